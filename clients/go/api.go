@@ -604,6 +604,18 @@ type TranscriptionStopped struct {
 	SegmentCount int64 `json:"segmentCount"`
 }
 
+// Word: A word and when it was spoken.
+type Word struct {
+	// The word, with its punctuation
+	Text string `json:"text"`
+	// Seconds from the transcription's start
+	Start float64 `json:"start"`
+	// Seconds from the transcription's start
+	End float64 `json:"end"`
+	// 0 to 1; null where the model does not say
+	Confidence *float64 `json:"confidence"`
+}
+
 // Segment: A piece of speech of one speaker.
 type Segment struct {
 	// Form seg_<id>
@@ -634,6 +646,8 @@ type Segment struct {
 	// 0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its
 	// sound
 	Confidence *float64 `json:"confidence"`
+	// The words of the text; only where the model says when each was spoken
+	Words []Word `json:"words,omitempty"`
 	// Somebody else spoke at the same time; only in transcriptions of recordings
 	Overlap *bool `json:"overlap,omitempty"`
 }

@@ -36,6 +36,22 @@ export const SegmentSchema = Type.Object(
       description:
         '0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its sound',
     }),
+    words: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            text: Type.String({ description: 'The word, with its punctuation' }),
+            start: Type.Number({ description: "Seconds from the transcription's start" }),
+            end: Type.Number({ description: "Seconds from the transcription's start" }),
+            confidence: Type.Union([Type.Number(), Type.Null()], {
+              description: '0 to 1; null where the model does not say',
+            }),
+          },
+          { $id: 'Word', description: 'A word and when it was spoken' },
+        ),
+        { description: 'The words of the text; only where the model says when each was spoken' },
+      ),
+    ),
     overlap: Type.Optional(
       Type.Literal(true, {
         description: 'Somebody else spoke at the same time; only in transcriptions of recordings',

@@ -664,6 +664,19 @@ class TranscriptionStopped(TypedDict):
     segmentCount: int
 
 
+class Word(TypedDict):
+    """A word and when it was spoken"""
+
+    # The word, with its punctuation
+    text: str
+    # Seconds from the transcription's start
+    start: float
+    # Seconds from the transcription's start
+    end: float
+    # 0 to 1; null where the model does not say
+    confidence: Optional[float]
+
+
 class _SegmentRequired(TypedDict):
     # Form seg_<id>
     id: str
@@ -698,6 +711,8 @@ class _SegmentRequired(TypedDict):
 class Segment(_SegmentRequired, total=False):
     """A piece of speech of one speaker"""
 
+    # The words of the text; only where the model says when each was spoken
+    words: list[Word]
     # Somebody else spoke at the same time; only in transcriptions of recordings
     overlap: bool
 

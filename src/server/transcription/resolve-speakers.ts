@@ -1,5 +1,5 @@
 import type { Segment } from '../../contract/transcription.ts';
-import type { StoredSegment, Transcription } from './store.ts';
+import type { StoredSegment, StoredWord, Transcription } from './store.ts';
 
 /** Converts stored segments to the API's form: speakers by the current map, times in seconds from the start. */
 export function toSegments(
@@ -48,8 +48,13 @@ function wireSegment(
     endedAt: new Date(segment.endedAt).toISOString(),
     final,
     confidence: segment.confidence,
+    ...(segment.words === undefined ? {} : { words: segment.words.map((word) => wireWord(word, originAt)) }),
     ...(isOverlap(segment) ? { overlap: true as const } : {}),
   };
+}
+
+function wireWord({ text, startedAt, endedAt, confidence }: StoredWord, originAt: number) {
+  return { text, start: (startedAt - originAt) / 1000, end: (endedAt - originAt) / 1000, confidence };
 }
 
 /** At the end of a turn, detectors of speech are not exact: less than this is no overlap. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { membersOf } from '../../contract/unknown-value.ts';
 import type { Connection } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { SegmentRow } from '../platform/storage/schema/tables.ts';
@@ -9,6 +10,7 @@ import {
   type StoredQuery,
   type StoredSegment,
   type StoredSegments,
+  type StoredWord,
   type TranscriptionStore,
 } from './store.ts';
 
@@ -27,6 +29,8 @@ const SEGMENT_COLUMNS = [
   'confidence',
   'overlapMs',
 ] as const;
+
+const WORDED_COLUMNS = [...SEGMENT_COLUMNS, 'words'] as const;
 
 type SegmentMethods = Pick<
   TranscriptionStore,
@@ -146,6 +150,7 @@ function putInterims(
 function toRow(transcriptionId: string, segment: StoredSegment): SegmentRow {
   return {
     ...segment,
+    words: segment.words === undefined ? null : toJson(segment.words),
     transcriptionId,
     identity: segment.identity && sanitizeText(segment.identity),
     name: segment.name && sanitizeText(segment.name),
@@ -153,14 +158,34 @@ function toRow(transcriptionId: string, segment: StoredSegment): SegmentRow {
   };
 }
 
+function toJson(words: readonly StoredWord[]): string {
+  return JSON.stringify(words.map((word) => ({ ...word, text: sanitizeText(word.text) })));
+}
+
 async function listSegments(
   { db }: Connection,
   id: string,
   endsAfter: number | undefined,
 ): Promise<readonly StoredSegment[]> {
-  let select = db.selectFrom('segments').select(SEGMENT_COLUMNS).where('transcriptionId', '=', id);
+  let select = db.selectFrom('segments').select(WORDED_COLUMNS).where('transcriptionId', '=', id);
   if (endsAfter !== undefined) select = select.where('endedAt', '>', endsAfter);
-  return await select.orderBy('startedAt').orderBy('id').execute();
+  return (await select.orderBy('startedAt').orderBy('id').execute()).map(toStored);
+}
+
+function toStored({ words, ...segment }: WordedRow): StoredSegment {
+  return words === null ? segment : { ...segment, words: wordsFrom(words) };
+}
+
+type WordedRow = Omit<SegmentRow, 'transcriptionId'>;
+
+function wordsFrom(json: string): readonly StoredWord[] {
+  const words: unknown = JSON.parse(json);
+  return Array.isArray(words) ? words.map(membersOf).flatMap(toWord) : [];
+}
+
+function toWord({ text, startedAt, endedAt, confidence }: Readonly<Record<string, unknown>>): StoredWord[] {
+  if (typeof text !== 'string' || typeof startedAt !== 'number' || typeof endedAt !== 'number') return [];
+  return [{ text, startedAt, endedAt, confidence: typeof confidence === 'number' ? confidence : null }];
 }
 
 /** Read first: a segment that is stored meanwhile may be read twice, and is never passed over. */
@@ -173,11 +198,12 @@ async function listStored(
   if (last <= after) return { segments: [], position: after };
   let select = connection.db
     .selectFrom('segments')
-    .select(SEGMENT_COLUMNS)
+    .select(WORDED_COLUMNS)
     .where('transcriptionId', '=', id)
     .where(sql<boolean>`"searchKey" > ${after}`);
   if (endsAfter !== undefined) select = select.where('endedAt', '>', endsAfter);
-  return { segments: await select.orderBy('startedAt').orderBy('id').execute(), position: last };
+  const rows = await select.orderBy('startedAt').orderBy('id').execute();
+  return { segments: rows.map(toStored), position: last };
 }
 
 async function lastPosition({ db }: Connection, id: string): Promise<number> {

@@ -244,7 +244,12 @@ export type StoredSegment = {
   readonly confidence: number | null;
   /** How long others spoke meanwhile, in milliseconds; null where that is not known. */
   readonly overlapMs: number | null;
+  /** Where the model says when each word was spoken. */
+  readonly words?: readonly StoredWord[] | undefined;
 };
+
+/** Unix milliseconds. */
+export type StoredWord = Pick<StoredSegment, 'text' | 'startedAt' | 'endedAt' | 'confidence'>;
 
 export type StoredQuery = {
   /** Positions ascend in the order in which segments are stored; 0 is before all. */

@@ -4,6 +4,7 @@ import { matchLanguage } from './language-match.ts';
 import type { OfflineRecognizer, OnlineRecognizer, Sherpa } from './sherpa.ts';
 import { type HotwordFiles, readSherpaModel, type SherpaModel } from './sherpa-model.ts';
 import { AUTO, type Recognition, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
+import { confidenceOf, wordsOf } from './token-words.ts';
 
 export type SherpaSettings = {
   readonly sherpa: Sherpa;
@@ -64,9 +65,10 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     },
     recognise: async ({ samples, language, vocabulary }: RecognitionRequest): Promise<Recognition> => {
       const recognise = await recogniserFor(language, vocabulary);
-      const { text, confidence, language: told } = await recognise(samples, vocabulary ?? []);
+      const { language: told, ...recognition } = await recognise(samples, vocabulary ?? []);
       const spoken = language === AUTO ? told : undefined;
-      return { text: text.trim(), confidence, ...(spoken === undefined ? {} : { language: spoken }) };
+      const text = recognition.text.trim();
+      return { ...recognition, text, ...(spoken === undefined ? {} : { language: spoken }) };
     },
     close: async () => loaded.clear(),
   };
@@ -117,21 +119,16 @@ function offlineRecogniser(
     const hotwords = writeHotwords(vocabulary);
     const stream = hotwords === '' ? recogniser.createStream() : recogniser.createStream(hotwords);
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE });
-    const { text, lang, ys_log_probs } = await recogniser.decodeAsync(stream);
-    return { text, confidence: confidenceOf(ys_log_probs), language: toTag(lang) };
+    const result = await recogniser.decodeAsync(stream);
+    const { text, lang, ys_log_probs } = result;
+    const words = wordsOf(result, samples.length / SAMPLE_RATE);
+    return { text, confidence: confidenceOf(ys_log_probs), language: toTag(lang), words };
   };
 }
 
 /** SenseVoice encloses its tags: `<|it|>`. */
 function toTag(lang = ''): string | undefined {
   return /^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(lang)?.[1];
-}
-
-/** The geometric mean of the tokens' probabilities. */
-function confidenceOf(logProbabilities: readonly number[] = []): number | null {
-  if (logProbabilities.length === 0) return null;
-  const sum = logProbabilities.reduce((total, one) => total + one, 0);
-  return Math.min(1, Math.exp(sum / logProbabilities.length));
 }
 
 /** A streaming model recognises the last words only when some silence follows them. */
@@ -144,6 +141,8 @@ function streamingRecogniser(recogniser: OnlineRecognizer): Recogniser {
     stream.acceptWaveform({ samples: TAIL, sampleRate: SAMPLE_RATE });
     stream.inputFinished();
     while (recogniser.isReady(stream)) recogniser.decode(stream);
-    return { text: recogniser.getResult(stream).text, confidence: null };
+    const result = recogniser.getResult(stream);
+    const words = wordsOf(result, samples.length / SAMPLE_RATE);
+    return { text: result.text, confidence: null, words };
   };
 }

@@ -21,6 +21,14 @@ export type OfflineResult = {
   readonly lang?: string;
   /** The log probability of each token; empty when the model gives none. */
   readonly ys_log_probs?: readonly number[];
+} & TimedTokens;
+
+/** Each token with the second in which it begins; without times when the model gives none. */
+export type TimedTokens = {
+  readonly tokens?: readonly string[];
+  readonly timestamps?: readonly number[];
+  /** Seconds. Only TDT models give them. */
+  readonly durations?: readonly number[];
 };
 
 export type OnlineStream = OfflineStream & { inputFinished(): void };
@@ -29,7 +37,7 @@ export type OnlineRecognizer = {
   createStream(): OnlineStream;
   isReady(stream: OnlineStream): boolean;
   decode(stream: OnlineStream): void;
-  getResult(stream: OnlineStream): { readonly text: string };
+  getResult(stream: OnlineStream): { readonly text: string } & TimedTokens;
 };
 
 export type Vad = {

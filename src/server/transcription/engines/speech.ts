@@ -31,8 +31,18 @@ export type RecognitionRequest = {
 export type Recognition = {
   readonly text: string;
   readonly confidence: number | null;
+  /** Where the model says when each word is spoken. */
+  readonly words?: readonly RecognisedWord[] | undefined;
   /** BCP 47 tag of the language that is spoken, where AUTO was asked for and the model told. */
   readonly language?: string | undefined;
+};
+
+/** Seconds from the first sample. */
+export type RecognisedWord = {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly confidence: number | null;
 };
 
 /** Stands for any language, where a model tells which one is spoken. */

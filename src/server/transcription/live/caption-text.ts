@@ -1,4 +1,4 @@
-import type { LiveOptions } from '../store.ts';
+import type { LiveOptions, StoredWord } from '../store.ts';
 
 /*
  * Applies the options of a transcription to recognised text. Without punctuation the text becomes lower case. The
@@ -15,6 +15,16 @@ export function applyOptions(
 ): string {
   const clean = options.profanityFilter ? maskProfanity(text) : text;
   return options.punctuation ? clean : withoutPunctuation(clean);
+}
+
+/** A word that was nothing but punctuation is left out. */
+export function wordsWithOptions(
+  { words }: { readonly words?: readonly StoredWord[] },
+  options: Pick<LiveOptions, 'punctuation' | 'profanityFilter'>,
+): { readonly words?: readonly StoredWord[] } {
+  if (words === undefined) return {};
+  const changed = words.map((word) => ({ ...word, text: applyOptions(word.text, options) }));
+  return { words: changed.filter(({ text }) => text !== '') };
 }
 
 function maskProfanity(text: string): string {

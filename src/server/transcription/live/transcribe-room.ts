@@ -148,12 +148,22 @@ class RoomTranscriber {
 
   async #emit(utterance: Utterance): Promise<void> {
     if (utterance.text === '') return;
-    const { track, segmentId: id, text, language, startedAt, endedAt, confidence, isFinal } = utterance;
+    const {
+      track,
+      segmentId: id,
+      text,
+      language,
+      startedAt,
+      endedAt,
+      confidence,
+      words,
+      isFinal,
+    } = utterance;
     const { trackId, identity } = track;
     const { options } = this.#transcription;
     const name = track.name() || null;
     const about = { id, trackId, identity, name, text, language, confidence };
-    const segment = { ...about, startedAt, endedAt, overlapMs: null };
+    const segment = { ...about, startedAt, endedAt, words, overlapMs: null };
     if (isFinal) {
       this.#interims.discard(trackId);
       this.#writer.add(segment);

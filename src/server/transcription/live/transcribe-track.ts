@@ -2,6 +2,7 @@ import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import type { Log } from '../../platform/log.ts';
 import type { AudioSpillFile } from '../audio/audio-spill.ts';
+import { placeWords } from '../engines/place-words.ts';
 import { type RecognisedSegment, recogniseSpeech } from '../engines/recognise-speech.ts';
 import {
   languageOf,
@@ -11,8 +12,8 @@ import {
   type SpeechEngine,
   type VoicedSegment,
 } from '../engines/speech.ts';
-import type { LiveOptions } from '../store.ts';
-import { applyOptions } from './caption-text.ts';
+import type { LiveOptions, StoredWord } from '../store.ts';
+import { applyOptions, wordsWithOptions } from './caption-text.ts';
 import type { FairQueue, TrackQueue } from './fair-queue.ts';
 import { InterimText } from './interim-text.ts';
 import { Speculation, spanOf } from './speculation.ts';
@@ -56,6 +57,8 @@ export type Utterance = {
   /** Unix milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
+  /** Of a final one, where the model says when each word was spoken. */
+  readonly words?: readonly StoredWord[];
   readonly isFinal: boolean;
 };
 
@@ -165,6 +168,7 @@ export class TrackTranscriber {
         confidence,
         startedAt: from,
         endedAt: from + toMs(samples.length),
+        ...wordsWithOptions(placeWords(one, from), options),
         isFinal: true,
       });
     }

@@ -552,6 +552,18 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.countSegments('tr_2')).toBe(0);
       });
 
+      it('keep the words with their times, where there are any', async () => {
+        const words = [
+          { text: 'Good', startedAt: 1000, endedAt: 1200, confidence: 0.5 },
+          { text: 'morning\ud800.', startedAt: 1200, endedAt: 1700, confidence: null },
+        ];
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_1', { words }), segment('seg_2')]);
+        const [timed, plain] = await transcriptions.listSegments('tr_1');
+        expect(timed?.words).toEqual([words[0], { ...words[1], text: 'morning\uFFFD.' }]);
+        expect(plain).not.toHaveProperty('words');
+        expect((await transcriptions.listStored('tr_1', { after: 0 })).segments).toEqual([timed, plain]);
+      });
+
       it('are counted by participant, and those of little confidence among them', async () => {
         const confidences = [null, 0.1, 0.36, 0.37, 1];
         const given = confidences.map((confidence, n) =>

@@ -41,6 +41,15 @@ describe('the configuration of a model', () => {
     expect(confidence).toBeLessThanOrEqual(1);
   });
 
+  it('of Parakeet says when each word was spoken', async () => {
+    await textsOf(tinyParakeet('ciao'), ['it']);
+    const { words, confidence } = (await engine?.recognise({ samples: noise, language: 'it' })) ?? {};
+    expect(words).toEqual([{ text: 'ciao', start: expect.any(Number), end: expect.any(Number), confidence }]);
+    const [word] = words ?? [];
+    expect(word?.start).toBeGreaterThanOrEqual(0);
+    expect(word?.end).toBeLessThanOrEqual(1);
+  });
+
   it('of SenseVoice tells the language', async () => {
     const words = { zh: 'ni', en: 'hello', ja: 'kon', ko: 'an', yue: 'nei' };
     expect(await textsOf(tinySenseVoice(words), Object.keys(words))).toEqual(Object.values(words));

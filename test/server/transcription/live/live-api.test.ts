@@ -215,6 +215,19 @@ describe('the speakers of a live transcription', () => {
   });
 });
 
+describe('the words of a segment', () => {
+  it('have their times from the start of the transcription, where the model gives them', async () => {
+    const { transcriptionId, startedAt } = await start();
+    const origin = Date.parse(startedAt);
+    const words = [{ text: 'Good', startedAt: origin + 1500, endedAt: origin + 1750, confidence: 0.5 }];
+    await stage.say(transcriptionId, [segment(`timed-${room}`, { words }), segment(`plain-${room}`)]);
+    const { segments } = await read();
+    const timed = segments.find(({ id }) => id === `timed-${room}`);
+    expect(timed?.words).toEqual([{ text: 'Good', start: 1.5, end: 1.75, confidence: 0.5 }]);
+    expect(segments.find(({ id }) => id === `plain-${room}`)).not.toHaveProperty('words');
+  });
+});
+
 describe('a transcription in any language', () => {
   it('needs a worker whose model tells the language, and names a model', async () => {
     const refused = problemOf(await call('POST', pathOf(room, '/start'), { language: 'auto' }));

@@ -253,6 +253,24 @@ describe('a track', () => {
     expect(sent).toEqual([3.4]);
   });
 
+  it('has the times of its words, with the options of the transcription', async () => {
+    const { engine } = testSpeech();
+    const words = [
+      { text: 'Shit,', start: 0.1, end: 0.5, confidence: 0.9 },
+      { text: '-', start: 0.5, end: 0.6, confidence: null },
+    ];
+    const recognise: SpeechEngine['recognise'] = async () => ({ text: 'Shit, -', confidence: null, words });
+    const options = { punctuation: false, profanityFilter: true };
+    const track = transcriber({}, options, { engine: { ...engine, recognise } });
+    hear(track, 1_000, HUM);
+    hear(track, 1_000, VOICE);
+    hear(track, 600, HUM);
+    await settled();
+    expect(told.map(({ words: timed }) => timed)).toEqual([
+      [{ text: 's***', startedAt: START + 1_100, endedAt: START + 1_500, confidence: 0.9 }],
+    ]);
+  });
+
   it('has the language that its model tells, for each segment', async () => {
     const { engine } = testSpeech();
     const spoken = ['it', undefined, 'de'];

@@ -6,6 +6,7 @@ import { addSessionColumns } from './session-columns.ts';
 import type { Tables } from './tables.ts';
 import {
   addFailedModels,
+  addWords,
   createInterimSegments,
   createTranscriptionTables,
   createVocabularies,
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '022-comparisons', up: createComparisons },
   { name: '023-segments-as-stored', up: indexSegmentsAsStored },
   { name: '024-vocabularies', up: createVocabularies },
+  { name: '025-words', up: addWords },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

@@ -96,7 +96,11 @@ export type TranscriptionRow = Omit<Transcription, 'speakers' | 'options'> & {
   readonly options: string;
 };
 
-export type SegmentRow = StoredSegment & { readonly transcriptionId: string };
+/** `words` is a list as JSON text. */
+export type SegmentRow = Omit<StoredSegment, 'words'> & {
+  readonly transcriptionId: string;
+  readonly words: string | null;
+};
 
 /** One row per track: its current interim result. */
 type InterimSegmentRow = SegmentRow & { readonly trackId: string; readonly updatedAt: number };

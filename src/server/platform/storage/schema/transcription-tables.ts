@@ -143,3 +143,10 @@ export async function createVocabularies(db: Kysely<Tables>, { text }: ColumnTyp
     .addColumn('terms', text, (column) => column.notNull())
     .execute();
 }
+
+/** When each word of a segment was spoken, where the model says so. An interim result has the same columns. */
+export async function addWords(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+  for (const table of ['segments', 'interimSegments'] as const) {
+    await db.schema.alterTable(table).addColumn('words', text).execute();
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { wordsOf } from '../../../../src/server/transcription/engines/token-words.ts';
+
+it('joins tokens to words, which end where the next one begins', () => {
+  const tokens = [' Good', ' mor', 'ning', '.'];
+  const words = wordsOf({ tokens, timestamps: [0.2, 0.5, 0.7, 0.9] }, 1.5);
+  expect(words).toEqual([
+    { text: 'Good', start: 0.2, end: 0.5, confidence: null },
+    { text: 'morning.', start: 0.5, end: 1.5, confidence: null },
+  ]);
+});
+
+it('takes the ends and the confidence from a model that gives them', () => {
+  const logs = [0.5, 0.8, 0.2].map(Math.log);
+  const tokens = {
+    tokens: ['\u2581Good', '\u2581mor', 'ning'],
+    timestamps: [0.2, 0.6, 0.8],
+    ys_log_probs: logs,
+  };
+  expect(wordsOf({ ...tokens, durations: [0.1, 0.2, 0.1] }, 1.5)).toEqual([
+    { text: 'Good', start: 0.2, end: expect.closeTo(0.3), confidence: expect.closeTo(0.5) },
+    { text: 'morning', start: 0.6, end: expect.closeTo(0.9), confidence: expect.closeTo(0.4) },
+  ]);
+});
+
+it('takes each sign of a script without spaces for a word', () => {
+  const words = wordsOf({ tokens: ['\u4f60', '\u597d', 'ok'], timestamps: [0, 0.2, 0.4] }, 0.8);
+  expect(words?.map(({ text }) => text)).toEqual(['\u4f60', '\u597dok']);
+});
+
+it('has no words where the model gives no times, or not one for each token', () => {
+  expect(wordsOf({}, 1)).toBeUndefined();
+  expect(wordsOf({ tokens: ['a'], timestamps: [] }, 1)).toBeUndefined();
+  expect(wordsOf({ tokens: ['a', 'b'], timestamps: [0.1] }, 1)).toBeUndefined();
+});
