@@ -142,6 +142,37 @@ describe('a room in a real browser', () => {
     await window.close();
   });
 
+  it('shows the caption of somebody who has just left under the name', async () => {
+    const { link } = await serve('left', { ...ADA, role: 'viewer' });
+    const speakerToken = new AccessToken(livekit.apiKey, livekit.apiSecret, {
+      identity: 'bob',
+      name: 'Bob Bee',
+    });
+    speakerToken.addGrant({ roomJoin: true, room: 'left' });
+    const speaker = await join(livekit.url, await speakerToken.toJwt());
+    const agentToken = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity: 'agent' });
+    agentToken.kind = 'agent';
+    agentToken.addGrant({ roomJoin: true, room: 'left', hidden: true, agent: true, canPublishData: true });
+    const agent = await join(livekit.url, await agentToken.toJwt());
+    const window = await openWindow();
+    const page = await window.newPage();
+    await page.goto(link);
+    const inPeople = page.getByRole('complementary', { name: 'People' }).getByText('Bob Bee');
+    await inPeople.waitFor();
+    await speaker.leave();
+    await inPeople.waitFor({ state: 'detached' });
+    const caption = await agent.room.localParticipant?.streamText({
+      topic: 'lk.transcription',
+      senderIdentity: 'bob',
+      attributes: { 'lk.segment_id': 'one', 'lk.transcription_final': 'true', 'lk.language': 'en' },
+    });
+    await caption?.write('See you tomorrow.');
+    await caption?.close();
+    await page.getByRole('region', { name: 'Captions' }).getByText('Bob Bee See you tomorrow.').waitFor();
+    await agent.leave();
+    await window.close();
+  });
+
   it('joins again with the same identity after a reload', async () => {
     const { link } = await serve('reload');
     const window = await openWindow();

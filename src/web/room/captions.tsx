@@ -1,5 +1,5 @@
 import { useRoomContext } from '@livekit/components-react';
-import type { Room } from 'livekit-client';
+import { type RemoteParticipant, type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
 
 /** LiveKit's topic of transcriptions: https://docs.livekit.io/agents/build/text/ */
@@ -55,6 +55,12 @@ function replace(captions: readonly Caption[], caption: Caption): readonly Capti
 }
 
 function receiveCaptions(room: Room, show: (caption: Caption) => void): () => void {
+  // The caption of somebody's last sentence comes when the speaker may have left.
+  const namesOfLeft = new Map<string, string>();
+  const keepName = ({ identity, name }: RemoteParticipant): void => {
+    if (name !== undefined) namesOfLeft.set(identity, name);
+  };
+  room.on(RoomEvent.ParticipantDisconnected, keepName);
   room.registerTextStreamHandler(TOPIC, (reader, { identity }) => {
     const attributes = reader.info.attributes ?? {};
     reader
@@ -62,7 +68,7 @@ function receiveCaptions(room: Room, show: (caption: Caption) => void): () => vo
       .then((text) =>
         show({
           segmentId: attributes['lk.segment_id'] ?? reader.info.id,
-          speaker: room.getParticipantByIdentity(identity)?.name || identity,
+          speaker: room.getParticipantByIdentity(identity)?.name || namesOfLeft.get(identity) || identity,
           text,
           language: attributes['lk.language'] ?? '',
           isFinal: attributes['lk.transcription_final'] === 'true',
@@ -70,5 +76,8 @@ function receiveCaptions(room: Room, show: (caption: Caption) => void): () => vo
       )
       .catch(() => undefined);
   });
-  return () => room.unregisterTextStreamHandler(TOPIC);
+  return () => {
+    room.off(RoomEvent.ParticipantDisconnected, keepName);
+    room.unregisterTextStreamHandler(TOPIC);
+  };
 }
