@@ -13,6 +13,10 @@ const PAGES = [
 const NAMED_PATH = /`((?:src|test|scripts|docs|bin|bench|examples|data)\/[\w./-]+)`/g;
 const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g;
 
+/** Files beside the package: the pages, the examples, what deploys it. */
+const NOT_PACKED =
+  /(?<![\w@/.-])(?:docs|examples|deploy|data\/vectors|clients|scripts)\/[\w./-]+\.(?:md|ya?ml|json|js|ts|py|go|service)\b|\bcompose\.yaml\b/;
+
 const COMMENT = /\/\*[\s\S]*?\*\/|^ *\/\/.*$/gm;
 
 /** Made by the build or by a run, so a fresh checkout does not have them. */
@@ -36,13 +40,13 @@ describe('the pages', () => {
 });
 
 describe('the messages of the product', () => {
-  it('name no page of docs, which the package does not carry', () => {
+  it('name no file of the repository, which the package does not carry', () => {
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
     const naming = sources
       .filter((path) => /\.tsx?$/.test(path))
       .filter((path) => {
         const code = readFileSync(join(ROOT, 'src', path), 'utf8').replace(COMMENT, '');
-        return /\bdocs\/[\w-]+\.md\b/.test(code);
+        return NOT_PACKED.test(code);
       });
     expect(naming).toEqual([]);
   });

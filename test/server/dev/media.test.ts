@@ -1,0 +1,31 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startMedia } from '../../../src/server/dev/media.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+
+it('begins no build of LiveKit where there is no Go, and says what is missing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-dev-media-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const told: string[] = [];
+  const media = await startMedia({
+    environment: { PATH: folder, XDG_CACHE_HOME: folder },
+    choice: undefined,
+    supervisor: { start: () => expect.unreachable() },
+    dataDir: folder,
+    recordingDir: folder,
+    apiKey: 'media-key',
+    apiSecret: 'media-secret-of-more-than-32-characters',
+    webhookUrl: 'http://127.0.0.1:9/livekit/webhook',
+    clock: systemClock,
+    ids: systemIds,
+    progress: (line) => told.push(line),
+    status: () => undefined,
+    signal: new AbortController().signal,
+  });
+  onTestFinished(() => media.close());
+  expect(media.kind).toBe('embedded');
+  expect(media.notes).toContain('no livekit-server on PATH, and no Go to build it with');
+  expect(told).toEqual([]);
+});
