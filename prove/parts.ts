@@ -2,6 +2,8 @@ import { chaosPostgres } from './chaos/postgres.ts';
 import { chaosSqlite } from './chaos/sqlite.ts';
 import { documentCases } from './hostile/document-cases.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
+import { steadyLoad } from './load/load.ts';
+import { mediaFaults } from './media/media-faults.ts';
 import { mutation } from './mutation/mutation.ts';
 import type { ProofPart } from './part.ts';
 import { rollingRestart } from './rolling/rolling.ts';
@@ -13,5 +15,7 @@ export const parts: readonly ProofPart[] = [
   rollingRestart,
   mutatedRequests,
   documentCases,
+  steadyLoad,
+  mediaFaults,
   mutation,
 ];

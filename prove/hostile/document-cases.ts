@@ -8,7 +8,7 @@ import { type DatabaseName, startTarget } from './target.ts';
 
 const SEED = 16;
 const CASES = 20_000;
-const SECONDS = 540;
+const SECONDS = 1_500;
 /** What Schemathesis printed, for reading. */
 const DETAILS = join(import.meta.dirname, '..', '..', '.cache', 'prove', 'details');
 
@@ -22,9 +22,14 @@ export const documentCases: ProofPart = {
     `Schemathesis reads the document that the service gives of itself and makes ${CASES.toLocaleString('en-US')} cases and more for each ` +
       'database, with all of its checks: examples, coverage of every boundary, random data both valid and invalid, and sequences of ' +
       'operations whose answers lead to the next (stateful). A hook signs every request. A real LiveKit is behind the service.',
+    'The run of 24 November 2026 found two kinds of failures that had no explanation then, and were read afterwards: a revoked key stays ' +
+      'readable by its id, with its state, which is meant; and an event list that was asked to wait for 10 s took 10 s. Both are among those ' +
+      'that are explained since.',
     'Afterwards every secret is looked for, as in the part above, in the dump of PostgreSQL too.',
   ],
   notClaimed: [
+    'The number of cases where the table says so: on a busy machine fewer are made in the time that a part may take.',
+    'That a schema alone says everything that is refused: clients generated from it find out by a 400 with a pointer.',
     'Anything about recorders, ingress workers and transcriptions that run: none is there, so that operations on them end early.',
   ],
   run: async (context) => {
@@ -56,6 +61,8 @@ const READ: Readonly<Record<string, string>> = {
   ServerError: 'operations that ended 502 or 503, as documented: nothing records, and the bucket is away',
   RejectedPositiveData: 'operations that refuse what their schema alone allows',
   AcceptedNegativeData: 'operations that take what a check wanted refused',
+  UseAfterFree: 'operations on what was deleted: a revoked key stays readable, as such',
+  ResponseTimeExceeded: 'operations that take ten seconds: those that were asked to wait for so long',
   AllowHeaderMismatch: 'paths whose Allow names the methods of a path with a parameter too',
 };
 

@@ -11,7 +11,8 @@ const mutant: Mutant | undefined = MUTANT === '' ? undefined : JSON.parse(MUTANT
 export default defineConfig(
   mergeConfig(base, {
     root,
-    test: { maxWorkers: 1 },
+    // The cache of transformed modules does not know which mutant is in them.
+    test: { maxWorkers: 1, fsModuleCache: false },
     plugins: [
       {
         name: 'mutant',

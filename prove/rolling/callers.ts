@@ -108,6 +108,10 @@ export type CallersOptions = {
   readonly random: Random;
   readonly callers: number;
   readonly pauseMs: number;
+  /** Of the names of rooms, for several runs on one media server. */
+  readonly prefix?: string;
+  /** Resolves when the next request may be sent; at once where there is none. */
+  readonly turn?: () => Promise<void>;
 };
 
 /** Callers who go on with whatever the seed picks until the signal; resolves when the last one has ended. */
@@ -120,6 +124,7 @@ export async function callUntil(signal: AbortSignal, options: CallersOptions): P
     timesMs: [] as number[],
   };
   const counted = async (name: string, send: () => Promise<Answer>): Promise<Answer> => {
+    await options.turn?.();
     ledger.requests += 1;
     const startedAt = performance.now();
     const answer = await send().catch(
@@ -147,7 +152,7 @@ export async function callUntil(signal: AbortSignal, options: CallersOptions): P
     while (!signal.aborted) {
       count += 1;
       const operation = options.random.pick(OPERATIONS);
-      await operation.run(caller, `roll-${count}`).catch((error: unknown) => {
+      await operation.run(caller, `${options.prefix ?? 'roll'}-${count}`).catch((error: unknown) => {
         if (!(error instanceof WrongSuccess)) throw error;
         ledger.wrongSuccesses.push(`${operation.name}: ${error.message}`);
       });

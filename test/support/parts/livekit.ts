@@ -35,6 +35,7 @@ export interface Livekit {
   kill(): Promise<void>;
   /** Stops it in the middle of whatever it does: connections are accepted, and nothing responds. */
   freeze(): void;
+  thaw(): void;
 }
 
 /** Starts the real, pinned livekit-server on loopback. Its rooms live as long as it does. */
@@ -65,7 +66,7 @@ export async function startLivekit(options: LivekitOptions = {}): Promise<Liveki
     }
     return {
       ...{ url: `ws://127.0.0.1:${ports.http}`, httpUrl, apiKey, apiSecret, close },
-      ...{ kill: end(part.kill), freeze: part.freeze },
+      ...{ kill: end(part.kill), freeze: part.freeze, thaw: part.thaw },
     };
   });
 }

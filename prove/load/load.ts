@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
+import { createFleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { startLivekit } from '../../test/support/parts/livekit.ts';
+import { Random } from '../../test/support/random.ts';
+import { startWitness } from '../chaos/witness.ts';
+import {
+  atMost,
+  exactly,
+  type Figure,
+  type Findings,
+  observed,
+  type ProofContext,
+  type ProofPart,
+} from '../part.ts';
+import { percentile } from '../percentile.ts';
+import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../rolling/callers.ts';
+import { createSignedClient } from '../rolling/signed-client.ts';
+import { coreShare, mean, type Sample, sampleProcess } from './process-figures.ts';
+
+const SEED = 20_261_125;
+const CALLERS = 16;
+const SHARE = 0.6;
+const SAMPLE_MS = 2_000;
+const WARM_UP_SECONDS = { long: 20, short: 2 } as const;
+const CAPACITY_SECONDS = { long: 20, short: 2 } as const;
+const LOAD_SECONDS = { long: 480, short: 6 } as const;
+const IDLE_SECONDS = { long: 60, short: 0 } as const;
+/** Of resident memory between the middle and the end of the load: the collector's own waves. */
+const MAX_GROWTH_MB = 15;
+
+export const steadyLoad: ProofPart = {
+  name: 'steady-load',
+  title: 'Mixed load at 60 % of capacity',
+  claim:
+    'Under a load that it can bear the service answers every request, and neither its memory nor its descriptors grow; an ' +
+    'idle instance takes less than a hundredth of a core.',
+  attack: [
+    `One instance on SQLite with a real LiveKit and a webhook. First ${CALLERS} callers send as fast as they are answered, which is the ` +
+      `capacity; then, for ${LOAD_SECONDS.long / 60} minutes, ${SHARE * 100} % of that, evenly. The mix is that of the rolling restart, and successes are checked as there. ` +
+      'Memory, descriptors and processor time are those that Linux tells of the process, every two seconds; growth is the mean of the ' +
+      'last fifth less that of the middle fifth. At the end nobody calls for a minute.',
+  ],
+  notClaimed: [
+    'The capacity of a machine of your own: callers, LiveKit and other programs share the two cores here.',
+    'Longer than that: a leak of less than the bound in these minutes is not seen.',
+  ],
+  run: loadSteadily,
+};
+
+async function loadSteadily({ form, say, cleanUp }: ProofContext): Promise<Findings> {
+  const mediaSecret = randomBytes(24).toString('hex');
+  const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
+  cleanUp(livekit.close);
+  const fleet = await createFleet({
+    LIVEKIT_URL: livekit.url,
+    LIVEKIT_API_KEY: livekit.apiKey,
+    LIVEKIT_API_SECRET: livekit.apiSecret,
+  });
+  cleanUp(fleet.close);
+  const instance = await fleet.start();
+  const witness = await startWitness({ fleet, instance, webhooks: 1 });
+  cleanUp(witness.close);
+  const client = createSignedClient(instance.url, fleet.keys, CALLERS);
+  cleanUp(client.close);
+  const callers: CallersOptions = {
+    ...{ outside: client, inside: client, mediaSecret },
+    ...{ random: new Random(SEED), callers: CALLERS, pauseMs: 0 },
+  };
+  await callFor(WARM_UP_SECONDS[form], callers);
+  const full = await callFor(CAPACITY_SECONDS[form], callers);
+  const capacity = full.requests / CAPACITY_SECONDS[form];
+  say(`capacity ${capacity.toFixed(0)} requests/s`);
+  const { ledger, samples } = await watched(instance, () =>
+    callFor(LOAD_SECONDS[form], { ...callers, turn: paced(capacity * SHARE) }),
+  );
+  for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 10)) say(failure);
+  const idle = form === 'long' ? await idleFigures(instance) : [];
+  return {
+    figures: [
+      observed('capacity', Math.round(capacity), ' requests/s'),
+      observed('minutes of load', LOAD_SECONDS[form] / 60),
+      ...loadFigures(ledger, LOAD_SECONDS[form]),
+      ...(form === 'long' ? growthFigures(samples) : []),
+      observed('deliveries meanwhile', witness.tally().distinct),
+      exactly('of these with a wrong signature', witness.tally().wrongSignatures, 0),
+      ...idle,
+    ],
+    versions: { LiveKit: livekitServerVersion, SQLite: process.versions.sqlite ?? '' },
+    notes: [`Seed ${SEED}.`],
+  };
+}
+
+function callFor(seconds: number, options: CallersOptions): Promise<Ledger> {
+  return callUntil(AbortSignal.timeout(seconds * 1000), options);
+}
+
+/** Turns at an even rate; who is late goes at once. */
+function paced(perSecond: number): () => Promise<void> {
+  const startedAt = performance.now();
+  let count = 0;
+  return async () => {
+    count += 1;
+    const waitMs = startedAt + (count * 1000) / perSecond - performance.now();
+    if (waitMs > 0) await delay(waitMs);
+  };
+}
+
+async function watched(
+  { pid }: FleetInstance,
+  work: () => Promise<Ledger>,
+): Promise<{ readonly ledger: Ledger; readonly samples: readonly Sample[] }> {
+  const samples: Sample[] = [await sampleProcess(pid)];
+  const timer = setInterval(() => {
+    void sampleProcess(pid).then((sample) => samples.push(sample));
+  }, SAMPLE_MS);
+  try {
+    return { ledger: await work(), samples };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function loadFigures(
+  { requests, failures, wrongSuccesses, timesMs }: Ledger,
+  seconds: number,
+): readonly Figure[] {
+  return [
+    observed('requests', requests),
+    observed('requests per second', Math.round(requests / seconds)),
+    exactly('requests that failed', failures.length, 0),
+    exactly('successes that were not true', wrongSuccesses.length, 0),
+    observed('request, median', percentile(timesMs, 0.5), ' ms'),
+    observed('request, p99', percentile(timesMs, 0.99), ' ms'),
+    observed('request, slowest', percentile(timesMs, 1), ' ms'),
+  ];
+}
+
+function growthFigures(samples: readonly Sample[]): readonly Figure[] {
+  const fifth = (number: number): readonly Sample[] =>
+    samples.slice(Math.floor((samples.length * number) / 5), Math.floor((samples.length * (number + 1)) / 5));
+  const growth = (of: (sample: Sample) => number): number => mean(fifth(4).map(of)) - mean(fifth(2).map(of));
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('no sample was taken');
+  return [
+    observed('resident memory at the end', Math.round(last.residentMb), ' MB'),
+    atMost({
+      name: 'its growth',
+      measured: round(growth((sample) => sample.residentMb)),
+      bound: MAX_GROWTH_MB,
+      unit: ' MB',
+    }),
+    observed('descriptors at the end', last.descriptors),
+    atMost({ name: 'their growth', measured: round(growth((sample) => sample.descriptors)), bound: CALLERS }),
+    observed('processor', round(100 * coreShare(first, last)), ' % of a core'),
+  ];
+}
+
+async function idleFigures({ pid }: FleetInstance): Promise<readonly Figure[]> {
+  await delay(10_000);
+  const before = await sampleProcess(pid);
+  await delay(IDLE_SECONDS.long * 1000);
+  const share = round(100 * coreShare(before, await sampleProcess(pid)));
+  return [
+    atMost({ name: 'processor of the idle instance', measured: share, bound: 1, unit: ' % of a core' }),
+  ];
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

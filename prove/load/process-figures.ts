@@ -1,0 +1,40 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** A process at one moment (Linux). */
+export type Sample = {
+  readonly at: number;
+  readonly residentMb: number;
+  readonly descriptors: number;
+  /** Time of all of its threads on a processor so far. */
+  readonly runMs: number;
+};
+
+export async function sampleProcess(pid: number): Promise<Sample> {
+  const [status, descriptors, tasks] = await Promise.all([
+    readFile(`/proc/${pid}/status`, 'utf8'),
+    readdir(`/proc/${pid}/fd`),
+    readdir(`/proc/${pid}/task`),
+  ]);
+  const times = await Promise.all(tasks.map((task) => runNs(`/proc/${pid}/task/${task}/schedstat`)));
+  return {
+    at: performance.now(),
+    residentMb: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024,
+    descriptors: descriptors.length,
+    runMs: times.reduce((sum, time) => sum + time, 0) / 1e6,
+  };
+}
+
+/** A thread may end between the listing and the look. */
+async function runNs(path: string): Promise<number> {
+  const text = await readFile(path, 'utf8').catch(() => '0');
+  return Number(text.split(' ')[0]);
+}
+
+/** Part of one core that it took between the samples. */
+export function coreShare(before: Sample, after: Sample): number {
+  return (after.runMs - before.runMs) / (after.at - before.at);
+}
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

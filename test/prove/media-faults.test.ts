@@ -1,0 +1,9 @@
+import { it } from 'vitest';
+import { mediaFaults } from '../../prove/media/media-faults.ts';
+import { expectToHold } from './support/run-short.ts';
+
+it(
+  'while LiveKit is frozen, killed or without Redis, only what needs it is refused',
+  () => expectToHold(mediaFaults),
+  120_000,
+);

@@ -1,0 +1,9 @@
+import { it } from 'vitest';
+import { steadyLoad } from '../../prove/load/load.ts';
+import { expectToHold } from './support/run-short.ts';
+
+it(
+  'mixed load is answered without a failure and without a wrong success',
+  () => expectToHold(steadyLoad),
+  120_000,
+);
