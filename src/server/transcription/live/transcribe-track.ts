@@ -17,6 +17,7 @@ import { applyOptions, wordsWithOptions } from './caption-text.ts';
 import type { FairQueue, TrackQueue } from './fair-queue.ts';
 import { InterimText } from './interim-text.ts';
 import { Speculation, spanOf } from './speculation.ts';
+import { StableText } from './stable-text.ts';
 import { VoicedStream } from './voiced-stream.ts';
 import { WaitingSegments } from './waiting-segments.ts';
 
@@ -208,7 +209,7 @@ export class TrackTranscriber {
 
   #openCurrent(): CurrentUtterance {
     const interim = () => new InterimText(this.#deps.engine, this.#request.language);
-    this.#current ??= { segmentId: this.#newId(), interim: interim() };
+    this.#current ??= { segmentId: this.#newId(), interim: interim(), shown: new StableText() };
     return this.#current;
   }
 
@@ -233,7 +234,7 @@ export class TrackTranscriber {
   }
 
   async #emitInterim(
-    { segmentId }: CurrentUtterance,
+    { segmentId, shown }: CurrentUtterance,
     recognised: RecognisedSegment,
     startedAt: number,
   ): Promise<void> {
@@ -243,7 +244,7 @@ export class TrackTranscriber {
     await onUtterance({
       segmentId,
       track,
-      text: applyOptions(text.trim(), options),
+      text: applyOptions(shown.next(text), options),
       language: languageOf(recognised, language),
       confidence,
       startedAt,
@@ -257,7 +258,11 @@ export class TrackTranscriber {
   }
 }
 
-type CurrentUtterance = { readonly segmentId: string; readonly interim: InterimText };
+type CurrentUtterance = {
+  readonly segmentId: string;
+  readonly interim: InterimText;
+  readonly shown: StableText;
+};
 
 type EndedUtterance = {
   readonly segmentId: string;

@@ -149,6 +149,26 @@ describe('a track', () => {
     expect(told.at(-1)?.segmentId).not.toBe(told[0]?.segmentId);
   });
 
+  it('keeps the words of interim results that were confirmed, until the final text', async () => {
+    const texts = ['We are.', 'We are going.', 'We our going to.', 'Oui, going to visit.'];
+    const track = transcriber(
+      { recognise: () => texts.shift() ?? 'We are going to visit.' },
+      { partialResults: true },
+    );
+    hear(track, 500, VOICE);
+    await settled();
+    for (let second = 0; second < 3; second += 1) {
+      hear(track, 1_000, VOICE);
+      await settled();
+    }
+    hear(track, 1_000, HUM);
+    await settled();
+    const interims = told.filter(({ isFinal }) => !isFinal).map(({ text }) => text);
+    expect(interims.slice(0, 3)).toEqual(['We are', 'We are going', 'We are going to']);
+    for (const text of interims.slice(2)) expect(text).toMatch(/^We are /);
+    expect(told.at(-1)).toMatchObject({ isFinal: true, text: expect.stringMatching(/visit\.$/) });
+  });
+
   it('recognises speech without text again in halves, cut at a quiet point', async () => {
     const track = transcriber({
       recognise: ({ seconds }) => (seconds > 2.2 ? '' : `${seconds.toFixed(1)} s`),
