@@ -52,9 +52,10 @@ export async function startPostgres({ isDurable = false }: PostgresOptions = {})
 }
 
 /** Makes an empty database with a name of its own in the cluster at `url`. */
-export async function createDatabase(cluster: Pick<Postgres, 'url'>): Promise<Database> {
+export async function createDatabase(cluster: Pick<Postgres, 'url'>, template?: Database): Promise<Database> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await runStatement(cluster.url, `create database ${name}`);
+  const copied = template === undefined ? '' : ` template ${new URL(template.url).pathname.slice(1)}`;
+  await runStatement(cluster.url, `create database ${name}${copied}`);
   const url = new URL(cluster.url);
   url.pathname = `/${name}`;
   return { url: url.href, close: () => runStatement(cluster.url, `drop database ${name} with (force)`) };

@@ -28,6 +28,16 @@ describe('opening a PostgreSQL database', () => {
     return error.message;
   };
 
+  it('leaves no connection behind when the store is closed unused', async () => {
+    const sockets = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const before = sockets();
+    const store = await open({ databaseUrl: database.url });
+    await store.close();
+    // The pool would close an idle connection by itself after ten seconds.
+    await expect.poll(sockets, { timeout: 8_000 }).toBe(before);
+  });
+
   it('names the user whose password was refused', async () => {
     const message = await refusalOf((url) => {
       url.password = 'wrong-secret';

@@ -67,6 +67,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
           sizeBytes: null,
           durationMs: null,
           error: null,
+          recordTracks: 0,
         };
         expect(claim).toEqual({ claimed: true, recording });
         expect(await store.recordings.find('one')).toEqual(recording);

@@ -176,6 +176,10 @@ function createEngine({ pool, changes, clock }: EngineParts): Engine {
       idle: pool.idleCount,
       waiting: pool.waitingCount,
     }),
-    close: () => db.destroy(),
+    close: async () => {
+      await db.destroy();
+      // Kysely ends a pool only where it has run a statement on it.
+      if (!pool.ending) await pool.end();
+    },
   };
 }
