@@ -3,7 +3,7 @@
  * STATEMENT_COUNTS names. Loaded with `--import` before a service.
  */
 import { writeFileSync } from 'node:fs';
-import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { observeStatements } from './observe-statements.ts';
 
 const file = process.env.STATEMENT_COUNTS ?? '';
 const counts = { statements: 0, writes: 0 };
@@ -23,19 +23,4 @@ function countStatement(sql: string): void {
   writeFileSync(file, JSON.stringify(counts));
 }
 
-const { exec } = DatabaseSync.prototype;
-DatabaseSync.prototype.exec = function execCounted(sql) {
-  countStatement(sql);
-  return exec.call(this, sql);
-};
-
-for (const name of ['run', 'all', 'get', 'iterate'] as const) {
-  const original: unknown = StatementSync.prototype[name];
-  if (typeof original !== 'function') throw new Error(`node:sqlite has no ${name}`);
-  Object.defineProperty(StatementSync.prototype, name, {
-    value: function counted(this: StatementSync, ...values: readonly unknown[]): unknown {
-      countStatement(this.sourceSQL);
-      return Reflect.apply(original, this, values);
-    },
-  });
-}
+observeStatements(countStatement);

@@ -1,0 +1,32 @@
+import type { Work } from './count-work.ts';
+
+/** The least of several rounds, since background work only adds; and by what part of it the median was above it. */
+export type LandedWork = Work & { readonly spread: number };
+
+export type Landed = Readonly<Record<string, LandedWork>>;
+
+/** Batches are of other sizes on a busy machine. */
+const LEAST_SPREAD = 0.05;
+
+export function summarize(rounds: readonly Work[]): LandedWork {
+  const least = (what: keyof Work): number => Math.min(...rounds.map((round) => round[what]));
+  const blocks = least('blocks');
+  const middle = rounds.map((round) => round.blocks).toSorted((a, b) => a - b)[rounds.length >> 1] ?? blocks;
+  return {
+    blocks,
+    statements: least('statements'),
+    mediaCalls: least('mediaCalls'),
+    spread: blocks === 0 ? 0 : Math.round((1000 * (middle - blocks)) / blocks) / 1000,
+  };
+}
+
+/** What is dearer than it was, beyond what rounds differ by. */
+export function faultsOf(name: string, now: LandedWork, before: LandedWork | undefined): readonly string[] {
+  if (before === undefined) return [`${name}: has no landed figure`];
+  const room = Math.max(LEAST_SPREAD, 2 * before.spread);
+  return (['blocks', 'statements', 'mediaCalls'] as const).flatMap((what) => {
+    // Half a statement: one more in every second operation.
+    const most = before[what] * (1 + room) + (what === 'blocks' ? 1 : 0.5);
+    return now[what] <= most ? [] : [`${name}: ${now[what]} ${what}, ${before[what]} when it was landed`];
+  });
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { startEmbeddedMediaServer } from '../../src/server/media-simulator/embedded-media-server.ts';
+import { systemClock, systemIds } from '../../src/server/platform/system.ts';
+import {
+  chooseServicePort,
+  register,
+  startHookedService,
+} from '../../test/server/webhooks/support/hooked-service.ts';
+import { startReceiver } from '../../test/server/webhooks/support/receiver.ts';
+import { signatureHeaders } from '../../test/support/sign.ts';
+import type { Operation } from './count-work.ts';
+
+export type Stage = { readonly operations: readonly Operation[]; readonly close: () => Promise<void> };
+
+/** A secret that is given is a wrong one, and is refused. */
+type Sent = { readonly secret?: string; readonly body?: object };
+
+const OPEN_ROOMS = 100;
+const REQUESTS = 50;
+const LIVES = 10;
+
+/** The whole service on SQLite, with a webhook for all events and a stand-in for LiveKit with rooms in it. */
+export async function startServiceStage(): Promise<Stage> {
+  const keys = { apiKey: 'guard', apiSecret: randomBytes(24).toString('hex') };
+  const { port, webhookUrl } = await chooseServicePort();
+  const media = await startEmbeddedMediaServer({
+    ...{ host: '127.0.0.1', port: 0, ...keys },
+    ...{ clock: systemClock, ids: systemIds, webhookUrls: [webhookUrl] },
+  });
+  const service = await startHookedService(port, { livekit: { url: media.url, ...keys } });
+  const receiver = await startReceiver();
+  await register(service, receiver.url);
+  const call = async (method: string, path: string, { secret, body }: Sent = {}): Promise<void> => {
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const timestamp = Math.floor(Date.now() / 1000);
+    const signing = { apiKey: service.apiKey, apiSecret: secret ?? service.apiSecret, timestamp };
+    const response = await fetch(service.url + path, {
+      method,
+      headers: {
+        ...signatureHeaders({ method, path, body: bytes }, signing),
+        ...(bytes === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(bytes === undefined ? {} : { body: bytes }),
+    });
+    await response.arrayBuffer();
+    if (response.ok === (secret !== undefined)) throw new Error(`${method} ${path}: ${response.status}`);
+  };
+  for (let at = 0; at < OPEN_ROOMS; at++) await call('POST', '/v1/rooms', { body: { name: `open-${at}` } });
+
+  const requests = (name: string, request: (at: number) => Promise<unknown>): Operation => ({
+    name,
+    times: REQUESTS,
+    run: async () => {
+      for (let at = 0; at < REQUESTS; at++) await request(at);
+    },
+  });
+  let round = 0;
+  const operations: readonly Operation[] = [
+    requests('POST /v1/token', (at) =>
+      call('POST', '/v1/token', {
+        body: { roomId: `open-${at}`, userId: 'ada', name: 'Ada', role: 'participant' },
+      }),
+    ),
+    requests(`GET /v1/rooms, 50 of ${OPEN_ROOMS}`, () => call('GET', '/v1/rooms?limit=50')),
+    requests('GET /v1/events, 50', () => call('GET', '/v1/events?limit=50')),
+    requests('a refused signature', () => call('GET', '/v1/rooms', { secret: 'another' })),
+    {
+      name: 'a room from its start to its end, each event delivered',
+      times: LIVES,
+      run: async () => {
+        round += 1;
+        for (let at = 0; at < LIVES; at++) {
+          // One after the other: how many share a batch would depend on how busy the machine is.
+          const name = `life-${round}-${at}`;
+          const delivered = (event: string): Promise<unknown> =>
+            receiver.waitFor(({ body }) => body.event === event && body.room.name === name);
+          media.control.join(name, { identity: 'ada' });
+          await delivered('participant_joined');
+          media.control.leave(name, 'ada');
+          await delivered('participant_left');
+          await call('DELETE', `/v1/rooms/${name}`);
+          await delivered('room_finished');
+        }
+      },
+    },
+  ];
+  return {
+    operations,
+    close: async () => {
+      await service.close();
+      await receiver.close();
+      await media.close();
+    },
+  };
+}
