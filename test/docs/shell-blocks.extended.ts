@@ -45,6 +45,7 @@ beforeAll(async () => {
     join(folder, 'people.csv'),
     'name,surname,gender,date,city,cf\nMario,Rossi,M,1980-02-01,Roma,RSSMRA80B01H501T\n',
   );
+  await writeFile(join(folder, 'terms.txt'), 'LiveKit\n');
   await writeFile(join(folder, 'codes.txt'), 'RSSMRA80B01H501T\n');
   await writeFile(join(folder, 'demo.json'), '{"topic":"demo"}');
   await fillRoom();
