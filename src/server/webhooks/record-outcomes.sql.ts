@@ -7,7 +7,7 @@ import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';
 type Database = Kysely<Tables>;
 type LockedRow = Pick<Delivery, 'id' | 'attempts' | 'leaseOwner'>;
 
-/** Four statements, however many outcomes there are. */
+/** Four statements, however many outcomes there are; five where some are of retries or of lost leases. */
 export function recordOutcomes(
   { atomically, dialect, changes }: Connection,
   owner: string,
@@ -33,8 +33,17 @@ async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: 
     const row = rows.get(attempt.deliveryId);
     return row !== undefined && row.leaseOwner !== owner;
   };
-  const held = batch.filter(isHeld);
-  const lost = await withoutLogged(db, dialect, batch.filter(isLost));
+  // Nothing of a first attempt can be logged while its lease is held.
+  const isRetry = ({ attempt }: DeliveryOutcome) => (rows.get(attempt.deliveryId)?.attempts ?? 0) > 0;
+  const logged = await findLogged(
+    db,
+    dialect,
+    batch.filter((outcome) => isLost(outcome) || (isHeld(outcome) && isRetry(outcome))),
+  );
+  const isNew = ({ attempt }: DeliveryOutcome) => !logged.has(keyOf(attempt));
+  const held = batch.filter((outcome) => isHeld(outcome) && isNew(outcome));
+  const lost = batch.filter((outcome) => isLost(outcome) && isNew(outcome));
+  const claimedSince = batch.filter((outcome) => isHeld(outcome) && !isNew(outcome));
   await logAttempts(
     db,
     dialect,
@@ -42,6 +51,7 @@ async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: 
   );
   if (held.length > 0) await changeStates(db, dialect, held);
   if (lost.length > 0) await countAttempts(db, dialect, lost);
+  if (claimedSince.length > 0) await giveBack(db, dialect, claimedSince);
 }
 
 /** Batches in which no delivery is twice: an instance that lost a lease and got it again tells of both attempts. */
@@ -57,18 +67,17 @@ function withoutRepetitions(outcomes: readonly DeliveryOutcome[]): readonly (rea
 }
 
 /** A batch whose response was lost is repeated: attempts that it stored then must not be stored twice. */
-async function withoutLogged(
+async function findLogged(
   db: Database,
   dialect: SqlDialect,
-  lost: readonly DeliveryOutcome[],
-): Promise<readonly DeliveryOutcome[]> {
-  if (lost.length === 0) return lost;
-  const ids = lost.map(({ attempt }) => attempt.deliveryId);
+  outcomes: readonly DeliveryOutcome[],
+): Promise<ReadonlySet<string>> {
+  if (outcomes.length === 0) return new Set();
+  const ids = outcomes.map(({ attempt }) => attempt.deliveryId);
   const logged = await sql<Pick<Attempt, 'deliveryId' | 'startedAt' | 'durationMs'>>`
     select "deliveryId", "startedAt", "durationMs" from attempts where "deliveryId" ${dialect.oneOf(ids)}
   `.execute(db);
-  const keys = new Set(logged.rows.map(keyOf));
-  return lost.filter(({ attempt }) => !keys.has(keyOf(attempt)));
+  return new Set(logged.rows.map(keyOf));
 }
 
 function keyOf(attempt: Pick<Attempt, 'deliveryId' | 'startedAt' | 'durationMs'>): string {
@@ -129,4 +138,20 @@ async function countAttempts(
 ): Promise<void> {
   const ids = lost.map(({ attempt }) => attempt.deliveryId);
   await sql`update deliveries set attempts = attempts + 1 where id ${dialect.oneOf(ids)}`.execute(db);
+}
+
+/**
+ * Gives back what its owner claimed before it heard that the attempt before was stored. It has not begun the next one: it
+ * takes nothing in hand twice.
+ */
+async function giveBack(
+  db: Database,
+  dialect: SqlDialect,
+  outcomes: readonly DeliveryOutcome[],
+): Promise<void> {
+  const ids = outcomes.map(({ attempt }) => attempt.deliveryId);
+  await sql`
+    update deliveries set "leaseOwner" = null, "leaseUntil" = null where id ${dialect.oneOf(ids)}`.execute(
+    db,
+  );
 }

@@ -577,6 +577,19 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         );
       });
 
+      it('changes nothing when it is repeated after its owner has claimed the retry, and gives that back', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
+        await store.deliveries.recordOutcomes('me', [retried('d', 6000)]);
+        const once = [await find('d'), await attemptsOf('d')];
+        expect(await claim({ now: 6000, owner: 'me' })).toEqual(['d']);
+        await store.deliveries.recordOutcomes('me', [retried('d', 6000)]);
+        expect([await find('d'), await attemptsOf('d')]).toEqual(once);
+        expect(await claim({ now: 6000, owner: 'me' })).toEqual(['d']);
+        await store.deliveries.recordOutcomes('me', [settled('d', 'delivered', { startedAt: 6000 })]);
+        expect(await find('d')).toMatchObject({ state: 'delivered', attempts: 2, roundAttempts: 2 });
+      });
+
       it('takes two attempts at one delivery in one call: the first settles', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
