@@ -1,4 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+import { systemClock } from '../system.ts';
 
 export type BatcherOptions<Item> = {
   /** Most items of one batch. */
@@ -6,9 +7,11 @@ export type BatcherOptions<Item> = {
   readonly flush: (items: readonly Item[]) => Promise<void>;
   /**
    * A batch waits for more items for `ms`, until it has `size` of them. Without it a batch is flushed at once, and what
-   * comes meanwhile goes into the next. The wait is real time: a test that stops its clock must not stop the batcher.
+   * comes meanwhile goes into the next.
    */
   readonly gather?: { readonly ms: number; readonly size: number };
+  /** Measures that wait. By default real time: a test that stops its clock must not stop the batcher. */
+  readonly timer?: Pick<Clock, 'sleep'> | undefined;
   /** Whether the items of a batch that failed with `error` are tried one by one, so that one cannot fail all. */
   readonly splitsAfter?: (error: unknown) => boolean;
 };
@@ -60,7 +63,8 @@ export class Batcher<Item> {
   async #gather(ms: number): Promise<void> {
     if (this.#isHurried) return;
     this.#gathering = new AbortController();
-    await delay(ms, undefined, { signal: this.#gathering.signal }).catch(() => {});
+    const { timer = systemClock } = this.#options;
+    await timer.sleep(ms, this.#gathering.signal).catch(() => {});
   }
 
   async #flush(batch: readonly Pending<Item>[]): Promise<void> {

@@ -1,6 +1,8 @@
+import type { Clock } from '../../platform/clock.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
+import { systemClock } from '../../platform/system.ts';
 import type { DeliveryJob, DeliveryStore, WebhookStore } from '../store.ts';
 import { type AttemptDeps, attemptDelivery, LONGEST_RETRY_DELAY_MS } from './attempt-delivery.ts';
 import { BuildErrorLog } from './build-error-log.ts';
@@ -38,6 +40,8 @@ export type DispatcherDeps = Omit<AttemptDeps, 'buildErrors'> & {
   readonly deliveries: DeliveryStore;
   readonly webhooks: Pick<WebhookStore, 'find'>;
   readonly changes: ChangeFeed;
+  /** Measures how long outcomes are gathered, and a close. By default real time, also where a test stops the clock. */
+  readonly timer?: Pick<Clock, 'sleep'> | undefined;
   readonly instanceId: string;
   /** Called with how many deliveries were taken over from an instance that died or stood still. */
   readonly onTakeover?: ((count: number) => void) | undefined;
@@ -122,15 +126,19 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   }
 
   async close(): Promise<void> {
-    const timeout = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
-    const timedOut = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));
+    const { timer = systemClock, deliveries, instanceId } = this.#deps;
+    const closed = new AbortController();
+    const timeout = new AbortController();
+    const timedOut = timer.sleep(CLOSE_TIMEOUT_MS, closed.signal).then(() => timeout.abort());
+    timedOut.catch(() => {});
     this.#closing.abort();
     this.#unsubscribe();
     this.#inFlight.releaseQueued();
     const loops = [this.#claims.close(), this.#renewals.close()];
     await Promise.race([Promise.all([...this.#running, ...loops]), timedOut]);
-    await this.#outcomes.close(timeout);
-    await this.#deps.deliveries.release(this.#deps.instanceId);
+    await this.#outcomes.close(timeout.signal);
+    closed.abort();
+    await deliveries.release(instanceId);
   }
 
   #startQueued(webhookId: string): void {

@@ -12,6 +12,7 @@ const GATHER = { ms: 40, size: MAX_UNWRITTEN_OUTCOMES / 2 } as const;
 export type OutcomeWriterDeps = {
   readonly deliveries: Pick<DeliveryStore, 'recordOutcomes'>;
   readonly clock: Clock;
+  readonly timer?: Pick<Clock, 'sleep'> | undefined;
   readonly log: Log;
   readonly owner: string;
   readonly onWritten: (outcomes: readonly WebhookOutcome[]) => void;
@@ -35,6 +36,7 @@ export class OutcomeWriter {
     this.#batcher = new Batcher({
       maxSize: MAX_UNWRITTEN_OUTCOMES,
       gather: GATHER,
+      timer: deps.timer,
       flush: (batch) => this.#write(batch),
     });
   }

@@ -12,7 +12,7 @@ import { endSourceId } from '../../../../src/server/recordings/recording-events.
 import { type RecordingDeps, startRecording } from '../../../../src/server/recordings/start-recording.ts';
 import { stopRecording } from '../../../../src/server/recordings/stop-recording.ts';
 import { Random } from '../../../support/random.ts';
-import { Schedule } from './schedule.ts';
+import { Schedule } from '../../../support/simulation/schedule.ts';
 import { ROOM, SimulatedRecorders } from './simulated-recorders.ts';
 import { SimulatedDatabase } from './simulated-store.ts';
 

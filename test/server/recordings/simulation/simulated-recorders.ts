@@ -3,7 +3,7 @@ import type { Participant } from '../../../../src/contract/participants.ts';
 import type { Room } from '../../../../src/contract/rooms.ts';
 import type { Egress, MediaServer } from '../../../../src/server/platform/livekit/media-server.ts';
 import { isOver } from '../../../../src/server/recordings/lifecycle.ts';
-import type { Schedule } from './schedule.ts';
+import type { Schedule } from '../../../support/simulation/schedule.ts';
 
 export const ROOM = 'demo';
 

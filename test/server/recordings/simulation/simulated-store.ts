@@ -7,7 +7,7 @@ import type {
   RecordingClaim,
   RecordingStore,
 } from '../../../../src/server/recordings/store.ts';
-import type { Schedule } from './schedule.ts';
+import type { Schedule } from '../../../support/simulation/schedule.ts';
 
 /** The rows and the published ends of all instances. Each statement is atomic, as in the real databases. */
 export class SimulatedDatabase {

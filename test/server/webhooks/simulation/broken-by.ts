@@ -1,0 +1,61 @@
+import type { Schedule } from '../../../support/simulation/schedule.ts';
+import type { SimulatedDeliveries } from './simulated-deliveries.ts';
+import type { SentRequest, SimulatedReceivers } from './simulated-receivers.ts';
+
+/** Instances go by the database's clock, and are off it by half a round trip at most. */
+export const MAX_OFFSET_MS = 500;
+/** As the dispatcher's. */
+const LEASE_MS = 12_000;
+
+type World = {
+  readonly schedule: Schedule;
+  readonly deliveries: SimulatedDeliveries;
+  readonly receivers: SimulatedReceivers;
+};
+
+/** What a request must not be at the moment in which it is sent. */
+export function* brokenBy(
+  { schedule, deliveries, receivers }: World,
+  request: SentRequest,
+): Generator<string> {
+  const { instance, webhookId, eventId } = request;
+  const row = [...deliveries.rows.values()].find(
+    (one) => one.webhookId === webhookId && one.eventId === eventId,
+  );
+  if (row === undefined) return yield `${eventId} is sent and not stored`;
+  const before = receivers.requests.filter(
+    (one) => one.instance === instance && one.webhookId === webhookId && one.eventId === eventId,
+  );
+  if (before.length >= (deliveries.grants.get(`${instance} ${row.id}`) ?? 0))
+    yield `${instance} sends ${row.id} more often than it was given its lease`;
+  if (before.some(({ isOver }) => !isOver)) yield `${instance} sends ${row.id} twice at once`;
+  const othersSince = row.leaseUntil === null ? 0 : row.leaseUntil - LEASE_MS;
+  const isOthers = row.leaseOwner !== null && row.leaseOwner !== instance;
+  // Two clocks are apart by twice what one may be off.
+  if (isOthers && schedule.clock.now() - othersSince > 4 * MAX_OFFSET_MS)
+    yield `${instance} sends ${row.id} under the lease of ${row.leaseOwner}`;
+  yield* startsBroken({ deliveries, receivers }, request);
+}
+
+/** A room's events wait for the first attempt of its room_started. */
+function* startsBroken(
+  { deliveries, receivers }: Pick<World, 'deliveries' | 'receivers'>,
+  { instance, webhookId, eventId }: SentRequest,
+): Generator<string> {
+  const roomSid = deliveries.events.get(eventId)?.roomSid;
+  const starts = receivers.requests.filter(
+    (one) =>
+      one.instance === instance &&
+      one.webhookId === webhookId &&
+      !one.isOver &&
+      one.eventId !== eventId &&
+      deliveries.events.get(one.eventId)?.roomSid === roomSid &&
+      deliveries.events.get(one.eventId)?.type === 'room_started',
+  );
+  for (const start of starts) {
+    const row = [...deliveries.rows.values()].find(
+      (one) => one.webhookId === webhookId && one.eventId === start.eventId,
+    );
+    if (row?.roundAttempts === 0 && row.attempts === 0) yield `${eventId} overtakes ${start.eventId}`;
+  }
+}

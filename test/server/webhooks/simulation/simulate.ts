@@ -1,0 +1,257 @@
+import { dispatchJobs, planDeliveries } from '../../../../src/server/events/plan-deliveries.ts';
+import type { NewEvent } from '../../../../src/server/events/store.ts';
+import {
+  type ClosableDispatcher,
+  startDeliveryDispatcher,
+} from '../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
+import type { Webhook } from '../../../../src/server/webhooks/store.ts';
+import { Random } from '../../../support/random.ts';
+import { Schedule } from '../../../support/simulation/schedule.ts';
+import { brokenBy, MAX_OFFSET_MS } from './broken-by.ts';
+import { SimulatedDeliveries } from './simulated-deliveries.ts';
+import { SimulatedReceivers } from './simulated-receivers.ts';
+
+const NOW = 1_700_000_000_000;
+export const STEPS = 150;
+/** Between the last retries of a round are five minutes. */
+const LAST_MINUTES = 8;
+
+export type Simulation = {
+  readonly deliveries: SimulatedDeliveries;
+  readonly receivers: SimulatedReceivers;
+  readonly weather: Weather;
+  /** What must never be true, as soon as it was seen. */
+  readonly violations: readonly string[];
+};
+
+/**
+ * calm: nothing fails; receivers are slow at times. faulty-database: statements and their responses get lost. storm: receivers
+ * fail too, and instances are frozen, killed and closed.
+ */
+export type Weather = 'calm' | 'faulty-database' | 'storm';
+const WEATHERS: readonly Weather[] = ['calm', 'faulty-database', 'storm', 'storm'];
+
+type World = {
+  readonly schedule: Schedule;
+  readonly deliveries: SimulatedDeliveries;
+  readonly receivers: SimulatedReceivers;
+  readonly webhooks: readonly Webhook[];
+};
+
+type Instance = {
+  readonly name: string;
+  readonly dispatcher: ClosableDispatcher;
+  isClosed: boolean;
+  readonly append: (event: NewEvent) => void;
+  /** Resolves when everything that it appends is stored, or is not. */
+  readonly appended: () => Promise<unknown>;
+};
+
+/**
+ * Runs the real dispatchers of up to four instances on simulated rows, receivers and time, in an order that the seed
+ * decides: with lost requests and responses, receivers that fail, frozen, killed and closed instances, and clocks apart.
+ * Then all faults end, and the last attempts are made.
+ */
+export async function simulate(seed: number): Promise<Simulation> {
+  const schedule = new Schedule(new Random(seed), NOW);
+  const weather = WEATHERS[schedule.integer(WEATHERS.length)] ?? 'storm';
+  const webhooks = ['wh-1', 'wh-2'].map(webhookOf);
+  const deliveries = new SimulatedDeliveries(schedule, webhooks);
+  const violations: string[] = [];
+  const receivers = new SimulatedReceivers(schedule, (request) => {
+    violations.push(...brokenBy({ schedule, deliveries, receivers }, request));
+  });
+  const world = { schedule, deliveries, receivers, webhooks };
+  deliveries.isPeaceful = weather === 'calm';
+  receivers.isPeaceful = weather !== 'storm';
+  receivers.areSlow = weather === 'calm' && schedule.oneIn(2);
+  const instances = ['one', 'two'].map((name) => createInstance(name, world));
+  const storm = new Storm(world, { instances, violations });
+  for (let step = 0; step < STEPS; step += 1) {
+    if (weather === 'storm') storm.pass();
+    else storm.passCalmly();
+    await schedule.settle();
+  }
+  await bringToAnEnd(world, instances);
+  for (const { name } of instances) schedule.crash(name);
+  return { deliveries, receivers, weather, violations };
+}
+
+/** Decides what happens next. */
+class Storm {
+  readonly #world: World;
+  readonly #instances: Instance[];
+  readonly #violations: string[];
+  /** Rooms have one start each, by its source id. */
+  readonly #started = new Set<string>();
+  #events = 0;
+
+  constructor(world: World, parts: { readonly instances: Instance[]; readonly violations: string[] }) {
+    this.#world = world;
+    this.#instances = parts.instances;
+    this.#violations = parts.violations;
+  }
+
+  pass(): void {
+    const { schedule } = this.#world;
+    const instance = this.#pick();
+    const kind = schedule.integer(40);
+    if (kind < 4) this.#append(instance);
+    else if (kind === 4) schedule.clock.advance(schedule.integer(schedule.oneIn(3) ? 20_000 : 3_000));
+    else if (kind < 8) schedule.clock.advance(50);
+    else if (kind === 8) schedule.freeze(instance.name);
+    else if (kind < 11) schedule.thaw(instance.name);
+    else if (kind === 11 && schedule.oneIn(2)) this.#end(instance);
+    else schedule.takeRandomTurn();
+  }
+
+  /** Everybody has had a turn before the time passes. */
+  passCalmly(): void {
+    const { schedule } = this.#world;
+    if (schedule.isAnyoneWaiting && !schedule.oneIn(5)) schedule.takeRandomTurn();
+    else if (schedule.oneIn(3)) this.#append(this.#pick());
+    else if (!schedule.isAnyoneWaiting) schedule.clock.advance(schedule.integer(500));
+  }
+
+  #append(instance: Instance): void {
+    this.#events += 1;
+    const { schedule } = this.#world;
+    const room = `RM_${schedule.integer(3)}`;
+    const isFirst = !this.#started.has(room);
+    this.#started.add(room);
+    instance.append(eventOf(this.#events, room, isFirst, schedule.clock.now()));
+  }
+
+  /** Kills or closes it, and starts another one as long as there are few. */
+  #end(instance: Instance): void {
+    const { schedule } = this.#world;
+    if (this.#instances.length < 4) {
+      const name = `instance ${this.#instances.length + 1}`;
+      this.#instances.push(createInstance(name, this.#world));
+    } else if (this.#alive().length < 2) return;
+    if (schedule.oneIn(2)) schedule.crash(instance.name);
+    else void this.#close(instance).catch(() => {});
+  }
+
+  /** Others need not wait for the end of its leases, unless it has run out of time. */
+  async #close(instance: Instance): Promise<void> {
+    const { schedule, deliveries } = this.#world;
+    const { name } = instance;
+    instance.isClosed = true;
+    // As the service does, which first lets its requests end.
+    await instance.appended();
+    const startedAt = schedule.clock.monotonic();
+    await instance.dispatcher.close();
+    const isLate = schedule.clock.monotonic() - startedAt >= CLOSE_TIMEOUT_MS;
+    const kept = deliveries.pending.filter(({ leaseOwner }) => leaseOwner === name);
+    if (!isLate) this.#violations.push(...kept.map(({ id }) => `${name} has closed and keeps ${id}`));
+  }
+
+  #alive(): readonly Instance[] {
+    return this.#instances.filter(
+      ({ name, isClosed }) => !isClosed && !this.#world.schedule.hasCrashed(name),
+    );
+  }
+
+  #pick(): Instance {
+    const alive = this.#alive();
+    const instance = alive[this.#world.schedule.integer(alive.length)];
+    if (instance === undefined) throw new Error('nobody is left');
+    return instance;
+  }
+}
+
+async function bringToAnEnd(
+  { schedule, deliveries, receivers }: World,
+  instances: readonly Instance[],
+): Promise<void> {
+  deliveries.isPeaceful = true;
+  receivers.isPeaceful = true;
+  for (const { name } of instances) schedule.thaw(name);
+  for (let second = 0; second < LAST_MINUTES * 60; second += 1) {
+    for (let turns = 0; schedule.isAnyoneWaiting && turns < 1_000; turns += 1) {
+      schedule.takeAllTurns();
+      await schedule.settle();
+    }
+    const next = Math.min(...deliveries.pending.map(({ dueAt }) => dueAt));
+    if (next === Number.POSITIVE_INFINITY) return;
+    // Nothing happens in between but renewals, which are due every four seconds.
+    schedule.clock.advance(next - schedule.clock.now() > 5_000 ? 4_000 : 500);
+    await schedule.settle();
+  }
+}
+
+function createInstance(name: string, { schedule, deliveries, receivers, webhooks }: World): Instance {
+  const clock = schedule.clockOf(name, schedule.integer(2 * MAX_OFFSET_MS) - MAX_OFFSET_MS);
+  const ignore = (): void => {};
+  let ids = 0;
+  const nextId = (): string => {
+    ids += 1;
+    return `${name}-${ids}`;
+  };
+  const dispatcher = startDeliveryDispatcher({
+    clock,
+    timer: clock,
+    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    instanceId: name,
+    deliveries: deliveries.storeOf(name),
+    webhooks: {
+      find: async (id) => {
+        await schedule.turn(name);
+        return webhooks.find((webhook) => webhook.id === id);
+      },
+    },
+    changes: {
+      subscribe: (_topic, listener) => deliveries.subscribe(name, listener),
+    },
+    sender: receivers.senderOf(name),
+    secretBox: { seal: (secret) => secret, isCurrent: () => true, open: () => SECRET },
+    fileUrls: { urlOf: async () => undefined },
+  });
+  const append = async (event: NewEvent): Promise<void> => {
+    const planDeps = { ids: { next: nextId }, clock, dispatcher, instanceId: name };
+    const { jobs } = planDeliveries(planDeps, webhooks, [{ event, after: undefined }]);
+    await deliveries.insert(name, event, jobs);
+    dispatchJobs(dispatcher, jobs);
+  };
+  const appending: Promise<void>[] = [];
+  return {
+    name,
+    dispatcher,
+    isClosed: false,
+    append: (event) => void appending.push(append(event).catch(ignore)),
+    appended: () => Promise.all(appending),
+  };
+}
+
+/** As the dispatcher's. */
+const CLOSE_TIMEOUT_MS = 4_000;
+const SECRET = 'whsec_c2ltdWxhdGVkIHNlY3JldCBvZiB0aGUgdGVzdHM=';
+
+function webhookOf(id: string, index: number): Webhook {
+  return {
+    id,
+    url: `https://receiver.example/${id}`,
+    events: ['*'],
+    secret: id,
+    previousSecret: null,
+    previousSecretUntil: null,
+    createdAt: NOW + index,
+    updatedAt: NOW,
+  };
+}
+
+function eventOf(number: number, roomSid: string, isFirst: boolean, now: number): NewEvent {
+  return {
+    id: `evt-${number}`,
+    sourceId: `source-${number}`,
+    type: isFirst ? 'room_started' : 'participant_joined',
+    room: roomSid,
+    roomSid,
+    sequence: number,
+    payload: '{"id":"x"}',
+    occurredAt: now,
+    createdAt: now,
+    traceparent: null,
+  };
+}

@@ -1,0 +1,80 @@
+import type {
+  WebhookRequest,
+  WebhookResponse,
+  WebhookSender,
+} from '../../../../src/server/webhooks/sender/sender.ts';
+import type { Schedule } from '../../../support/simulation/schedule.ts';
+
+export type SentRequest = {
+  readonly instance: string;
+  readonly webhookId: string;
+  readonly eventId: string;
+  /** When its instance sent it, by the clock of all. */
+  readonly sentAt: number;
+  /** Whether the receiver got it, and what it answered. */
+  arrived: 'not yet' | 'accepted' | 'refused';
+  /** Whether the instance has an answer, or has given it up. */
+  isOver: boolean;
+};
+
+/** The time that a delivery has (webhook-sender.ts). */
+const PATIENCE_MS = 10_000;
+
+/** The receivers of all webhooks, by the paths of their URLs. */
+export class SimulatedReceivers {
+  readonly requests: SentRequest[] = [];
+  isPeaceful = false;
+  /** They accept everything, and take nearly all the time that they have. */
+  areSlow = false;
+  readonly #schedule: Schedule;
+  readonly #onSend: (request: SentRequest) => void;
+
+  /** `onSend` is called for each request before it is one of `requests`. */
+  constructor(schedule: Schedule, onSend: (request: SentRequest) => void) {
+    this.#schedule = schedule;
+    this.#onSend = onSend;
+  }
+
+  senderOf(instance: string): WebhookSender {
+    return {
+      send: (request) => this.#send(instance, request),
+      close: async () => {},
+    };
+  }
+
+  async #send(instance: string, { url, headers }: WebhookRequest): Promise<WebhookResponse> {
+    const { clock } = this.#schedule;
+    const request: SentRequest = {
+      instance,
+      webhookId: new URL(url).pathname.slice(1),
+      eventId: headers['webhook-id'] ?? '',
+      sentAt: clock.now(),
+      arrived: 'not yet',
+      isOver: false,
+    };
+    this.#onSend(request);
+    this.requests.push(request);
+    const response = await this.#exchange(instance, request);
+    request.isOver = true;
+    return { responseBody: null, durationMs: clock.now() - request.sentAt, ...response };
+  }
+
+  async #exchange(instance: string, request: SentRequest) {
+    await this.#schedule.turn(instance);
+    if (this.#happens(10)) return NO_ANSWER;
+    request.arrived = this.#happens(5) ? 'refused' : 'accepted';
+    const { sleep } = this.#schedule.clockOf(instance, 0);
+    if (this.areSlow) await sleep(PATIENCE_MS - 1_000);
+    else if (this.#happens(10)) await sleep(PATIENCE_MS);
+    else await this.#schedule.turn(instance);
+    const isLate = this.#schedule.clock.now() - request.sentAt >= PATIENCE_MS;
+    if ((isLate && !this.areSlow) || this.#happens(10)) return NO_ANSWER;
+    return { statusCode: request.arrived === 'accepted' ? 200 : 500, error: null };
+  }
+
+  #happens(oneIn: number): boolean {
+    return !this.isPeaceful && this.#schedule.oneIn(oneIn);
+  }
+}
+
+const NO_ANSWER = { statusCode: null, error: 'nobody answered' };
