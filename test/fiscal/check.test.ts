@@ -239,6 +239,14 @@ describe('decode', () => {
     });
   });
 
+  it('gives the other forms of a code in lower case, and of one with a warning', () => {
+    for (const code of [codeOf('1980-01-01', 'H501'), 'ARSMRA80E05F205K']) {
+      const forms = omocodie(code, { asOf });
+      expect(forms).toMatchObject({ ok: true, baseCode: code });
+      expect(omocodie(code.toLowerCase(), { asOf })).toEqual(forms);
+    }
+  });
+
   it('answers for a bad code as check does', () => {
     for (const code of ['', 'RSSMRA80A01H501V', 'RSSMRA80A01Z999X', '12345670017']) {
       expect(decode(code, { asOf })).toEqual(check(code, { asOf }));
