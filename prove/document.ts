@@ -12,7 +12,7 @@ two cores, uses loopback only, and is resumed where it was interrupted.
 \`\`\`sh
 npm run prove -- --list              # the parts
 npm run prove -- --only chaos-sqlite # one of them
-npm run prove -- --short             # all, for seconds each, as \`npm test\` does
+npm run prove -- --short             # all, for seconds each, as the tests do
 \`\`\`
 
 Programs are the real ones: the service as a process of its own, PostgreSQL, LiveKit, Redis, HAProxy. Who judges is no part of
