@@ -2297,17 +2297,6 @@ func (c *Client) GetTranscriptionText(ctx context.Context, roomID string, format
 	return c.text(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/transcription", query: url.Values{"format": {format}}})
 }
 
-// GetTranscription: Read the live transcription of a room, every item of every page. It ends after an error.
-func (c *Client) GetTranscription(ctx context.Context, roomID string, params GetTranscriptionParams) iter.Seq2[Segment, error] {
-	return pages(func(cursor string) ([]Segment, *string, error) {
-		if cursor != "" {
-			params.Cursor = cursor
-		}
-		page, err := c.GetTranscription(ctx, roomID, params)
-		return page.Segments, page.NextCursor, err
-	})
-}
-
 // NameSpeakers: Name the speakers of a room.
 func (c *Client) NameSpeakers(ctx context.Context, roomID string, body SpeakerUpdate) error {
 	return c.do(ctx, request{method: http.MethodPatch, path: "/v1/rooms/" + url.PathEscape(roomID) + "/transcription/speakers", query: nil, body: body}, nil)
@@ -2405,8 +2394,8 @@ func (c *Client) SearchTranscripts(ctx context.Context, params SearchTranscripts
 	return response, err
 }
 
-// SearchTranscripts: Search all that was said, every item of every page. It ends after an error.
-func (c *Client) SearchTranscripts(ctx context.Context, params SearchTranscriptsParams) iter.Seq2[TranscriptHit, error] {
+// SearchAllTranscripts: Search all that was said, every item of every page. It ends after an error.
+func (c *Client) SearchAllTranscripts(ctx context.Context, params SearchTranscriptsParams) iter.Seq2[TranscriptHit, error] {
 	return pages(func(cursor string) ([]TranscriptHit, *string, error) {
 		if cursor != "" {
 			params.Cursor = cursor

@@ -186,9 +186,10 @@ function texts(operation: Operation): readonly string[] {
 
 function iterator(operation: Operation): readonly string[] {
   const { id, items } = operation;
-  if (items === undefined || id === 'listEvents') return [];
+  // Of what is no list, such as a live transcription, the cursor leads to what comes, and not to further pages.
+  if (items === undefined || id === 'listEvents' || !/^(list|search)/.test(id)) return [];
   const list = goName(capitalise(id));
-  const name = list.replace(/^List/, 'All');
+  const name = list.replace(/^List/, 'All').replace(/^Search/, 'SearchAll');
   const params = ['ctx context.Context', ...pathParameters(operation), `params ${capitalise(id)}Params`];
   const passed = ['ctx', ...operation.pathParameters.map((each) => argument(each.name)), 'params'];
   return [

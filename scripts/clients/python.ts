@@ -221,7 +221,8 @@ function textMethod(operation: Operation): readonly string[] {
 function iterator(operation: Operation): readonly string[] {
   const { id, items } = operation;
   // Events go on for ever: follow_events reads them.
-  if (items === undefined || id === 'listEvents') return [];
+  // Of what is no list, such as a live transcription, the cursor leads to what comes, and not to further pages.
+  if (items === undefined || id === 'listEvents' || !/^(list|search)/.test(id)) return [];
   const query = operation.query.filter(({ name }) => name !== 'cursor');
   const passed = [
     ...operation.pathParameters.map(({ name }) => snake(name)),
@@ -231,7 +232,9 @@ function iterator(operation: Operation): readonly string[] {
   return [
     [
       signature({
-        name: snake(id).replace(/^list_/, 'iterate_'),
+        name: snake(id)
+          .replace(/^list_/, 'iterate_')
+          .replace(/^search_/, 'search_all_'),
         operation: { ...operation, query },
         extra: [],
         result: `Iterator[${typeOf(items.type)}]`,

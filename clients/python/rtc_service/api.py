@@ -2436,22 +2436,6 @@ class Operations:
         """Read the live transcription of a room, as text or captions."""
         return self._text(self._path("/v1/rooms/{}/transcription", room_id), {"format": format})
 
-    def get_transcription(
-        self,
-        room_id: str,
-        *,
-        since: Optional[str] = None,
-        wait: Optional[int] = None,
-    ) -> Iterator[Segment]:
-        """Read the live transcription of a room: every item of every page."""
-        cursor: Optional[str] = None
-        while True:
-            page = self.get_transcription(room_id, since=since, wait=wait, cursor=cursor)
-            yield from page["segments"]
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return
-
     def name_speakers(self, room_id: str, body: SpeakerUpdate) -> None:
         """Name the speakers of a room."""
         self._call("PATCH", self._path("/v1/rooms/{}/transcription/speakers", room_id), {}, body)
@@ -2516,7 +2500,7 @@ class Operations:
         )
         return response
 
-    def search_transcripts(
+    def search_all_transcripts(
         self,
         *,
         q: str,
