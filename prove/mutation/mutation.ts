@@ -46,7 +46,7 @@ const SUBJECTS: readonly Subject[] = [
   {
     name: 'leases',
     files: ['src/server/webhooks/dispatcher/in-flight-deliveries.ts'],
-    tests: ['test/server/webhooks/dispatcher/delivery-dispatcher.test.ts'],
+    tests: ['test/server/webhooks/dispatcher/in-flight-deliveries.test.ts'],
   },
 ];
 

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { equalityWith, isSignatureValid, signRequest } from '../../src/contract/signing.ts';
 
@@ -9,6 +10,15 @@ describe('the signature', () => {
   it('of no body is that of an empty one', () => {
     const request = { method: 'GET', path: '/v1/rooms', timestamp: TIMESTAMP };
     expect(signRequest(request, SECRET)).toBe(SIGNATURE);
+  });
+
+  it('covers a body of a single byte', () => {
+    const request = { method: 'POST', path: '/v1/rooms', timestamp: TIMESTAMP };
+    const hashOfOne = '6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b';
+    const signed = `POST\n/v1/rooms\n${TIMESTAMP}\n${hashOfOne}`;
+    const expected = createHmac('sha256', SECRET).update(signed).digest('hex');
+    expect(signRequest({ ...request, body: '1' }, SECRET)).toBe(expected);
+    expect(isSignatureValid(request, expected, SECRET)).toBe(false);
   });
 
   it('takes the method in upper case', () => {

@@ -65,7 +65,12 @@ describe('the signature of Standard Webhooks', () => {
     expect(isStandardSignatureValid(message, both, 'another')).toBe(false);
   });
 
-  it.each(['plain', 'whsec_', 'whsec_not base64', 'whsec_YQ', 'whsec_YWJj='])(
+  it('is keyed with the bytes of a secret that is a single byte', () => {
+    const { headers } = standard('whsec_YQ==');
+    expect(new Webhook('whsec_YQ==').verify(BODY, headers)).toBeDefined();
+  });
+
+  it.each(['plain', 'whsec_', 'whsec_not base64', 'whsec_YQ', 'whsec_YWJj=', 'other_YWJj'])(
     'is keyed with the text of a secret of another form: %s',
     (secret) => {
       const { message } = standard(secret);

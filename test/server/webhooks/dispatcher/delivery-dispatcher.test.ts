@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { DELIVERY_LEASE_MS } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
-import {
-  CONCURRENCY_PER_WEBHOOK,
-  InFlightDeliveries,
-} from '../../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
+import { CONCURRENCY_PER_WEBHOOK } from '../../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
 import { MAX_UNWRITTEN_OUTCOMES } from '../../../../src/server/webhooks/dispatcher/outcome-writer.ts';
 import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
 import type {
@@ -13,7 +10,6 @@ import type {
   WebhookResponse,
   WebhookSender,
 } from '../../../../src/server/webhooks/sender/sender.ts';
-import type { DeliveryJob } from '../../../../src/server/webhooks/store.ts';
 import { updateWebhook } from '../../../../src/server/webhooks/webhooks.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -147,44 +143,6 @@ describe('what is in hand', () => {
     expect(new Set(await statesOf(stage.store, id))).toEqual(new Set(['cancelled']));
   });
 });
-
-describe('the start of a room', () => {
-  it('is sent before the other events of the room, which hold up no other room', () => {
-    const inFlight = new InFlightDeliveries();
-    const jobs = [
-      ['room_started', 'RM_1'],
-      ['participant_joined', 'RM_1'],
-      ['participant_joined', 'RM_2'],
-    ].map(([name, sid], index) => jobOf(`dlv_${index}`, name ?? '', sid ?? ''));
-    for (const job of jobs) inFlight.add(job);
-    const started = inFlight.startNext('wh_1');
-    expect([started, inFlight.startNext('wh_1'), inFlight.startNext('wh_1')]).toEqual([
-      jobs[0],
-      jobs[2],
-      undefined,
-    ]);
-    if (started !== undefined) inFlight.finish(started);
-    expect(inFlight.startNext('wh_1')).toBe(jobs[1]);
-  });
-});
-
-function jobOf(id: string, eventName: string, roomSid: string): DeliveryJob {
-  const times = { dueAt: 1, createdAt: 1, endedAt: null, leaseOwner: 'one', leaseUntil: 2 };
-  const counts = { attempts: 0, roundAttempts: 0, updatedAt: 1 };
-  const secrets = { secret: '', previousSecret: null, previousSecretUntil: null };
-  return {
-    delivery: { id, webhookId: 'wh_1', eventId: id, eventName, state: 'pending', ...times, ...counts },
-    webhook: {
-      id: 'wh_1',
-      url: 'http://127.0.0.1:1/',
-      events: ['*'],
-      createdAt: 1,
-      updatedAt: 1,
-      ...secrets,
-    },
-    event: { id, roomSid, payload: '{}', occurredAt: 1, traceparent: null },
-  };
-}
 
 describe('a process that stood still until its leases ran out', () => {
   it('does not send what another instance has taken over', async () => {

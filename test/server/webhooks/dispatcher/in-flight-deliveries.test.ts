@@ -1,0 +1,268 @@
+import { describe, expect, it } from 'vitest';
+import { InFlightDeliveries } from '../../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
+import type { DeliveryJob } from '../../../../src/server/webhooks/store.ts';
+
+/*
+ * How many deliveries one instance takes, sends at once and holds back. The bounds are written as numbers: 16 requests
+ * at once to a receiver, 512 deliveries of a webhook, 4096 of all, and claims of 500, of which 256 for one webhook.
+ */
+
+const LEASE_END = 1_000;
+
+type JobOptions = {
+  readonly webhookId?: string;
+  readonly eventName?: string;
+  readonly roomSid?: string | null;
+  readonly roundAttempts?: number;
+  readonly leaseUntil?: number | null;
+};
+
+function jobOf(id: string, options: JobOptions = {}): DeliveryJob {
+  const { webhookId = 'wh_1', eventName = 'participant_joined', roomSid = 'RM_1' } = options;
+  const { roundAttempts = 0, leaseUntil = LEASE_END } = options;
+  const times = { dueAt: 1, createdAt: 1, endedAt: null, leaseOwner: 'one', leaseUntil };
+  const counts = { attempts: roundAttempts, roundAttempts };
+  const secrets = { secret: '', previousSecret: null, previousSecretUntil: null };
+  return {
+    delivery: { id, webhookId, eventId: id, eventName, state: 'pending', ...times, ...counts },
+    webhook: {
+      id: webhookId,
+      url: 'http://127.0.0.1:1/',
+      events: ['*'],
+      createdAt: 1,
+      updatedAt: 1,
+      ...secrets,
+    },
+    event: { id, roomSid, payload: '{}', occurredAt: 1, traceparent: null },
+  };
+}
+
+/** In flight: for each webhook, named by its key, that many deliveries. */
+function holding(counts: Readonly<Record<string, number>>): InFlightDeliveries {
+  const inFlight = new InFlightDeliveries();
+  for (const [webhookId, count] of Object.entries(counts)) {
+    for (let index = 0; index < count; index += 1) {
+      inFlight.add(jobOf(`${webhookId}_${index}`, { webhookId }));
+    }
+  }
+  return inFlight;
+}
+
+function startAll(inFlight: InFlightDeliveries, webhookId = 'wh_1'): readonly DeliveryJob[] {
+  const started: DeliveryJob[] = [];
+  for (;;) {
+    const job = inFlight.startNext(webhookId);
+    if (job === undefined) return started;
+    started.push(job);
+  }
+}
+
+const idsOf = (jobs: readonly DeliveryJob[]) => jobs.map(({ delivery }) => delivery.id);
+
+describe('a lease', () => {
+  it('is owned until its end, and no longer', () => {
+    const inFlight = new InFlightDeliveries();
+    inFlight.add(jobOf('dlv_1'));
+    expect(inFlight.isLeased('dlv_1', LEASE_END - 1)).toBe(true);
+    expect(inFlight.isLeased('dlv_1', LEASE_END)).toBe(false);
+  });
+
+  it('is owned by nobody where none was given, or where the delivery is not in flight', () => {
+    const inFlight = new InFlightDeliveries();
+    inFlight.add(jobOf('dlv_1', { leaseUntil: null }));
+    expect(inFlight.isLeased('dlv_1', 0)).toBe(false);
+    expect(inFlight.isLeased('dlv_unknown', 0)).toBe(false);
+  });
+
+  it('is prolonged by its renewal, unless the delivery was released meanwhile', () => {
+    const inFlight = holding({ wh_1: 3 });
+    inFlight.release('wh_1', 'wh_1_1');
+    inFlight.renewed(['wh_1_0', 'wh_1_1'], 2_000);
+    expect(inFlight.isLeased('wh_1_0', 1_999)).toBe(true);
+    expect(inFlight.isLeased('wh_1_2', 1_999)).toBe(false);
+    expect(inFlight.deliveryIds).toEqual(['wh_1_0', 'wh_1_2']);
+    expect(inFlight.size).toBe(2);
+  });
+});
+
+describe('requests to one receiver', () => {
+  it('are sixteen at once, in the order in which the deliveries came', () => {
+    const inFlight = holding({ wh_1: 20 });
+    const started = startAll(inFlight);
+    expect(idsOf(started)).toEqual(Array.from({ length: 16 }, (_, index) => `wh_1_${index}`));
+    for (const job of started.slice(0, 2)) inFlight.finish(job);
+    expect(idsOf(startAll(inFlight))).toEqual(['wh_1_16', 'wh_1_17']);
+  });
+
+  it('can start where something waits and fewer are under way', () => {
+    const inFlight = holding({ full: 17, last: 16, idle: 1, empty: 1 });
+    for (const webhookId of ['full', 'empty']) startAll(inFlight, webhookId);
+    for (let index = 0; index < 15; index += 1) inFlight.startNext('last');
+    expect(inFlight.startableWebhooks()).toEqual(['last', 'idle']);
+  });
+
+  it('do not start for a webhook of which nothing is in flight', () => {
+    expect(new InFlightDeliveries().startNext('wh_1')).toBeUndefined();
+  });
+});
+
+describe('the start of a room', () => {
+  const start = (id: string, options: JobOptions = {}) =>
+    jobOf(id, { eventName: 'room_started', ...options });
+
+  function startedOf(...jobs: readonly DeliveryJob[]) {
+    const inFlight = new InFlightDeliveries();
+    for (const job of jobs) inFlight.add(job);
+    return { inFlight, started: startAll(inFlight) };
+  }
+
+  it('is sent before the other events of the room, which hold up no other room', () => {
+    const first = start('start');
+    const { inFlight, started } = startedOf(first, jobOf('held'), jobOf('free', { roomSid: 'RM_2' }));
+    expect(idsOf(started)).toEqual(['start', 'free']);
+    inFlight.finish(first);
+    expect(idsOf(startAll(inFlight))).toEqual(['held']);
+  });
+
+  it('is waited for, even when an earlier event of the room has ended meanwhile', () => {
+    const early = jobOf('early');
+    const { inFlight, started } = startedOf(early, start('start'), jobOf('held'));
+    expect(idsOf(started)).toEqual(['early', 'start']);
+    inFlight.finish(early);
+    expect(inFlight.startNext('wh_1')).toBeUndefined();
+  });
+
+  it('holds up nothing when it is tried again', () => {
+    const { started } = startedOf(start('again', { roundAttempts: 1 }), jobOf('other'));
+    expect(idsOf(started)).toEqual(['again', 'other']);
+  });
+
+  it('holds up nothing when its session is not known', () => {
+    const { started } = startedOf(start('start', { roomSid: null }), jobOf('other', { roomSid: null }));
+    expect(idsOf(started)).toEqual(['start', 'other']);
+  });
+
+  it('is all that is waited for: other events of a room go side by side', () => {
+    const { started } = startedOf(jobOf('one'), jobOf('two'));
+    expect(idsOf(started)).toEqual(['one', 'two']);
+  });
+});
+
+describe('the capacity for new events', () => {
+  it('is 512 for each webhook, less what was not sent yet', () => {
+    const inFlight = holding({ wh_1: 20, full: 512 });
+    expect(inFlight.capacityFor('unknown')).toBe(512);
+    expect(inFlight.capacityFor('wh_1')).toBe(492);
+    expect(inFlight.capacityFor('full')).toBe(0);
+    for (const job of startAll(inFlight)) inFlight.finish(job);
+    // Sixteen were sent. They are not stored yet, but no longer take a place.
+    expect(inFlight.capacityFor('wh_1')).toBe(508);
+  });
+
+  it('counts what is being sent', () => {
+    const inFlight = holding({ wh_1: 20 });
+    startAll(inFlight);
+    expect(inFlight.capacityFor('wh_1')).toBe(492);
+  });
+
+  it('is what is left of 4096 for all, where that is less', () => {
+    const inFlight = holding({ ...sevenFull(), eighth: 492 });
+    expect(inFlight.capacityFor('unknown')).toBe(20);
+  });
+
+  it('is a share of sixteen for each webhook once all are taken', () => {
+    const inFlight = holding({ ...sevenFull(), eighth: 486, some: 10, enough: 16 });
+    expect(inFlight.size).toBe(4_096);
+    const capacities = ['unknown', 'some', 'enough', 'eighth'].map((id) => inFlight.capacityFor(id));
+    expect(capacities).toEqual([16, 6, 0, 0]);
+  });
+});
+
+describe('a claim', () => {
+  it('takes 500, of which 256 for one webhook', () => {
+    expect(new InFlightDeliveries().claimCapacity).toEqual({
+      limit: 500,
+      limitPerWebhook: 256,
+      exceptWebhooks: [],
+    });
+  });
+
+  it('leaves out webhooks that could not take 256 more', () => {
+    const inFlight = holding({ half: 256, more: 257 });
+    expect(inFlight.claimCapacity.exceptWebhooks).toEqual(['more']);
+    expect(inFlight.canClaimFor(['half'])).toBe(true);
+    expect(inFlight.canClaimFor(['more'])).toBe(false);
+    expect(inFlight.canClaimFor(['more', 'unknown'])).toBe(true);
+    expect(inFlight.canClaimFor([])).toBe(false);
+  });
+
+  it('takes no more than the places that are left', () => {
+    const inFlight = holding({ ...sevenFull(), eighth: 256 });
+    expect(inFlight.claimCapacity).toMatchObject({ limit: 256, limitPerWebhook: 256 });
+  });
+
+  it('takes sixteen for each webhook that has fewer, when hardly a place is left', () => {
+    const inFlight = holding({ ...sevenFull(), eighth: 226, enough: 16, some: 15 });
+    expect(inFlight.size).toBe(4_096 - 255);
+    expect(inFlight.claimCapacity).toEqual({
+      limit: 500,
+      limitPerWebhook: 16,
+      exceptWebhooks: [...Object.keys(sevenFull()), 'eighth', 'enough'],
+    });
+    expect(inFlight.canClaimFor(['some'])).toBe(true);
+  });
+
+  it('is due when a queue has become half empty, which is told once', () => {
+    const inFlight = holding({ wh_1: 258 });
+    const answers = [1, 2, 3].map(() => {
+      const job = inFlight.startNext('wh_1') ?? expect.unreachable();
+      return inFlight.finish(job);
+    });
+    expect(answers).toEqual([false, true, false]);
+  });
+});
+
+describe('a delivery that is released', () => {
+  it('leaves the others of its webhook in flight, and is counted down', () => {
+    const inFlight = holding({ wh_1: 3 });
+    const [first] = startAll(inFlight).slice(0, 1);
+    expect(inFlight.release('wh_1', first?.delivery.id ?? '')).toBe(2);
+    expect(inFlight.has('wh_1_0')).toBe(false);
+    expect(inFlight.has('wh_1_1')).toBe(true);
+    expect(inFlight.release('wh_1', 'wh_1_1')).toBe(1);
+    expect(inFlight.release('wh_1', 'wh_1_2')).toBe(0);
+  });
+
+  it('does not take away what of its webhook still waits', () => {
+    const inFlight = holding({ wh_1: 18 });
+    const started = startAll(inFlight);
+    for (const job of started) {
+      inFlight.finish(job);
+      inFlight.release('wh_1', job.delivery.id);
+    }
+    expect(inFlight.release('wh_1', inFlight.startNext('wh_1')?.delivery.id ?? '')).toBe(1);
+    expect(idsOf(startAll(inFlight))).toEqual(['wh_1_17']);
+  });
+
+  it('may end its request afterwards', () => {
+    const inFlight = holding({ wh_1: 1 });
+    const [job = expect.unreachable()] = startAll(inFlight);
+    inFlight.release('wh_1', job.delivery.id);
+    expect(inFlight.finish(job)).toBe(false);
+  });
+
+  it('is each that has not started, at a close', () => {
+    const inFlight = holding({ wh_1: 18, wh_2: 2 });
+    const started = startAll(inFlight);
+    inFlight.releaseQueued();
+    expect(inFlight.deliveryIds).toEqual(idsOf(started));
+    for (const job of started) inFlight.finish(job);
+    expect(startAll(inFlight)).toEqual([]);
+    expect(startAll(inFlight, 'wh_2')).toEqual([]);
+  });
+});
+
+/** Seven webhooks with full queues: 3584 deliveries. */
+function sevenFull(): Readonly<Record<string, number>> {
+  return Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`full_${index}`, 512]));
+}
