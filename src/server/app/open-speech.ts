@@ -37,12 +37,12 @@ const INSTALL: Hint = { text: 'install the small English one', command: 'rtc stt
 
 const NOTHING_TO_CHECK = { failedModels: () => [], onModelsChecked: () => {} } as const;
 
-/** Loads the native speech package. Only workers call it. Throws with installation advice when something is missing. */
-export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
+/** Loads the native speech package. Throws with installation advice when something is missing. */
+export function openSpeech(config: SherpaConfig, cacheDir: string): Speech {
   const sherpa = loadSherpa();
-  const models = localModels(config, cacheDir);
-  const local = createSherpaEngine({ sherpa, models: () => models, threads: config.threads });
-  return { ...withDetector(withServer(config, local), sherpa, cacheDir), ...NOTHING_TO_CHECK };
+  const models = requireSpeechModels(config, cacheDir);
+  const engine = createSherpaEngine({ sherpa, models: () => models, threads: config.threads });
+  return { ...withDetector(engine, sherpa, cacheDir), ...NOTHING_TO_CHECK };
 }
 
 /**
@@ -60,7 +60,7 @@ export async function openCheckedSpeech(config: SpeechConfig, cacheDir: string, 
   if (config.models === undefined) watchInstalledModels(cacheDir, () => void add(modelsByLanguage(cacheDir)));
   const local = createSherpaEngine({ sherpa, models: working, threads: config.threads });
   return {
-    ...withDetector(withServer(config, local), sherpa, cacheDir),
+    ...withDetector(withServer({ log, local }, config), sherpa, cacheDir),
     failedModels: failed,
     onModelsChecked: (wanted) => {
       listener = wanted;
@@ -68,11 +68,15 @@ export async function openCheckedSpeech(config: SpeechConfig, cacheDir: string, 
   };
 }
 
-function withServer(config: SpeechConfig, local: SpeechEngine): SpeechEngine {
+function withServer(
+  { log, local }: { readonly log: Log; readonly local: SpeechEngine },
+  config: SpeechConfig,
+): SpeechEngine {
   if (config.engine === 'sherpa') return local;
-  if (Object.keys(config.models).length === 0) return createOpenaiEngine(config);
+  const remote = createOpenaiEngine({ log }, config);
+  if (Object.keys(config.models).length === 0) return remote;
   return createMixedEngine({
-    ...{ local, remote: createOpenaiEngine(config), localLanguages: Object.keys(config.models) },
+    ...{ local, remote, localLanguages: Object.keys(config.models) },
     localAtOnce: localRecognitionsAtOnce(config.threads),
   });
 }

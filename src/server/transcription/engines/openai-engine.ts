@@ -1,7 +1,9 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { membersOf } from '../../../contract/unknown-value.ts';
+import type { Log } from '../../platform/log.ts';
 import { matchLanguage } from './language-match.ts';
 import { tagOfLanguageName as toTag } from './language-names.ts';
+import { createFormatChoice, type OpenaiFormat } from './openai-format.ts';
+import { type OpenaiResponse, parseOpenaiResponse } from './openai-response.ts';
 import { unknownLanguage } from './sherpa-engine.ts';
 import { AUTO, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
 import { toWav } from './wav.ts';
@@ -18,13 +20,14 @@ export type OpenaiSettings = {
 };
 
 const TIMEOUT_MS = 30_000;
-/** The text of a segment takes a few hundred bytes. */
+/** The text of a segment takes a few hundred bytes, and its words and tokens with their times some 20 KB. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 const MAX_SEGMENT_SECONDS = 25;
 
 /** Asks a server that has OpenAI's POST /v1/audio/transcriptions. */
-export function createOpenaiEngine(settings: OpenaiSettings): SpeechEngine {
+export function createOpenaiEngine({ log }: { readonly log: Log }, settings: OpenaiSettings): SpeechEngine {
   const languages = settings.languages.toSorted();
+  const chooseFormat = createFormatChoice(log);
   return {
     name: 'openai',
     isRemoteFor: () => true,
@@ -35,8 +38,11 @@ export function createOpenaiEngine(settings: OpenaiSettings): SpeechEngine {
     recognise: async ({ samples, language, vocabulary }) => {
       const match = matchLanguage(language, languages);
       if (match === undefined) throw unknownLanguage(language, languages);
-      const { text, language: told } = await transcribe(settings, { samples, language: match, vocabulary });
-      return { text: text.trim(), confidence: null, ...(match === AUTO ? { language: toTag(told) } : {}) };
+      const request = { samples, language: match, vocabulary };
+      const response = await chooseFormat((format) => post(settings, toForm(settings, request, format)));
+      const { language: told, ...recognition } = await read(response, samples.length / SAMPLE_RATE);
+      const text = recognition.text.trim();
+      return { ...recognition, text, ...(match === AUTO ? { language: toTag(told) } : {}) };
     },
     close: async () => {},
   };
@@ -56,21 +62,25 @@ function promptOf(vocabulary: readonly string[]): string {
   return prompt;
 }
 
-type Transcribed = { readonly text: string; readonly language: unknown };
-
-async function transcribe(
-  settings: OpenaiSettings,
+function toForm(
+  { model }: OpenaiSettings,
   { samples, language, vocabulary = [] }: RecognitionRequest,
-): Promise<Transcribed> {
+  format: OpenaiFormat,
+): FormData {
   const form = new FormData();
-  form.set('model', settings.model);
+  form.set('model', model);
   if (language !== AUTO) form.set('language', language.split('-')[0] ?? language);
-  // Only the longer form has the language.
-  form.set('response_format', language === AUTO ? 'verbose_json' : 'json');
+  form.set('response_format', format);
+  // With `json`, OpenAI's own server refuses granularities.
+  if (format === 'verbose_json')
+    for (const granularity of ['word', 'segment']) form.append('timestamp_granularities[]', granularity);
   const prompt = promptOf(vocabulary);
   if (prompt !== '') form.set('prompt', prompt);
   form.set('file', new Blob([toWav(samples, SAMPLE_RATE)], { type: 'audio/wav' }), 'segment.wav');
-  const response = await post(settings, form);
+  return form;
+}
+
+async function read(response: Response, seconds: number): Promise<OpenaiResponse> {
   if (!response.ok) {
     await response.body?.cancel();
     const isKeyRefused = response.status === 401 || response.status === 403;
@@ -80,10 +90,10 @@ async function transcribe(
       headers: retryAfter(response.headers),
     });
   }
-  const transcribed = parse(await readBody(response));
-  if (transcribed === undefined)
+  const parsed = parseOpenaiResponse(await readBody(response), seconds);
+  if (parsed === undefined)
     throw new ServiceError('media-server-error', 'The speech server answered without a text.');
-  return transcribed;
+  return parsed;
 }
 
 /** Reads Retry-After as seconds. Its date form is compared with the server's own Date, not with our clock. */
@@ -114,15 +124,6 @@ async function readBody(response: Response): Promise<string> {
     'media-server-error',
     'The speech server answered far more than the text of a segment.',
   );
-}
-
-function parse(body: string): Transcribed | undefined {
-  try {
-    const { text, language } = membersOf(JSON.parse(body));
-    return typeof text === 'string' ? { text, language } : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 async function post(

@@ -3,6 +3,7 @@ import { createMixedEngine } from '../../../../src/server/transcription/engines/
 import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai-engine.ts';
 import { SAMPLE_RATE, type SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
+import { keepingLog } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
 /* Languages of this machine beside those of a server that listens here. */
@@ -21,7 +22,8 @@ async function mixed(
     asked += 1;
     json(response, 200, { text: 'from the server' });
   });
-  const remote = createOpenaiEngine({ url: server.url, apiKey: undefined, model: 'whisper-1', languages });
+  const settings = { url: server.url, apiKey: undefined, model: 'whisper-1', languages };
+  const remote = createOpenaiEngine({ log: keepingLog([]) }, settings);
   return createMixedEngine({ local, remote, localLanguages, localAtOnce: 2 });
 }
 

@@ -3,11 +3,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai-engine.ts';
 import type { SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
+import { keepingLog, type LogLine } from '../../../support/app.ts';
 
 let server: TestHttpServer | undefined;
+let logLines: LogLine[] = [];
 afterEach(async () => {
   await server?.close();
   server = undefined;
+  logLines = [];
 });
 
 type Answer = Parameters<typeof startHttpServer>[0];
@@ -18,13 +21,11 @@ async function engineFor(
 ): Promise<SpeechEngine> {
   server = await startHttpServer(answer);
   const { apiKey = 'sk-secret', path = '', ...patience } = changes;
-  return createOpenaiEngine({
-    url: `${server.url}${path}`,
-    apiKey,
-    model: 'whisper-1',
-    languages: ['it', 'en'],
-    ...patience,
-  });
+  const log = keepingLog(logLines);
+  return createOpenaiEngine(
+    { log },
+    { url: `${server.url}${path}`, apiKey, model: 'whisper-1', languages: ['it', 'en', 'auto'], ...patience },
+  );
 }
 
 const samples = Float32Array.from([0, 0.5, -0.5]);
@@ -47,7 +48,9 @@ describe('the OpenAI engine', () => {
     for (const [name, value] of [
       ['model', 'whisper-1'],
       ['language', 'it'],
-      ['response_format', 'json'],
+      ['response_format', 'verbose_json'],
+      ['timestamp_granularities[]', 'word'],
+      ['timestamp_granularities[]', 'segment'],
     ]) {
       expect(request?.body).toContain(`name="${name}"\r\n\r\n${value}\r\n`);
     }
@@ -76,15 +79,10 @@ describe('the OpenAI engine', () => {
     ['de', 'de'],
     ['klingon', undefined],
   ])('asks the server which language is spoken, which says %s', async (told, language) => {
-    const answered = await engineFor(answers(200, { text: 'x', language: told }));
-    await answered.close();
-    const engine = createOpenaiEngine({
-      ...{ url: server?.url ?? '', apiKey: undefined, model: 'whisper-1', languages: ['auto', 'en'] },
-    });
+    const engine = await engineFor(answers(200, { text: 'x', language: told }));
     expect(engine.supports('auto')).toBe(true);
     expect((await engine.recognise({ samples, language: 'auto' })).language).toBe(language);
     expect(server?.received[0]?.body).not.toContain('name="language"');
-    expect(server?.received[0]?.body).toContain('name="response_format"\r\n\r\nverbose_json');
   });
 
   it.each(['', '/', '/v1', '/v1/'])('finds the API below a URL that ends in %j', async (path) => {
@@ -96,13 +94,13 @@ describe('the OpenAI engine', () => {
   it('says which languages it can do, and refuses the others', async () => {
     const engine = await engineFor(answers(200, { text: 'x' }));
     expect([engine.languages, engine.supports('en-GB'), engine.supports('de')]).toEqual([
-      ['en', 'it'],
+      ['auto', 'en', 'it'],
       true,
       false,
     ]);
     await expect(engine.recognise({ samples, language: 'de' })).rejects.toMatchObject({
       code: 'invalid-request',
-      message: 'The language "de" has no model; there are en, it.',
+      message: 'The language "de" has no model; there are auto, en, it.',
     });
     expect(server?.received).toEqual([]);
   });

@@ -415,7 +415,8 @@ describe('a speech server', () => {
   afterEach(() => server?.close());
   const engineOf = async (answer: Parameters<typeof startHttpServer>[0]): Promise<SpeechEngine> => {
     server = await startHttpServer(answer);
-    return createOpenaiEngine({ url: server.url, apiKey: API_KEY, model: 'whisper-1', languages: ['en'] });
+    const settings = { url: server.url, apiKey: API_KEY, model: 'whisper-1', languages: ['en'] };
+    return createOpenaiEngine({ log: keepingLog([]) }, settings);
   };
   const transcribe = async (engine: SpeechEngine) => {
     await stage.beat('stt-post');
@@ -450,6 +451,9 @@ describe('a speech server', () => {
         json(response, 200, { text: `words ${count}` });
       }, 300 / count);
     });
+    // The first request of a process goes alone.
+    const first = await engine.recognise({ samples: new Float32Array(16_000), language: 'en' });
+    expect(first.text).toBe('words 1');
     await stage.beat('stt-post');
     const oneSecondOfTwo = '0.3*sin(440*2*PI*t)*lt(mod(t,2),1)';
     const source = ['-f', 'lavfi', '-i', `aevalsrc='${oneSecondOfTwo}':d=16`, '-c:a', 'aac'];
@@ -460,8 +464,25 @@ describe('a speech server', () => {
     expect(done.status).toBe('completed');
     expect(most).toBeGreaterThan(1);
     expect(done.segments.map(({ text }) => text)).toEqual(
-      done.segments.map((_, index) => `words ${index + 1}`),
+      done.segments.map((_, index) => `words ${index + 2}`),
     );
+  });
+
+  it('that says when each word was spoken has it said in the transcript', async () => {
+    const words = [{ word: 'Good', start: 0.25, end: 0.5 }];
+    const segments = [{ avg_logprob: Math.log(0.5), tokens: [1] }];
+    const engine = await engineOf((_request, response) =>
+      json(response, 200, { text: 'Good!', words, segments }),
+    );
+    const { done } = await transcribe(engine);
+    expect(done.segments).not.toEqual([]);
+    for (const segment of done.segments) {
+      expect(segment.confidence).toBeCloseTo(0.5);
+      expect(segment.words).toEqual([
+        { text: 'Good!', start: expect.any(Number), end: expect.any(Number), confidence: null },
+      ]);
+      expect(segment.words?.[0]?.start).toBeCloseTo(segment.start + 0.25, 2);
+    }
   });
 
   it('that refuses the key fails the transcription at once, and the key is told nowhere', async () => {
