@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { FORMAT_PATTERNS } from '../../../contract/format-patterns.ts';
 import { isObject, membersOf, objectsOf, textsOf } from '../../../contract/unknown-value.ts';
 
 /*
@@ -27,9 +28,11 @@ function referTo(value: unknown, components: Components): unknown {
   return { $ref: `#/components/schemas/${id}` };
 }
 
-/** Formats of our own say nothing to others; what they mean is in the description. */
+/** Formats of our own say nothing to others: a pattern takes their place, and the description says the rest. */
 function withKnownFormat({ format, ...schema }: JsonObject): JsonObject {
-  return format === 'date-time' || format === 'binary' ? { ...schema, format } : schema;
+  if (format === 'date-time' || format === 'binary') return { ...schema, format };
+  const pattern = FORMAT_PATTERNS[String(format)];
+  return pattern === undefined ? schema : { ...schema, pattern };
 }
 
 /** `{anyOf: [{type: 'string'}, {type: 'null'}]}` as `{type: ['string', 'null']}`, which generators of clients read better. */

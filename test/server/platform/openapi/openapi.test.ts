@@ -135,6 +135,33 @@ describe('the OpenAPI document', () => {
     );
   });
 
+  it('refuses control characters in names, as the service does', () => {
+    const create = { $ref: '#/components/schemas/RoomCreate' };
+    expect(schemaFaults(create, { name: 'Zoë 🎧' })).toEqual([]);
+    expect(schemaFaults(create, { name: 'a\nb' })).not.toEqual([]);
+    const read = operations.find(({ operation }) => operation.operationId === 'getRoom')?.operation;
+    const roomId = read?.parameters?.find(({ name }) => name === 'roomId')?.schema ?? expect.unreachable();
+    expect(schemaFaults(roomId, 'demo')).toEqual([]);
+    expect(schemaFaults(roomId, 'demo\u0085')).not.toEqual([]);
+  });
+
+  it.each([
+    ['8e03978e-40d5', true],
+    ['"8e03978e-40d5"', true],
+    ['!#[]~', true],
+    ['a b', false],
+    ['a"b', false],
+    ['a\\b', false],
+  ])('is with the service about the Idempotency-Key %s', async (key, isTaken) => {
+    const create = operations.find(({ operation }) => operation.operationId === 'createRoom')?.operation;
+    const header = create?.parameters?.find(({ name }) => name === 'Idempotency-Key')?.schema;
+    expect(schemaFaults(header ?? expect.unreachable(), key)).toHaveLength(isTaken ? 0 : 1);
+    const headers = { 'idempotency-key': key };
+    const { status } = await service.call('POST', '/v1/rooms', { headers, body: { name: `room of ${key}` } });
+    // What is taken fails for want of a media server.
+    expect(status).toBe(isTaken ? 503 : 400);
+  });
+
   it('has what the service routes and nothing else: no operation is 404 or 405', async () => {
     for (const { method, path, operation } of operations) {
       const answer = await service
