@@ -26,6 +26,8 @@ export interface JoinedParticipant {
   publishTone(tone?: { readonly frequencyHz?: number; readonly amplitude?: number }): Promise<PublishedAudio>;
   /** Publishes a 16-bit PCM WAV file as the microphone, followed by silence; `played` resolves at its end. */
   publishWav(path: string): Promise<PublishedAudio>;
+  /** Publishes the microphone muted, as people do who join a call so; what it says begins when it is unmuted. */
+  publishMutedWav(path: string): Promise<MutedAudio>;
   leave(): Promise<void>;
 }
 
@@ -34,6 +36,12 @@ export interface PublishedAudio {
   readonly publication: LocalTrackPublication;
   /** Resolves when all of the sound has been handed over; of a tone, when the participant leaves. */
   readonly played: Promise<void>;
+}
+
+export interface MutedAudio {
+  readonly sid: string;
+  /** Unmutes and plays. Resolves when all of the sound has been handed over. */
+  unmute(): Promise<void>;
 }
 
 /** A whole number of samples at every usual rate, espeak-ng's 22,050 Hz included. */
@@ -66,6 +74,20 @@ export async function join(url: string, token: string): Promise<JoinedParticipan
     identity,
     publishTone: (tone = {}) => publish(toneSound(tone)),
     publishWav: async (path) => publish(wavSound(await readFile(path))),
+    publishMutedWav: async (path) => {
+      const sound = wavSound(await readFile(path));
+      const { source, track, publication } = await publishMicrophone(room, sound, { isMuted: true });
+      return {
+        sid: publication.sid ?? '',
+        unmute: async () => {
+          setMuted(track, { isMuted: false });
+          const played = play(source, sound, left.signal).finally(() => track.close());
+          played.catch(() => {});
+          players.push(played);
+          await played;
+        },
+      };
+    },
     async leave() {
       left.abort();
       await Promise.all(players);
@@ -84,19 +106,31 @@ interface Sound {
 }
 
 async function publishSound(room: Room, sound: Sound, left: AbortSignal): Promise<PublishedAudio> {
+  const { source, track, publication } = await publishMicrophone(room, sound, { isMuted: false });
+  const played = play(source, sound, left).finally(() => track.close());
+  // Who does not wait for the end of the sound learns of a failure from `leave`.
+  played.catch(() => {});
+  return { sid: publication.sid ?? '', publication, played };
+}
+
+async function publishMicrophone(room: Room, sound: Sound, { isMuted }: { readonly isMuted: boolean }) {
   const participant = room.localParticipant;
   if (!participant) throw new Error('the participant has left the room');
   const source = new AudioSource(sound.sampleRate, sound.channels, sound.queueMs);
   const track = LocalAudioTrack.createAudioTrack('microphone', source);
+  if (isMuted) setMuted(track, { isMuted });
   const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
   const publication = await participant.publishTrack(track, options).catch(async (cause) => {
     await track.close();
     throw cause;
   });
-  const played = play(source, sound, left).finally(() => track.close());
-  // Who does not wait for the end of the sound learns of a failure from `leave`.
-  played.catch(() => {});
-  return { sid: publication.sid ?? '', publication, played };
+  return { source, track, publication };
+}
+
+/** The client's native part mutes; its Node part has no method for it. */
+function setMuted(track: LocalAudioTrack, { isMuted: mute }: { readonly isMuted: boolean }): void {
+  const value = { trackHandle: track.ffi_handle.handle, mute };
+  globalThis._ffiClientInstance?.request({ message: { case: 'localTrackMute', value } });
 }
 
 async function play(source: AudioSource, sound: Sound, left: AbortSignal): Promise<void> {
