@@ -160,7 +160,7 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'stt',
     section: 'Service',
     summary: 'Speech models of the workers on this machine',
-    verbs: ['models', 'install', 'bench'],
+    verbs: ['models', 'get', 'install', 'bench'],
     load: () => import('./commands/stt/commands.ts'),
   },
   {

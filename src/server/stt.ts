@@ -15,9 +15,10 @@ import { readSherpaModel } from './transcription/engines/sherpa-model.ts';
 import { type BenchedFile, benchModel } from './transcription/models/bench-model.ts';
 import { CATALOGUE, findModel } from './transcription/models/catalogue.ts';
 import type { ByteProgress } from './transcription/models/download-file.ts';
+import { figuresOf, type ModelFigures } from './transcription/models/model-figures.ts';
 
 /** A speech model that is installed or can be installed. */
-export type SpeechModel = {
+export type SpeechModel = ModelFigures & {
   readonly name: string;
   /** Unverified: installed, and no published SHA-256 proved its files. */
   readonly status: 'installed' | 'unverified' | 'installable';
@@ -54,6 +55,7 @@ export function listModels(): readonly SpeechModel[] {
     const installedStatus = found?.isVerified === true ? 'installed' : 'unverified';
     return {
       ...{ name, languages, licence, about, downloadBytes, diskBytes, accuracy },
+      ...figuresOf(name),
       isVerifiable: isPackage === true || files !== undefined,
       status: found === undefined ? 'installable' : installedStatus,
       folder: found?.folder ?? null,

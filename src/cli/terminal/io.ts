@@ -212,9 +212,26 @@ export type SpeechModel = {
   readonly about: string;
   readonly downloadBytes: number | null;
   readonly diskBytes: number | null;
+  readonly memoryBytes: number | null;
+  readonly speed: ModelSpeed | null;
+  readonly errorRates: readonly ErrorRate[];
   readonly accuracy: string;
   readonly isVerifiable: boolean;
   readonly folder: string | null;
+};
+
+export type ModelSpeed = {
+  readonly realTimeFactor: number;
+  readonly threads: number;
+  readonly machine: string | null;
+  readonly source: string | null;
+};
+
+export type ErrorRate = {
+  readonly percent: number;
+  readonly unit: string;
+  readonly test: string;
+  readonly source: string;
 };
 
 /** `rtc worker`: resolves when the worker has closed after `signal`. */

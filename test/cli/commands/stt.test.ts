@@ -1,20 +1,33 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { downloadLine } from '../../../src/cli/commands/stt/download-status.ts';
 import type { ModelBench, ModelInstallation, SpeechModel } from '../../../src/cli/terminal/io.ts';
+import { listModels } from '../../../src/server/stt.ts';
 import { type RunOptions, run } from '../support/run.ts';
+
+const NO_FIGURES = { memoryBytes: null, speed: null, errorRates: [] } as const;
 
 const MODELS: readonly SpeechModel[] = [
   {
+    ...NO_FIGURES,
+    memoryBytes: 136_000_000,
+    speed: { realTimeFactor: 0.03, threads: 1, machine: null, source: null },
     ...{ name: 'small-en', status: 'installed', languages: ['en'], licence: 'MIT', about: 'Small, English' },
     ...{ downloadBytes: 85_000_000, diskBytes: null, accuracy: 'https://a.example', isVerifiable: true },
     folder: '/cache/models/small-en',
   },
   {
+    ...NO_FIGURES,
+    speed: { realTimeFactor: 0.0284, threads: 2, machine: 'Raspberry Pi 4', source: 'https://d.example' },
+    errorRates: [
+      { percent: 1.95, unit: 'words', test: 'Libri (English)', source: 'https://e.example' },
+      { percent: 4.75, unit: 'characters', test: 'MLS (French)', source: 'https://f.example' },
+    ],
     ...{ name: 'european', status: 'installable', languages: ['de', 'en', 'es', 'fr', 'it', 'pt'] },
     ...{ licence: 'CC-BY-4.0', about: 'Six languages', downloadBytes: 487_000_000, diskBytes: 670_000_000 },
     ...{ accuracy: 'https://b.example', isVerifiable: true, folder: null },
   },
   {
+    ...NO_FIGURES,
     ...{ name: 'korean', status: 'installable', languages: ['ko'], licence: 'Own', about: 'Korean' },
     ...{ downloadBytes: null, diskBytes: null, accuracy: 'https://c.example' },
     ...{ isVerifiable: false, folder: null },
@@ -63,9 +76,21 @@ describe('rtc stt models', () => {
       env: { NO_COLOR: '1' },
     });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/small-en +installed +en +85 MB +MIT/);
-    expect(stdout).toMatch(/european +installable +6 languages +487 MB +CC-BY-4\.0/);
-    expect(stdout).toMatch(/korean +installable +ko +- +Own/);
+    expect(stdout).toMatch(/NAME +STATUS +LANGUAGES +SIZE +LICENCE +CORE +ERRORS/);
+    expect(stdout).toMatch(/small-en +installed +en +85 MB +MIT +3 % +-/);
+    expect(stdout).toMatch(/european +installable +6 +487 MB +CC-BY-4\.0 +6 % +1\.95 %/);
+    expect(stdout).toMatch(/korean +installable +ko +- +Own +- +-/);
+  });
+
+  it('fits into 80 columns with the real catalogue', async () => {
+    const real = async () => ({ ...(await stt()), listModels });
+    const { stdout } = await run(['stt', 'models'], {
+      loaders: { stt: real },
+      ...{ terminals: ['stdout'], columns: 80, env: { NO_COLOR: '1' } },
+    });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(stdout).toMatch(/parakeet-tdt-0\.6b-v3 +\w+ +25 +487 MB +\S+ +6 % +1\.95 %/);
   });
 
   it('lists the models of one language', async () => {
@@ -73,6 +98,43 @@ describe('rtc stt models', () => {
     expect(JSON.parse(stdout).models).toMatchObject([
       { name: 'european', languages: expect.arrayContaining(['it']), accuracy: 'https://b.example' },
     ]);
+  });
+});
+
+describe('rtc stt get', () => {
+  it('has the figures with their sources', async () => {
+    const { code, stdout } = await rtc(['get', 'european'], {
+      terminals: ['stdout'],
+      columns: 400,
+      env: { NO_COLOR: '1' },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/DOWNLOAD +487 MB/);
+    expect(stdout).toMatch(/ON DISK +670 MB/);
+    expect(stdout).toContain(
+      '6 % at most: 0.0284 of the length of the sound with 2 threads on Raspberry Pi 4, https://d.example',
+    );
+    expect(stdout).toContain(
+      '1.95 % of words, Libri (English), https://e.example; 4.75 % of characters, MLS (French), https://f.example',
+    );
+  });
+
+  it('says what this project measured', async () => {
+    const options: RunOptions = { terminals: ['stdout'], columns: 400, env: { NO_COLOR: '1' } };
+    const { stdout } = await rtc(['get', 'small-en'], options);
+    expect(stdout).toMatch(/IN MEMORY +136 MB/);
+    expect(stdout).toContain('measured by this project');
+  });
+
+  it('has everything as JSON', async () => {
+    const { stdout } = await rtc(['get', 'korean', '--json']);
+    expect(JSON.parse(stdout)).toEqual(MODELS[2]);
+  });
+
+  it('names the models when there is no such one', async () => {
+    const { code, stderr } = await rtc(['get', 'latin']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('models: small-en, european, korean');
   });
 });
 

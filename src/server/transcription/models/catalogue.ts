@@ -12,7 +12,7 @@ export const RELEASES = 'https://github.com/k2-fsa/sherpa-onnx/releases/download
 
 export type CatalogueModel = {
   readonly name: string;
-  readonly family: 'Moonshine' | 'NeMo' | 'SenseVoice' | 'Whisper';
+  readonly family: 'Moonshine' | 'NeMo' | 'SenseVoice' | 'Whisper' | 'Zipformer';
   /** BCP 47 primary languages. */
   readonly languages: readonly string[];
   readonly licence: string;
@@ -37,7 +37,9 @@ const WHISPER = {
   accuracy: 'https://arxiv.org/abs/2212.04356',
   downloadBytes: null,
 } as const;
-const MOONSHINE = { family: 'Moonshine', downloadBytes: null, diskBytes: null } as const;
+const MOONSHINE = { family: 'Moonshine', downloadBytes: null } as const;
+/** Results of the toolkit that trains Zipformers. */
+export const ICEFALL = 'https://github.com/k2-fsa/icefall/blob/master/egs';
 const MOONSHINE_PAPER = 'https://arxiv.org/abs/2410.15608';
 const MOONSHINE_LICENCE = 'Moonshine Community License (commercial use limited)';
 
@@ -53,7 +55,7 @@ export const CATALOGUE: readonly CatalogueModel[] = [
     about: 'Moonshine tiny, English: small and fast',
     archive: 'sherpa-onnx-moonshine-tiny-en-quantized-2026-02-27.tar.bz2',
     downloadBytes: MOONSHINE_BYTES,
-    diskBytes: null,
+    diskBytes: 44_497_330,
     accuracy: MOONSHINE_PAPER,
     isPackage: true,
   },
@@ -96,21 +98,22 @@ export const CATALOGUE: readonly CatalogueModel[] = [
     about: 'NVIDIA Canary flash, four languages: smaller than Parakeet',
     archive: 'sherpa-onnx-nemo-canary-180m-flash-en-es-de-fr-int8.tar.bz2',
     downloadBytes: null,
-    diskBytes: null,
+    diskBytes: 207_700_000,
     accuracy: 'https://huggingface.co/nvidia/canary-180m-flash',
   },
   ...moonshineModels(),
   ...whisperModels(),
+  ...zipformerModels(),
 ];
 
 function moonshineModels(): readonly CatalogueModel[] {
   const specialised = [
-    ...[['base', 'ar', 'Arabic'] as const, ['base', 'es', 'Spanish'] as const],
-    ...[['base', 'ja', 'Japanese'] as const, ['tiny', 'ja', 'Japanese'] as const],
-    ...[['tiny', 'ko', 'Korean'] as const, ['base', 'uk', 'Ukrainian'] as const],
-    ...[['base', 'vi', 'Vietnamese'] as const, ['base', 'zh', 'Chinese'] as const],
-  ].map(([size, language, name]) => ({
-    ...MOONSHINE,
+    ...[['base', 'ar', 'Arabic', 141_600_000] as const, ['base', 'es', 'Spanish', 66_000_000] as const],
+    ...[['base', 'ja', 'Japanese', 141_600_000] as const, ['tiny', 'ja', 'Japanese', 72_400_000] as const],
+    ...[['tiny', 'ko', 'Korean', 72_400_000] as const, ['base', 'uk', 'Ukrainian', 141_600_000] as const],
+    ...[['base', 'vi', 'Vietnamese', 141_600_000] as const, ['base', 'zh', 'Chinese', 141_600_000] as const],
+  ].map(([size, language, name, diskBytes]) => ({
+    ...{ ...MOONSHINE, diskBytes },
     name: `moonshine-${size}-${language}`,
     languages: [language],
     licence: MOONSHINE_LICENCE,
@@ -120,6 +123,7 @@ function moonshineModels(): readonly CatalogueModel[] {
   }));
   const english = {
     ...{ ...MOONSHINE, name: 'moonshine-base-en', languages: ['en'], licence: 'MIT' },
+    diskBytes: 141_600_000,
     about: 'Moonshine base, English: more accurate than tiny, slower',
     archive: 'sherpa-onnx-moonshine-base-en-quantized-2026-02-27.tar.bz2',
     accuracy: MOONSHINE_PAPER,
@@ -134,6 +138,7 @@ function whisperModels(): readonly CatalogueModel[] {
     ['tiny', 'the smallest, least accurate', 103_617_000],
     ['medium', 'accurate, for recordings rather than calls', null],
     ['turbo', 'the most accurate that is reasonably fast, for recordings', null],
+    ['large-v3', 'the most accurate and slowest, for recordings', 1_777_000_000],
   ];
   const multilingual = sizes.map(([size, about, diskBytes]) => ({
     ...{ ...WHISPER, name: `whisper-${size}`, languages: WHISPER_LANGUAGES, diskBytes },
@@ -146,6 +151,54 @@ function whisperModels(): readonly CatalogueModel[] {
     archive: `sherpa-onnx-whisper-${size}.en.tar.bz2`,
   }));
   return [...multilingual, ...english];
+}
+
+function zipformerModels(): readonly CatalogueModel[] {
+  const common = { family: 'Zipformer', licence: 'Apache-2.0', downloadBytes: null } as const;
+  return [
+    {
+      ...{ ...common, name: 'zipformer-en', languages: ['en'], diskBytes: 71_900_000 },
+      about: 'Zipformer, English: fast; in capitals, without punctuation',
+      archive: 'sherpa-onnx-zipformer-gigaspeech-2023-12-12.tar.bz2',
+      accuracy: `${ICEFALL}/gigaspeech/ASR/RESULTS.md`,
+    },
+    {
+      ...{ ...common, name: 'zipformer-stream-en', languages: ['en'], diskBytes: 73_000_000 },
+      about: 'Streaming Zipformer, English: recognises while it hears; in capitals, without punctuation',
+      archive: 'sherpa-onnx-streaming-zipformer-en-2023-06-26.tar.bz2',
+      accuracy: `${ICEFALL}/librispeech/ASR/RESULTS.md`,
+    },
+    {
+      ...{ ...common, name: 'zipformer-ja', languages: ['ja'], diskBytes: 160_700_000 },
+      about: 'Zipformer of ReazonSpeech, Japanese: fast; without punctuation',
+      archive: 'sherpa-onnx-zipformer-ja-reazonspeech-2024-08-01.tar.bz2',
+      accuracy: `${ICEFALL}/reazonspeech/ASR/RESULTS.md`,
+    },
+    {
+      ...{ ...common, name: 'zipformer-ko', languages: ['ko'], diskBytes: 77_100_000 },
+      about: 'Zipformer, Korean: fast',
+      archive: 'sherpa-onnx-zipformer-korean-2024-06-24.tar.bz2',
+      accuracy: `${ICEFALL}/ksponspeech/ASR/RESULTS.md`,
+    },
+    {
+      ...{ ...common, name: 'zipformer-ru', languages: ['ru'], diskBytes: 69_900_000 },
+      about: 'Zipformer of Vosk, Russian: fast; in small letters, without punctuation',
+      archive: 'sherpa-onnx-zipformer-ru-2024-09-18.tar.bz2',
+      accuracy: 'https://huggingface.co/alphacep/vosk-model-ru',
+    },
+    {
+      ...{ ...common, name: 'zipformer-small-ru', languages: ['ru'], diskBytes: 26_900_000 },
+      about: 'Small Zipformer of Vosk, Russian: the smallest; in small letters, without punctuation',
+      archive: 'sherpa-onnx-small-zipformer-ru-2024-09-18.tar.bz2',
+      accuracy: 'https://huggingface.co/alphacep/vosk-model-small-ru',
+    },
+    {
+      ...{ ...common, name: 'zipformer-th', languages: ['th'], diskBytes: 157_700_000 },
+      about: 'Zipformer of GigaSpeech 2, Thai: fast',
+      archive: 'sherpa-onnx-zipformer-thai-2024-06-20.tar.bz2',
+      accuracy: 'https://arxiv.org/abs/2406.11546',
+    },
+  ];
 }
 
 export function findModel(name: string): CatalogueModel | undefined {

@@ -5,6 +5,7 @@ import {
   findModel,
   suggestModel,
 } from '../../../../src/server/transcription/models/catalogue.ts';
+import { figuredModels, figuresOf } from '../../../../src/server/transcription/models/model-figures.ts';
 
 describe('the catalogue of speech models', () => {
   it('names each model once, and each has languages, a licence, an archive and a publication', () => {
@@ -46,7 +47,48 @@ describe('the catalogue of speech models', () => {
     );
     const korean = findModel('moonshine-tiny-ko');
     expect(korean && describeModel(korean)).toBe(
-      'moonshine-tiny-ko (Moonshine Community License (commercial use limited))',
+      'moonshine-tiny-ko (72 MB, Moonshine Community License (commercial use limited))',
     );
+    const medium = findModel('whisper-medium.en');
+    expect(medium && describeModel(medium)).toBe('whisper-medium.en (MIT)');
+  });
+
+  it('has zipformer transducers, and does not suggest them before models with punctuation', () => {
+    const zipformers = CATALOGUE.filter(({ family }) => family === 'Zipformer');
+    expect(zipformers.length).toBeGreaterThan(0);
+    const suggested = zipformers
+      .flatMap(({ languages }) => languages)
+      .map((language) => suggestModel(language));
+    expect(suggested.filter((model) => model?.family === 'Zipformer')).toEqual([]);
+  });
+});
+
+describe('the figures of speech models', () => {
+  it('are of models of the catalogue', () => {
+    expect(figuredModels().filter((name) => findModel(name) === undefined)).toEqual([]);
+  });
+
+  it('are plausible, and each names its source', () => {
+    for (const { name } of CATALOGUE) {
+      const { memoryBytes, speed, errorRates } = figuresOf(name);
+      expect(memoryBytes ?? 1e8, name).toBeGreaterThan(1e7);
+      expect(speed?.realTimeFactor ?? 0.1, name).toBeGreaterThan(0);
+      expect(new URL(speed?.source ?? 'https://measured.example').protocol, name).toBe('https:');
+      for (const { percent, test, source } of errorRates) {
+        expect(percent, name).toBeGreaterThan(0);
+        expect(percent, name).toBeLessThan(100);
+        expect(test, name).not.toBe('');
+        expect(new URL(source).protocol, name).toBe('https:');
+      }
+    }
+  });
+
+  it('say how often each of the suggested models errs', () => {
+    const suggested = ['en', 'it', 'ja', 'ar', 'hi'].map((language) => suggestModel(language)?.name ?? '');
+    expect(suggested.filter((name) => figuresOf(name).errorRates.length === 0)).toEqual([]);
+  });
+
+  it('are none for an unknown model', () => {
+    expect(figuresOf('latin')).toEqual({ memoryBytes: null, speed: null, errorRates: [] });
   });
 });

@@ -1,0 +1,170 @@
+import { ICEFALL } from './catalogue.ts';
+
+/*
+ * What a model takes and how often it errs, so that an operator can choose one before it is downloaded. Each figure is
+ * as its source publishes it, or measured by this project where a source is null; a figure that nobody publishes is
+ * left out. Most are of the unquantised models and of other machines: `rtc stt bench` measures the installed one.
+ */
+
+export type ModelSpeed = {
+  /** Seconds that it takes for each second of sound, with that many threads. */
+  readonly realTimeFactor: number;
+  readonly threads: number;
+  /** Null where its source does not name it. */
+  readonly machine: string | null;
+  readonly source: string | null;
+};
+
+export type ErrorRate = {
+  readonly percent: number;
+  /** The source of some says only that it depends on the language. */
+  readonly unit: 'words' | 'characters' | 'words or characters';
+  /** The set of recordings, with its language where the model has several. */
+  readonly test: string;
+  readonly source: string;
+};
+
+export type ModelFigures = {
+  /** Memory of the loaded model at work, without the process around it. */
+  readonly memoryBytes: number | null;
+  readonly speed: ModelSpeed | null;
+  readonly errorRates: readonly ErrorRate[];
+};
+
+export function figuresOf(name: string): ModelFigures {
+  return {
+    memoryBytes: MEMORY[name] ?? null,
+    speed: SPEED[name] ?? null,
+    errorRates: ERROR_RATES[name] ?? [],
+  };
+}
+
+/** Names of the models that have a figure. */
+export function figuredModels(): readonly string[] {
+  return [...new Set([MEMORY, SPEED, ERROR_RATES].flatMap((figures) => Object.keys(figures)))];
+}
+
+/** What the process grew by when it loaded the model and recognised 40 s of reading aloud in pieces of 8 s. */
+const MEMORY: Readonly<Record<string, number>> = { 'moonshine-tiny-en': 136_000_000 };
+
+const SHERPA_DOCS = 'https://k2-fsa.github.io/sherpa/onnx';
+const OFFLINE = `${SHERPA_DOCS}/pretrained_models/offline-transducer`;
+
+function published(realTimeFactor: number, threads: number, page: string): ModelSpeed {
+  return { realTimeFactor, threads, machine: null, source: page };
+}
+
+const MOONSHINE_DOCS = `${SHERPA_DOCS}/moonshine/models-v2.html`;
+const ZIPFORMER_DOCS = `${OFFLINE}/zipformer-transducer-models.html`;
+const WHISPER_DOCS = `${SHERPA_DOCS}/pretrained_models/whisper`;
+
+/** Of the quantised files. Where the documentation times several recordings, the longest. */
+const SPEED: Readonly<Record<string, ModelSpeed>> = {
+  'moonshine-tiny-en': { realTimeFactor: 0.03, threads: 1, machine: null, source: null },
+  'moonshine-base-en': published(0.109, 2, MOONSHINE_DOCS),
+  'moonshine-base-ar': published(0.153, 2, MOONSHINE_DOCS),
+  'moonshine-base-es': published(0.959, 2, MOONSHINE_DOCS),
+  'moonshine-base-ja': published(0.119, 2, MOONSHINE_DOCS),
+  'moonshine-tiny-ja': published(0.115, 2, MOONSHINE_DOCS),
+  'moonshine-tiny-ko': published(0.126, 2, MOONSHINE_DOCS),
+  'moonshine-base-uk': published(0.117, 2, MOONSHINE_DOCS),
+  'moonshine-base-vi': published(0.227, 2, MOONSHINE_DOCS),
+  'moonshine-base-zh': published(0.146, 2, MOONSHINE_DOCS),
+  'parakeet-tdt-0.6b-v3': published(0.028, 2, `${OFFLINE}/nemo-transducer-models.html`),
+  'sense-voice': {
+    ...published(0.099, 1, `${SHERPA_DOCS}/sense-voice/pretrained.html`),
+    machine: 'RK3588, Cortex A76',
+  },
+  'canary-180m-flash': published(0.156, 2, `${SHERPA_DOCS}/nemo/canary.html`),
+  'whisper-tiny.en': { ...published(0.547, 1, `${WHISPER_DOCS}/tiny.en.html`), machine: 'Raspberry Pi 4' },
+  'zipformer-en': published(0.039, 2, ZIPFORMER_DOCS),
+  'zipformer-stream-en': published(
+    0.062,
+    2,
+    `${SHERPA_DOCS}/pretrained_models/online-transducer/zipformer-transducer-models.html`,
+  ),
+  'zipformer-ja': published(0.054, 1, ZIPFORMER_DOCS),
+  'zipformer-ko': published(0.026, 2, ZIPFORMER_DOCS),
+  'zipformer-ru': published(0.04, 1, ZIPFORMER_DOCS),
+  'zipformer-small-ru': published(0.026, 1, ZIPFORMER_DOCS),
+  'zipformer-th': published(0.033, 2, ZIPFORMER_DOCS),
+};
+
+const LIBRI_SPEECH = 'LibriSpeech test-clean (English)';
+const TRANSCRIBE_CPP = 'https://github.com/handy-computer/transcribe.cpp/blob/main/docs/models';
+const MOONSHINE_RATES = 'https://github.com/moonshine-ai/moonshine/blob/main/docs/models/available-models.md';
+const CANARY = 'https://huggingface.co/nvidia/canary-180m-flash';
+
+function libriSpeech(percent: number, source: string): ErrorRate {
+  return { percent, unit: 'words', test: LIBRI_SPEECH, source };
+}
+
+/** One program measured all of Whisper, in English, under the same conditions. */
+function whisper(name: string, percent: number): Readonly<Record<string, readonly ErrorRate[]>> {
+  return { [`whisper-${name}`]: [libriSpeech(percent, `${TRANSCRIBE_CPP}/whisper-${name}.md`)] };
+}
+
+function fleurs(percent: number): readonly ErrorRate[] {
+  return [{ percent, unit: 'words or characters', test: 'FLEURS', source: MOONSHINE_RATES }];
+}
+
+const ERROR_RATES: Readonly<Record<string, readonly ErrorRate[]>> = {
+  ...whisper('tiny', 7.54),
+  ...whisper('tiny.en', 5.77),
+  ...whisper('base', 5.1),
+  ...whisper('base.en', 4.14),
+  ...whisper('small', 3.33),
+  ...whisper('small.en', 3.09),
+  ...whisper('medium', 2.63),
+  ...whisper('medium.en', 2.74),
+  ...whisper('large-v3', 1.81),
+  'whisper-turbo': [libriSpeech(2.01, `${TRANSCRIBE_CPP}/whisper-large-v3-turbo.md`)],
+  'parakeet-tdt-0.6b-v3': [libriSpeech(1.95, `${TRANSCRIBE_CPP}/parakeet-tdt-0.6b-v3.md`)],
+  'sense-voice': [
+    libriSpeech(3.13, `${TRANSCRIBE_CPP}/sensevoice-small.md`),
+    {
+      ...{ percent: 10.2, unit: 'characters', test: 'FLEURS (Mandarin)' },
+      source: `${TRANSCRIBE_CPP}/sensevoice-small.md`,
+    },
+  ],
+  'canary-180m-flash': [
+    libriSpeech(1.87, CANARY),
+    { percent: 4.81, unit: 'words', test: 'MLS (German)', source: CANARY },
+    { percent: 3.17, unit: 'words', test: 'MLS (Spanish)', source: CANARY },
+    { percent: 4.75, unit: 'words', test: 'MLS (French)', source: CANARY },
+  ],
+  'moonshine-tiny-en': [libriSpeech(4.58, `${TRANSCRIBE_CPP}/moonshine-tiny.md`)],
+  'moonshine-base-en': [libriSpeech(3.28, `${TRANSCRIBE_CPP}/moonshine-base.md`)],
+  'moonshine-base-ar': fleurs(5.63),
+  'moonshine-base-es': fleurs(4.33),
+  'moonshine-base-ja': fleurs(13.62),
+  'moonshine-tiny-ko': fleurs(6.46),
+  'moonshine-base-uk': fleurs(14.55),
+  'moonshine-base-vi': fleurs(8.82),
+  'moonshine-base-zh': fleurs(25.76),
+  'zipformer-en': [
+    { percent: 10.31, unit: 'words', test: 'GigaSpeech', source: `${ICEFALL}/gigaspeech/ASR/RESULTS.md` },
+  ],
+  'zipformer-stream-en': [libriSpeech(3.06, `${ICEFALL}/librispeech/ASR/RESULTS.md`)],
+  'zipformer-ja': [
+    { percent: 6.7, unit: 'characters', test: 'JSUT', source: `${ICEFALL}/reazonspeech/ASR/RESULTS.md` },
+  ],
+  'zipformer-ko': [
+    {
+      ...{ percent: 10.6, unit: 'characters', test: 'KsponSpeech eval_clean' },
+      source: `${ICEFALL}/ksponspeech/ASR/RESULTS.md`,
+    },
+  ],
+  'zipformer-ru': [
+    {
+      ...{ percent: 6.2, unit: 'words', test: 'Common Voice' },
+      source: 'https://huggingface.co/alphacep/vosk-model-ru',
+    },
+  ],
+  'zipformer-small-ru': [
+    {
+      ...{ percent: 9.8, unit: 'words', test: 'Common Voice' },
+      source: 'https://huggingface.co/alphacep/vosk-model-small-ru',
+    },
+  ],
+};
