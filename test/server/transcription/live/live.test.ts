@@ -132,10 +132,7 @@ describe('a room that is transcribed while it talks', () => {
     await Promise.all(voices.map(({ played }) => played));
     const segments = await stage.untilSegments(
       room,
-      (all) =>
-        all.every(({ final }) => final) &&
-        textOf(all, 'ada').includes('house') &&
-        textOf(all, 'bob').includes('airport'),
+      (all) => textOf(all, 'ada').includes('house') && textOf(all, 'bob').includes('airport'),
     );
     const heard = `${textOf(segments, 'ada')} ${textOf(segments, 'bob')}`;
     expectLiveAccuracy(`${CHILDREN} ${PASSPORT}`, heard, 0.05);

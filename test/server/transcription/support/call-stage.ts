@@ -46,7 +46,7 @@ export type CallStage = {
   readonly leaseOwner: (room: string) => string | null;
   readonly stop: (room: string) => Promise<LiveStopped>;
   readonly read: (room: string) => Promise<LiveTranscription>;
-  /** Once it has segments that are as wanted. */
+  /** Once it has final segments that are as wanted. */
   readonly untilSegments: (
     room: string,
     accepts: (segments: readonly Segment[]) => boolean,
@@ -138,7 +138,7 @@ export async function startCallStage(): Promise<CallStage> {
       await vi
         .waitUntil(
           async () => {
-            seen.segments = (await read(room)).segments;
+            seen.segments = (await read(room)).segments.filter(({ final }) => final);
             return accepts(seen.segments);
           },
           { timeout: deadlineMs, interval: 100 },
