@@ -38,6 +38,41 @@ describe('the dashboard', () => {
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((title) => !titles.includes(title))).toEqual([]);
   });
+
+  it('shows the present moment in its figures, not what was last known', async () => {
+    const figures = (await readPanels()).filter(({ type }) => type === 'stat');
+    expect(figures.length).toBeGreaterThan(10);
+    const ranges = figures.filter(({ targets = [] }) => targets.some(({ instant }) => instant !== true));
+    expect(ranges.map(({ title }) => title)).toEqual([]);
+  });
+
+  it('says yes, no or unknown where the runbook does', async () => {
+    const runbook = await readFile(join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
+    const titles = [...runbook.matchAll(/"([^"]+)" is (?:yes|no|unknown)\b/g)].map(([, title = '']) => title);
+    expect(new Set(titles).size).toBe(4);
+    const panels = await readPanels();
+    for (const title of titles) {
+      const defaults = panels.find((panel) => panel.title === title)?.fieldConfig?.defaults;
+      const texts = defaults?.mappings?.[0]?.options;
+      expect([title, texts?.[0]?.text, texts?.[1]?.text, defaults?.noValue]).toEqual([
+        title,
+        'no',
+        'yes',
+        'unknown',
+      ]);
+    }
+  });
+
+  it('tells workers that are gone from those that there never were', async () => {
+    const panels = (await readPanels()).filter(({ type, targets = [] }) =>
+      targets.some(({ expr }) => type === 'stat' && /rtc_(media|speech)_workers/.test(expr)),
+    );
+    expect(panels).toHaveLength(4);
+    for (const { targets = [], fieldConfig } of panels) {
+      expect(targets[0]?.expr).toMatch(/^max\((.+)\) and max\(max_over_time\(\1\[6h\]\)\) > 0$/);
+      expect(fieldConfig?.defaults.noValue).toBe('none seen');
+    }
+  });
 });
 
 describe('the alerts', () => {

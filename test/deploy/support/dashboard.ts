@@ -7,7 +7,16 @@ export type Panel = {
   readonly id: number;
   readonly title: string;
   readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number };
-  readonly targets?: readonly { readonly expr: string }[];
+  readonly type: string;
+  readonly targets?: readonly { readonly expr: string; readonly instant?: boolean }[];
+  readonly fieldConfig?: {
+    readonly defaults: {
+      readonly noValue?: string;
+      readonly mappings?: readonly {
+        readonly options: Readonly<Record<string, { readonly text: string }>>;
+      }[];
+    };
+  };
 };
 
 export async function readPanels(): Promise<readonly Panel[]> {

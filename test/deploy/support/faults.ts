@@ -122,7 +122,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a wrong key of LiveKit': {
     alerts: ['RtcMediaServerRefusesKey'],
-    panels: { 'Its key is accepted': isNo, 'Media server': isYes },
+    panels: { 'Media server accepts key': isNo, 'Media server': isYes },
     begin: async ({ closes }) => {
       const port = await freePort();
       const livekit = await startLivekit({ port });
