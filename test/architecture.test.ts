@@ -203,6 +203,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'src/server/room-client/',
     'src/server/room-client.ts',
   ],
+  '@orama/stemmers': ['src/server/platform/storage/'],
   '@redis/client': ['src/server/platform/livekit/'],
   aws4fetch: ['src/server/recordings/files/', 'src/server/media-simulator/'],
   // Loaded only when traces are asked for.

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../platform/storage/engine.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
 import type { TranscriptionRow } from '../../platform/storage/schema/tables.ts';
+import { splitAtWords, termQuery } from '../../platform/storage/search-terms.ts';
 import { toTranscription } from '../rows.sql.ts';
 import type { StoredSegment } from '../store.ts';
 import { countRemains, forget, forgetTurns } from './forget.sql.ts';
@@ -23,7 +24,8 @@ const MARK_END = '\u{E001}';
 type FoundRow = StoredSegment & {
   readonly transcriptionId: string;
   readonly searchKey: number | string;
-  readonly highlighted: string;
+  /** Null where the database does not make it. */
+  readonly highlighted: string | null;
   /** By the words as they are, which the language's configuration may leave out. */
   readonly highlightedWords: string | null;
 };
@@ -38,10 +40,14 @@ async function search(connection: Connection, query: WordQuery): Promise<WordHit
   const rows = found.slice(0, query.limit);
   const last = rows.at(-1);
   const hasMore = found.length > query.limit && last !== undefined;
-  return { hits: await hitsOf(connection, rows), nextBefore: hasMore ? Number(last.searchKey) : null };
+  return { hits: await hitsOf(connection, rows, text), nextBefore: hasMore ? Number(last.searchKey) : null };
 }
 
-async function hitsOf({ db, dialect }: Connection, rows: readonly FoundRow[]): Promise<readonly WordHit[]> {
+async function hitsOf(
+  { db, dialect }: Connection,
+  rows: readonly FoundRow[],
+  query: string,
+): Promise<readonly WordHit[]> {
   if (rows.length === 0) return [];
   const ids = [...new Set(rows.map(({ transcriptionId }) => transcriptionId))];
   const transcriptions = await sql<TranscriptionRow>`
@@ -56,7 +62,10 @@ async function hitsOf({ db, dialect }: Connection, rows: readonly FoundRow[]): P
     const transcription = byId.get(transcriptionId);
     // It may have been deleted since its segments were found.
     if (transcription === undefined) return [];
-    const pieces = piecesOf(segment.text, [highlighted, highlightedWords ?? '']);
+    const pieces =
+      highlighted === null
+        ? splitAtWords(segment.text, query, segment.language)
+        : piecesOf(segment.text, [highlighted, highlightedWords ?? '']);
     return [{ segment, transcription, hasTracks: tracks.has(transcriptionId), pieces }];
   });
 }
@@ -93,19 +102,17 @@ function filterOf({ room, egressId, language, since, until }: WordQuery): RawBui
 
 /**
  * The index yields its rows from the newest on, and no more of them than the page needs: cross joins keep the order of
- * the tables. Each word is quoted, so that it is text and not FTS5's syntax.
+ * the tables.
  */
 function findOnSqlite(text: string, { filter, before, limit }: Find): RawBuilder<FoundRow> | undefined {
-  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  if (words.length === 0) return undefined;
-  const quoted = words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ');
+  const query = termQuery(text);
+  if (query === undefined) return undefined;
   return sql<FoundRow>`
-    select ${COLUMNS}, highlight("segmentWords", 0, ${MARK_START}, ${MARK_END}) as "highlighted",
-      null as "highlightedWords"
+    select ${COLUMNS}, null as "highlighted", null as "highlightedWords"
     from "segmentWords"
       cross join segments on segments."searchKey" = "segmentWords"."rowid"
       cross join transcriptions on transcriptions."id" = segments."transcriptionId"
-    where "segmentWords" match ${quoted}
+    where "segmentWords" match ${query}
       ${before === undefined ? sql`` : sql`and "segmentWords"."rowid" < ${before}`} ${filter}
     order by "segmentWords"."rowid" desc limit ${limit}`;
 }

@@ -75,6 +75,35 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
     });
 
     it.each([
+      ['it', 'Ne parliamo domani.', 'parlato', ['Ne ', 'parliamo', ' domani.']],
+      ['it-IT', 'La fattura, e le FATTURE.', 'fatture', ['La ', 'fattura', ', e le ', 'FATTURE', '.']],
+      ['de-DE', 'Die Rechnungen sind da.', 'Rechnung', ['Die ', 'Rechnungen', ' sind da.']],
+      ['es', 'Ayer hablamos.', 'hablado', ['Ayer ', 'hablamos', '.']],
+      ['fr', 'Deux factures', 'facture', ['Deux ', 'factures', '']],
+      ['pt', 'As faturas vieram.', 'fatura', ['As ', 'faturas', ' vieram.']],
+      ['nl', 'Twee vergaderingen.', 'vergadering', ['Twee ', 'vergaderingen', '.']],
+    ])('are found in another form of the language %s', async (language, text, sought, pieces) => {
+      await say('demo', [text, 'xyz'], { language });
+      expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
+    });
+
+    it('are found by the rules of their own language alone', async () => {
+      await say('one', ['We parliamo about fatture.'], { language: 'en' });
+      await say('two', ['fatture'], { language: 'xx' });
+      expect(await found('parlato')).toEqual([]);
+      expect(await found('fattura')).toEqual([]);
+      expect(await found('fatture')).toEqual(['two-0', 'one-0']);
+    });
+
+    it('of another form are forgotten too', async () => {
+      await say('one', ['Ne parliamo.'], { language: 'it', identity: 'ada' });
+      expect(await found('parlato')).toEqual(['one-0']);
+      await words.forget({ identity: 'ada', room: 'one' }, 5);
+      expect(await found('parlato')).toEqual([]);
+      expect(await found('parliamo')).toEqual([]);
+    });
+
+    it.each([
       'meeting OR nobody',
       'meeting NOT nobody',
       'NEAR(meeting start)',
@@ -95,6 +124,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       '\0',
       '\uD800',
       '(('.repeat(200),
+      Array.from({ length: 128 }, (_, index) => `nobody${index}`).join(' '),
     ])('are plain text in the query %j', async (text) => {
       await say('demo', ['The meeting will start at nine.', 'Nobody came.']);
       const ids = await found(text);
@@ -103,9 +133,9 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       expect(await found('meeting')).toEqual(['demo-0']);
     });
 
-    it('of a text with the marks of highlights are found in one piece', async () => {
+    it('of a text with the marks of highlights are found, and the text is whole', async () => {
       await say('demo', ['A meeting \u{E000}here']);
-      expect((await search('meeting'))[0]?.pieces).toEqual(['A meeting \u{E000}here']);
+      expect((await search('meeting'))[0]?.pieces.join('')).toBe('A meeting \u{E000}here');
     });
 
     it('are found by room, time and recording', async () => {

@@ -64,6 +64,37 @@ async function createSqliteSearch(db: Kysely<Tables>): Promise<void> {
   for (const statement of statements) await statement.execute(db);
 }
 
+/**
+ * Migration 026. The index has its own copy of the terms, because it can only delete words when it is given exactly
+ * those that it was given before, and a later version may stem differently. The triggers call `indexedTerms`, which the
+ * connection brings.
+ */
+export async function stemByLanguage(db: Kysely<Tables>, engine: Engine['name']): Promise<void> {
+  if (engine !== 'SQLite') return;
+  const add = sql`insert into "segmentWords" ("rowid", "terms")
+    values (new."searchKey", "indexedTerms"(new."text", new."language"))`;
+  const remove = sql`delete from "segmentWords" where "rowid" = old."searchKey"`;
+  const statements = [
+    sql`drop trigger "segmentAdded"`,
+    sql`drop trigger "segmentDeleted"`,
+    sql`drop trigger "segmentChanged"`,
+    sql`drop table "segmentWords"`,
+    sql`create virtual table "segmentWords" using fts5(
+      "terms", tokenize='unicode61 remove_diacritics 2 tokenchars '':'''
+    )`,
+    sql`insert into "segmentWords" ("segmentWords", "rank") values ('secure-delete', 1)`,
+    sql`insert into "segmentWords" ("rowid", "terms")
+      select "searchKey", "indexedTerms"("text", "language") from "segments" order by "searchKey"`,
+    sql`create trigger "segmentAdded" after insert on "segments" begin ${add}; end`,
+    sql`create trigger "segmentDeleted" after delete on "segments" begin ${remove}; end`,
+    sql`create trigger "segmentChanged" after update of "text", "language" on "segments" begin
+      ${remove};
+      ${add};
+    end`,
+  ];
+  for (const statement of statements) await statement.execute(db);
+}
+
 /** For readers that wait for what is stored next. */
 export async function indexSegmentsAsStored(db: Kysely<Tables>): Promise<void> {
   await sql`create index "segmentsAsStored" on "segments" ("transcriptionId", "searchKey")`.execute(db);

@@ -14,6 +14,7 @@ import { sqliteKyselyDialect } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
 import { fileError, prepareSqliteFile } from './file.ts';
 import { FileGuard } from './file-guard.ts';
+import { addFunctions } from './functions.ts';
 import { GroupCommit } from './group-commit.ts';
 import { maintainFile } from './maintain-file.ts';
 import { watchFile } from './watch-file.ts';
@@ -82,6 +83,7 @@ function openFile(path: string): DatabaseSync {
   });
   try {
     database.open();
+    addFunctions(database);
     // Only a new file takes this setting. In an existing one the pragma would write, which a full disk refuses.
     const isNew = database.prepare('pragma page_count').get()?.page_count === 0;
     if (isNew) database.exec('pragma auto_vacuum = incremental');
