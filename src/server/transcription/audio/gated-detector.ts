@@ -1,9 +1,8 @@
 import type { VoiceActivityDetector, VoicedSegment } from '../engines/speech.ts';
 import { LevelGate } from './level-gate.ts';
 import { SampleRingBuffer } from './sample-ring-buffer.ts';
+import { WINDOW, WindowCutter } from './window-cutter.ts';
 
-/** As many samples as the model judges at a time. */
-const WINDOW = 512;
 /** The model hears this much of what was before the gate opened: the beginning of a word may be quiet. */
 const LEAD_SAMPLES = 8 * WINDOW;
 
@@ -20,8 +19,7 @@ class GatedDetector implements VoiceActivityDetector {
   readonly #gate = new LevelGate();
   /** Samples that the detector has not heard, for the lead. */
   readonly #unheard = new SampleRingBuffer(LEAD_SAMPLES);
-  /** Samples that do not fill a window yet. */
-  #rest = new Float32Array(0);
+  readonly #windows = new WindowCutter();
   /** Samples of the stream that the detector was given, and that it was not. */
   #given = 0;
   #skipped = 0;
@@ -34,16 +32,7 @@ class GatedDetector implements VoiceActivityDetector {
   }
 
   push(samples: Float32Array): readonly VoicedSegment[] {
-    const all = new Float32Array(this.#rest.length + samples.length);
-    all.set(this.#rest);
-    all.set(samples, this.#rest.length);
-    const whole = all.length - (all.length % WINDOW);
-    const segments: VoicedSegment[] = [];
-    for (let start = 0; start < whole; start += WINDOW) {
-      segments.push(...this.#hear(all.subarray(start, start + WINDOW)));
-    }
-    this.#rest = all.slice(whole);
-    return segments;
+    return this.#windows.push(samples).flatMap((window) => this.#hear(window));
   }
 
   current(): VoicedSegment | undefined {
@@ -52,10 +41,10 @@ class GatedDetector implements VoiceActivityDetector {
   }
 
   flush(): readonly VoicedSegment[] {
-    const last = this.#isOpen ? this.#detector.push(this.#rest) : [];
+    const rest = this.#windows.takeRest();
+    const last = this.#isOpen ? this.#detector.push(rest) : [];
     const segments = [...last, ...this.#detector.flush()].map((segment) => this.#inStream(segment));
     this.#unheard.clear();
-    this.#rest = new Float32Array(0);
     this.#given = 0;
     this.#skipped = 0;
     this.#openedAt = 0;

@@ -1,6 +1,7 @@
 import { SAMPLE_RATE } from '../engines/speech.ts';
 import type { SampleRingBuffer } from './sample-ring-buffer.ts';
-import { type BorrowedVad, type VadSettings, WINDOW } from './vad-pool.ts';
+import type { BorrowedVad, VadSettings } from './vad-pool.ts';
+import { WINDOW } from './window-cutter.ts';
 
 /** Short enough to be noticed long before the utterance ends. Between words there is hardly a pause of this length. */
 const PAUSE_SECONDS = 0.1;

@@ -1,5 +1,6 @@
 import type { Sherpa, Vad } from '../engines/sherpa.ts';
 import { SAMPLE_RATE } from '../engines/speech.ts';
+import { WINDOW } from './window-cutter.ts';
 
 export type VadPoolDeps = {
   readonly sherpa: Pick<Sherpa, 'Vad'>;
@@ -19,8 +20,6 @@ export type VadSettings = {
 /** A native detector. Its borrower must not touch it after giving it back: another track may use it by then. */
 export type BorrowedVad = { readonly vad: Vad; readonly giveBack: () => void };
 
-/** Number of samples that a native detector judges at a time. */
-export const WINDOW = 512;
 /** The buffer of a native detector grows when it has to. */
 const BUFFER_SECONDS = 30;
 

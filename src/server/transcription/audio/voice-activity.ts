@@ -3,7 +3,8 @@ import { type PauseDetector, SAMPLE_RATE, type VoicedSegment } from '../engines/
 import { PAUSE_PROBE, PauseProbe } from './pause-probe.ts';
 import { SampleRingBuffer } from './sample-ring-buffer.ts';
 import { splitSegment } from './split-segment.ts';
-import { type BorrowedVad, createVadPool, type VadPoolDeps, WINDOW } from './vad-pool.ts';
+import { type BorrowedVad, createVadPool, type VadPoolDeps } from './vad-pool.ts';
+import { WINDOW, WindowCutter } from './window-cutter.ts';
 
 /** Longer than any segment before it is cut. */
 const HISTORY_SECONDS = 30;
@@ -55,8 +56,7 @@ class SileroDetector implements PauseDetector {
   readonly #leadSamples: number;
   readonly #tailSamples: number;
   readonly #history = new SampleRingBuffer(SAMPLE_RATE * HISTORY_SECONDS);
-  /** Samples that do not fill a window yet. */
-  #rest = new Float32Array(0);
+  readonly #windows = new WindowCutter();
   /** End of the last segment: no sample belongs to two segments. */
   #lastEnd = 0;
   /** Start of the current utterance; undefined during silence. */
@@ -78,19 +78,13 @@ class SileroDetector implements PauseDetector {
 
   push(samples: Float32Array): readonly VoicedSegment[] {
     if (this.#isClosed) return [];
-    const all = new Float32Array(this.#rest.length + samples.length);
-    all.set(this.#rest);
-    all.set(samples, this.#rest.length);
-    const whole = all.length - (all.length % WINDOW);
     const segments: VoicedSegment[] = [];
-    for (let start = 0; start < whole; start += WINDOW) {
-      const window = all.subarray(start, start + WINDOW);
+    for (const window of this.#windows.push(samples)) {
       this.#history.push(window);
       this.#vad.acceptWaveform(window);
       segments.push(...this.#take());
       this.#noteVoiced();
     }
-    this.#rest = all.slice(whole);
     return segments;
   }
 
@@ -112,14 +106,14 @@ class SileroDetector implements PauseDetector {
   /** Appends a pause to end the current utterance: the detector's own flush drops the last samples of it. */
   flush(): readonly VoicedSegment[] {
     if (this.#isClosed) return [];
-    const end = this.#history.length + this.#rest.length;
+    const end = this.#history.length + this.#windows.restLength;
     const pause = new Float32Array(this.#pauseSamples + 4 * WINDOW);
     const segments = [...this.push(pause)];
     this.#vad.flush();
     segments.push(...this.#take());
     this.#vad.reset();
     this.#history.clear();
-    this.#rest = new Float32Array(0);
+    this.#windows.takeRest();
     this.#lastEnd = 0;
     this.#endUtterance();
     return segments.flatMap((segment) => withinStream(segment, end));
