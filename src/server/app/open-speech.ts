@@ -7,7 +7,7 @@ import { createDetectorFactory, TURN_MARGINS } from '../transcription/audio/voic
 import { checkModels, tryModelInProcess } from '../transcription/engines/check-models.ts';
 import { createMixedEngine } from '../transcription/engines/mixed-engine.ts';
 import { installedModels, modelsFolder, vadModelPath } from '../transcription/engines/model-store.ts';
-import { createOpenaiEngine } from '../transcription/engines/openai-engine.ts';
+import { createOpenaiEngine } from '../transcription/engines/openai/openai-engine.ts';
 import { loadSherpa, type Sherpa } from '../transcription/engines/sherpa.ts';
 import { createSherpaEngine } from '../transcription/engines/sherpa-engine.ts';
 import type { PauseDetector, SpeechEngine, VoiceActivityDetector } from '../transcription/engines/speech.ts';

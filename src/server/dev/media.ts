@@ -4,7 +4,7 @@ import type { Environment } from '../app/config/config.ts';
 import { startEmbeddedMediaServer } from '../media-simulator/embedded-media-server.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { messageOf } from '../platform/error-message.ts';
-import { createTokenSigner } from '../platform/livekit/create-token-signer.ts';
+import { createTokenSigner } from '../platform/livekit/token-signer.ts';
 import type { RunningChild } from './binaries/child-process.ts';
 import { findOnPath } from './binaries/find-on-path.ts';
 import { defaultCacheDir } from './binaries/go-binary.ts';

@@ -1,3 +1,5 @@
+import { createJwtSigner } from './sign-jwt.ts';
+
 /** Grants of a participant. Every grant is explicit, so that no default of the media server applies. */
 export type ParticipantGrants = {
   readonly canPublish: boolean;
@@ -31,4 +33,28 @@ export type TokenClaims = {
 /** Signs LiveKit access tokens. */
 export interface TokenSigner {
   sign(claims: TokenClaims): Promise<string>;
+}
+
+/**
+ * Signs LiveKit access tokens: JWT with HS256 and the claims of
+ * https://docs.livekit.io/home/get-started/authentication/. The SDK's signer uses its own clock.
+ */
+export function createTokenSigner(apiKey: string, apiSecret: string): TokenSigner {
+  const signJwt = createJwtSigner(apiSecret);
+  return { sign: async (claims) => signJwt(payload(apiKey, claims)) };
+}
+
+function payload(apiKey: string, claims: TokenClaims): Readonly<Record<string, unknown>> {
+  return {
+    iss: apiKey,
+    sub: claims.identity,
+    nbf: claims.issuedAt,
+    iat: claims.issuedAt,
+    exp: claims.expiresAt,
+    name: claims.name,
+    ...(claims.kind === undefined ? {} : { kind: claims.kind }),
+    ...(claims.metadata === undefined ? {} : { metadata: claims.metadata }),
+    attributes: claims.attributes,
+    video: { room: claims.room, roomJoin: true, ...claims.grants },
+  };
 }

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join as joinPath } from 'node:path';
 import { AccessToken, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { createTokenSigner } from '../../../../src/server/platform/livekit/create-token-signer.ts';
 import type {
   JoinRequest,
   RoomAudioSubscriber,
@@ -13,6 +12,7 @@ import type {
 } from '../../../../src/server/platform/livekit/room-audio.ts';
 import { createRoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio-subscriber.ts';
 import { listenToRoom, loadRoomSdk } from '../../../../src/server/platform/livekit/room-listener.ts';
+import { createTokenSigner } from '../../../../src/server/platform/livekit/token-signer.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { createMixedEngine } from '../../../../src/server/transcription/engines/mixed-engine.ts';
-import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai-engine.ts';
+import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
 import { SAMPLE_RATE, type SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
 import { keepingLog } from '../../../support/app.ts';

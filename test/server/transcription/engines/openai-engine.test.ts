@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai-engine.ts';
+import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
 import type { SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';

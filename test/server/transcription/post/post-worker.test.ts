@@ -14,7 +14,7 @@ import type {
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import type { Clock } from '../../../../src/server/platform/clock.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
-import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai-engine.ts';
+import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
 import type { SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../platform/log.ts';
+import type { Log } from '../../../platform/log.ts';
 
 /** Only `verbose_json` has times and probabilities, and the language. Some servers and models have `json` alone. */
 export type OpenaiFormat = 'verbose_json' | 'json';

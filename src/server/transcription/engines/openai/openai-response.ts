@@ -1,5 +1,5 @@
-import { membersOf, objectsOf } from '../../../contract/unknown-value.ts';
-import type { RecognisedWord } from './speech.ts';
+import { membersOf, objectsOf } from '../../../../contract/unknown-value.ts';
+import type { RecognisedWord } from '../speech.ts';
 
 export type OpenaiResponse = {
   readonly text: string;

@@ -1,12 +1,12 @@
-import { ServiceError } from '../../../contract/errors.ts';
-import type { Log } from '../../platform/log.ts';
-import { matchLanguage } from './language-match.ts';
-import { tagOfLanguageName as toTag } from './language-names.ts';
+import { ServiceError } from '../../../../contract/errors.ts';
+import type { Log } from '../../../platform/log.ts';
+import { matchLanguage } from '../language-match.ts';
+import { tagOfLanguageName as toTag } from '../language-names.ts';
+import { unknownLanguage } from '../sherpa-engine.ts';
+import { AUTO, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from '../speech.ts';
+import { toWav } from '../wav.ts';
 import { createFormatChoice, type OpenaiFormat } from './openai-format.ts';
 import { type OpenaiResponse, parseOpenaiResponse } from './openai-response.ts';
-import { unknownLanguage } from './sherpa-engine.ts';
-import { AUTO, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
-import { toWav } from './wav.ts';
 
 export type OpenaiSettings = {
   /** Base URL, such as https://api.openai.com or http://localhost:8000. */
