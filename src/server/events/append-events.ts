@@ -24,7 +24,9 @@ export type CountedEvent = { readonly type: string; readonly isReconciled: boole
 
 type AddedEvent = { readonly event: NewEvent; readonly isReconciled: boolean };
 
-/** With fewer webhooks no usual transaction has more deliveries than it may store, and nothing queues. */
+/**
+ * With fewer webhooks than this, usual transactions stay below the maximum of deliveries per commit and need no fan-out.
+ */
 const MIN_WEBHOOKS_OF_FAN_OUT = 5;
 
 type StoreEventsDeps = Omit<AppendEventsDeps, 'store'>;
@@ -32,15 +34,14 @@ type StoreEventsDeps = Omit<AppendEventsDeps, 'store'>;
 /** Collects the events of one transaction. They are stored with their deliveries when the transaction ends. */
 export type EventAppender = {
   /**
-   * Adds the events that are not stored yet, in order, and returns the session with its sequence advanced.
-   * `scope.present` is the number of participants before the first event. All events are stored together at the end
-   * of the transaction.
+   * Adds the events that are not stored yet in order, and returns the session with its sequence advanced. `scope.present` is
+   * the number of participants before the first event. All events are stored together at the end of the transaction.
    */
   readonly append: (
     scope: AppendScope,
     domainEvents: readonly DomainEvent[],
   ) => Promise<RoomSession | undefined>;
-  /** Looks up many source ids in one query, so that `append` does not have to look up each. */
+  /** Looks up many source ids in one query, so that `append` does not look up each one. */
   readonly preloadKnownIds: (sourceIds: readonly string[]) => Promise<void>;
 };
 
@@ -53,9 +54,9 @@ export type AppendScope = {
 };
 
 /**
- * Runs `work` in one transaction and returns its value. Its events and their deliveries are stored whole or not at
- * all; after the commit the dispatcher tries the deliveries at once. Deliveries beyond those that one transaction may
- * store follow: see fan-out.ts.
+ * Runs `work` in one transaction and returns its value. All its events and deliveries are stored, or none. After the commit
+ * the dispatcher sends the deliveries at once. Deliveries beyond the maximum of one transaction are stored later, by
+ * fan-out.ts.
  */
 export async function appendEvents<Stores extends EventStores, T>(
   deps: AppendEventsDeps<Stores>,
@@ -78,8 +79,8 @@ export async function appendEvents<Stores extends EventStores, T>(
 }
 
 /**
- * The rooms are locked: nobody else can store an event of theirs that this transaction has found to be unknown. What
- * belongs to no room is looked at once more when it is stored.
+ * The rooms are locked, so that no other transaction can store an event of them that this one has found to be unknown.
+ * Events without a room are checked again when they are stored.
  */
 function createAppender(deps: StoreEventsDeps, store: EventStores, added: AddedEvent[]): EventAppender {
   const isKnown = new Map<string, boolean>();
@@ -129,7 +130,7 @@ async function storeWithDeliveries(
   return { jobs, known };
 }
 
-/** The first participant starts the room, and is counted in it although participant_joined comes after it. */
+/** room_started counts the first participant, although participant_joined follows it. */
 function countAt({ type }: DomainEvent, present: number): number {
   return type === 'room_started' ? Math.max(1, present) : present;
 }

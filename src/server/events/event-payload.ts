@@ -2,7 +2,7 @@ import type { EventType } from '../../contract/event-names.ts';
 import type { LeaveReason, MediaEventIngress } from '../platform/livekit/media-event.ts';
 import type { NewEvent, RoomSession } from './store.ts';
 
-/** The subject of an event besides its room: the members of its payload, by kind. */
+/** The subject of an event besides its room, as members of the payload. */
 export type EventSubject = {
   readonly participant?: {
     readonly sid: string;
@@ -19,7 +19,7 @@ export type EventSubject = {
   readonly transcription?: Readonly<Record<string, unknown>>;
 };
 
-/** With the object's key where a file URL will be: URLs are signed anew for every attempt. */
+/** Has the object's key in place of the file URL, because a URL is signed for every attempt. */
 export type EventRecording = {
   readonly egressId: string;
   readonly status: string;
@@ -30,14 +30,14 @@ export type EventRecording = {
   readonly error?: string | undefined;
   /** An earlier egress_ended reported the recording as failed. */
   readonly corrected?: boolean;
-  /** Our id of the recording; absent when it is not known here. */
+  /** Our id of the recording; absent when the service does not know it. */
   readonly recordingId?: string | undefined;
 };
 
 /** An event before it is stored. */
 export type DomainEvent = {
   readonly type: EventType;
-  /** Names what happened, and nothing else: an event that comes twice is stored once. */
+  /** Unique id of what happened, so that an event that is received twice is stored once. */
   readonly sourceId: string;
   readonly occurredAt: number;
   readonly subject: EventSubject;
@@ -47,7 +47,7 @@ export type DomainEvent = {
 export type EventContext = {
   readonly id: string;
   readonly session: RoomSession | undefined;
-  /** For an event whose room session is not known. */
+  /** Room of an event whose room session is not known. */
   readonly roomName: string | undefined;
   readonly numParticipants: number;
   readonly createdAt: number;

@@ -49,7 +49,7 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
   ];
 }
 
-/** Readers who wait for the same events get the same page: its JSON is made once. */
+/** Encodes the JSON of a page once for all readers who wait for the same events. */
 function encodeOnce(): (page: EventList) => string {
   const encoded = new WeakMap<EventList, string>();
   return (page) => {
@@ -61,7 +61,7 @@ function encodeOnce(): (page: EventList) => string {
   };
 }
 
-/** Names of either table; `*` is all. Throws invalid-request for an unknown one. */
+/** Accepts the names of either table of event names, and `*` for all. Throws invalid-request for an unknown one. */
 function parseTypes(text: string): readonly EventType[] | undefined {
   const names = text.split(',');
   const unknown = names.find((name) => !isEventName(name));

@@ -6,7 +6,10 @@ import { insertDeliveries } from '../webhooks/insert-deliveries.sql.ts';
 import type { NewDelivery } from '../webhooks/store.ts';
 import type { EventQuery, EventStore, NewEvent, StoredEvent } from './store.ts';
 
-/** Clocks of servers that are kept in time are much closer; a reader may then miss nothing by asking since an instant. */
+/**
+ * Maximum difference between the clocks of instances. Synchronised clocks differ by much less, so that a list since an
+ * instant misses no event.
+ */
 const CLOCKS_APART_MS = 60_000;
 
 const EVENT_TYPES = {
@@ -46,11 +49,12 @@ export function createEventStore(connection: Connection): EventStore {
 }
 
 /**
- * The events and their deliveries are stored at the very end of the transaction. The counter's row is locked from the
- * first of these statements until the commit, which makes positions visible in their order. On PostgreSQL all of that
- * happens within the server, so that an instance that stops in the middle of a transaction holds up no other.
+ * The events and their deliveries are stored at the very end of the transaction. The counter's row is locked from the first
+ * of these statements until the commit, which makes positions visible in their order. On PostgreSQL all of this happens in
+ * the database server, so that an instance that stops in the middle of a transaction does not block others.
  *
- * An event that somebody else has stored in the meantime is left out with its deliveries, and its number stays unused.
+ * An event that another transaction has stored in the meantime is left out with its deliveries, and its position stays
+ * unused.
  */
 async function insertEvents(
   { atomically, dialect, changes, runAtCommit }: Connection,
@@ -68,7 +72,7 @@ async function insertEvents(
   const isStored = (id: RawBuilder<unknown>) => sql`exists (select 1 from events where events.id = ${id})`;
   const statements: readonly RawBuilder<{ id: string }>[] = [
     sql`update counters set value = value + ${events.length} where name = 'events'`,
-    // `where true` tells SQLite that the `on` which follows belongs to no join.
+    // With `where true` SQLite does not take the following `on` for that of a join.
     sql`
       insert into events (position, ${columns})
       select (select value from counters where name = 'events') - ${events.length} + number, ${columns}
@@ -120,14 +124,15 @@ function select(
   if (types === undefined) return page([]);
   if (types.length === 0) return sql`select * from events where 1 = 0`;
   if (room !== undefined) return page([sql`type in (${sql.join(types)})`]);
-  // One walk along the index for each type: no engine merges them for an `in`.
+  // Scans the index once for each type, because no engine merges the scans of an `in`.
   const pages = types.map((type) => sql`select * from (${page([sql`type = ${type}`])}) as one_type`);
   return sql`${sql.join(pages, sql` union all `)} order by position limit ${limit}`;
 }
 
 /**
- * A position that has only events created before `since` up to it. Positions and instants ascend together, but for
- * the clocks of several instances: hence the least position of a while, not the first event's.
+ * Returns a position up to which all events were created before `since`. Positions ascend with the instants, except for
+ * differences between the clocks of instances. Therefore the result is the least position of CLOCKS_APART_MS, not the
+ * position of the first event.
  */
 async function positionBefore({ db }: Connection, since: number | undefined): Promise<number> {
   if (since === undefined) return 0;
@@ -148,7 +153,9 @@ async function positionBefore({ db }: Connection, since: number | undefined): Pr
   return Number(least) - 1;
 }
 
-/** Looked at twice: a delivery may have been replayed between the choice of its event and the lock. */
+/**
+ * Checks for pending deliveries again after the lock, because a delivery may have been replayed since its event was chosen.
+ */
 function purgeEvents({ atomically, dialect }: Connection, before: number, limit: number): Promise<number> {
   const isUnneeded = sql`not exists (
     select 1 from deliveries where "eventId" = events.id and state = 'pending'

@@ -6,17 +6,17 @@ import { dispatchJobs, type OpenFanOut, planDeliveries, toFanOut } from './plan-
 import type { EventStores, FanOut } from './store.ts';
 
 /*
- * An event for more webhooks than one transaction may store deliveries for. Its own transaction stores the first of
- * them and a row that says where to go on; this loop stores the others, a thousand at a time, so that requests and other
- * writers get their turns between. Events that come meanwhile queue behind it, so that a webhook gets its deliveries in
- * the order of the events. A crash loses nothing: any instance goes on from the row.
+ * Stores the deliveries of an event that has more webhooks than one transaction may store deliveries for. The event's own
+ * transaction stores the first deliveries and a row with the position to continue from. This loop stores the others, a
+ * thousand at a time, so that requests and other writers get their turns in between. Later events queue behind it, so that a
+ * webhook gets its deliveries in the order of the events. A crash loses nothing: any instance continues from the row.
  */
 
-/** Rows that one transaction looks at: each may need few deliveries. */
+/** Maximum fan-out rows that one transaction reads. Each may need only a few deliveries. */
 const FAN_OUTS_AT_ONCE = 100;
-/** The instance that stored an event goes on with it at once; the others help when it does not. */
+/** The instance that stored an event continues its fan-out at once. Other instances help after this time. */
 const HELP_AFTER_MS = 1_000;
-/** Without any notification the store is looked at this often, in case one was lost. */
+/** The store is read at least this often, because a notification may be lost. */
 const MAX_SLEEP_MS = 120_000;
 
 export type FanOutDeps = AppendEventsDeps & { readonly log: Log; readonly changes: ChangeFeed };
@@ -44,7 +44,7 @@ export function startFanOut(deps: FanOutDeps): Pick<Loop, 'close'> {
   };
 }
 
-/** Returns whether there is more to store. */
+/** Stores the next deliveries and returns whether there are more. */
 async function storeNextDeliveries(deps: FanOutDeps): Promise<boolean> {
   if (!(await deps.store.fanOuts.isAnyOpen())) return false;
   const jobs = await deps.store.transaction(async (store) => {
@@ -64,7 +64,10 @@ async function storeNextDeliveries(deps: FanOutDeps): Promise<boolean> {
   return true;
 }
 
-/** An event that another instance had stored before has no row of its own id, and no deliveries. */
+/**
+ * Loads the events of fan-outs. An event that another instance had stored before has no row with this id, and needs no
+ * deliveries.
+ */
 async function openFanOuts(store: EventStores, rows: readonly FanOut[]): Promise<readonly OpenFanOut[]> {
   const events = await store.events.findAll(rows.map(({ eventId }) => eventId));
   const eventOf = new Map(events.map((event) => [event.id, event]));

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
 import type { FanOutStore } from './store.ts';
 
-/** The transactions of all instances that go on with fan-outs run one after the other. */
+/** Lock that serialises the fan-out transactions of all instances. */
 const LOCK = 'fan-outs';
 
 export function createFanOutStore({ db, dialect, changes }: Connection): FanOutStore {

@@ -1,7 +1,7 @@
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import { SharedReads } from './shared-reads.ts';
 
-/** The position of the last stored event: read from the database, and remembered until the next change of the events. */
+/** Position of the last stored event, cached until the next change of the events. */
 export class LastPosition {
   readonly #read: () => Promise<number>;
   readonly #reads: SharedReads<number>;
@@ -18,14 +18,14 @@ export class LastPosition {
   }
 
   /**
-   * The position that was read last, undefined when a change was reported since. A change of another process may go
-   * unreported, so that only a reader who looks again after some time may rely on it.
+   * The cached position; undefined when a change was reported since it was read. A change by another process may go
+   * unreported, so that only callers that read again after some time may rely on it.
    */
   get known(): number | undefined {
     return this.#known;
   }
 
-  /** Reads the position, in one read with those who ask at the same time. */
+  /** Reads the position. Concurrent callers share one read. */
   async read(): Promise<number> {
     const changesBefore = this.#changes;
     const position = await this.#reads.get('last', this.#read);

@@ -21,13 +21,16 @@ export type EventsQuery = {
   readonly room?: string | undefined;
   readonly types?: readonly EventType[] | undefined;
   readonly limit: number;
-  /** How long to wait for an event when there is none, in seconds. */
+  /** Maximum seconds to wait for an event when there is none. */
   readonly waitSeconds: number;
 };
 
 const CURSOR = cursorOf('events', 'number');
 
-/** Lists stored events in their order; with a wait, as soon as there is one. A reader that goes on by nextCursor misses none. */
+/**
+ * Lists stored events in order. With a wait, an empty list is returned only after the wait. A reader that follows nextCursor
+ * misses no event.
+ */
 export type EventLister = (query: EventsQuery) => Promise<EventList>;
 
 export function createEventLister(deps: ListEventsDeps): EventLister {
@@ -55,7 +58,7 @@ function keyOf({ room, since, types, limit }: EventsQuery, afterPosition: number
 async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventList> {
   const start = await startOf(deps, query.cursor);
   const deadline = deps.clock.monotonic() + query.waitSeconds * 1000;
-  // Who waits at the end of the events, and comes back after each of them, costs no read until the next one.
+  // A reader that waits at the end of the events costs no read until the next event.
   if (query.waitSeconds > 0 && deps.lastPosition.known === start) await waitForLater(deps, start, deadline);
   let afterPosition = start;
   for (;;) {
@@ -67,7 +70,7 @@ async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventLi
   }
 }
 
-/** Waits until there is an event behind the position. What is known is enough for the first look alone. */
+/** Waits until there is an event after the position. The cached position is enough for the first check only. */
 async function waitForLater(deps: SharedDeps, position: number, deadline: number): Promise<void> {
   let known = deps.lastPosition.known;
   const hasChanged = async (): Promise<boolean> => {
@@ -87,7 +90,10 @@ async function startOf({ lastPosition }: SharedDeps, cursor: string | undefined)
   return start;
 }
 
-/** A cursor of a store that was replaced or restored: its reader would wait in silence until the new one has caught up. */
+/**
+ * Rejects a cursor beyond the last event. It belongs to a store that was replaced or restored: without the error its reader
+ * would wait until the new store has as many events.
+ */
 async function refuseBeyond(lastPosition: LastPosition, start: number): Promise<void> {
   if (start <= (await lastPosition.read())) return;
   throw refusedCursor(
@@ -96,7 +102,7 @@ async function refuseBeyond(lastPosition: LastPosition, start: number): Promise<
 }
 
 async function readPage(deps: SharedDeps, query: EventsQuery, afterPosition: number): Promise<EventList> {
-  // Read first: what is stored between the two reads must not be passed over.
+  // Reads the position first, so that an event stored between the two reads is not skipped.
   const last = await deps.lastPosition.read();
   const { room, since, limit } = query;
   const stored = await deps.store.events.list({

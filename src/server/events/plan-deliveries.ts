@@ -5,20 +5,20 @@ import type { DeliveryJob, NewDelivery, Webhook } from '../webhooks/store.ts';
 import type { FanOut, NewEvent } from './store.ts';
 
 /**
- * Maximum deliveries that one transaction stores. On SQLite they take 20 ms, in which the process does nothing else and
- * nobody else can write.
+ * Maximum deliveries that one transaction stores. On SQLite they take 20 ms, during which the process does nothing else and
+ * no other process can write.
  */
 export const MAX_DELIVERIES_PER_COMMIT = 1_000;
 
 /** A webhook's place in the order of registrations. */
 export type WebhookPlace = Pick<Webhook, 'createdAt' | 'id'>;
 
-/** An event whose deliveries to the webhooks behind `after` are still to be stored. */
+/** An event whose deliveries to the webhooks after `after` are not stored yet. */
 export type OpenFanOut = { readonly event: NewEvent; readonly after: WebhookPlace | undefined };
 
 export type DeliveryPlan = {
   readonly jobs: readonly DeliveryJob[];
-  /** Fan-outs that the jobs do not complete, in their order. */
+  /** Fan-outs that the jobs do not complete, in order. */
   readonly rest: readonly OpenFanOut[];
 };
 
@@ -57,7 +57,7 @@ function isBehind(one: WebhookPlace, other: WebhookPlace): boolean {
   return one.createdAt > other.createdAt || (one.createdAt === other.createdAt && one.id > other.id);
 }
 
-/** Deliveries get a lease of this instance as long as its dispatcher has capacity for their webhook. */
+/** Creates deliveries, with a lease of this instance while its dispatcher has capacity for their webhook. */
 function jobFactory({ ids, clock, dispatcher, instanceId }: PlanDeps) {
   const leaseUntil = clock.now() + DELIVERY_LEASE_MS;
   const leased = new Map<string, number>();
@@ -100,7 +100,7 @@ export function toFanOut({ event, after }: OpenFanOut): FanOut {
   };
 }
 
-/** Sends what was stored with a lease, and reports the webhooks for which there was no capacity. */
+/** Dispatches the deliveries that were stored with a lease, and reports the webhooks for which there was no capacity. */
 export function dispatchJobs(
   dispatcher: Pick<DeliveryDispatcher, 'dispatch' | 'overflow'>,
   jobs: readonly DeliveryJob[],

@@ -8,8 +8,8 @@ export type PresenceSubjects = {
 };
 
 /**
- * Presence for the events of one transaction, read before the first event and saved after the last, because on
- * PostgreSQL every statement is a round trip. The rooms are locked, so that nobody else changes it meanwhile.
+ * Presence for the events of one transaction, read before the first event and saved after the last, because on PostgreSQL
+ * every statement is a round trip. The rooms are locked, so that no other transaction changes it in the meantime.
  */
 export class PresenceBatch {
   readonly #store: PresenceStore;
@@ -22,7 +22,7 @@ export class PresenceBatch {
   readonly #counts = new Map<string, number>();
   readonly #changed = new Set<string>();
   readonly #changedTracks = new Set<string>();
-  /** Rooms of which everyone who is present has been read. */
+  /** Rooms whose present participants have all been read. */
   readonly #wholeRooms = new Set<string>();
 
   private constructor(store: PresenceStore) {
@@ -40,7 +40,7 @@ export class PresenceBatch {
     return batch;
   }
 
-  /** The same with everyone who is present in these rooms and all that they publish. */
+  /** Reads the same, and everyone who is present in these rooms with all tracks that they publish. */
   static async readWhole(store: PresenceStore, subjects: PresenceSubjects): Promise<PresenceBatch> {
     const batch = await PresenceBatch.read(store, subjects);
     const rooms = unique(subjects.rooms);
@@ -69,7 +69,7 @@ export class PresenceBatch {
     this.#changed.add(sid);
   }
 
-  /** In the order in which they joined. */
+  /** Lists the participants who are present, in the order in which they joined. */
   async listPresent(roomSid: string): Promise<readonly ParticipantSession[]> {
     if (this.countPresent(roomSid) === 0) return [];
     if (!this.#wholeRooms.has(roomSid)) {
@@ -89,7 +89,7 @@ export class PresenceBatch {
     return this.#counts.get(roomSid) ?? 0;
   }
 
-  /** A track that the batch was read with, or that was published in it. */
+  /** Returns a track that was read with the batch or published during it. */
   findTrack(sid: string): PublishedTrack | undefined {
     return this.#tracks.get(sid);
   }

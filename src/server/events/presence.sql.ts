@@ -56,8 +56,8 @@ export function createPresenceStore(connection: Connection): PresenceStore {
 }
 
 /**
- * Rooms are locked by their names, since one that is not stored yet has no row: two instances may get its first events
- * at once. Their rows are locked too, against a purge.
+ * Locks rooms by name, because a room that is not stored yet has no row and two instances may receive its first events at
+ * once. Locks the rows too, against a purge.
  */
 async function lockRooms(
   { db, dialect }: Connection,
@@ -100,7 +100,7 @@ async function saveRooms({ db, dialect }: Connection, sessions: readonly RoomSes
     },
   );
   const columns = sql`sid, name, "createdAt", "startedAt", "endedAt", sequence`;
-  // `where true` tells SQLite that the `on` which follows belongs to no join.
+  // With `where true` SQLite does not take the following `on` for that of a join.
   await sql`
     insert into ${sql.table('roomSessions')} (${columns}) select ${columns} from ${rows} as listed where true
     on conflict (sid) do update set name = excluded.name, "createdAt" = excluded."createdAt",
@@ -190,7 +190,7 @@ async function deleteParticipants({ db, dialect }: Connection, roomSids: readonl
   return Number(deleted.numAffectedRows ?? 0);
 }
 
-/** A room to which something came in the meantime stays for the next time. */
+/** Deletes rooms. A room that received an event in the meantime is kept until the next purge. */
 async function deleteRooms(
   { db, dialect }: Connection,
   sids: readonly string[],

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
 import type { PresenceStore, PublishedTrack } from './store.ts';
 
-/** Bounds how long one deletion keeps others waiting. */
+/** Limits the time for which one deletion makes other writers wait. */
 export const ROWS_AT_ONCE = 1000;
 
 type TrackMethods = Pick<PresenceStore, 'findTracks' | 'listPublishedTracks' | 'saveTracks' | 'purgeTracks'>;
@@ -41,7 +41,7 @@ async function saveTracks({ db, dialect }: Connection, tracks: readonly Publishe
     unpublishedAt: 'integer',
   });
   const columns = sql`sid, "participantSid", "roomSid", track, "publishedAt", "unpublishedAt"`;
-  // `where true` tells SQLite that the `on` which follows belongs to no join.
+  // With `where true` SQLite does not take the following `on` for that of a join.
   await sql`
     insert into ${sql.table('publishedTracks')} (${columns}) select ${columns} from ${rows} as listed where true
     on conflict (sid) do update set track = excluded.track, "unpublishedAt" = excluded."unpublishedAt"

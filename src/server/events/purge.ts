@@ -5,7 +5,7 @@ import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { EventStores } from './store.ts';
 
 const INTERVAL_MS = 600_000;
-/** Small, so that nobody waits for it. */
+/** Small, so that other writers do not wait for a batch. */
 const BATCH = 500;
 const PAUSE_MS = 50;
 
@@ -13,23 +13,20 @@ export type PurgeDeps = {
   readonly store: UnitOfWork<EventStores>;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long ended things are kept. */
+  /** How long ended records are kept. */
   readonly retention: {
     readonly eventsMs: number;
     readonly deliveriesMs: number;
     readonly sessionsMs: number;
   };
-  /** Purges of other capabilities by what they delete, as the log names it. */
+  /** Purges of other capabilities. The log names them by their keys. */
   readonly purgeOthers?: Readonly<Record<string, Purge>>;
 };
 
-/** Deletes at most so many of what is past its retention, and returns how many it deleted. */
+/** Deletes at most `limit` records whose retention has ended, and returns their number. */
 export type Purge = (limit: number, signal: AbortSignal) => Promise<number>;
 
-/**
- * Deletes what is older than its retention, in small batches, and logs how much that was. Every instance may do it; none
- * has to.
- */
+/** Deletes records whose retention has ended, in small batches, and logs their number. Any instance may do it. */
 export function startPurge(deps: PurgeDeps): Pick<Loop, 'close'> {
   const { clock, log } = deps;
   return startLoop({

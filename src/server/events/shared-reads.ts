@@ -1,8 +1,8 @@
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 
 /**
- * Reads of the events that are under way, by what they ask for: readers who wait for the same events share one. A read
- * that began before a change is not shared with those who ask after it, because it may not have what they were woken for.
+ * Shares running reads of the events among readers with the same query. A read that began before a change is not shared with
+ * readers that ask after the change, because it may not include the new event.
  */
 export class SharedReads<Value> {
   readonly #reads = new Map<string, Promise<Value>>();

@@ -7,17 +7,17 @@ import type { NewDelivery, WebhookStores } from '../webhooks/store.ts';
  *              to a position has missed nothing before it, also with several instances. Cursors carry it. Numbers may
  *              be left out.
  *   sequence   counts the events of one room session (sid), from 1; null for an event without a room session.
- *   sourceId   the media server's own id of the event (`EV_…`), or another name that only this event can have. It is
- *              unique, so that an event that is received twice is stored once.
+ *   sourceId   the media server's own id of the event (`EV_…`), or another unique name, so that an event that is
+ *              received twice is stored once.
  */
 export interface EventStore {
   /**
-   * Stores events of different sourceIds in their order, with their deliveries, as the last thing of the transaction:
-   * nothing of it can be read before the commit. The result has the ids of events whose sourceId turned out to be
-   * stored already; those and their deliveries are left out. It is complete once the transaction has resolved.
+   * Stores events with different sourceIds in order, with their deliveries, at the very end of the transaction: the
+   * transaction itself cannot read them. The result has the ids of events whose sourceId was stored already; they are left
+   * out with their deliveries. The result is complete once the transaction has resolved.
    */
   insertAll(events: readonly NewEvent[], deliveries: readonly NewDelivery[]): Promise<ReadonlySet<string>>;
-  /** Returns those sourceIds that are stored already. */
+  /** Returns the sourceIds that are stored already. */
   findKnown(sourceIds: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<StoredEvent | undefined>;
   findAll(ids: readonly string[]): Promise<readonly StoredEvent[]>;
@@ -32,17 +32,17 @@ export interface EventStore {
 export type NewEvent = {
   readonly id: string;
   readonly sourceId: string;
-  /** The delivery table's name, such as participant_joined. */
+  /** The canonical event name, such as participant_joined. */
   readonly type: string;
   readonly room: string | null;
   readonly roomSid: string | null;
   readonly sequence: number | null;
-  /** The delivery payload as JSON text but for `event`, and with the object's key where a file URL will be. */
+  /** The delivery payload as JSON text, without `event`, and with the object's key in place of the file URL. */
   readonly payload: string;
-  /** When it happened. */
+  /** Time of occurrence. */
   readonly occurredAt: number;
   readonly createdAt: number;
-  /** The trace of the request that led to it (W3C Trace Context); null where nothing is traced. */
+  /** Trace of the request that caused the event (W3C Trace Context); null without tracing. */
   readonly traceparent: string | null;
 };
 
@@ -58,19 +58,21 @@ export type EventQuery = {
 };
 
 /*
- * Presence: who is in which room session and publishes which tracks, by the media server's sids, as its events said.
- * A row stays after the end, so that a late event is recognised as late; old ended rows are purged.
+ * Presence: the participants of room sessions and the tracks that they publish, by the media server's sids, according to its
+ * events. A row is kept after the end, so that a late event is recognised as late. Old ended rows are purged.
  */
 export interface PresenceStore {
   /**
-   * Locks the session until the transaction ends, also one that is not stored yet: the events of one room are recorded
-   * one after the other. Lock all sessions of a transaction in the order of their sids, and before the first event is
-   * inserted: otherwise two transactions could wait for each other.
+   * Locks the session until the transaction ends, even if it is not stored yet: the events of one room are recorded one
+   * after the other. Lock all sessions of a transaction in the order of their sids, and before the first event is inserted:
+   * otherwise two transactions could wait for each other.
    */
   lockRoom(sid: string): Promise<RoomSession | undefined>;
-  /** Locks several in the order that they have to be locked in, and returns those that are stored. */
+  /** Locks several sessions in the required order, and returns those that are stored. */
   lockRooms(sids: readonly string[]): Promise<readonly RoomSession[]>;
-  /** The same without waiting: sessions that another transaction has locked are left out, and named. */
+  /**
+   * Locks several sessions without waiting. Sessions that another transaction has locked are left out and reported as busy.
+   */
   lockFreeRooms(sids: readonly string[]): Promise<LockedRooms>;
   saveRoom(session: RoomSession): Promise<void>;
   /** Each element has a sid of its own. */
@@ -78,22 +80,22 @@ export interface PresenceStore {
   isAnyRoomOpen(): Promise<boolean>;
   /** Lists the open sessions, in the order of their sids. */
   listOpenRooms(): Promise<readonly RoomSession[]>;
-  /** The last session of that name that was opened at `at` or before. */
+  /** Finds the last session of that name that was opened at `at` or before. */
   findRoomAt(name: string, at: number): Promise<RoomSession | undefined>;
   findParticipant(sid: string): Promise<ParticipantSession | undefined>;
   findParticipants(sids: readonly string[]): Promise<readonly ParticipantSession[]>;
   saveParticipant(session: ParticipantSession): Promise<void>;
   /** Each element has a sid of its own. */
   saveParticipants(sessions: readonly ParticipantSession[]): Promise<void>;
-  /** Participants who have joined and not left; no recorders and agents. */
+  /** Lists participants who have joined and not left, without recorders and agents. */
   listPresent(roomSid: string): Promise<readonly ParticipantSession[]>;
   countPresent(roomSid: string): Promise<number>;
   /** Counts the participants present in each room. An empty room is not in the map. */
   countPresentOf(roomSids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Those who are present in several rooms, in the order in which they joined. */
+  /** Lists the participants present in several rooms, in the order in which they joined. */
   listPresentOf(roomSids: readonly string[]): Promise<readonly ParticipantSession[]>;
   findTracks(sids: readonly string[]): Promise<readonly PublishedTrack[]>;
-  /** The tracks of these rooms that are published and not unpublished. */
+  /** Lists the tracks of these rooms that are still published. */
   listPublishedTracks(roomSids: readonly string[]): Promise<readonly PublishedTrack[]>;
   /** Each element has a sid of its own. */
   saveTracks(tracks: readonly PublishedTrack[]): Promise<void>;
@@ -125,14 +127,14 @@ export type ParticipantSession = {
   readonly roomSid: string;
   readonly identity: string;
   readonly name: string;
-  /** Recorders and agents are machinery: stored, but no event reports them, and they are not counted. */
+  /** Recorders and agents have the role `machinery`: they are stored, but not reported by events and not counted. */
   readonly role: 'participant' | 'machinery';
-  /** Null where participant_left came without participant_joined before it. */
+  /** Null when participant_left was received without participant_joined before it. */
   readonly joinedAt: number | null;
   readonly leftAt: number | null;
-  /** From the last event that had it, while the participant is present. */
+  /** From the last event that included it, while the participant is present. */
   readonly metadata: string | null;
-  /** The role of the token with which the participant joined; null for tokens of others. */
+  /** Role of the token with which the participant joined; null for tokens that another program issued. */
   readonly accessRole: string | null;
 };
 
@@ -150,10 +152,10 @@ export type PublishedTrack = {
 /** Events whose deliveries are not all stored yet: see fan-out.ts. */
 export interface FanOutStore {
   isAnyOpen(): Promise<boolean>;
-  /** Returns at most `limit`, the oldest first. Until the transaction ends nobody else goes on with any. */
+  /** Returns at most `limit` fan-outs, the oldest first, and locks all fan-outs until the transaction ends. */
   lockNext(limit: number): Promise<readonly FanOut[]>;
   insert(fanOuts: readonly FanOut[]): Promise<void>;
-  /** Stores how far it has come. */
+  /** Stores the position to continue from. */
   advance(fanOut: FanOut): Promise<void>;
   delete(eventIds: readonly string[]): Promise<void>;
 }
@@ -162,12 +164,12 @@ export type FanOut = {
   readonly eventId: string;
   /** When the event was stored. */
   readonly createdAt: number;
-  /** The last webhook, in the order of registrations, that has its delivery; null when none has. */
+  /** Creation time of the last webhook, in the order of registrations, that has its delivery; null when none has. */
   readonly afterCreatedAt: number | null;
   readonly afterId: string | null;
 };
 
-/** The stores that a transaction which appends events works on: deliveries are stored with their event. */
+/** The stores that a transaction which appends events uses. Deliveries are stored with their event. */
 export interface EventStores extends WebhookStores {
   readonly events: EventStore;
   readonly fanOuts: FanOutStore;

@@ -3,7 +3,10 @@ import type { SqlDialect } from '../platform/storage/engine.ts';
 import { deliveryColumns } from './delivery-columns.sql.ts';
 import type { ClaimRequest, Delivery } from './store.ts';
 
-/** A claimed row; `takenOver` is how many of all rows had a lease of somebody else, and is the same in each. */
+/**
+ * A claimed row. `takenOver` is the number of all claimed rows that had a lease of another owner; it is the same in each
+ * row.
+ */
 type Claimed = Delivery & { readonly takenOver: number };
 
 /** The update that leases due deliveries, as DeliveryStore.claim describes it. */
@@ -12,14 +15,14 @@ export function claimDeliveries(dialect: SqlDialect, request: ClaimRequest): Raw
 }
 
 /**
- * Looks at the first claimable row of each webhook, and then, in the order of those, at as many more as may be
- * taken: what else waits is not read. SQLite has no lateral join; json_each of a correlated query is one, and `cross
- * join` keeps its order.
+ * Looks at the first claimable row of each webhook, and then, in the order of those, at as many more rows as the limits
+ * allow, so that the rest of a backlog is not read. SQLite has no lateral join: json_each of a correlated query replaces it,
+ * and `cross join` keeps the order.
  */
 function claimOnSqlite(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Claimed> {
   const { owner, now, leaseUntil, limit, limitPerWebhook, exceptWebhooks } = request;
   const claimable = sql`"webhookId" = "webhooks"."id" and state = 'pending' and "claimableAt" <= ${now}`;
-  // Materialised, so that it is the rows as they were before the update.
+  // Materialised, so that it holds the rows as they were before the update.
   return sql`
     with due as materialized (
       select value as number, (select "leaseOwner" from deliveries where rowid = value) as former from (
@@ -40,9 +43,10 @@ function claimOnSqlite(dialect: SqlDialect, request: ClaimRequest): RawBuilder<C
 }
 
 /**
- * Looks at the first claimable row of each webhook, and then, in the order of those, locks as many more as may be
- * taken: what else waits is not read, what others are claiming is passed over. The array keeps the update on the
- * primary key, and the lower bound the rest on its index, whatever the planner believes about the sizes.
+ * Looks at the first claimable row of each webhook, and then, in the order of those, locks as many more rows as the limits
+ * allow: the rest of a backlog is not read, and rows that other instances are claiming are skipped. The array makes the
+ * update use the primary key, and the lower bound makes the rest use its index, whatever the planner believes about the
+ * sizes of the tables.
  */
 function claimOnPostgres(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Claimed> {
   const { owner, now, leaseUntil, limit, limitPerWebhook, exceptWebhooks } = request;

@@ -52,7 +52,7 @@ async function claimJobs(
   { db, dialect, atomically }: Connection,
   request: ClaimRequest,
 ): Promise<readonly DeliveryJob[]> {
-  // A transaction, so that on SQLite it shares the commit of what is stored at the same moment.
+  // On SQLite the transaction shares one commit with other writes of the same moment.
   const { rows: claimed } = await atomically((inside) => claimDeliveries(dialect, request).execute(inside));
   const takenOver = claimed[0]?.takenOver ?? 0;
   if (takenOver > 0) request.onTakeover?.(takenOver);
@@ -75,7 +75,7 @@ async function claimJobs(
   const jobs = rows.flatMap((delivery) => {
     const webhook = webhookOf.get(delivery.webhookId);
     const event = eventOf.get(delivery.eventId);
-    // A webhook that was deleted since the claim has no deliveries to make.
+    // Deliveries of a webhook that was deleted since the claim are not sent.
     return webhook === undefined || event === undefined ? [] : [{ delivery, webhook, event }];
   });
   return jobs
@@ -89,7 +89,7 @@ function heldOf({ dialect }: Connection, owner: string, ids: readonly string[]):
   return sql`id ${dialect.oneOf(ids)} and "leaseOwner" = ${owner}`;
 }
 
-/** Leaves out what is being settled at this moment: it needs no lease any more. */
+/** Skips rows whose outcome is being recorded at this moment: they need no lease any more. */
 async function changeLeases(
   { db, dialect }: Connection,
   change: RawBuilder<unknown>,
@@ -102,7 +102,7 @@ async function changeLeases(
   return changed.rows.map(({ id }) => id);
 }
 
-/** Other instances take over at once what a closing one gives back. */
+/** Notifies the other instances, which claim the deliveries of a closing instance at once. */
 async function releaseLeases(connection: Connection, owner: string): Promise<number> {
   const { db, changes } = connection;
   const change = sql`"leaseOwner" = null, "leaseUntil" = null`;
@@ -113,9 +113,8 @@ async function releaseLeases(connection: Connection, owner: string): Promise<num
 }
 
 /**
- * One walk along the index for each state: with all of them in one index, every list is a walk. Pending ones are not
- * looked at beyond the page: PostgreSQL keeps an entry of every delivery that ever was pending until it has cleaned
- * up, and would walk over all of those.
+ * Scans the index once for each state, in the order of the list. The scan of the pending state ends with the page: until a
+ * vacuum PostgreSQL keeps an index entry of every delivery that ever was pending, and would have to pass all of them.
  */
 async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise<readonly Delivery[]> {
   const { state, limit, eventId } = query;
@@ -132,8 +131,8 @@ async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise
 }
 
 /**
- * A delivery is created at the instant of its event, so that the index of the lists finds it: one by event would cost every
- * delivery a write.
+ * A delivery is created at the instant of its event, so that the index of the lists finds it. An index by event would cost
+ * one more write for every delivery.
  */
 async function listOfEvent(
   db: Connection['db'],
@@ -154,9 +153,10 @@ async function listOfEvent(
 const ENDED_STATES = DELIVERY_STATES.filter((state) => state !== 'pending');
 
 /**
- * Newest first, from `since` on. The state comes by a query of its own, because PostgreSQL may otherwise take an index
- * of the pending ones alone, and sort all of them, whenever it believes that there are few. The instants have bounds
- * on both sides, because it then expects few rows even of a table that it has no statistics of yet, and walks.
+ * Lists the deliveries of one state from `since` on, the newest first. Each state has a query of its own, because PostgreSQL
+ * may otherwise choose the partial index of pending deliveries, and sort all of them, whenever it believes that there are
+ * few. The instants have bounds on both sides, because PostgreSQL then expects few rows even of a table without statistics,
+ * and scans the index in order.
  */
 function walk(
   { webhookId, limit, after }: DeliveryQuery,

@@ -38,13 +38,16 @@ export async function listDeliveries(
 export type ReadDelivery = {
   readonly webhookId: string;
   readonly deliveryId: string;
-  /** How long to wait for its end while it is pending, in seconds. */
+  /** Maximum seconds to wait for the end of a pending delivery. */
   readonly waitSeconds: number;
 };
 
 export type ReadDeliveryDeps = WaitForChangeDeps & { readonly store: UnitOfWork<WebhookStores> };
 
-/** A delivery with every attempt; with a wait, as soon as it has ended. Throws webhook-not-found or delivery-not-found. */
+/**
+ * Returns a delivery with every attempt. With a wait, a pending delivery is returned as soon as it has ended. Throws
+ * webhook-not-found or delivery-not-found.
+ */
 export async function readDelivery(
   deps: ReadDeliveryDeps,
   { webhookId, deliveryId, waitSeconds }: ReadDelivery,
@@ -95,7 +98,9 @@ export type ReplayDeps = {
   readonly dispatcher: Pick<DeliveryDispatcher, 'poll'>;
 };
 
-/** Sends an ended delivery again, in a new round of tries. Throws webhook-not-found, delivery-not-found or conflict. */
+/**
+ * Sends an ended delivery again, with a new round of attempts. Throws webhook-not-found, delivery-not-found or conflict.
+ */
 export async function replayDelivery(
   deps: ReplayDeps,
   webhookId: string,
@@ -114,7 +119,7 @@ export async function replayDelivery(
   return 1;
 }
 
-/** Sends all failed deliveries since then again. Throws webhook-not-found. */
+/** Sends all failed deliveries since `since` again. Throws webhook-not-found. */
 export async function replayFailed(deps: ReplayDeps, webhookId: string, since: number): Promise<number> {
   await findWebhook(deps.store, webhookId);
   const count = await deps.store.deliveries.replayFailed(webhookId, since, deps.clock.now());

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-/** The columns of the record: all but the one that the database computes. */
+/** The columns of a delivery record: all columns of the table except the computed one. */
 export const DELIVERY_COLUMNS = [
   'id',
   'webhookId',

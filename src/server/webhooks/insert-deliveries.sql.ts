@@ -15,7 +15,7 @@ const COLUMN_TYPES = {
 
 const columns = sql.join(Object.keys(COLUMN_TYPES).map((column) => sql.ref(column)));
 
-/** Inserts the pending deliveries, `listed`, that meet the condition. */
+/** Inserts the deliveries that meet the condition, as pending. The condition may refer to their columns as `listed`. */
 export function insertDeliveries(
   dialect: SqlDialect,
   deliveries: readonly NewDelivery[],

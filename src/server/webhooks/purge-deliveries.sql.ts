@@ -2,15 +2,17 @@ import { type Kysely, sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 
-/** Bounds how long others wait for one statement. */
+/** Limits the time for which one statement makes other writers wait. */
 const CANCELLED_AT_ONCE = 500;
 
-/** Webhooks whose rows one purge looks at. */
+/** Maximum webhooks whose deliveries one purge reads. */
 const WEBHOOKS_AT_ONCE = 100;
 
 const isEnded = sql`state in ('delivered', 'failed', 'cancelled')`;
 
-/** Cancels what is pending of the webhook, leased or not, in batches; those being settled at the moment are left. */
+/**
+ * Cancels the pending deliveries of the webhook in batches, leased or not. Rows whose outcome is being recorded are skipped.
+ */
 export async function cancelDeliveries(
   connection: Connection,
   webhookId: string,
@@ -29,7 +31,7 @@ async function cancelSome({ db, dialect }: Connection, webhookId: string, now: n
   return Number(cancelled.numAffectedRows ?? 0);
 }
 
-/** Deletes what webhooks left that were deleted, and then ended deliveries created before `before`. */
+/** Deletes the deliveries of deleted webhooks, and then ended deliveries created before `before`. */
 export function purgeDeliveries(connection: Connection, before: number, limit: number): Promise<number> {
   return connection.atomically(async (db) => {
     const left = await chooseOfDeleted(db, connection, limit);
@@ -63,8 +65,8 @@ async function chooseOfDeleted(
 }
 
 /**
- * Finds old deliveries webhook by webhook, on the index of the lists: an index for this alone would cost every delivery
- * a write.
+ * Finds old deliveries webhook by webhook with the index of the lists. An index by age alone would cost one more write for
+ * every delivery.
  */
 async function chooseOld(
   db: Kysely<Tables>,
@@ -83,7 +85,10 @@ async function chooseOld(
   return chosen.rows.map((row) => row.id);
 }
 
-/** A transaction that was under way when the webhook was deleted may have stored more; it ended long ago. */
+/**
+ * Forgets deleted webhooks after the retention. A transaction that ran during the deletion may have stored more deliveries,
+ * but ended long ago.
+ */
 async function forgetDeleted(db: Kysely<Tables>, before: number): Promise<void> {
   await db.deleteFrom('deletedWebhooks').where('deletedAt', '<', before).execute();
 }

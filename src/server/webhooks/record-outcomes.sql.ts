@@ -7,7 +7,7 @@ import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';
 type Database = Kysely<Tables>;
 type LockedRow = Pick<Delivery, 'id' | 'attempts' | 'leaseOwner'>;
 
-/** Four statements, however many outcomes there are; five where some are of retries or of lost leases. */
+/** Stores outcomes with four statements, however many there are. Retries and lost leases take a fifth statement. */
 export function recordOutcomes(
   { atomically, dialect, changes }: Connection,
   owner: string,
@@ -33,7 +33,7 @@ async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: 
     const row = rows.get(attempt.deliveryId);
     return row !== undefined && row.leaseOwner !== owner;
   };
-  // Nothing of a first attempt can be logged while its lease is held.
+  // A first attempt whose lease is still held cannot have been logged before.
   const isRetry = ({ attempt }: DeliveryOutcome) => (rows.get(attempt.deliveryId)?.attempts ?? 0) > 0;
   const logged = await findLogged(
     db,
@@ -54,7 +54,10 @@ async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: 
   if (claimedSince.length > 0) await giveBack(db, dialect, claimedSince);
 }
 
-/** Batches in which no delivery is twice: an instance that lost a lease and got it again tells of both attempts. */
+/**
+ * Splits the outcomes into batches that have each delivery only once. An instance that lost a lease and claimed the delivery
+ * again has two outcomes for it.
+ */
 function withoutRepetitions(outcomes: readonly DeliveryOutcome[]): readonly (readonly DeliveryOutcome[])[] {
   const batches: Map<string, DeliveryOutcome>[] = [];
   for (const outcome of outcomes) {
@@ -66,7 +69,7 @@ function withoutRepetitions(outcomes: readonly DeliveryOutcome[]): readonly (rea
   return batches.map((batch) => [...batch.values()]);
 }
 
-/** A batch whose response was lost is repeated: attempts that it stored then must not be stored twice. */
+/** Finds the attempts that are stored already: a batch is repeated when the response of its commit was lost. */
 async function findLogged(
   db: Database,
   dialect: SqlDialect,
@@ -141,8 +144,8 @@ async function countAttempts(
 }
 
 /**
- * Gives back what its owner claimed before it heard that the attempt before was stored. It has not begun the next one: it
- * takes nothing in hand twice.
+ * Releases deliveries that the owner claimed again before it received the response of the commit that stored their attempt.
+ * The owner has not started the next attempt, because it never holds a delivery twice.
  */
 async function giveBack(
   db: Database,

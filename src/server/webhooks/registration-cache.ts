@@ -2,8 +2,8 @@ import type { Clock } from '../platform/clock.ts';
 import type { Webhook } from './store.ts';
 
 /**
- * The version tells every change that this program makes, at whichever instance. Other changes, such as those of an
- * older version during an upgrade or of an administrator, are seen after this time.
+ * The version changes with every change that this program makes, on any instance. Changes by an older version of the program
+ * during an upgrade, or by an administrator in the database, are seen after this time.
  */
 const MAX_AGE_MS = 10_000;
 
@@ -13,7 +13,7 @@ type Entry = {
   readonly webhooks: readonly Webhook[];
 };
 
-/** All registrations of webhooks, so that not every event has to read and decode them. */
+/** All registrations of webhooks in memory, so that they are not read and decoded for every event. */
 export class RegistrationCache {
   readonly #clock: Clock;
   #entry: Entry | undefined;
@@ -22,7 +22,7 @@ export class RegistrationCache {
     this.#clock = clock;
   }
 
-  /** Returns the registrations of `version`, or reads newer ones. */
+  /** Returns the cached registrations of `version`, or calls `read`. */
   async get(version: number, read: () => Promise<readonly Webhook[]>): Promise<readonly Webhook[]> {
     const now = this.#clock.monotonic();
     const entry = this.#entry;

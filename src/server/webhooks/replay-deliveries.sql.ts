@@ -3,7 +3,7 @@ import { TEST_EVENT } from '../../contract/event-names.ts';
 import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 
-/** Bounds how long others wait for one of many. */
+/** Limits the time for which one batch makes other writers wait. */
 const REPLAYED_AT_ONCE = 500;
 
 const isEnded = sql`state in ('delivered', 'failed', 'cancelled')`;
@@ -24,7 +24,9 @@ export async function replayDelivery(connection: Connection, replay: Replay): Pr
 
 type ReplayOfFailed = { readonly webhookId: string; readonly since: number; readonly now: number };
 
-/** In batches along (createdAt, id), each in a transaction of its own; none is met twice. */
+/**
+ * Works in batches in the order of (createdAt, id), each in a transaction of its own, so that no delivery is replayed twice.
+ */
 export async function replayFailed(connection: Connection, replay: ReplayOfFailed): Promise<number> {
   let replayed = 0;
   let after: Chosen | undefined;
@@ -49,7 +51,7 @@ function replaySome({ atomically, dialect }: Connection, replay: ReplayOfFailed,
       select id, "eventId", "createdAt" from deliveries
       where "webhookId" = ${webhookId} and state = 'failed' and ${isNext} and "eventName" <> ${TEST_EVENT}
       order by "createdAt", id limit ${REPLAYED_AT_ONCE}`.execute(db);
-    // Locked in the order in which settling locks, so that neither waits for the other in a circle.
+    // Locks the rows in the order in which recordOutcomes locks them, which prevents a deadlock.
     const chosen = await sql<Chosen>`
       select id, "eventId", "createdAt" from deliveries
       where id ${dialect.oneOf(rows.map((row) => row.id))} and state = 'failed' order by id ${dialect.lockRows}
@@ -61,7 +63,10 @@ function replaySome({ atomically, dialect }: Connection, replay: ReplayOfFailed,
 
 type Round = { readonly webhookId: string; readonly chosen: readonly Chosen[]; readonly now: number };
 
-/** Only of what can be sent: the webhook and the event are there, and locked against a purge until the end. */
+/**
+ * Makes deliveries pending again whose webhook and event still exist. The events are locked against a purge until the
+ * commit.
+ */
 async function beginRound(
   db: Kysely<Tables>,
   dialect: SqlDialect,

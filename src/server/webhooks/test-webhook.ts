@@ -11,7 +11,7 @@ import type { WebhookSender } from './sender/sender.ts';
 import type { DeliveryJob, NewDelivery, WebhookStores } from './store.ts';
 import { findWebhook } from './webhooks.ts';
 
-/** The part of the event store that a test needs: its event has no room, and goes to one webhook only. */
+/** The part of the event store that a webhook test needs. The event of a test has no room and one delivery. */
 interface TestEventStore {
   insertAll(events: readonly TestEvent[], deliveries: readonly NewDelivery[]): Promise<unknown>;
 }
@@ -38,10 +38,13 @@ export type TestWebhookDeps = BuildDeliveryDeps & {
   readonly tracing?: Tracing | undefined;
 };
 
-/** Longer than a send may take: nobody else tries it meanwhile. */
+/** Longer than a request may take, so that no instance claims the delivery in the meantime. */
 const TEST_LEASE_MS = 30_000;
 
-/** One delivery, one try, in the log like any other. Throws webhook-not-found. */
+/**
+ * Sends a test event in one delivery with one attempt, which the delivery log lists like any other. Throws
+ * webhook-not-found.
+ */
 export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Promise<WebhookTest> {
   const job = await storeTest(deps, webhookId);
   const outcome = await attemptDelivery({ ...deps, buildErrors: new BuildErrorLog(deps) }, job);
@@ -49,7 +52,7 @@ export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Pro
   const { statusCode, error } = outcome.attempt;
   const delivered = outcome.next.state === 'delivered';
   if (statusCode === null) return { delivered, statusCode: 0, error: error ?? 'no answer' };
-  // Any other status says by itself why.
+  // Any other status explains the failure by itself.
   const isBroken = !delivered && error !== null && statusCode >= 200 && statusCode < 300;
   return { delivered, statusCode, ...(isBroken ? { error } : {}) };
 }

@@ -60,8 +60,8 @@ const COLUMNS = {
 } as const satisfies Record<keyof WebhookRow, 'text' | 'integer'>;
 
 /**
- * Inserts after the version was counted up: that locks its row, and instances that count the webhooks at the same time
- * would all find room for one more.
+ * Increments the version before it counts the webhooks. The increment locks a row; without the lock several instances could
+ * count at once, and all would insert one more.
  */
 async function insertBelow(
   { atomically, dialect, runAtCommit }: Connection,
@@ -91,7 +91,7 @@ async function listWebhooks({ db }: Connection, page?: WebhookPage): Promise<rea
   return (await query.execute()).map(toWebhook);
 }
 
-/** Counts the changes of all registrations. */
+/** Counter of the changes of all registrations. */
 const VERSION_COUNTER = 'webhooks';
 
 const countUpVersion = sql`
@@ -103,7 +103,7 @@ async function readVersion(db: Kysely<Tables>): Promise<number> {
   return (await counter.executeTakeFirst())?.value ?? 0;
 }
 
-/** Runs `change` in a transaction that counts the version up. */
+/** Runs `change` in a transaction that increments the version. */
 function changeRegistrations<T>(
   { atomically, runAtCommit }: Connection,
   change: (db: Kysely<Tables>) => Promise<T>,
@@ -131,7 +131,9 @@ function updateWebhook(
   });
 }
 
-/** The webhook's row goes first: from then on nothing of it is claimed, even if the rest has to wait for a purge. */
+/**
+ * Deletes the webhook's row first. From then on none of its deliveries is claimed, even if a later purge has to delete them.
+ */
 async function deleteWebhook(connection: Connection, id: string, now: number): Promise<boolean> {
   const isDeleted = await changeRegistrations(connection, async (db) => {
     const { numDeletedRows } = await db.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst();

@@ -26,18 +26,18 @@ export type WebhookDeps = {
   /** Random bytes for a generated secret. */
   readonly randomBytes: (count: number) => Uint8Array;
   readonly dispatcher: Pick<DeliveryDispatcher, 'invalidateWebhook'>;
-  /** Knows which addresses are not delivered to. */
+  /** Decides which addresses are forbidden. */
   readonly addressGuard: Pick<AddressGuard, 'checkHost'>;
   readonly maxWebhooks: number;
 };
 
-/** After a rotation the old secret goes on signing for so long, so that receivers can change over. */
+/** For this long after a rotation the previous secret also signs, so that receivers can switch to the new one. */
 const ROTATION_OVERLAP_MS = 24 * 3_600_000;
 const SECRET_BYTES = 32;
-/** Webhooks of a page whose request has a cursor and no limit. */
+/** Page size of a request with a cursor and without a limit. */
 const PAGE_SIZE = 100;
 
-/** Only this response ever holds the secret. Throws webhook-limit-reached. */
+/** Creates a webhook. Only this response contains the secret. Throws webhook-limit-reached. */
 export async function createWebhook(
   deps: Omit<WebhookDeps, 'dispatcher'>,
   request: WebhookCreate,
@@ -62,7 +62,7 @@ export async function createWebhook(
 
 const readPage = pageReader('webhooks');
 
-/** All webhooks, or a page of them. */
+/** Lists all webhooks, or a page of them. */
 export async function listWebhooks(
   { store }: Pick<WebhookDeps, 'store'>,
   { limit, cursor }: WebhookListQuery,
@@ -79,7 +79,7 @@ export async function getWebhook({ store }: Pick<WebhookDeps, 'store'>, id: stri
   return toRecord(await findWebhook(store, id));
 }
 
-/** A new secret is a rotation: the old one keeps signing beside it for 24 h. Throws webhook-not-found. */
+/** Updates a webhook. A new secret is a rotation: the previous one also signs for 24 h. Throws webhook-not-found. */
 export async function updateWebhook(
   deps: WebhookDeps,
   id: string,
@@ -89,7 +89,7 @@ export async function updateWebhook(
   const now = clock.now();
   const secret = request.secret === WEBHOOK_SECRET_MASK ? undefined : request.secret;
   const updated = await store.transaction(async (inside) => {
-    // When two rotations run at once, the later one keeps the secret of the earlier one beside its own.
+    // When two rotations run at once, the later one keeps the secret of the earlier one as the previous secret.
     const webhook = await inside.webhooks.lock(id);
     if (webhook === undefined) throw webhookNotFound(id);
     const change: WebhookChange = {
@@ -108,8 +108,8 @@ export async function updateWebhook(
 type Rotation = { readonly secret: string; readonly now: number };
 
 /**
- * The one that there is already is no rotation: a PUT may be repeated. One that cannot be decrypted (its key was lost)
- * is replaced without an overlap, as it could not sign.
+ * The current secret sent again is no rotation, because a PUT may be repeated. A secret that cannot be decrypted, because
+ * its key was lost, is replaced without an overlap, because it could not sign.
  */
 function rotation(box: SecretBox, webhook: Webhook, { secret, now }: Rotation): Partial<WebhookChange> {
   const current = openIfPossible(box, webhook);
@@ -130,7 +130,7 @@ function openIfPossible(box: SecretBox, { id, secret }: Webhook): string | undef
   }
 }
 
-/** Its pending deliveries are cancelled with it. Throws webhook-not-found. */
+/** Deletes a webhook and cancels its pending deliveries. Throws webhook-not-found. */
 export async function deleteWebhook(
   { store, clock, dispatcher }: Pick<WebhookDeps, 'store' | 'clock' | 'dispatcher'>,
   id: string,
@@ -146,10 +146,10 @@ export async function findWebhook(store: Pick<WebhookStores, 'webhooks'>, id: st
   return webhook;
 }
 
-/** RFC 6761: these names stand for loopback. */
+/** Names that mean loopback (RFC 6761). */
 const LOCALHOST = /(?:^|\.)localhost\.?$/;
 
-/** A name is judged by its addresses at each delivery; what the URL itself says is reported at once. */
+/** Warns about what the URL itself shows. The addresses of a name are checked at each delivery. */
 function warningsAbout(
   { addressGuard }: Pick<WebhookDeps, 'addressGuard'>,
   url: string,

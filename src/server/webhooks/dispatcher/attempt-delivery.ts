@@ -14,17 +14,17 @@ export type AttemptDeps = BuildDeliveryDeps & {
   readonly sender: WebhookSender;
   readonly buildErrors: Pick<BuildErrorLog, 'error'>;
   readonly tracing?: Pick<Tracing, 'start'> | undefined;
-  /** Called after each attempt, tests apart. */
+  /** Called after each attempt, except those of webhook tests. */
   readonly onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
 };
 
 /** An attempt as the metrics count it. */
 export type ObservedAttempt = {
   readonly outcome: 'delivered' | 'retrying' | 'failed';
-  /** From 1, in this round. */
+  /** Number of the attempt in this round, from 1. */
   readonly attempt: number;
   readonly durationMs: number;
-  /** From the storing of the delivery to its first attempt; undefined for later ones. */
+  /** Time from storing the delivery to its first attempt; undefined for later attempts. */
   readonly waitedMs: number | undefined;
 };
 
@@ -54,7 +54,7 @@ export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Prom
   return outcome;
 }
 
-/** The receiver's path may carry a secret of its own, so that only its host is named. */
+/** The span names only the receiver's host, because the path may contain a secret. */
 function startSpan({ tracing }: AttemptDeps, { delivery, webhook, event }: DeliveryJob): Span | undefined {
   return tracing?.start({
     name: `webhook ${delivery.eventName}`,
@@ -101,7 +101,7 @@ async function buildAndSend(
     return await deps.sender.send({ ...request, headers });
   } catch (error) {
     deps.buildErrors.error(error, job);
-    // The messages of other errors may hold internals.
+    // The messages of other errors may reveal internals.
     const text = error instanceof ServiceError ? error.message : 'the delivery could not be built';
     return { statusCode: null, responseBody: null, error: text, durationMs: 0 };
   }

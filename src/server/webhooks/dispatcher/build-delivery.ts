@@ -20,7 +20,7 @@ export type BuildDeliveryDeps = {
   readonly fileUrls: FileUrls;
 };
 
-/** The request of one attempt: signed now, with a file URL of now. */
+/** Builds the request of one attempt, with a fresh signature and a fresh file URL. */
 export async function buildDelivery(deps: BuildDeliveryDeps, job: DeliveryJob): Promise<WebhookRequest> {
   const { webhook, delivery, event } = job;
   const body = `{"event":${JSON.stringify(delivery.eventName)},${(await withFileUrl(deps.fileUrls, event.payload)).slice(1)}`;
@@ -44,7 +44,7 @@ export async function buildDelivery(deps: BuildDeliveryDeps, job: DeliveryJob): 
 
 type Keys = readonly [WebhookSigningKeys, ...WebhookSigningKeys[]];
 
-/** The specified header holds one signature, so it is the current secret's; the other one carries both. */
+/** The specified header holds one signature, that of the current secret. The second header carries both signatures. */
 function signingKeys(box: SecretBox, webhook: Webhook, now: number): Keys {
   const current = openedKeys(box, webhook.secret, webhook.id);
   const { previousSecret, previousSecretUntil } = webhook;
@@ -53,7 +53,10 @@ function signingKeys(box: SecretBox, webhook: Webhook, now: number): Keys {
   return previous === undefined ? [current] : [current, previous];
 }
 
-/** For the old secret, whose key may be gone before the day of its overlap is over: the current one signs alone then. */
+/**
+ * Opens the previous secret. Its encryption key may be dropped before the overlap of 24 h ends; then only the current secret
+ * signs.
+ */
 function openedIfPossible(box: SecretBox, sealed: string, webhookId: string): WebhookSigningKeys | undefined {
   try {
     return openedKeys(box, sealed, webhookId);
@@ -62,7 +65,10 @@ function openedIfPossible(box: SecretBox, sealed: string, webhookId: string): We
   }
 }
 
-/** Secrets are opened once and not for every delivery. The key is what is sealed, as that changes with the secret. */
+/**
+ * Maximum number of opened secrets in memory, so that a secret is not decrypted for every delivery. The cache key is the
+ * sealed text, because it changes with the secret.
+ */
 const OPENED_AT_MOST = 2_000;
 const opened = new WeakMap<SecretBox, Map<string, WebhookSigningKeys>>();
 
@@ -90,9 +96,9 @@ function openSecret(box: SecretBox, sealed: string, webhookId: string): string {
   }
 }
 
-/** The stored payload with its recording's file URL; the recording's own id stays inside. */
+/** Returns the stored payload with the file URL of its recording. The id of the recording is not sent. */
 export async function withFileUrl(fileUrls: FileUrls, payload: string): Promise<string> {
-  // Most events have no recording: their payload goes out as it is stored.
+  // Most events have no recording. Their payload is sent as it is stored.
   if (!payload.includes('"recordingId"')) return payload;
   const parsed = JSON.parse(payload) as { readonly recording?: { readonly recordingId?: string } };
   const { recordingId, ...recording } = parsed.recording ?? {};

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { DeliveryJob } from '../store.ts';
 
-/** A lost key fails every delivery whose secret was encrypted with it: one line each would hide all other lines. */
+/** A lost key fails every delivery whose secret was encrypted with it. One line for each would hide all other lines. */
 const LOG_INTERVAL_MS = 60_000;
 
 type LastLine = { readonly loggedAt: number; suppressed: number };
@@ -31,7 +31,7 @@ export class BuildErrorLog {
       deliveryId: delivery.id,
       alikeSinceLastLine: last?.suppressed ?? 0,
     };
-    // A ServiceError names its cause and its remedy; only an unexpected error needs its stack.
+    // The message of a ServiceError names the cause and the remedy. Only an unexpected error needs its stack.
     const why = error instanceof ServiceError ? { reason: error.message } : { err: error };
     log.error({ ...which, ...why }, 'a delivery could not be built');
   }

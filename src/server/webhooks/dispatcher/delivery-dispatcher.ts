@@ -15,24 +15,27 @@ import { WebhookCache } from './webhook-cache.ts';
 /*
  * The dispatcher of one instance. The delivery rows are the jobs; this class holds some of them in memory, under leases:
  *
- *   dispatch         tries what this instance stored itself, with a lease, at once
- *   claim            leases what is due without a lease (retries, a dead instance's deliveries, an overflow), as far
- *                    as there is capacity; then sleeps until the next delivery is due or something wakes it
- *   renew            prolongs the leases in memory long before they run out
- *   recordOutcomes   stores attempts and new states in batches; while the store is slow or away nothing new starts
+ *   dispatch         sends deliveries that this instance stored with its own lease, at once
+ *   claim            leases due deliveries without a lease (retries, deliveries of a dead instance or beyond the capacity),
+ *                    as far as there is capacity; then sleeps until the next delivery is due or a notification
+ *   renew            prolongs the leases of the deliveries in memory long before they run out
+ *   recordOutcomes   stores attempts and new states in batches; no attempt starts while the store is slow or unavailable
  *
  * A receiver that is down or slow fills its own queue and no other, and is left out of claims while its queue is full.
  */
 
-/** Due deliveries that others are claiming are looked at again after this, and changes of other processes this soon. */
+/**
+ * Pause before due deliveries that other instances are claiming are read again, and before changes of other processes are
+ * read.
+ */
 const CLAIM_PAUSE_MS = 250;
-/** Without any notification the store is looked at this often, in case one was lost. */
+/** The store is read at least this often, because a notification may be lost. */
 const MAX_SLEEP_MS = 60_000;
-/** The clock counts as set back when it lags by more than that behind the time that passed. */
+/** The clock counts as set back when it is more than this behind what the monotonic clock implies. */
 const SET_BACK_MS = 1_000;
 const CLAIM_BACKOFF = { firstMs: 250, maxMs: 5_000 } as const;
 const RENEW_INTERVAL_MS = 4_000;
-/** Running requests may end in this time at a close; then other instances try them again. */
+/** Time for running requests to end at shutdown. Other instances send the remaining deliveries again. */
 const CLOSE_TIMEOUT_MS = 4_000;
 
 export type DispatcherDeps = Omit<AttemptDeps, 'buildErrors'> & {
@@ -40,7 +43,7 @@ export type DispatcherDeps = Omit<AttemptDeps, 'buildErrors'> & {
   readonly deliveries: DeliveryStore;
   readonly webhooks: Pick<WebhookStore, 'find'>;
   readonly changes: ChangeFeed;
-  /** Measures how long outcomes are gathered, and a close. By default real time, also where a test stops the clock. */
+  /** Measures the batching of outcomes and the shutdown. Real time by default, also in tests that stop `clock`. */
   readonly timer?: Pick<Clock, 'sleep'> | undefined;
   readonly instanceId: string;
   /** Called with how many deliveries were taken over from an instance that died or stood still. */
@@ -65,9 +68,12 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   readonly #claims: Loop;
   readonly #renewals: Loop;
   readonly #unsubscribe: () => void;
-  /** Webhooks that may have more in the store, and were left out of the last claim because their queues were full. */
+  /** Webhooks that the last claim excluded because their queues were full. The store may have more deliveries for them. */
   #overflowing: readonly string[] = [];
-  /** The time of day, less the monotonic clock, at the last claim. Before the first one the clock may have been set back. */
+  /**
+   * Difference between the clock and the monotonic clock at the last claim. The clock may have been set back before the
+   * first claim.
+   */
   #clockOffset = Number.POSITIVE_INFINITY;
 
   constructor(deps: DispatcherDeps) {
@@ -103,7 +109,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   }
 
   dispatch(jobs: readonly DeliveryJob[]): void {
-    // This instance may claim a delivery again whose lease ran out while its request is still running.
+    // A lease may have run out while its request is still running. Then this instance may claim the same delivery again.
     const fresh = jobs.filter((job) => !this.#inFlight.has(job.delivery.id));
     for (const job of fresh) {
       this.#webhooks.set(job.webhook);
@@ -161,7 +167,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     if (!isOwned) this.poll();
     const isHalfEmpty = this.#inFlight.finish(job);
     this.#startQueued(webhookId);
-    // A backlog continues without waiting for the next claim or for the storing of what was sent.
+    // A backlog continues without waiting for the next scheduled claim or for the outcomes to be stored.
     if (isHalfEmpty && this.#overflowing.includes(webhookId)) this.poll();
   }
 
@@ -178,7 +184,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     if (this.#inFlight.canClaimFor(this.#overflowing)) this.poll();
   }
 
-  /** Reads before it claims: a claim takes the write lock on SQLite, which an idle instance leaves alone. */
+  /** Reads before it claims, because a claim takes SQLite's write lock, which an idle instance must not take. */
   async #claimDue(): Promise<number | undefined> {
     const { deliveries, clock, instanceId, onTakeover } = this.#deps;
     if (this.#closing.signal.aborted) return undefined;
@@ -194,7 +200,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     return jobs.length > 0 ? 0 : CLAIM_PAUSE_MS;
   }
 
-  /** Due times are times of day: after the clock was set back, retries would wait for as long as it was set back by. */
+  /** Due times are wall-clock times. After the clock was set back by an hour, retries would be an hour late. */
   async #bringForward(): Promise<void> {
     const { deliveries, clock } = this.#deps;
     const offset = clock.now() - clock.monotonic();

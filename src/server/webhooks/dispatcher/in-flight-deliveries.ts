@@ -4,10 +4,13 @@ import type { ClaimRequest, DeliveryJob } from '../store.ts';
 export const CONCURRENCY_PER_WEBHOOK = 16;
 /** Maximum queued and running deliveries per webhook. Deliveries that were sent but not yet stored are not counted. */
 const MAX_PER_WEBHOOK = 512;
-/** Maximum deliveries of all webhooks. Beyond it each webhook still gets its share, so that slow ones cannot take all. */
+/**
+ * Maximum deliveries of all webhooks. Beyond it each webhook still gets its share, so that slow receivers cannot use all of
+ * it.
+ */
 const MAX_TOTAL = 4096;
 const SHARE_PER_WEBHOOK = CONCURRENCY_PER_WEBHOOK;
-/** A claim is worth its round trip when at least this many places are free. */
+/** A claim is worth its round trip when the queue has room for at least this many deliveries. */
 const CLAIM_PER_WEBHOOK = 256;
 const CLAIM_LIMIT = 500;
 const HALF_EMPTY = MAX_PER_WEBHOOK - CLAIM_PER_WEBHOOK;
@@ -42,12 +45,12 @@ export class InFlightDeliveries {
     return this.#leaseEnds.has(deliveryId);
   }
 
-  /** Whether this instance still owns the delivery: another one may send it as soon as the lease has run out. */
+  /** Whether this instance still owns the delivery. Another instance may send it as soon as the lease has run out. */
   isLeased(deliveryId: string, now: number): boolean {
     return (this.#leaseEnds.get(deliveryId) ?? 0) > now;
   }
 
-  /** Prolongs the leases that were renewed, as far as their deliveries are still in flight. */
+  /** Notes the new end of renewed leases, for the deliveries that are still in flight. */
   renewed(deliveryIds: readonly string[], leaseUntil: number): void {
     for (const id of deliveryIds) if (this.#leaseEnds.has(id)) this.#leaseEnds.set(id, leaseUntil);
   }
@@ -58,7 +61,7 @@ export class InFlightDeliveries {
     return Math.max(0, Math.min(MAX_PER_WEBHOOK - unsent, free));
   }
 
-  /** Near MAX_TOTAL only webhooks with next to nothing in flight are claimed for. */
+  /** Near MAX_TOTAL a claim includes only webhooks that have almost nothing in flight. */
   get claimCapacity(): ClaimCapacity {
     const free = MAX_TOTAL - this.size;
     if (free >= CLAIM_PER_WEBHOOK) {
@@ -87,7 +90,7 @@ export class InFlightDeliveries {
     this.#leaseEnds.set(job.delivery.id, job.delivery.leaseUntil ?? 0);
   }
 
-  /** Takes the webhook's next delivery from its queue, unless enough of them are running. */
+  /** Takes the next delivery from the webhook's queue, unless CONCURRENCY_PER_WEBHOOK requests are running. */
   startNext(webhookId: string): DeliveryJob | undefined {
     const queue = this.#queues.get(webhookId);
     if (queue === undefined || queue.running >= CONCURRENCY_PER_WEBHOOK) return undefined;
@@ -99,7 +102,7 @@ export class InFlightDeliveries {
     return job;
   }
 
-  /** Webhooks of which another delivery could start now. */
+  /** Webhooks that have a queued delivery and may start another request now. */
   startableWebhooks(): readonly string[] {
     const startable = [...this.#queues].filter(
       ([, queue]) => queue.queued.length > 0 && queue.running < CONCURRENCY_PER_WEBHOOK,
@@ -119,7 +122,7 @@ export class InFlightDeliveries {
     return unsentIn(queue) === HALF_EMPTY;
   }
 
-  /** Removes a delivery and returns how many of its webhook are left. */
+  /** Removes a delivery and returns the number of deliveries of its webhook that remain. */
   release(webhookId: string, deliveryId: string): number {
     const queue = this.#queueOf(webhookId);
     queue.unreleased -= 1;
@@ -144,7 +147,7 @@ export class InFlightDeliveries {
   }
 }
 
-/** Retries hold up nothing: what waited for the first attempt has been sent by then. */
+/** Only the first attempt of room_started delays the room's other events. They have been sent by the time of a retry. */
 function isFirstStart({ delivery, event }: DeliveryJob): boolean {
   return delivery.eventName === 'room_started' && delivery.roundAttempts === 0 && event.roomSid !== null;
 }

@@ -1,6 +1,8 @@
 import type { DeliveryDispatcher } from './dispatcher.ts';
 
-/** For processes that store deliveries and leave them to the service, which finds them within a moment. */
+/**
+ * The dispatcher of processes that store deliveries and never send any. The service finds the deliveries within a moment.
+ */
 export const NO_DISPATCHER: DeliveryDispatcher = {
   capacityFor: () => 0,
   dispatch: () => {},

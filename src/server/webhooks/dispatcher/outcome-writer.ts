@@ -3,10 +3,10 @@ import { Batcher } from '../../platform/jobs/batcher.ts';
 import type { Log } from '../../platform/log.ts';
 import type { DeliveryOutcome, DeliveryStore } from '../store.ts';
 
-/** Maximum outcomes per commit. A killed instance repeats these at most, and what was in flight. */
+/** Maximum outcomes that are not stored yet. After a kill at most these deliveries, and those in flight, are sent again. */
 export const MAX_UNWRITTEN_OUTCOMES = 500;
 const RETRY_PAUSE_MS = 500;
-/** Outcomes of this long share a commit, up to half a batch: the other half may be sent while this one is stored. */
+/** Outcomes of 40 ms share a commit, up to half of the maximum, so that the other half can be sent during the commit. */
 const GATHER = { ms: 40, size: MAX_UNWRITTEN_OUTCOMES / 2 } as const;
 
 export type OutcomeWriterDeps = {
@@ -21,9 +21,9 @@ export type OutcomeWriterDeps = {
 export type WebhookOutcome = DeliveryOutcome & { readonly webhookId: string };
 
 /**
- * Stores outcomes in batches: one durable commit at a time, and what ends meanwhile goes into the next. When the store
- * does not respond the batch is tried again. Nothing is dropped before the service closes; other instances then try
- * those deliveries again.
+ * Stores outcomes in batches, with one durable commit at a time. Deliveries that end during a commit share the next one. A
+ * batch is repeated while the store does not respond. Nothing is dropped before the service closes; other instances then
+ * send those deliveries again.
  */
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps;
@@ -41,7 +41,7 @@ export class OutcomeWriter {
     });
   }
 
-  /** Whether no further delivery should start, because a kill would repeat everything that is not stored. */
+  /** Whether no further delivery should start, because after a kill everything that is not stored is sent again. */
   get isFull(): boolean {
     return this.#unwritten >= MAX_UNWRITTEN_OUTCOMES;
   }
@@ -52,7 +52,7 @@ export class OutcomeWriter {
     void this.#batcher.add(outcome);
   }
 
-  /** Stores everything that was added before. When the signal aborts, the rest and all later outcomes are dropped. */
+  /** Stores all outcomes that were added before. When the signal aborts, the rest and all later outcomes are dropped. */
   async close(signal: AbortSignal): Promise<void> {
     const aborted = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Webhook, WebhookStore } from '../store.ts';
 
-/** Other instances see a change of a webhook at most this much later. */
+/** Maximum time until this instance sees a change of a webhook that another instance made. */
 const MAX_AGE_MS = 1_000;
 
 export type WebhookCacheDeps = {
@@ -14,8 +14,8 @@ export type WebhookCacheDeps = {
 type Entry = { webhook: Webhook | undefined; readAt: number; reading?: Promise<void> | undefined };
 
 /**
- * The webhooks of queued deliveries. A delivery that waited long behind a slow receiver must not go to a URL that was
- * changed meanwhile, nor to a webhook that was deleted: entries are therefore read again after a second.
+ * The webhooks of queued deliveries. A delivery may wait long behind a slow receiver, and must not be sent to a URL that was
+ * changed or to a webhook that was deleted in the meantime. Entries are therefore read again after a second.
  */
 export class WebhookCache {
   readonly #deps: WebhookCacheDeps;
@@ -25,12 +25,12 @@ export class WebhookCache {
     this.#deps = deps;
   }
 
-  /** Stores a webhook that was read just now. */
+  /** Adds a webhook that was just read. */
   set(webhook: Webhook): void {
     this.#entries.set(webhook.id, { webhook, readAt: this.#deps.clock.monotonic() });
   }
 
-  /** Replaces the entry, so that a read under way cannot bring the old registration back. */
+  /** Replaces the entry, so that a running read cannot restore the old registration. */
   invalidate(webhookId: string): void {
     const entry = this.#entries.get(webhookId);
     if (entry !== undefined)
@@ -41,7 +41,7 @@ export class WebhookCache {
     this.#entries.delete(webhookId);
   }
 
-  /** The webhook as it was at most a second ago; undefined when it was deleted. */
+  /** Returns the webhook as it was at most a second ago; undefined when it was deleted. */
   async get(webhookId: string): Promise<Webhook | undefined> {
     const entry = this.#entries.get(webhookId);
     if (entry !== undefined && this.#deps.clock.monotonic() - entry.readAt > MAX_AGE_MS) {
@@ -52,7 +52,7 @@ export class WebhookCache {
     return this.#entries.get(webhookId)?.webhook;
   }
 
-  /** When the store does not respond the entry stays as it was. */
+  /** Keeps the entry as it is when the store does not respond. */
   async #read(webhookId: string, entry: Entry): Promise<void> {
     const { webhooks, clock, log } = this.#deps;
     const startedAt = clock.monotonic();

@@ -9,8 +9,9 @@ import { ENCRYPTION_KEY_BYTES } from './secret-box.ts';
 const FILE = 'encryption.key';
 
 /**
- * The key file of the data directory, made on first use, for its owner alone. Losing it loses the stored secrets. One
- * that others may read, as copies and restored backups are, is read and warned of: a mounted secret may have to be so.
+ * Reads the key file of the data directory, and creates it on first use with access for its owner only. Without the file the
+ * stored secrets are lost. A file that other users may read, such as a copy or a restored backup, causes a warning and no
+ * error, because a mounted secret may have to be readable.
  */
 export function readEncryptionKey(
   dataDir: string,
@@ -44,7 +45,7 @@ function parseKey(text: string, path: string): Buffer {
   });
 }
 
-/** Windows has no such modes. */
+/** Windows has no file modes. */
 function isOpenToOthers(path: string, platform: NodeJS.Platform): boolean {
   return platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
 }
@@ -59,8 +60,8 @@ function readKept(path: string): string | undefined {
 }
 
 /**
- * Two processes may start at once: who is second takes the key of the first. The file gets its name when it is whole
- * and on the disk, so that nobody reads, and no power cut leaves, half of one.
+ * Two processes may start at once: the second one uses the key of the first. The file gets its name when it is complete and
+ * on the disk, so that no process reads half a key and a power cut leaves none.
  */
 function makeKey(dataDir: string, path: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

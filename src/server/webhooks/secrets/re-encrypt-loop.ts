@@ -1,7 +1,10 @@
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import { type ReencryptDeps, reencryptSecrets } from './re-encrypt-secrets.ts';
 
-/** Once at the start, as keys change only with a restart. It is tried again while the store is away. */
+/**
+ * Re-encrypts the secrets once at the start, because keys change only with a restart. Repeats it while the store does not
+ * respond.
+ */
 export function startReencryption(deps: ReencryptDeps): Pick<Loop, 'close'> {
   return startLoop({
     clock: deps.clock,

@@ -4,10 +4,10 @@ import type { UnitOfWork } from '../../platform/storage/unit-of-work.ts';
 import type { SecretBox } from '../sender/sender.ts';
 import type { Webhook, WebhookSecrets, WebhookStores } from '../store.ts';
 
-/** Small, so that nobody waits for it. */
+/** Small, so that other writers do not wait for a batch. */
 const BATCH = 50;
 const PAUSE_MS = 50;
-/** Enough to find the others by. */
+/** Maximum webhook ids that one log line names. */
 const NAMED_AT_MOST = 10;
 
 export type ReencryptDeps = {
@@ -18,9 +18,9 @@ export type ReencryptDeps = {
 };
 
 /**
- * Seals with the current key, in the current format, what earlier keys and versions sealed, so that the earlier keys can
- * be dropped. Forgets old secrets whose overlap is over. Several instances may do it at once; a rotation meanwhile is
- * left as it is.
+ * Re-encrypts secrets that earlier keys and versions encrypted with the current key and format, so that the earlier keys can
+ * be dropped. Deletes previous secrets whose overlap has ended. Several instances may run it at once; a rotation at the same
+ * time is not overwritten.
  */
 export async function reencryptSecrets(deps: ReencryptDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = deps;

@@ -17,10 +17,10 @@ const TAG_BYTES = 16;
 export const ENCRYPTION_KEY_BYTES = 32;
 
 /**
- * AES-256-GCM. A sealed secret is `v2.<key id>.<base64url of nonce, ciphertext, tag>`, with the webhook's id as
- * associated data: whoever can write to the database, but has no key, cannot give a webhook the secret of another one.
- * The first key seals; all of them open, so that keys can be rotated: put the new one in front, and drop the old one
- * when every secret has been sealed anew.
+ * AES-256-GCM. A sealed secret is `v2.<key id>.<base64url of nonce, ciphertext, tag>`, with the webhook's id as associated
+ * data: an attacker who can write to the database, but has no key, cannot give a webhook the secret of another one. The
+ * first key encrypts and all keys decrypt. To rotate keys, put the new one in front, and drop the old one when every secret
+ * has been re-encrypted.
  */
 export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox {
   const byId = new Map(keys.map((key) => [keyId(key), createSecretKey(key)]));
@@ -63,7 +63,7 @@ function decrypt(key: KeyObject, sealed: Buffer, associatedData: Buffer | undefi
   }
 }
 
-/** Tells keys apart without telling them. */
+/** Identifies a key without revealing it. */
 function keyId(key: Buffer): string {
   return createHash('sha256').update('rtc-service key id\0').update(key).digest('base64url').slice(0, 8);
 }

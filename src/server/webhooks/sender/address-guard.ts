@@ -4,10 +4,10 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /*
- * A webhook's URL is somebody else's word: it must not make this service reach into its own network. So every
- * address that a name resolves to is checked when the connection is made, not before: what is checked is what is
- * connected to, whatever the name resolves to a moment later. Only public unicast addresses pass, and the networks
- * that the operator exempts.
+ * Prevents server-side request forgery: a webhook's URL is foreign input and must not make this service call into its own
+ * network. Every address that a name resolves to is checked when the connection is made, not before, so that the checked
+ * address is the connected one, whatever the name resolves to a moment later. Only public unicast addresses and the networks
+ * that the operator exempts are allowed.
  */
 
 export class ForbiddenAddress extends Error {
@@ -15,13 +15,13 @@ export class ForbiddenAddress extends Error {
 }
 
 export type AddressGuard = {
-  /** Throws ForbiddenAddress for a literal address that must not be reached; names pass, their addresses come later. */
+  /** Throws ForbiddenAddress for a forbidden literal address. Names pass, because `lookup` checks their addresses. */
   readonly checkHost: (hostname: string) => void;
-  /** For the connector: refuses a name as soon as one of its addresses is forbidden. */
+  /** The `lookup` of the connector: fails for a name as soon as one of its addresses is forbidden. */
   readonly lookup: LookupFunction;
 };
 
-/** node:dns's `lookup`, as far as it is needed here. */
+/** The part of node:dns's `lookup` that is needed here. */
 export type Resolve = (
   hostname: string,
   options: LookupAllOptions,
@@ -65,8 +65,8 @@ export function createAddressGuard(
 }
 
 /**
- * One look-up for all who ask for a name at the same time: each holds up one of the process's four threads for them,
- * and a name server that does not answer does so for long.
+ * Shares one look-up among concurrent callers with the same name. Each look-up occupies one of the four threads of libuv,
+ * for long when the name server does not respond.
  */
 function sharing(resolve: Resolve) {
   type Callback = Parameters<Resolve>[2];
@@ -103,12 +103,15 @@ function fromParts(high: number, low: number): Address {
   return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
 }
 
-/** Azure's platform answers every machine in it at this public address, secrets included. */
+/** Public address of Azure's platform service, which returns secrets to every machine in Azure. */
 const AZURE_PLATFORM = '168.63.129.16';
-/** All that has been given out (https://www.iana.org/assignments/ipv6-unicast-address-assignments). */
+/** All IPv6 addresses that have been assigned (https://www.iana.org/assignments/ipv6-unicast-address-assignments). */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** The library knows private, loopback, link-local (metadata), carrier-grade NAT, multicast, unique local and reserved. */
+/**
+ * The library recognises private, loopback, link-local (metadata), carrier-grade NAT, multicast, unique local and reserved
+ * addresses.
+ */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
   return address instanceof ipaddr.IPv6

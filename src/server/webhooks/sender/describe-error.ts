@@ -17,7 +17,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
 };
 
-/** Codes and words of ours only: an error's own text may hold addresses. */
+/** Describes an error by its code and our own words only, because the text of an error may contain addresses. */
 export function describeError(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
   const { name, cause } = membersOf(error);

@@ -1,4 +1,4 @@
-/** One HTTP POST to a receiver. Never rejects: what goes wrong is part of the answer. */
+/** Sends one HTTP POST to a receiver. Never rejects: an error is part of the response. */
 export interface WebhookSender {
   send(request: WebhookRequest): Promise<WebhookResponse>;
   close(): Promise<void>;
@@ -11,27 +11,27 @@ export type WebhookRequest = {
 };
 
 export type WebhookResponse = {
-  /** Null when nobody answered. */
+  /** Null without a response. */
   readonly statusCode: number | null;
-  /** At most 4 KiB; what came of it, where it did not end. */
+  /** At most 4 KiB. When the response did not end, the part that was received. */
   readonly responseBody: string | null;
-  /** Why nobody answered, or not to the end, in words for the log of the webhook's owner; null for a whole answer. */
+  /** Why there was no response or no complete one, in words for the webhook's owner; null for a complete response. */
   readonly error: string | null;
   readonly durationMs: number;
 };
 
 /** Encrypts secrets at rest. */
 export interface SecretBox {
-  /** The sealed secret is bound to its webhook, and cannot be opened as that of another one. */
+  /** The sealed secret is bound to its webhook, and cannot be opened as the secret of another one. */
   seal(secret: string, webhookId: string): string;
-  /** Whether it was sealed with the current key, and in the current format. */
+  /** Whether the secret was sealed with the current key, in the current format. */
   isCurrent(sealed: string): boolean;
-  /** Throws ServiceError internal-error when no key opens it, or when it is the secret of another webhook. */
+  /** Throws ServiceError internal-error when no key opens the secret, or when it is the secret of another webhook. */
   open(sealed: string, webhookId: string): string;
 }
 
 /** URLs from which the receivers of an event download a recording's file. */
 export interface FileUrls {
-  /** Usable for 24 h; undefined when the recording has no file. */
+  /** A URL that is valid for 24 h; undefined when the recording has no file. */
   urlOf(recordingId: string): Promise<string | undefined>;
 }

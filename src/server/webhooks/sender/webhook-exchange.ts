@@ -2,12 +2,12 @@ import type { Dispatcher } from 'undici';
 import { describeError } from './describe-error.ts';
 import type { WebhookResponse } from './sender.ts';
 
-/** Bytes of a response body that are kept; the rest is not even read. */
+/** Maximum bytes of a response body that are kept. The rest is not read. */
 const KEPT_BYTES = 4096;
 
 /**
- * One request and what comes of it, on undici's dispatch: an answer of which 4 KiB are wanted needs no stream. Its
- * patience runs from the start, waiting for a connection included.
+ * One request and its response, on undici's dispatch: a response of which 4 KiB are kept needs no stream. The timeout begins
+ * at the start and includes the time to connect.
  */
 export class WebhookExchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<WebhookResponse>;
@@ -35,7 +35,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
-    // 1xx are not answers.
+    // 1xx are no final responses.
     if (statusCode >= 200) this.#statusCode = statusCode;
   }
 
@@ -44,7 +44,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
     this.#size += chunk.length;
     if (this.#size <= KEPT_BYTES) return;
     this.#end(null);
-    // The rest of it is given up with its connection.
+    // The rest of the body is discarded with its connection.
     controller.abort(new GivenUp());
   }
 
@@ -74,7 +74,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
     if (this.#statusCode === null) return null;
     if (this.#size === 0) return '';
     const text = Buffer.concat(this.#chunks).subarray(0, KEPT_BYTES).toString('utf8');
-    // PostgreSQL keeps no NUL in a text.
+    // PostgreSQL stores no NUL in text.
     return text.replaceAll('\0', '\uFFFD').toWellFormed();
   }
 }

@@ -3,9 +3,9 @@ import type { AddressGuard } from './address-guard.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
 import { WebhookExchange } from './webhook-exchange.ts';
 
-/** From the start of the attempt to the answer's end, as the specification of deliveries has it. */
+/** From the start of the attempt to the end of the response, as specified for deliveries. */
 const PATIENCE_MS = 10_000;
-/** Receivers that are no longer called do not keep connections. */
+/** Idle connections are closed after this time. */
 const KEEP_ALIVE_MS = 30_000;
 
 export type WebhookSenderSettings = {
@@ -14,7 +14,7 @@ export type WebhookSenderSettings = {
   readonly patienceMs?: number;
 };
 
-/** Posts to receivers: guarded addresses, no redirects, one patience for all of it. */
+/** Creates the sender: guarded addresses, no redirects, one timeout for the whole exchange. */
 export function createWebhookSender({
   guard,
   userAgent,
@@ -22,12 +22,12 @@ export function createWebhookSender({
 }: WebhookSenderSettings): WebhookSender {
   const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: patienceMs });
   const agent = new Agent({
-    // No limit to the connections to one host: several webhooks may be on it, and one that hangs would have them all.
-    // The caller bounds the requests at a time to each webhook. HTTP/2 would put them all on one connection.
+    // The connections to one host have no limit: several webhooks may be on it, and one that hangs would use all of them.
+    // The caller limits the concurrent requests to each webhook. HTTP/2 would send all requests over one connection.
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // Each exchange has its own patience, for all of it.
+    // Each exchange has one timeout of its own for everything.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (options, callback) => {
