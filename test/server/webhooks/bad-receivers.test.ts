@@ -15,7 +15,7 @@ import { answer, type Behaviour, type Receiver, startReceiver } from './support/
  */
 
 /** So long that a good receiver, on a busy machine, need not have waited for a bad one. */
-const PATIENCE_MS = 4_000;
+const TIMEOUT_MS = 4_000;
 const PRIVATE = 'the address is private, loopback, link-local or otherwise not public';
 
 const cleanUps: (() => unknown)[] = [];
@@ -74,7 +74,7 @@ async function stageWith(resolve: Resolve): Promise<Stage> {
   const stage = await setStage();
   cleanUps.push(stage.close);
   const guard = createAddressGuard(['127.0.0.1/32'], resolve);
-  const sender = createWebhookSender({ guard, userAgent: 'test', patienceMs: PATIENCE_MS });
+  const sender = createWebhookSender({ guard, userAgent: 'test', timeoutMs: TIMEOUT_MS });
   cleanUps.push(sender.close);
   const instance = stage.instance({ sender });
   return { ...stage, instance: () => instance };

@@ -28,7 +28,7 @@ export type WebhookOutcome = DeliveryOutcome & { readonly webhookId: string };
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps;
   readonly #batcher: Batcher<WebhookOutcome>;
-  readonly #givenUp = new AbortController();
+  readonly #dropping = new AbortController();
   #unwritten = 0;
 
   constructor(deps: OutcomeWriterDeps) {
@@ -47,7 +47,7 @@ export class OutcomeWriter {
   }
 
   add(outcome: WebhookOutcome): void {
-    if (this.#givenUp.signal.aborted) return;
+    if (this.#dropping.signal.aborted) return;
     this.#unwritten += 1;
     void this.#batcher.add(outcome);
   }
@@ -59,12 +59,12 @@ export class OutcomeWriter {
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     await Promise.race([this.#batcher.close(), aborted]);
-    this.#givenUp.abort();
+    this.#dropping.abort();
   }
 
   async #write(batch: readonly WebhookOutcome[]): Promise<void> {
     const { deliveries, owner, log, clock, onWritten } = this.#deps;
-    const { signal } = this.#givenUp;
+    const { signal } = this.#dropping;
     while (!signal.aborted) {
       try {
         await deliveries.recordOutcomes(owner, batch);

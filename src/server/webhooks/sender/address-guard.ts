@@ -82,7 +82,7 @@ function sharing(resolve: Resolve) {
     waiting.set(key, callbacks);
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       waiting.delete(key);
-      for (const tell of callbacks) tell(error, addresses);
+      for (const done of callbacks) done(error, addresses);
     });
   };
 }

@@ -10,10 +10,10 @@ const KEPT_BYTES = 4096;
  * at the start and includes the time to connect.
  */
 export class WebhookExchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<WebhookResponse>;
-  readonly #settle: (answer: WebhookResponse) => void;
+  readonly response: Promise<WebhookResponse>;
+  readonly #resolve: (response: WebhookResponse) => void;
   readonly #startedAt = performance.now();
-  readonly #patienceMs: number;
+  readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
   #size = 0;
@@ -21,17 +21,17 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #isOver = false;
 
-  constructor(patienceMs: number) {
+  constructor(timeoutMs: number) {
     const { promise, resolve } = Promise.withResolvers<WebhookResponse>();
-    this.answer = promise;
-    this.#settle = resolve;
-    this.#patienceMs = patienceMs;
-    this.#timer = setTimeout(() => this.#giveUp(), patienceMs);
+    this.response = promise;
+    this.#resolve = resolve;
+    this.#timeoutMs = timeoutMs;
+    this.#timer = setTimeout(() => this.#timeOut(), timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#isOver) controller.abort(new GivenUp());
+    if (this.#isOver) controller.abort(new ExchangeEnded());
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
@@ -45,7 +45,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
     if (this.#size <= KEPT_BYTES) return;
     this.#end(null);
     // The rest of the body is discarded with its connection.
-    controller.abort(new GivenUp());
+    controller.abort(new ExchangeEnded());
   }
 
   onResponseEnd(): void {
@@ -56,10 +56,10 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
     this.#end(describeError(error));
   }
 
-  #giveUp(): void {
+  #timeOut(): void {
     const what = this.#statusCode === null ? 'no answer' : 'the answer did not end';
-    this.#end(`${what} within ${this.#patienceMs / 1000} s`);
-    this.#controller?.abort(new GivenUp());
+    this.#end(`${what} within ${this.#timeoutMs / 1000} s`);
+    this.#controller?.abort(new ExchangeEnded());
   }
 
   #end(error: string | null): void {
@@ -67,7 +67,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#timer);
     const durationMs = Math.round(performance.now() - this.#startedAt);
-    this.#settle({ statusCode: this.#statusCode, responseBody: this.#text(), error, durationMs });
+    this.#resolve({ statusCode: this.#statusCode, responseBody: this.#text(), error, durationMs });
   }
 
   #text(): string | null {
@@ -79,6 +79,6 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-class GivenUp extends Error {
-  override readonly name = 'GivenUp';
+class ExchangeEnded extends Error {
+  override readonly name = 'ExchangeEnded';
 }

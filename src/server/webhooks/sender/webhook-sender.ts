@@ -4,23 +4,23 @@ import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts
 import { WebhookExchange } from './webhook-exchange.ts';
 
 /** From the start of the attempt to the end of the response, as specified for deliveries. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 /** Idle connections are closed after this time. */
 const KEEP_ALIVE_MS = 30_000;
 
 export type WebhookSenderSettings = {
   readonly guard: AddressGuard;
   readonly userAgent: string;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 };
 
 /** Creates the sender: guarded addresses, no redirects, one timeout for the whole exchange. */
 export function createWebhookSender({
   guard,
   userAgent,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 }: WebhookSenderSettings): WebhookSender {
-  const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: patienceMs });
+  const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: timeoutMs });
   const agent = new Agent({
     // The connections to one host have no limit: several webhooks may be on it, and one that hangs would use all of them.
     // The caller limits the concurrent requests to each webhook. HTTP/2 would send all requests over one connection.
@@ -41,16 +41,16 @@ export function createWebhookSender({
     },
   });
   return {
-    send: async (webhookRequest) => await send({ agent, userAgent, patienceMs }, webhookRequest),
+    send: async (webhookRequest) => await send({ agent, userAgent, timeoutMs }, webhookRequest),
     close: () => agent.destroy(),
   };
 }
 
-type SendDeps = { readonly agent: Agent; readonly userAgent: string; readonly patienceMs: number };
+type SendDeps = { readonly agent: Agent; readonly userAgent: string; readonly timeoutMs: number };
 
 function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Promise<WebhookResponse> {
   const { origin, pathname, search } = new URL(url);
-  const exchange = new WebhookExchange(deps.patienceMs);
+  const exchange = new WebhookExchange(deps.timeoutMs);
   const request = {
     origin,
     body,
@@ -63,5 +63,5 @@ function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Promise<W
   } catch (error) {
     exchange.onResponseError(null, error);
   }
-  return exchange.answer;
+  return exchange.response;
 }

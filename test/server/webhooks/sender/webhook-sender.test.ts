@@ -16,11 +16,11 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-const PATIENCE_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 
 function senderWith(allowed: readonly string[], resolve?: Resolve): WebhookSender {
   const guard = createAddressGuard(allowed, resolve);
-  const sender = createWebhookSender({ guard, userAgent: 'rtc-service/test', patienceMs: PATIENCE_MS });
+  const sender = createWebhookSender({ guard, userAgent: 'rtc-service/test', timeoutMs: TIMEOUT_MS });
   cleanUps.push(sender.close);
   return sender;
 }
@@ -134,7 +134,7 @@ describe('a receiver that does not answer well', () => {
   it('has one patience for all of it: nothing comes', async () => {
     const sent = await answerOf(() => {});
     expect(sent).toMatchObject({ statusCode: null, responseBody: null, error: 'no answer within 1 s' });
-    expect(sent.durationMs).toBeGreaterThanOrEqual(PATIENCE_MS - 5);
+    expect(sent.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
   });
 
   it('has one patience for all of it: a byte comes now and then', async () => {
@@ -259,7 +259,7 @@ describe('an address that must not be reached', () => {
   it('keeps a look-up that hangs from lasting longer than the patience', async () => {
     const sent = await senderWith([], () => {}).send(request('http://hanging.example/'));
     expect(sent.error).toMatch(/^no (answer within 1 s|connection in time)$/);
-    expect(sent.durationMs).toBeLessThan(PATIENCE_MS + 700);
+    expect(sent.durationMs).toBeLessThan(TIMEOUT_MS + 700);
   });
 });
 

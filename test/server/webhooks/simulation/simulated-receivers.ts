@@ -18,7 +18,7 @@ export type SentRequest = {
 };
 
 /** The time that a delivery has (webhook-sender.ts). */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** The receivers of all webhooks, by the paths of their URLs. */
 export class SimulatedReceivers {
@@ -64,10 +64,10 @@ export class SimulatedReceivers {
     if (this.#happens(10)) return NO_ANSWER;
     request.arrived = this.#happens(5) ? 'refused' : 'accepted';
     const { sleep } = this.#schedule.clockOf(instance, 0);
-    if (this.areSlow) await sleep(PATIENCE_MS - 1_000);
-    else if (this.#happens(10)) await sleep(PATIENCE_MS);
+    if (this.areSlow) await sleep(TIMEOUT_MS - 1_000);
+    else if (this.#happens(10)) await sleep(TIMEOUT_MS);
     else await this.#schedule.turn(instance);
-    const isLate = this.#schedule.clock.now() - request.sentAt >= PATIENCE_MS;
+    const isLate = this.#schedule.clock.now() - request.sentAt >= TIMEOUT_MS;
     if ((isLate && !this.areSlow) || this.#happens(10)) return NO_ANSWER;
     return { statusCode: request.arrived === 'accepted' ? 200 : 500, error: null };
   }

@@ -35,7 +35,7 @@ export type Stage = {
 
 export type InstanceOptions = {
   readonly sender?: WebhookSender;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   /** In front of the store, for faults. */
   readonly deliveries?: (deliveries: Store['deliveries']) => Store['deliveries'];
 };
@@ -74,13 +74,13 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
     webhook: async (url, events) =>
       (await createWebhook(deps, { url, ...(events === undefined ? {} : { events: [...events] }) })).id,
     instance: (options = {}) => {
-      const { patienceMs } = options;
+      const { timeoutMs } = options;
       const sender =
         options.sender ??
         createWebhookSender({
           guard: addressGuard,
           userAgent: 'test',
-          ...(patienceMs === undefined ? {} : { patienceMs }),
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
         });
       const instanceId = systemIds.next();
       const dispatcher = startDeliveryDispatcher({
