@@ -93,7 +93,7 @@ export function claimMethods(connection: Connection): ClaimMethods {
   };
 }
 
-/** Locks the rows in the order of their ids, so that two workers that do this at once wait for each other. */
+/** Locks the rows in the order of their ids, so that two workers that do this at once cannot deadlock. */
 function expireLive(connection: Connection, now: number): Promise<number> {
   const { dialect } = connection;
   return connection.atomically(async (db) => {

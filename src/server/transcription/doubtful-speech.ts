@@ -2,11 +2,11 @@ import type { TranscriptionWarning } from '../../contract/transcription.ts';
 import { AUTO } from './engines/speech.ts';
 import type { SpeechQuality, Transcription, TranscriptionStores } from './store.ts';
 
-/** One strange segment may be a song or a machine; another language gives them again and again. */
+/** One doubtful segment may be a song or a machine. Speech in another language gives many. */
 const MIN_DOUBTFUL = 2;
 const MIN_SHARE = 0.1;
 
-/** The note on a transcription whose quality is doubtful. */
+/** Returns the warnings about a transcription whose quality is doubtful. */
 export async function warningsOf(
   store: Pick<TranscriptionStores, 'transcriptions'>,
   { id, language }: Transcription,

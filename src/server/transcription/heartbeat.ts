@@ -20,7 +20,7 @@ export type HeartbeatDeps = {
 export type Heartbeat = {
   /** Stores the current languages now. */
   readonly wake: () => void;
-  /** Whether the database has been told in time that the worker is alive. */
+  /** Whether the last heartbeat was stored in time. */
   readonly isCurrent: () => boolean;
   readonly close: () => Promise<void>;
 };

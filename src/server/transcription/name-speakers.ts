@@ -15,7 +15,7 @@ export async function nameSpeakers(
   await store.transaction((within) => updateSpeakers(within, id, update));
 }
 
-/** As nameSpeakers, for the active or newest transcription of a room. */
+/** Names speakers of the active or newest transcription of a room. */
 export async function nameSpeakersOfRoom(
   { store }: NameSpeakersDeps,
   room: string,

@@ -1,9 +1,15 @@
 import type { TranscriptionStores } from './store.ts';
 
-/** About 30 ms on SQLite, where each segment leaves the search's index too, and others cannot write meanwhile. */
+/**
+ * Segments of one transaction. They take about 30 ms on SQLite, where the search index is updated too and no other writer
+ * can work.
+ */
 const SEGMENTS_AT_ONCE = 100;
 
-/** Deletes the segments of a transcription in parts, between which others get their turns. An active one keeps them. */
+/**
+ * Deletes the segments of a transcription in parts, so that other writers get their turns. An active transcription keeps its
+ * segments.
+ */
 export async function deleteSegments(
   transcriptions: Pick<TranscriptionStores['transcriptions'], 'deleteSegments'>,
   id: string,
@@ -13,7 +19,7 @@ export async function deleteSegments(
 
 type PurgeBatch = { readonly before: number; readonly limit: number; readonly signal: AbortSignal };
 
-/** Deletes at most `limit` transcriptions that ended before `before`, each by itself, and returns how many it deleted. */
+/** Deletes at most `limit` transcriptions that ended before `before`, one by one, and returns their number. */
 export async function purgeTranscriptions(
   { transcriptions }: Pick<TranscriptionStores, 'transcriptions'>,
   { before, limit, signal }: PurgeBatch,

@@ -57,7 +57,7 @@ function wireWord({ text, startedAt, endedAt, confidence }: StoredWord, originAt
   return { text, start: (startedAt - originAt) / 1000, end: (endedAt - originAt) / 1000, confidence };
 }
 
-/** At the end of a turn, detectors of speech are not exact: less than this is no overlap. */
+/** A shorter overlap is ignored, because speech detectors are not exact at the end of a turn. */
 export const OVERLAP_MS = 200;
 
 function isOverlap({ overlapMs }: StoredSegment): boolean {

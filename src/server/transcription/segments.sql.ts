@@ -188,7 +188,7 @@ function toWord({ text, startedAt, endedAt, confidence }: Readonly<Record<string
   return [{ text, startedAt, endedAt, confidence: typeof confidence === 'number' ? confidence : null }];
 }
 
-/** Read first: a segment that is stored meanwhile may be read twice, and is never passed over. */
+/** Reads the position first. A segment that is stored in the meantime may be read twice, and is never skipped. */
 async function listStored(
   connection: Connection,
   id: string,

@@ -13,7 +13,7 @@ export function languagesOf(workers: readonly SpeechWorker[], kind: WorkerKind):
   return unique(workers.filter((worker) => worker.kind === kind).flatMap(({ languages }) => languages));
 }
 
-/** Languages for which a worker of a kind has a model that it cannot use. */
+/** Languages for which a worker of a kind has a model that does not work. */
 export function failedLanguagesOf(workers: readonly SpeechWorker[], kind: WorkerKind): readonly string[] {
   const failed = workers.filter((worker) => worker.kind === kind).flatMap(({ failedModels }) => failedModels);
   return unique(failed.map(({ language }) => language));

@@ -7,7 +7,7 @@ export type StartTranscriptionDeps = SpeechWorkerDeps & MediaDeps & { readonly i
 
 export type StartedTranscription = {
   readonly started: LiveStarted;
-  /** The requested language, when a transcription in another one is active. */
+  /** The requested language, when a transcription in another language is active. */
   readonly ignoredLanguage: string | undefined;
 };
 

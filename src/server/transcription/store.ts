@@ -14,83 +14,89 @@ import type { EventStores } from '../events/store.ts';
  *          completed | failed
  */
 export interface TranscriptionStore {
-  /** Inserts it, or returns the active one of the room. A partial unique index allows one per room. */
+  /** Inserts a live transcription, or returns the active one of the room. A partial unique index allows one per room. */
   startLive(
     transcription: NewLiveTranscription,
   ): Promise<{ readonly transcription: Transcription; readonly isNew: boolean }>;
-  /** Stops it; undefined when it was not active. */
+  /** Stops a live transcription. Returns undefined when it was not active. */
   stopLive(id: string, stoppedAt: number): Promise<Transcription | undefined>;
   findActiveLive(room: string): Promise<Transcription | undefined>;
-  /** Returns the active one of the room, else its newest. */
+  /** Returns the active live transcription of the room, else its newest one. */
   findLatestLive(room: string): Promise<Transcription | undefined>;
-  /** Stops it as failed; undefined when it was not active. */
+  /** Ends a live transcription as failed. Returns undefined when it was not active. */
   failLive(id: string, failure: LiveFailure): Promise<Transcription | undefined>;
-  /** Claims active ones without a lease, oldest first. */
+  /** Claims active transcriptions without a lease, the oldest first. */
   claimLive(claim: LiveClaim): Promise<readonly Transcription[]>;
   /**
-   * Takes everything from the workers of which a live lease has expired (leaseUntil <= now), and counts the loss in
-   * `attempts`. A transcription that was the only one of its worker, for the second time, gets MAX_LIVE_LOSSES at once:
-   * nothing else can have ended both workers. Returns the number of transcriptions that were taken.
+   * Ends all live leases of workers that have an expired one (leaseUntil <= now), and counts the loss in `attempts`. A
+   * transcription that was the only one of its worker for the second time gets MAX_LIVE_LOSSES at once: nothing else can
+   * have ended both workers. Returns the number of transcriptions.
    */
   expireLive(now: number): Promise<number>;
-  /** Extends the leases of all live ones of a worker. */
+  /** Extends the leases of all live transcriptions of a worker. */
   renewLive(owner: string, leaseUntil: number): Promise<void>;
-  /** Takes back one loss of a live one: the worker that lost it is alive. */
+  /** Subtracts one loss of a live transcription, because the worker that lost it is alive. */
   forgiveLoss(id: string): Promise<void>;
-  /** Resets `attempts` of a live one that its worker survives. */
+  /** Resets `attempts` of a live transcription that its worker has survived. */
   forgiveLosses(id: string, owner: string): Promise<void>;
   listActiveLive(): Promise<readonly Transcription[]>;
 
-  /** Inserts it, or returns the one of the same recording and language that has not failed. */
+  /** Inserts a post-call transcription, or returns the one of the same recording and language that has not failed. */
   enqueuePost(
     transcription: NewPostTranscription,
   ): Promise<{ readonly transcription: Transcription; readonly isNew: boolean }>;
   /**
-   * Claims queued ones that are due and processing ones whose lease has expired, ordered by dueAt. Each claim counts
-   * as an attempt, so `attempts` is one higher than allowed when the worker of the last attempt died.
+   * Claims queued transcriptions that are due and processing ones whose lease has expired, ordered by dueAt. Each claim
+   * counts as an attempt, so `attempts` is one higher than allowed when the worker of the last attempt died.
    */
   claimPost(claim: TranscriptionClaim): Promise<readonly Transcription[]>;
-  /** When the next one of each language can be claimed: its dueAt, or the end of its lease. */
+  /** Lists when the next transcription of each language can be claimed: its dueAt, or the end of its lease. */
   listPostDue(): Promise<readonly PostDue[]>;
-  /** Stores the progress and extends the lease. False when `owner` no longer holds the lease. */
+  /** Stores the progress and extends the lease. Returns false when `owner` no longer holds it. */
   advancePost(id: string, owner: string, progress: PostProgress): Promise<boolean>;
-  /** Moves it from processing to queued, completed or failed. False when `owner` no longer holds the lease. */
+  /**
+   * Changes the state from processing to queued, completed or failed. Returns false when `owner` no longer holds the lease.
+   */
   recordPostOutcome(id: string, owner: string, outcome: PostOutcome): Promise<boolean>;
 
-  /** Extends the lease. False when `owner` no longer holds it. */
+  /** Extends the lease. Returns false when `owner` no longer holds it. */
   renew(id: string, owner: string, leaseUntil: number): Promise<boolean>;
-  /** Gives up the lease. A post-call transcription is queued again, and the attempt does not count. */
+  /** Releases the lease. A post-call transcription is queued again, and the attempt does not count. */
   release(id: string, owner: string): Promise<void>;
   find(id: string): Promise<Transcription | undefined>;
-  /** Lists post-call ones, newest first by (createdAt, id). */
+  /** Lists post-call transcriptions by (createdAt, id), the newest first. */
   listPost(query: TranscriptionQuery): Promise<readonly Transcription[]>;
-  /** The transcriptions of a room's session, live and post-call, oldest first. */
+  /** Lists the transcriptions of a room session, live and post-call, the oldest first. */
   listOfSession(roomSid: string): Promise<readonly Transcription[]>;
-  /** Merges a change into the speaker map; null removes a name. Undefined when there is no such transcription. */
+  /** Merges a change into the speaker map; null removes a name. Returns undefined when there is no such transcription. */
   updateSpeakers(
     id: string,
     change: Readonly<Record<string, string | null>>,
   ): Promise<Transcription | undefined>;
-  /** The ids of those that ended before `before`, the oldest end first. */
+  /** Lists the ids of transcriptions that ended before `before`, the oldest end first. */
   listEnded(before: number, limit: number): Promise<readonly string[]>;
   /**
-   * Deletes at most `limit` segments of a transcription that is not active, and returns how many it deleted. Many are
-   * deleted so before the transcription is.
+   * Deletes at most `limit` segments of a transcription that is not active, and returns their number. A long transcription
+   * is deleted in such parts first.
    */
   deleteSegments(id: string, limit: number): Promise<number>;
-  /** Deletes it with all its segments. False when there is no such transcription. */
+  /** Deletes a transcription with all its segments. Returns false when there is no such transcription. */
   delete(id: string): Promise<boolean>;
 
-  /** Adds segments and skips known ids. False when `owner` does not hold the lease or it is stopped. */
+  /**
+   * Adds segments and skips known ids. Returns false when `owner` does not hold the lease, or when the transcription is
+   * stopped.
+   */
   addSegments(id: string, owner: string, segments: readonly StoredSegment[]): Promise<boolean>;
   /**
-   * Replaces the interim result of each segment's track. False when `owner` does not hold the lease or it is stopped.
-   * An interim result is deleted when its final segment is added, and when the transcription is stopped or deleted.
+   * Replaces the interim result of each segment's track. Returns false when `owner` does not hold the lease, or when the
+   * transcription is stopped. An interim result is deleted when its final segment is added, and when the transcription is
+   * stopped or deleted.
    */
   putInterims(id: string, owner: string, update: InterimUpdate): Promise<boolean>;
   /** Lists interim results that were updated after `updatedAfter` (Unix milliseconds), by start. */
   listInterims(id: string, updatedAfter: number): Promise<readonly StoredSegment[]>;
-  /** Deletes the segments of an earlier attempt. False when `owner` does not hold the lease. */
+  /** Deletes the segments of an earlier attempt. Returns false when `owner` does not hold the lease. */
   clearSegments(id: string, owner: string): Promise<boolean>;
   /** Lists segments by start, then id. With `endsAfter` only those that end strictly after it (Unix milliseconds). */
   listSegments(id: string, endsAfter?: number): Promise<readonly StoredSegment[]>;
@@ -98,7 +104,7 @@ export interface TranscriptionStore {
   listStored(id: string, query: StoredQuery): Promise<StoredSegments>;
   hasStoredAfter(id: string, position: number): Promise<boolean>;
   countSegments(id: string): Promise<number>;
-  /** The sums of each participant, ordered by identity. */
+  /** Lists the segment counts of each participant, ordered by identity. */
   listQualities(id: string): Promise<readonly SpeechQuality[]>;
 
   /** Stores that a worker is alive until `aliveUntil`, and deletes the rows of workers that died long ago. */
@@ -127,12 +133,12 @@ export type TranscriptionClaim = {
   readonly now: number;
   readonly leaseUntil: number;
   readonly limit: number;
-  /** Whether this worker supports a language. Other transcriptions are left to other workers. */
+  /** Whether this worker supports a language. Transcriptions in other languages are left to other workers. */
   readonly supports: (language: string) => boolean;
 };
 
 export type LiveClaim = TranscriptionClaim & {
-  /** Claims only those with fewer `attempts`; default MAX_LIVE_LOSSES. */
+  /** Claims only transcriptions with fewer `attempts`; default MAX_LIVE_LOSSES. */
   readonly attemptsBelow?: number;
 };
 
@@ -157,7 +163,7 @@ export type Transcription = {
   readonly id: string;
   readonly kind: 'live' | 'post';
   readonly room: string;
-  /** The room's session in which it, or its recording, was started; null where that is not known. */
+  /** The room session in which the transcription or its recording was started; null when it is not known. */
   readonly roomSid: string | null;
   readonly recordingId: string | null;
   readonly egressId: string | null;
@@ -176,7 +182,7 @@ export type Transcription = {
   readonly createdAt: number;
   /** Origin of the times in seconds: the start of a live transcription, or of the recording. */
   readonly originAt: number;
-  /** When a worker first claimed it; null for live ones. */
+  /** When a worker first claimed it; null for live transcriptions. */
   readonly startedAt: number | null;
   /** When it was stopped, completed or failed; else null. */
   readonly endedAt: number | null;
@@ -242,9 +248,9 @@ export type StoredSegment = {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly confidence: number | null;
-  /** How long others spoke meanwhile, in milliseconds; null where that is not known. */
+  /** Milliseconds in which others spoke at the same time; null when they are not known. */
   readonly overlapMs: number | null;
-  /** Where the model says when each word was spoken. */
+  /** Words with times, when the model returns times. */
   readonly words?: readonly StoredWord[] | undefined;
 };
 
@@ -254,25 +260,25 @@ export type StoredWord = Pick<StoredSegment, 'text' | 'startedAt' | 'endedAt' | 
 export type StoredQuery = {
   /** Positions ascend in the order in which segments are stored; 0 is before all. */
   readonly after: number;
-  /** Only those that end strictly after it (Unix milliseconds). */
+  /** Only segments that end strictly after it (Unix milliseconds). */
   readonly endsAfter?: number | undefined;
 };
 
 export type StoredSegments = {
   readonly segments: readonly StoredSegment[];
-  /** Behind the last segment that was stored. */
+  /** Position of the last segment that was stored. */
   readonly position: number;
 };
 
-/** How many final segments a participant has; of a recording, all together. */
+/** Number of final segments of a participant; of a recording, the segments of all participants together. */
 export type SpeechQuality = {
   readonly identity: string | null;
   readonly segments: number;
-  /** The number of them with a confidence below DOUBTFUL_BELOW. */
+  /** Number of segments with a confidence below DOUBTFUL_BELOW. */
   readonly doubtful: number;
 };
 
-/** The limit of Whisper: a mean log probability of -1. */
+/** Whisper's limit of confidence: a mean log probability of -1. */
 export const DOUBTFUL_BELOW = 0.37;
 
 export type InterimUpdate = { readonly segments: readonly StoredSegment[]; readonly updatedAt: number };

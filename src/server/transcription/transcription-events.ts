@@ -2,15 +2,15 @@ import type { DomainEvent } from '../events/event-payload.ts';
 import type { Transcription } from './store.ts';
 
 export type EndedTranscription = {
-  /** Stopped, completed or failed. */
+  /** A transcription that is stopped, completed or failed. */
   readonly transcription: Transcription;
   readonly segmentCount: number;
   readonly isReconciled: boolean;
 };
 
 /**
- * The event of a transcription that has ended: transcription_failed with the error, else transcription_completed. It
- * carries no text: receivers read that from the API.
+ * Returns the event of a transcription that has ended: transcription_failed with the error, else transcription_completed.
+ * The event has no text; receivers read the text from the API.
  */
 export function transcriptionEvent({
   transcription,

@@ -24,7 +24,7 @@ type Database = Kysely<Tables>;
 const isActive = sql<boolean>`status = 'active'`;
 const isWanted = sql<boolean>`kind = 'post' and status <> 'failed'`;
 
-/** A row may change between the insert and the select; then both are tried again. */
+/** Maximum attempts. A row may change between the insert and the select; then both are repeated. */
 const INSERT_ROUNDS = 5;
 
 export function createTranscriptionStore(connection: Connection): TranscriptionStore {
@@ -238,7 +238,7 @@ async function listOfSession(db: Database, roomSid: string): Promise<readonly Tr
   return rows.map(toTranscription);
 }
 
-/** Reads and writes under a lock of the row, so that neither of two changes at once is lost. */
+/** Locks the row before it reads and writes, so that none of two concurrent changes is lost. */
 function updateSpeakers(
   { atomically, dialect }: Connection,
   id: string,
@@ -256,7 +256,7 @@ function updateSpeakers(
   });
 }
 
-/** Whoever stores or deletes segments locks their transcription first. */
+/** Code that stores or deletes segments must lock their transcription first. */
 function deleteSegments({ atomically, dialect }: Connection, id: string, limit: number): Promise<number> {
   return atomically(async (db) => {
     const ended = await sql`

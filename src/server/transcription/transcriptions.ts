@@ -17,7 +17,7 @@ import { toSegments } from './resolve-speakers.ts';
 import type { Transcription, TranscriptionStores } from './store.ts';
 
 const readPage = pageReader('transcriptions');
-/** A transcription and a position in the order in which its segments are stored. */
+/** A cursor holds the id of a transcription, and a position in the order in which its segments are stored. */
 const CURSOR = cursorOf('segments', 'string', 'number');
 
 export type ReadTranscriptionsDeps = {
@@ -28,9 +28,9 @@ export type ReadTranscriptionsDeps = {
 export type LiveReading = {
   /** Unix milliseconds: only segments that end after it. */
   readonly since?: number | undefined;
-  /** The nextCursor of an earlier reading: only segments that were stored since then. */
+  /** nextCursor of an earlier response: only segments that were stored since then. */
   readonly cursor?: string | undefined;
-  /** How long to wait for the first of them, or for the end of the transcription. */
+  /** Maximum seconds to wait for the first segment or for the end of the transcription. */
   readonly waitSeconds: number;
 };
 
@@ -43,7 +43,7 @@ export async function getRoomTranscription(
   const [id, position] = cursor === undefined ? ['', 0] : CURSOR.decode(cursor);
   if (waitSeconds > 0) await waitForSegments(deps, { room, id, position, waitSeconds });
   const transcription = await findOfRoom(deps.store, room);
-  // Another transcription has been started since: it is read from its beginning.
+  // When another transcription has been started since, it is read from its beginning.
   const after = transcription.id === id ? position : 0;
   return await toLive(deps, transcription, { since, after });
 }
@@ -55,7 +55,9 @@ type AwaitedSegments = {
   readonly waitSeconds: number;
 };
 
-/** Waits until a segment is stored behind the position, or the transcription is not the running one of its room. */
+/**
+ * Waits until a segment is stored after the position, or until the transcription is no longer the running one of its room.
+ */
 async function waitForSegments(
   deps: ReadTranscriptionsDeps & WaitForChangeDeps,
   { room, id, position, waitSeconds }: AwaitedSegments,
@@ -102,9 +104,9 @@ export async function listTranscriptions(
 }
 
 /**
- * Deletes a transcription with all its segments, in any state but `active`, the transcription last: if this breaks off,
- * the same request does the rest. A worker that is transcribing it stops.
- * Throws conflict for an active one.
+ * Deletes a transcription with all its segments, in any state but `active`. The transcription is deleted last, so that after
+ * an interruption the same request deletes the rest. A worker that is transcribing it stops. Throws conflict for an active
+ * one.
  */
 export async function deleteTranscription(
   {
@@ -139,7 +141,7 @@ export function unknownTranscription(id: string): ServiceError {
   return new ServiceError('transcription-not-found', `There is no transcription ${JSON.stringify(id)}.`);
 }
 
-/** An interim result that was not updated for longer is left over from a worker that died. */
+/** An interim result that was not updated for this time is that of a dead worker, and is ignored. */
 const INTERIM_LIFETIME_MS = 5_000;
 
 async function toLive(
@@ -148,7 +150,7 @@ async function toLive(
   { since, after }: { readonly since?: number | undefined; readonly after: number },
 ): Promise<LiveTranscription> {
   const { id, room, status, language, createdAt, endedAt, options } = transcription;
-  // Read first: a segment that becomes final meanwhile is found among the finals.
+  // Reads the interim results first: a segment that becomes final in the meantime is among the finals.
   const current =
     status === 'active' && options.partialResults
       ? await store.transcriptions.listInterims(id, clock.now() - INTERIM_LIFETIME_MS)

@@ -10,7 +10,10 @@ export type AudioSpillFileSettings = {
   readonly volumeBytes?: number;
 };
 
-/** Buffers are read in about the order in which they were written, so a full file is soon empty and removed. */
+/**
+ * Maximum size of one file. Buffers are read in about the order in which they were written, so a full file is soon unneeded
+ * and removed.
+ */
 const VOLUME_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -8,6 +8,6 @@ export interface AudioSpillFile {
 export type SpilledBuffer = {
   /** Returns the samples and frees their space. May be called once. */
   readonly read: () => Promise<Float32Array>;
-  /** Frees the space of samples that nobody will read. */
+  /** Frees the space of samples that will not be read. */
   readonly discard: () => void;
 };

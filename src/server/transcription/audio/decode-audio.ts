@@ -6,7 +6,7 @@ import { SAMPLE_RATE } from '../engines/speech.ts';
 const FORMATS = 'concat,mov,mp4,matroska,webm,mpegts,flv,avi,ogg,wav,mp3,aac,flac,asf';
 
 const BYTES_PER_SAMPLE = 4;
-/** Enough to find the cause of a failure. */
+/** Maximum characters of ffmpeg's messages that are kept: enough to find the cause of an error. */
 const MAX_STDERR = 16_384;
 
 export type Decoder = {
@@ -53,7 +53,7 @@ export function startDecoder(program: string, url: string): Decoder {
   };
 }
 
-/** Variables that ffmpeg needs to be found and to run. */
+/** Environment variables that ffmpeg gets: those needed to find and run it. */
 const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'SystemRoot'] as const;
 
 /** ffmpeg reads untrusted files: an exploited bug in it must not find the secrets of our environment. */
@@ -63,7 +63,7 @@ function minimalEnvironment(): NodeJS.ProcessEnv {
 
 type Ending = { readonly exitCode: number | null; readonly failure: Error | undefined };
 
-/** Never rejects, since nobody may be waiting for it yet. */
+/** Never rejects, because no caller may be waiting for the result yet. */
 function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Ending> {
   return new Promise((resolve) => {
     child.once('error', (failure) => resolve({ exitCode: null, failure }));
@@ -79,7 +79,7 @@ async function* toSamples(bytes: Readable): AsyncGenerator<Float32Array> {
     const count = Math.floor(all.length / BYTES_PER_SAMPLE);
     rest = all.subarray(count * BYTES_PER_SAMPLE);
     if (count === 0) continue;
-    // Copied, since a Float32Array must begin at a multiple of four bytes.
+    // Copies the bytes, because a Float32Array must begin at a multiple of four bytes.
     const samples = new Uint8Array(all.subarray(0, count * BYTES_PER_SAMPLE));
     yield new Float32Array(samples.buffer, 0, count);
   }

@@ -1,6 +1,6 @@
 import { TranscriptionError } from './recording-audio.ts';
 
-/** Messages that mean lost audio, although ffmpeg exits with 0. Its other messages are harmless. */
+/** Messages of ffmpeg that mean lost audio although it exits with 0. Other messages are harmless. */
 const DAMAGE =
   /Error while decoding|Error submitting packet|partial file|Invalid data found|corrupt|ends prematurely/i;
 

@@ -38,7 +38,7 @@ export async function startFeed(deps: ReadDeps, request: FeedRequest): Promise<F
       return;
     }
     serve(deps, { ...request, signal }, { asked, answer, state }).catch((error: unknown) => {
-      // ffmpeg closes the connection in order to seek, which is no failure.
+      // ffmpeg closes the connection in order to seek, which is no error.
       if (!signal.aborted && !isHangUp(error)) state.failure ??= error;
       answer.destroy();
     });

@@ -3,12 +3,12 @@ import { LevelGate } from './level-gate.ts';
 import { SampleRingBuffer } from './sample-ring-buffer.ts';
 import { WINDOW, WindowCutter } from './window-cutter.ts';
 
-/** The model hears this much of what was before the gate opened: the beginning of a word may be quiet. */
+/** Samples before the opening of the gate that the detector gets too, because the beginning of a word may be quiet. */
 const LEAD_SAMPLES = 8 * WINDOW;
 
 /**
- * Keeps silence from a detector, whose model takes the same time for silence as for speech. Of the microphones of a call
- * most are silent at any time. Only for detectors without margins: what was skipped cannot be read any more.
+ * Keeps silence from a detector, whose model takes the same time for silence as for speech. Most microphones of a call are
+ * silent at any time. Only for detectors without margins, because skipped samples cannot be read later.
  */
 export function gateSilence(detector: VoiceActivityDetector): VoiceActivityDetector {
   return new GatedDetector(detector);
@@ -17,13 +17,13 @@ export function gateSilence(detector: VoiceActivityDetector): VoiceActivityDetec
 class GatedDetector implements VoiceActivityDetector {
   readonly #detector: VoiceActivityDetector;
   readonly #gate = new LevelGate();
-  /** Samples that the detector has not heard, for the lead. */
+  /** The latest samples that the detector did not get, for the lead. */
   readonly #unheard = new SampleRingBuffer(LEAD_SAMPLES);
   readonly #windows = new WindowCutter();
-  /** Samples of the stream that the detector was given, and that it was not. */
+  /** Number of samples of the stream that the detector got. */
   #given = 0;
   #skipped = 0;
-  /** Index of the first sample that the detector was given since the gate opened, in the detector's own stream. */
+  /** Index of the first sample that the detector got since the gate opened, in the detector's own stream. */
   #openedAt = 0;
   #isOpen = true;
 
@@ -56,7 +56,7 @@ class GatedDetector implements VoiceActivityDetector {
     this.#detector.close();
   }
 
-  /** The gate never closes within an utterance. */
+  /** Passes a window to the detector, or skips it. The gate never closes within an utterance. */
   #hear(window: Float32Array): readonly VoicedSegment[] {
     const mayHaveSpeech = this.#gate.isOpenFor(window);
     if (!mayHaveSpeech && (!this.#isOpen || this.#detector.current() === undefined)) {
@@ -74,7 +74,7 @@ class GatedDetector implements VoiceActivityDetector {
     return segments.map((segment) => this.#inStream(segment));
   }
 
-  /** Returns the end of what was skipped, for the detector. */
+  /** Opens the gate and returns the last skipped samples, for the detector. */
   #open(): Float32Array {
     const { samples } = this.#unheard.read(0, this.#unheard.length);
     this.#unheard.clear();

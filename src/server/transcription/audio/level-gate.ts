@@ -4,20 +4,20 @@ import { SAMPLE_RATE } from '../engines/speech.ts';
 const SILENCE_ENERGY = 2.5e-4 ** 2;
 /** Opens 4 dB above the background. Vowels stand out by more, even of a voice that is hardly louder than the room. */
 const OPENING_RATIO = 2.5;
-/** The energy of a room varies from window to window; its mean over some 0.2 s does so much less. */
+/** Weight of a new window in the mean over some 0.2 s, which varies much less than the energy of single windows. */
 const SMOOTHING = 0.3;
-/** The background is the quietest in this time or in twice of it: nobody speaks that long without a pause. */
+/** The background is the quietest window of the last 3 to 6 s: nobody speaks that long without a pause. */
 const BACKGROUND_SAMPLES = 3 * SAMPLE_RATE;
 /** A detector reports speech that has just begun within this time. */
 const HANGOVER_SAMPLES = 0.4 * SAMPLE_RATE;
 
 /**
- * Tells windows that cannot have speech by their level: those that are hardly louder than the background, which it
- * learns and follows. In doubt it is open, which costs time and no words.
+ * Recognises windows without speech by their level: they are hardly louder than the background, which the gate measures
+ * continuously. In doubt the gate is open, which costs time but no words.
  */
 export class LevelGate {
   #smoothed: number | undefined;
-  /** The quietest of the current stretch and of the one before it. */
+  /** The quietest mean of the current stretch of time, and of the stretch before it. */
   #quietest = Number.POSITIVE_INFINITY;
   #quietestBefore = Number.POSITIVE_INFINITY;
   #stretchSamples = 0;

@@ -3,10 +3,15 @@ import type { SampleRingBuffer } from './sample-ring-buffer.ts';
 import type { BorrowedVad, VadSettings } from './vad-pool.ts';
 import { WINDOW } from './window-cutter.ts';
 
-/** Short enough to be noticed long before the utterance ends. Between words there is hardly a pause of this length. */
+/**
+ * Length of a pause: short enough to be noticed long before the utterance ends, and longer than most pauses between words.
+ */
 const PAUSE_SECONDS = 0.1;
 
-/** Of the native detector. An utterance is never so long that it would accept shorter pauses. */
+/**
+ * Settings of the native detector. No utterance reaches `maxSpeechSeconds`, beyond which the detector would accept shorter
+ * pauses.
+ */
 export const PAUSE_PROBE: VadSettings = {
   minSilenceSeconds: PAUSE_SECONDS,
   minSpeechSeconds: 0.03,
@@ -14,8 +19,8 @@ export const PAUSE_PROBE: VadSettings = {
 };
 
 /**
- * Listens to one utterance for a pause, by a second native detector that takes a short pause for an end. The detector
- * of the track does not tell what it makes of the sound before the pause is long enough.
+ * Looks for a pause in one utterance, with a second native detector that takes a short pause for an end. The detector of the
+ * track reports nothing about a pause before it is long enough.
  */
 export class PauseProbe {
   readonly #borrowed: BorrowedVad;
@@ -29,7 +34,7 @@ export class PauseProbe {
     this.#heardUntil = start;
   }
 
-  /** Listens to what is new, and returns the index at which the pause began; undefined while somebody speaks. */
+  /** Reads the new samples, and returns the index at which the pause began; undefined while somebody speaks. */
   listen(history: SampleRingBuffer): number | undefined {
     const { start, samples } = history.read(this.#heardUntil, history.length);
     const end = samples.length - (samples.length % WINDOW);

@@ -2,9 +2,9 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FileLocation, RecordingFiles } from '../../recordings/files/recording-files.ts';
 
-/** Together they outlast a restart of the object storage. */
+/** Pauses between attempts. Together they are longer than a restart of the object storage. */
 const PAUSES_MS = [1000, 2000, 4000, 8000] as const;
-/** A chunk that takes longer than this is given up, and the connection is replaced. */
+/** When a chunk takes longer than this the connection is replaced. */
 const STALL_MS = 30_000;
 
 export type ReadDeps = { readonly files: Pick<RecordingFiles, 'read'>; readonly clock: Clock };

@@ -2,7 +2,7 @@ import type { VoicedSegment } from '../engines/speech.ts';
 
 /** Window for comparing loudness: 100 ms at 16 kHz, longer than the silence inside a `t`. */
 const WINDOW = 1600;
-/** Earliest cut, as a share of the maximum length. A cut at a pause is worth a shorter piece. */
+/** Earliest cut, as a share of the maximum length. A cut at a pause is better than a longer piece. */
 const EARLIEST_CUT = 0.4;
 
 /**

@@ -13,7 +13,7 @@ export type VadSettings = {
   readonly minSilenceSeconds: number;
   /** Shorter sounds are no speech. */
   readonly minSpeechSeconds: number;
-  /** Beyond this, shorter pauses end speech too. */
+  /** In longer speech shorter pauses end speech too. */
   readonly maxSpeechSeconds: number;
 };
 

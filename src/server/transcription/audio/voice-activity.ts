@@ -6,11 +6,11 @@ import { splitSegment } from './split-segment.ts';
 import { type BorrowedVad, createVadPool, type VadPoolDeps } from './vad-pool.ts';
 import { WINDOW, WindowCutter } from './window-cutter.ts';
 
-/** Longer than any segment before it is cut. */
+/** Samples that are kept: more than any segment has before it is cut. */
 const HISTORY_SECONDS = 30;
 /** The detector misses voiceless consonants at either end of speech, so segments for recognition are extended by these. */
 export const SPEECH_MARGINS = { leadSeconds: 0.25, tailSeconds: 0.1 } as const;
-/** For who speaks when: the detector reports the end of speech about this much late. */
+/** Margins for turns (who speaks when): the detector reports the end of speech about 0.1 s late. */
 export const TURN_MARGINS = { leadSeconds: 0, tailSeconds: -0.1 } as const;
 /** Shorter sounds are no speech. */
 const MIN_SPEECH_SECONDS = 0.1;
@@ -36,7 +36,7 @@ export function createDetectorFactory(deps: VadPoolDeps): (settings: VoiceActivi
     const main = borrow({
       minSilenceSeconds: settings.minSilenceSeconds,
       minSpeechSeconds: MIN_SPEECH_SECONDS,
-      // Beyond this the detector accepts shorter pauses as an end. It is not a hard limit.
+      // In longer speech the detector accepts shorter pauses as an end. This is not a hard limit.
       maxSpeechSeconds: settings.maxSegmentSeconds / 2,
     });
     return new SileroDetector(settings, { main, borrowProbe });
@@ -57,7 +57,7 @@ class SileroDetector implements PauseDetector {
   readonly #tailSamples: number;
   readonly #history = new SampleRingBuffer(SAMPLE_RATE * HISTORY_SECONDS);
   readonly #windows = new WindowCutter();
-  /** End of the last segment: no sample belongs to two segments. */
+  /** End of the last segment, because no sample may belong to two segments. */
   #lastEnd = 0;
   /** Start of the current utterance; undefined during silence. */
   #voicedFrom: number | undefined;
@@ -103,7 +103,7 @@ class SileroDetector implements PauseDetector {
       : Math.min(this.#history.length, silentFrom + this.#tailSamples);
   }
 
-  /** Appends a pause to end the current utterance: the detector's own flush drops the last samples of it. */
+  /** Ends the current utterance by appending a pause, because the detector's own flush drops the last samples. */
   flush(): readonly VoicedSegment[] {
     if (this.#isClosed) return [];
     const end = this.#history.length + this.#windows.restLength;

@@ -1,16 +1,16 @@
-/** Number of samples that a native detector judges at a time. */
+/** Number of samples that a native detector processes at a time. */
 export const WINDOW = 512;
 
-/** Cuts a stream that comes in pieces of any length into windows of the same length. */
+/** Cuts a stream of pieces of any length into windows of the same length. */
 export class WindowCutter {
   #rest = new Float32Array(0);
 
-  /** Number of samples that wait for their window to be full. */
+  /** Number of samples in the window that is not full yet. */
   get restLength(): number {
     return this.#rest.length;
   }
 
-  /** The windows that are full now. */
+  /** Returns the windows that are full now. */
   push(samples: Float32Array): readonly Float32Array[] {
     const all = new Float32Array(this.#rest.length + samples.length);
     all.set(this.#rest);
@@ -22,7 +22,7 @@ export class WindowCutter {
     return windows;
   }
 
-  /** What is left at the end of the stream. */
+  /** Returns the samples of the last window, which is not full. */
   takeRest(): Float32Array {
     const rest = this.#rest;
     this.#rest = new Float32Array(0);

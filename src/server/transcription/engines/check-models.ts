@@ -86,7 +86,7 @@ function requireLanguage({ languages, family }: SherpaModel, language: string): 
   throw new Error(`This ${family} model does not support ${language}; it supports ${languages.join(', ')}.`);
 }
 
-/** A large model on a slow disk takes this long at most. */
+/** Maximum time for loading a model; a large one on a slow disk needs less. */
 const TRIAL_TIMEOUT_MS = 120_000;
 const MAX_REASON_CHARACTERS = 500;
 

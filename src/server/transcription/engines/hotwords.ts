@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** sherpa-onnx separates terms by `/`, and reads a word that begins with one of the others as a score or the like. */
+/**
+ * sherpa-onnx separates terms by `/`, and takes a word that begins with one of the other characters for a score or another
+ * parameter.
+ */
 const SYNTAX = /[/:#@]/g;
 
 /**

@@ -76,7 +76,7 @@ function watchDownload(
   onProgress(`fetching ${name}, ${whole}`);
   const timer = setInterval(() => {
     void sizeOf(folder).then((bytes) => {
-      // Beyond the size of the package, it is being unpacked.
+      // A folder larger than the package means that it is being unpacked.
       if (bytes <= reported || bytes > total) return;
       reported = bytes;
       onProgress(`fetching ${name}: ${(bytes / 1e6).toFixed(0)} of ${whole}`);
@@ -85,7 +85,7 @@ function watchDownload(
   return { close: () => clearInterval(timer) };
 }
 
-/** Sums the sizes of files that may be renamed or removed meanwhile. */
+/** Sums the sizes of files that may be renamed or removed at the same time. */
 async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true }).catch(() => []);
   const sizes = files.map(async (file) => {

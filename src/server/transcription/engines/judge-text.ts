@@ -1,13 +1,13 @@
 import { deflateSync } from 'node:zlib';
 import type { Recognition } from './speech.ts';
 
-/** Text that shrinks to less than its part by compression repeats itself: the limit is Whisper's own. */
+/** Text with a higher compression ratio repeats itself. The limit is Whisper's own. */
 const MAX_COMPRESSION_RATIO = 2.4;
-/** Quick speech has 20 characters a second. */
+/** Upper limit: quick speech has 20 characters a second. */
 const MAX_CHARACTERS_PER_SECOND = 35;
-/** Shorter sounds prove nothing. */
+/** Shorter sounds are not judged. */
 const MIN_SECONDS = 0.5;
-/** Reasons for which a text is certain to be wrong. */
+/** Confidence of a text that is certain to be wrong. */
 const DOUBTFUL_CONFIDENCE = 0.1;
 
 /**

@@ -17,7 +17,7 @@ export function createMixedEngine({
   localLanguages,
   localAtOnce,
 }: MixedEngineSettings): SpeechEngine {
-  // To tell the language it would have to be sent what is said in the local ones too.
+  // Without AUTO: to detect the language, the server would have to get speech in the local languages too.
   const sent = remote.languages.filter((language) => ![...localLanguages, AUTO].includes(language));
   const limit = createLimit(localAtOnce);
   const engineFor = (language: string): SpeechEngine => {
@@ -44,7 +44,10 @@ export function createMixedEngine({
   };
 }
 
-/** The queue of a worker admits as many recognitions as the server takes, which are too many for this machine. */
+/**
+ * Limits the concurrent local recognitions. A worker's queue runs as many recognitions as the server accepts, which are too
+ * many for this machine.
+ */
 function createLimit(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -55,7 +58,7 @@ function createLimit(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> 
       return await work();
     } finally {
       const next = waiting.shift();
-      // The place is handed on, or freed.
+      // The slot goes to the next waiting recognition, or becomes free.
       if (next === undefined) running -= 1;
       else next();
     }

@@ -1,7 +1,9 @@
 import type { StoredWord } from '../store.ts';
 import type { Recognition } from './speech.ts';
 
-/** The words of a segment that began then, in Unix milliseconds; without the member where there are none. */
+/**
+ * Returns `words` of a segment that began at `startedAt`, with times in Unix milliseconds; an empty object without words.
+ */
 export function placeWords(
   { words }: Pick<Recognition, 'words'>,
   startedAt: number,

@@ -23,7 +23,7 @@ export type RecogniseRequest = {
 
 /** Shorter sounds, such as a cough or a slammed door, may have no words; longer speech has. */
 const MIN_SPEECH_SAMPLES = SAMPLE_RATE;
-/** Together they outlast a restart of the speech server; segments that arrive meanwhile wait. */
+/** The pauses together are longer than a restart of the speech server. Segments that arrive in the meantime wait. */
 const RETRY = { pausesMs: [500, 2_000, 8_000], maxPauseMs: 10_000 } as const;
 
 /**

@@ -23,7 +23,7 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     read.set(folder, model);
     return model;
   };
-  /** The first that tells which language is spoken. */
+  /** The first model that detects the spoken language. */
   const folderOfAuto = (): string | undefined =>
     Object.entries(models())
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -97,7 +97,7 @@ async function loadRecogniser(
   return offlineRecogniser(await sherpa.OfflineRecognizer.createAsync(config));
 }
 
-/** A search that takes more time than the greedy one, and is the only one that prefers terms. */
+/** Creates a recogniser with the only search that prefers terms. It takes more time than the greedy search. */
 async function hotwordRecogniser(
   sherpa: Sherpa,
   modelConfig: object,

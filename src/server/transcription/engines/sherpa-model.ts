@@ -11,19 +11,19 @@ import { AUTO } from './speech.ts';
 
 export type SherpaModel = {
   readonly kind: 'offline' | 'streaming';
-  /** Such as Whisper; for messages. */
+  /** Family of the model for messages, such as Whisper. */
   readonly family: string;
-  /** Configuration of the recogniser for one of the languages, without threads. */
+  /** Configuration of the recogniser for a language, without the number of threads. */
   readonly modelConfig: (language: string) => Readonly<Record<string, unknown>>;
   /** Primary languages that the model names in its metadata; undefined when it does not name any. */
   readonly languages: readonly string[] | undefined;
-  /** Whether it tells which language is spoken, when it is configured for AUTO. */
+  /** Whether the model detects the spoken language when it is configured for AUTO. */
   readonly tellsLanguage: boolean;
   /** Whether each language needs a recogniser of its own. */
   readonly isPerLanguage: boolean;
   /** Longer input fails inside the model. */
   readonly maxSeconds: number;
-  /** What it needs to prefer terms; undefined where it cannot. */
+  /** Files that the model needs to prefer terms; undefined when it cannot. */
   readonly hotwords: HotwordFiles | undefined;
 };
 
@@ -37,7 +37,7 @@ const MOONSHINE_MAX_SECONDS = 8;
 const CANARY_LANGUAGES = ['de', 'en', 'es', 'fr'];
 const SENSE_VOICE_LANGUAGES = ['en', 'ja', 'ko', 'yue', 'zh'];
 
-/** Throws with what is missing or unsupported. */
+/** Reads the model in a folder. Throws an error that names what is missing or unsupported. */
 export function readSherpaModel(folder: string): SherpaModel {
   const files = readdirSync(folder);
   const tokens = files.find((file) => /(^|-)tokens\.txt$/.test(file));
@@ -138,7 +138,7 @@ const whisper: Family = ({ parts: { encoder, decoder }, metadata }) => {
     languages: isMultilingual ? codes : ['en'],
     tellsLanguage: isMultilingual,
     isPerLanguage: isMultilingual,
-    // Without a language, it tells the language first.
+    // Without a language the model detects it first.
     modelConfig: (language) => ({
       whisper: {
         ...{ encoder, decoder, task: 'transcribe' },
@@ -167,7 +167,7 @@ const senseVoice: Family = ({ parts: { model } }) => {
     languages: SENSE_VOICE_LANGUAGES,
     tellsLanguage: true,
     isPerLanguage: true,
-    // Its own word for it is auto.
+    // The model's own word for it is `auto`.
     modelConfig: (language) => ({ senseVoice: { model, language, useInverseTextNormalization: 1 } }),
   };
 };

@@ -17,7 +17,7 @@ export type OfflineRecognizer = {
 
 export type OfflineResult = {
   readonly text: string;
-  /** The language that the model was told or has told, such as `it` or `<|it|>`; empty when it knows of none. */
+  /** The configured or detected language, such as `it` or `<|it|>`; empty when the model has none. */
   readonly lang?: string;
   /** The log probability of each token; empty when the model gives none. */
   readonly ys_log_probs?: readonly number[];
@@ -27,7 +27,7 @@ export type OfflineResult = {
 export type TimedTokens = {
   readonly tokens?: readonly string[];
   readonly timestamps?: readonly number[];
-  /** Seconds. Only TDT models give them. */
+  /** Durations in seconds. Only TDT models return them. */
   readonly durations?: readonly number[];
 };
 

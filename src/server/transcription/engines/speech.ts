@@ -8,13 +8,20 @@ export interface SpeechEngine {
   readonly name: string;
   /** Whether a recognition in this language sends its audio to a server, which may charge for it by the second. */
   isRemoteFor(language: string): boolean;
-  /** BCP 47 tags, and AUTO where a model can tell, sorted. A primary language stands for all of its regions. */
+  /**
+   * BCP 47 tags, sorted, with AUTO when a model can detect the language. A primary language includes all of its regions.
+   */
   readonly languages: readonly string[];
-  /** Longer segments in this language must be cut before recognition. Throws as `recognise` rejects. */
+  /**
+   * Maximum length of a segment in this language; longer ones must be cut before recognition. Throws the errors of
+   * `recognise`.
+   */
   maxSegmentSecondsFor(language: string): number;
   /** Whether the engine can serve a language (`en` serves `en-GB`). */
   supports(language: string): boolean;
-  /** Loads the model of a language, so that the first utterance need not wait for it. Rejects as `recognise` would. */
+  /**
+   * Loads the model of a language, so that the first utterance need not wait for it. Rejects with the errors of `recognise`.
+   */
   prepare(language: string): Promise<void>;
   /** Rejects with ServiceError invalid-request, which lists the languages, when there is no model for this one. */
   recognise(request: RecognitionRequest): Promise<Recognition>;
@@ -24,20 +31,20 @@ export interface SpeechEngine {
 export type RecognitionRequest = {
   readonly samples: Float32Array;
   readonly language: string;
-  /** Names and terms to prefer, the most important first; recognisers that take none ignore it. */
+  /** Names and terms to prefer, the most important first. Some recognisers ignore them. */
   readonly vocabulary?: readonly string[] | undefined;
 };
 
 export type Recognition = {
   readonly text: string;
   readonly confidence: number | null;
-  /** Where the model says when each word is spoken. */
+  /** Words with times, when the model returns times. */
   readonly words?: readonly RecognisedWord[] | undefined;
-  /** BCP 47 tag of the language that is spoken, where AUTO was asked for and the model told. */
+  /** BCP 47 tag of the spoken language, when AUTO was requested and the model detected it. */
   readonly language?: string | undefined;
 };
 
-/** Seconds from the first sample. */
+/** A word with its times in seconds from the first sample. */
 export type RecognisedWord = {
   readonly text: string;
   readonly start: number;
@@ -45,10 +52,10 @@ export type RecognisedWord = {
   readonly confidence: number | null;
 };
 
-/** Stands for any language, where a model tells which one is spoken. */
+/** Language tag for "any": the model detects which language is spoken. */
 export const AUTO = 'auto';
 
-/** The language of a recognised text: `und`, as BCP 47 has it, where nobody knows. */
+/** Returns the language of a recognised text; `und`, the BCP 47 tag for an unknown language, when it was not detected. */
 export function languageOf({ language }: Pick<Recognition, 'language'>, requested: string): string {
   return language ?? (requested === AUTO ? 'und' : requested);
 }
@@ -64,7 +71,7 @@ export interface VoiceActivityDetector {
   close(): void;
 }
 
-/** Tells also of a pause that is not long enough to end a segment. */
+/** A detector that also reports a pause that is not long enough to end a segment. */
 export interface PauseDetector extends VoiceActivityDetector {
   /**
    * Returns where the current utterance will end if the pause that has begun lasts; undefined while somebody speaks, and

@@ -7,8 +7,8 @@ type Tokens = TimedTokens & { readonly ys_log_probs?: readonly number[] };
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /**
- * Joins the tokens of a text to words: a token that begins with a space begins one. A word ends where its last token
- * does, or with the next word where the model does not say how long a token is. Undefined where it gives no times.
+ * Joins the tokens of a text to words: a token that begins with a space begins a word. A word ends with its last token, or
+ * with the start of the next word when the model returns no durations. Returns undefined when the model returns no times.
  */
 export function wordsOf(
   { tokens = [], timestamps = [], durations = [], ys_log_probs: logs = [] }: Tokens,

@@ -9,7 +9,7 @@ const ERROR = {
     'Several workers died while they transcribed this room: their logs, or their memory limits, may say why.',
 } as const;
 
-/** Whether it ended so many workers that no further one may claim it. */
+/** Whether the transcription has ended so many workers that no other worker may claim it. */
 export function isLost({ attempts }: Transcription): boolean {
   return attempts >= MAX_LIVE_LOSSES;
 }

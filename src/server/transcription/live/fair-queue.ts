@@ -1,9 +1,9 @@
 /*
- * Shares recognition among tracks. Every track has a queue; the queues take turns, and each runs one job at a time, so
- * that its segments stay in order. Final segments run before interim results. A queue keeps only its latest interim
- * result: when recognition is slower than speech, interim results are dropped and finals never are. An early recognition,
- * of what is probably said to its end, goes before interim results and may take every place; the final for which it was
- * made then waits for no turn.
+ * Shares recognition among tracks. Every track has a queue; the queues take turns, and each runs one job at a time, so that
+ * its segments stay in order. Final segments run before interim results. A queue keeps only its latest interim result: when
+ * recognition is slower than speech, interim results are dropped and finals never are. An early recognition is that of an
+ * utterance that has probably ended. It runs before interim results and may take every slot; the final result that it
+ * prepares then needs no turn.
  */
 
 export type FairQueueSettings = {
@@ -14,9 +14,9 @@ export type FairQueueSettings = {
 export type TrackQueue = {
   /** `work` must not reject. */
   readonly addFinal: (work: Work, final?: FinalOptions) => void;
-  /** Replaces an interim result that has not started. Ignored while finals wait, since they are newer. */
+  /** Replaces an interim result that has not started. Ignored while finals wait, because those are newer. */
   readonly setInterim: (work: Work) => void;
-  /** Replaces what `setInterim` or an earlier call has set, in the same way. */
+  /** Sets an early recognition. Replaces an interim or early one that has not started. */
   readonly setEarly: (work: Work) => void;
   /** Resolves when all finals in the queue are done. */
   readonly drained: () => Promise<void>;
@@ -27,7 +27,7 @@ export type TrackQueue = {
 export type FinalOptions = {
   /** Length of the speech. */
   readonly seconds?: number;
-  /** Whether the work recognises nothing, because that is done: it runs beside those whose turn it is. */
+  /** Whether the text is recognised already. Such work runs at once and takes no slot. */
   readonly isReady?: () => boolean;
 };
 

@@ -14,10 +14,10 @@ import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber 
  *   claim     Takes an active transcription without a lease: one per round, so that several workers share the rooms,
  *             and none while recognition is behind.
  *   renew     Extends all leases of the worker long before they expire.
- *   expire    Takes the transcriptions of a worker whose lease has expired, so that they can be claimed. One that ended
- *             its workers again and again fails instead.
- *   end       Leaves the room when the row is stopped, deleted or taken over. A worker that lives to see its row taken
- *             over did not die of it, and says so.
+ *   expire    Releases the transcriptions of a worker whose lease has expired, so that they can be claimed. A transcription
+ *             that has ended several workers fails instead.
+ *   end       Leaves the room when the row is stopped, deleted or taken over. A worker that sees that its row was taken
+ *             over has not died, and corrects the count of losses.
  *   release   On close: stores everything said so far, then gives up the lease, so that another worker continues.
  *
  * A round follows each change of the transcriptions in the database, and each time at which a lease is due.
@@ -25,26 +25,26 @@ import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber 
 
 /** Changes and claims that follow each other closely are handled together. */
 const ROUND_PAUSE_MS = 400;
-/** Between two claims of transcriptions that have lost their worker: speech is being lost. */
+/** Pause between two claims of transcriptions that have lost their worker. It is short, because speech is being lost. */
 const TAKEOVER_PAUSE_MS = 100;
-/** Looks again after this time at the latest, since a change of another process may be missed. */
+/** Reads the database at least this often, because a change of another process may be missed. */
 const LOOK_AGAIN_MS = 30_000;
 /**
- * Another worker takes over when the lease of a killed one has expired. This, and less than a second to join the room,
- * is what a takeover loses.
+ * Duration of a lease. Another worker takes over when the lease of a killed worker has expired. A takeover loses the speech
+ * of this time and of less than a second for joining the room.
  */
 const LEASE_MS = 2_000;
 const RENEW_MS = 500;
-/** A round that starts or reads so late shows that the machine or the database was held up, for other workers too. */
+/** A round that starts or reads this late shows that the machine or the database was slow, for other workers too. */
 const HELD_UP_MS = 500;
 const BACKOFF = { firstMs: ROUND_PAUSE_MS, maxMs: 2_000 } as const;
 /** Maximum number of rooms. Usually the load of the machine sets a lower limit first. */
 const MAX_ROOMS = 50;
 /** With this many finals waiting, recognition is slower than speech, and the worker claims no further room. */
 const MAX_WAITING_FINALS = 20;
-/** A worker that holds a transcription for longer will not die of it. */
+/** A worker that has held a transcription for longer is assumed to survive it. */
 const SURVIVED_MS = 60_000;
-/** From this many losses on, a worker holds one such transcription at a time until it has survived it. */
+/** A worker holds only one transcription with this many losses at a time, until it has survived it. */
 const SUSPECT_LOSSES = 2;
 
 export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> &
@@ -62,7 +62,7 @@ export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> &
   };
 
 export type LiveTranscriber = {
-  /** Looks for transcriptions to claim: the engine has one more language. */
+  /** Looks for transcriptions to claim at once, because the engine has a new language. */
   readonly wake: () => void;
   /** Seconds of speech that wait for recognition. */
   readonly waitingSeconds: () => number;
@@ -79,12 +79,12 @@ export function startLiveTranscriber(deps: LiveTranscriberDeps): LiveTranscriber
   };
 }
 
-/** Times by the monotonic clock; those of the rows are times of day. */
+/** A lease in memory. Its times are of the monotonic clock, while the rows have wall-clock times. */
 type Lease = { renewedAt: number; isRefused: boolean; losses: number };
 type HeldRoom = { readonly room: RoomTranscription; readonly lease: Lease; readonly claimedAt: number };
 
 type Expiry = {
-  /** In how many milliseconds the next lease of another worker expires. */
+  /** Milliseconds until the next lease of another worker expires. */
   readonly nextExpiry: number | undefined;
   readonly hasExpired: boolean;
 };
@@ -99,7 +99,10 @@ class LiveWorker {
   #isInterrupted = false;
   #renewedAt = Number.NEGATIVE_INFINITY;
   #dueAt = Number.POSITIVE_INFINITY;
-  /** After an interruption of our own, other workers have had one too, and get time to renew their leases. */
+  /**
+   * No lease is expired before this time: after an interruption of this worker, others probably had one too and get time to
+   * renew their leases.
+   */
   #expiresNothingUntil = Number.NEGATIVE_INFINITY;
 
   constructor(deps: LiveTranscriberDeps) {
@@ -150,7 +153,7 @@ class LiveWorker {
     return pauseMs;
   }
 
-  /** Ends the rooms that are not ours any more. */
+  /** Reads the active transcriptions, and leaves the rooms that this worker no longer holds. */
   async #readActive(): Promise<readonly Transcription[]> {
     const { store, workerId } = this.#deps;
     const active = await store.transcriptions.listActiveLive();
@@ -190,7 +193,7 @@ class LiveWorker {
     return { nextExpiry: TAKEOVER_PAUSE_MS, hasExpired: true };
   }
 
-  /** Returns in how many milliseconds another transcription can be claimed, or looked at again. */
+  /** Claims a transcription. Returns the milliseconds until another one can be claimed, or until the next read. */
   async #claim(active: readonly Transcription[]): Promise<number | undefined> {
     const { store, clock, engine, log, workerId: owner } = this.#deps;
     const free = active.filter(({ leaseUntil }) => leaseUntil === null);

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
 
-/** Calls that end within this time share a collection. */
+/** Calls that end within this time share one garbage collection. */
 const GATHER_MS = 2_000;
 
 export type MemoryRelease = {

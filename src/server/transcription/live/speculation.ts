@@ -2,8 +2,8 @@ import { judgeText } from '../engines/judge-text.ts';
 import { type Recognition, SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from '../engines/speech.ts';
 
 /**
- * The detector of the track and the one that listens for pauses agree on the end of speech to 14 ms mostly, and to 60 ms
- * else. Both leave a tenth of a second behind it.
+ * Allowed difference of two ends of speech. The detector of the track and that of pauses mostly differ by 14 ms, at most by
+ * 60 ms. Both add a tenth of a second after the end.
  */
 const TOLERANCE_SAMPLES = SAMPLE_RATE * 0.08;
 
@@ -11,8 +11,8 @@ const TOLERANCE_SAMPLES = SAMPLE_RATE * 0.08;
 export type SampleSpan = { readonly start: number; readonly end: number };
 
 /**
- * A recognition of the current utterance that begins with a pause, before anybody knows whether the pause ends it. When
- * it does, the text is there already. When the speaker goes on, nobody asks for it.
+ * Recognises the current utterance when a pause begins, before it is known whether the pause ends the utterance. If it does,
+ * the text is available at once. If the speaker continues, the result is not used.
  */
 export class Speculation {
   readonly #span: SampleSpan;
@@ -29,7 +29,10 @@ export class Speculation {
     return this.#recognition;
   }
 
-  /** The recognition of a segment; undefined where it is not the utterance that was expected, or has no text. */
+  /**
+   * Returns the recognition of a segment; undefined when the segment is not the expected utterance, or when the recognition
+   * has no text.
+   */
   recognitionOf({ start, end }: SampleSpan): Recognition | undefined {
     const isExpected = start === this.#span.start && Math.abs(end - this.#span.end) <= TOLERANCE_SAMPLES;
     return isExpected && this.#recognition?.text !== '' ? this.#recognition : undefined;

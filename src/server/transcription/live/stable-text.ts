@@ -1,6 +1,6 @@
 /**
  * Keeps the words of interim results from flickering. A word that two results in a row have in the same place stays as it
- * was shown first, whatever later results make of it; the final text corrects it. The words behind may still change.
+ * was shown first, whatever later results make of it; the final text corrects it. The words after it may still change.
  */
 export class StableText {
   #kept: readonly string[] = [];

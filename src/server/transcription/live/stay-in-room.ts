@@ -12,7 +12,10 @@ export type StayDeps = {
 
 export type RoomStay = {
   readonly room: string;
-  /** The same for every worker, so that LiveKit disconnects the previous one when a worker takes over. */
+  /**
+   * Participant identity, the same for every worker, so that LiveKit disconnects the previous worker when another one takes
+   * over.
+   */
   readonly identity: string;
   /** Whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it. */
   readonly isHeld: () => boolean;

@@ -58,7 +58,7 @@ export type Utterance = {
   /** Unix milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** Of a final one, where the model says when each word was spoken. */
+  /** Words with times: only in final results of models that return times. */
   readonly words?: readonly StoredWord[];
   readonly isFinal: boolean;
 };
@@ -76,7 +76,7 @@ export class TrackTranscriber {
   readonly #waiting: WaitingSegments;
   /** The current utterance, once an interim result needed its id. */
   #current: CurrentUtterance | undefined;
-  /** The current utterance, recognised because a pause has begun in it. */
+  /** The early recognition of the current utterance, which began with a pause in it. */
   #speculation: Speculation | undefined;
   #interimAt = 0;
 
@@ -175,10 +175,10 @@ export class TrackTranscriber {
     }
   }
 
-  /** Returns whether there is a pause in the current utterance, after it has seen to it that the utterance is recognised. */
+  /** Starts the early recognition when the current utterance has a pause. Returns whether it has one. */
   #speculate(): boolean {
     const { engine } = this.#deps;
-    // A server would be sent the same sound again after every pause.
+    // Not for servers: the same audio would be sent again after every pause.
     if (engine.isRemoteFor(this.#request.language)) return false;
     const pausedAt = this.#detector.pausedAt();
     if (pausedAt === undefined) this.#speculation = undefined;
@@ -268,7 +268,7 @@ type EndedUtterance = {
   readonly segmentId: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** When its end was noticed, in monotonic milliseconds. */
+  /** When the end of the speech was noticed, in monotonic milliseconds. */
   readonly endedAt: number;
   readonly speculation: Speculation | undefined;
 };

@@ -19,15 +19,18 @@ export type CatalogueModel = {
   readonly about: string;
   /** File name of the archive in the releases. */
   readonly archive: string;
-  /** Bytes of the archive; null where no public text says so. */
+  /** Bytes of the archive; null when no public source states the size. */
   readonly downloadBytes: number | null;
-  /** Bytes of the model's files; null where no public text says so. */
+  /** Bytes of the model's files; null when no public source states the size. */
   readonly diskBytes: number | null;
   /** Publication with the word error rates that the authors measured. */
   readonly accuracy: string;
-  /** Installed from package registries, whose files have a known SHA-256; the archive only by --from. */
+  /**
+   * Whether the model is installed from package registries, whose files have a known SHA-256; its archive is used only with
+   * --from.
+   */
   readonly isPackage?: true;
-  /** SHA-256 by file name, where public text has them. Without it the first installation is unverified. */
+  /** SHA-256 by file name, when a public source has them. Without them the first installation is unverified. */
   readonly files?: Readonly<Record<string, string>>;
 };
 
@@ -38,12 +41,12 @@ const WHISPER = {
   downloadBytes: null,
 } as const;
 const MOONSHINE = { family: 'Moonshine', downloadBytes: null } as const;
-/** Results of the toolkit that trains Zipformers. */
+/** Repository with the results of the toolkit that trains Zipformers. */
 export const ICEFALL = 'https://github.com/k2-fsa/icefall/blob/master/egs';
 const MOONSHINE_PAPER = 'https://arxiv.org/abs/2410.15608';
 const MOONSHINE_LICENCE = 'Moonshine Community License (commercial use limited)';
 
-/** The wheel that has the model. */
+/** Size of the wheel with the model. */
 export const MOONSHINE_BYTES = 84_884_737;
 
 export const CATALOGUE: readonly CatalogueModel[] = [
@@ -211,7 +214,7 @@ export function suggestModel(language: string): CatalogueModel | undefined {
   return CATALOGUE.find(({ languages }) => matchLanguage(language, languages) !== undefined);
 }
 
-/** Such as `parakeet-tdt-0.6b-v3 (25 languages, 487 MB, CC-BY-4.0)`. */
+/** Describes a model in one line, such as `parakeet-tdt-0.6b-v3 (25 languages, 487 MB, CC-BY-4.0)`. */
 export function describeModel({
   name,
   languages,

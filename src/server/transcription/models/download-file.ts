@@ -2,9 +2,9 @@ import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import type { Clock } from '../../platform/clock.ts';
 
 /*
- * Downloads one file, and goes on where an earlier download of it ended: `<target>.part` holds what has arrived, and
- * `<target>.part.etag` the version of the file on the server. A server that has another version by now, or that cannot
- * send a part of the file, sends it whole.
+ * Downloads one file, and continues an earlier download of it: `<target>.part` has the bytes received so far, and
+ * `<target>.part.etag` the version of the file on the server. A server that has another version by now, or that cannot send
+ * part of a file, sends the whole file.
  */
 
 export type Download = {
@@ -21,12 +21,12 @@ export type ByteProgress = {
   readonly total: number | undefined;
 };
 
-/** Pauses after attempts that ended in the middle. An attempt that received anything starts anew with the first pause. */
+/** Pauses after attempts that ended in the middle. After an attempt that received anything, the first pause is next. */
 const PAUSES_MS = [1_000, 3_000, 10_000] as const;
 /** Waiting longer without a byte counts as a broken connection. */
 const STALL_MS = 30_000;
 
-/** Returns the path of the complete file. Rejects with the cause and what to do; what has arrived is kept. */
+/** Returns the path of the complete file. Rejects with the cause and what to do. The bytes received so far are kept. */
 export async function downloadFile(download: Download): Promise<string> {
   const { target, clock, signal } = download;
   const part = `${target}.part`;
@@ -46,13 +46,13 @@ export async function downloadFile(download: Download): Promise<string> {
   }
 }
 
-/** Removes what a download left, once the file is not needed any more. */
+/** Removes the files of a download when they are not needed any more. */
 export async function discardDownload(target: string): Promise<void> {
   await rm(`${target}.part`, { force: true });
   await rm(`${target}.part.etag`, { force: true });
 }
 
-/** The server's answer will be the same the next time. */
+/** The server rejected the request, and would do so again. */
 class DownloadRefused extends Error {
   override readonly name = 'DownloadRefused';
 }
@@ -116,7 +116,7 @@ function totalOf({ headers }: Response): number | undefined {
   return whole === null ? undefined : Number(whole);
 }
 
-/** Without a strong ETag nothing says that the rest belongs to the same file, so the download starts anew. */
+/** Without a strong ETag the rest may belong to another version of the file, so the download starts from the beginning. */
 async function writeOrRemove(path: string, etag: string | null): Promise<void> {
   if (etag === null || etag.startsWith('W/')) await rm(path, { force: true });
   else await writeFile(path, etag);

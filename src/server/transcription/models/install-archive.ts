@@ -22,7 +22,7 @@ export type ArchiveInstallation = {
   readonly folder: string;
   /** An archive, a folder with the archive or with the model's files, or the address of a mirror. */
   readonly from?: string | undefined;
-  /** Installs also what no published SHA-256 can verify, and records its SHA-256. */
+  /** Whether files without a published SHA-256 are installed too. Their SHA-256 is recorded. */
   readonly acceptUnverified: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -32,7 +32,7 @@ export type ArchiveInstallation = {
   readonly tryModel: (folder: string) => Promise<void>;
 };
 
-/** The model has no published SHA-256, and nobody has accepted that. */
+/** The model has no published SHA-256, and the caller has not accepted that. */
 class UnverifiedModel extends Error {
   override readonly name = 'UnverifiedModel';
 }
@@ -131,7 +131,7 @@ async function verify({ name, files: known }: CatalogueModel, unpacked: Unpacked
   return false;
 }
 
-/** Regular files alone, and those of test_wavs. */
+/** Copies only regular files, and those of test_wavs. */
 async function copyModel(from: string, to: string): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     if (entry.isFile()) await copyFile(join(from, entry.name), join(to, entry.name));
@@ -141,7 +141,10 @@ async function copyModel(from: string, to: string): Promise<void> {
   }
 }
 
-/** Archives of Whisper have each part in full size too, which is never used and three times as large. */
+/**
+ * Archives of Whisper have each part in a quantised and in a full form. The full form is three times as large and never
+ * used.
+ */
 async function removeUnusedTwins(folder: string): Promise<void> {
   const files = await readdir(folder);
   const twins = files.filter((file) => file.includes('.int8.')).map((file) => file.replace('.int8.', '.'));

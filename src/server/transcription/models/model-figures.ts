@@ -1,23 +1,23 @@
 import { ICEFALL } from './catalogue.ts';
 
 /*
- * What a model takes and how often it errs, so that an operator can choose one before it is downloaded. Each figure is
- * as its source publishes it, or measured by this project where a source is null; a figure that nobody publishes is
- * left out. Most are of the unquantised models and of other machines: `rtc stt bench` measures the installed one.
+ * Resources and error rates of models, so that an operator can choose one before the download. A figure is the published one
+ * of its source, or measured by this project when the source is null. Figures that nobody publishes are left out. Most are
+ * of the unquantised models and of other machines: `rtc stt bench` measures the installed one.
  */
 
 export type ModelSpeed = {
-  /** Seconds that it takes for each second of sound, with that many threads. */
+  /** Seconds of recognition for each second of audio, with that many threads. */
   readonly realTimeFactor: number;
   readonly threads: number;
-  /** Null where its source does not name it. */
+  /** Null when the source does not name it. */
   readonly machine: string | null;
   readonly source: string | null;
 };
 
 export type ErrorRate = {
   readonly percent: number;
-  /** The source of some says only that it depends on the language. */
+  /** `words or characters` when the source states only that the unit depends on the language. */
   readonly unit: 'words' | 'characters' | 'words or characters';
   /** The set of recordings, with its language where the model has several. */
   readonly test: string;
@@ -44,7 +44,7 @@ export function figuredModels(): readonly string[] {
   return [...new Set([MEMORY, SPEED, ERROR_RATES].flatMap((figures) => Object.keys(figures)))];
 }
 
-/** What the process grew by when it loaded the model and recognised 40 s of reading aloud in pieces of 8 s. */
+/** Bytes by which the process grew when it loaded the model and recognised 40 s of reading aloud in pieces of 8 s. */
 const MEMORY: Readonly<Record<string, number>> = { 'moonshine-tiny-en': 136_000_000 };
 
 const SHERPA_DOCS = 'https://k2-fsa.github.io/sherpa/onnx';
@@ -58,7 +58,7 @@ const MOONSHINE_DOCS = `${SHERPA_DOCS}/moonshine/models-v2.html`;
 const ZIPFORMER_DOCS = `${OFFLINE}/zipformer-transducer-models.html`;
 const WHISPER_DOCS = `${SHERPA_DOCS}/pretrained_models/whisper`;
 
-/** Of the quantised files. Where the documentation times several recordings, the longest. */
+/** Speed of the quantised files. When the documentation has several recordings, the figure is that of the longest. */
 const SPEED: Readonly<Record<string, ModelSpeed>> = {
   'moonshine-tiny-en': { realTimeFactor: 0.03, threads: 1, machine: null, source: null },
   'moonshine-base-en': published(0.109, 2, MOONSHINE_DOCS),

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { HintedError } from '../../../contract/hint.ts';
 
 /*
- * `models.lock` records what was installed without a published SHA-256: by name, the SHA-256 of what was accepted then.
- * Any later installation under the name, here or wherever the file is copied to, has to be the same.
+ * `models.lock` records the models that were installed without a published SHA-256: the SHA-256 of the accepted files, by
+ * name. Every later installation of that name, here or wherever the file is copied, must have the same SHA-256.
  */
 
 const FILE = 'models.lock';

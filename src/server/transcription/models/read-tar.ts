@@ -10,7 +10,7 @@ export type TarEntry = {
 };
 
 const BLOCK = 512;
-/** Metadata entries are short; a larger one is no archive of a model. */
+/** Maximum metadata entry. An archive with a larger one is not that of a model. */
 const MAX_METADATA_BYTES = 1024 * 1024;
 
 /** Rejects when the archive is damaged or cut off. */
@@ -110,7 +110,7 @@ class ByteReader {
     return part;
   }
 
-  /** Reads what follows the end of the archive, so that its writer can end. */
+  /** Reads the bytes after the end of the archive, so that its writer can end. */
   async drain(): Promise<void> {
     while ((await this.#source.next()).done !== true);
   }

@@ -9,8 +9,8 @@ import { HintedError } from '../../../contract/hint.ts';
 import { readTar, type TarEntry } from './read-tar.ts';
 
 /*
- * Unpacks a .tar.bz2 archive of a model. bzip2 decompresses, or Python where there is none. The entries are written
- * here: only regular files below the folder, no links, and no more than a model can have.
+ * Unpacks a .tar.bz2 archive of a model. bzip2 decompresses, or Python without bzip2. This code writes the entries: only
+ * regular files in the folder, no links, and not more bytes than a model can have.
  */
 
 /** Decompressors of standard input to standard output, in the order of preference. */
@@ -23,7 +23,7 @@ const DECOMPRESSORS = [
   ],
 ] as const;
 
-/** More than the largest model has. It bounds what a hostile archive can write. */
+/** More than the size of the largest model. Limits what a hostile archive can write. */
 const MAX_BYTES = 16 * 1024 ** 3;
 const MAX_ENTRIES = 1_000;
 
@@ -36,7 +36,7 @@ export async function unpackArchive(archive: string, folder: string, signal: Abo
     stderr = `${stderr}${chunk.toString()}`.slice(-500);
   });
   const ended = once(child, 'close');
-  // It ends before its input does when the archive has bytes after its end, or is damaged.
+  // The decompressor ends before its input when the archive is damaged, or has bytes after its end.
   const feeding = pipeline(createReadStream(archive), child.stdin).catch(() => undefined);
   try {
     await writeEntries(readTar(child.stdout), folder);
@@ -50,7 +50,7 @@ export async function unpackArchive(archive: string, folder: string, signal: Abo
       : new Error(`The archive is damaged: ${stderr.trim()}`, { cause: error });
   } finally {
     child.kill();
-    // The process counts as ended only when nothing is left to read of it.
+    // The process counts as ended only when all of its output was read.
     child.stdout.destroy();
     await Promise.allSettled([feeding, ended]);
   }
@@ -92,7 +92,7 @@ async function writeEntries(entries: AsyncIterable<TarEntry>, folder: string): P
   if (count === 0) throw new Error('The archive is empty.');
 }
 
-/** Archives made on macOS carry such files beside the real ones. */
+/** Whether a file is one that macOS adds to archives beside each real file. */
 function isMacMetadata(parts: readonly string[]): boolean {
   return parts.at(-1)?.startsWith('._') === true;
 }

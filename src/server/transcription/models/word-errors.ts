@@ -1,7 +1,7 @@
 export type WordErrors = {
-  /** Words that were said. */
+  /** Number of words that were said. */
   readonly words: number;
-  /** The least substitutions, insertions and deletions that turn what was said into what was recognised. */
+  /** Minimum number of substitutions, insertions and deletions that turn the spoken words into the recognised ones. */
   readonly errors: number;
 };
 

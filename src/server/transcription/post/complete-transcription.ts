@@ -10,11 +10,14 @@ export type CompleteTranscriptionDeps = Omit<AppendEventsDeps<TranscriptionStore
   readonly instanceId: string;
 };
 
-/** Pauses after the first and the second retryable failure. The third one is final. */
+/** Pauses after the first and the second retryable error. The third error is final. */
 const PAUSES_MS: readonly number[] = [5_000, 30_000];
 export const MAX_TRIES = PAUSES_MS.length + 1;
 
-/** Completes a transcription and appends its event in the same transaction. False when we no longer hold its lease. */
+/**
+ * Completes a transcription and appends its event in the same transaction. Returns false when this worker no longer holds
+ * its lease.
+ */
 export async function completeTranscription(
   deps: CompleteTranscriptionDeps,
   job: Transcription,
@@ -31,8 +34,8 @@ export async function completeTranscription(
 
 /**
  * Queues a transcription again when its error is retryable, else marks it as failed and appends its event in the same
- * transaction. Its segments stay only when the recording is damaged: after any other failure they would look like the
- * whole transcript. Returns `lost` when we no longer hold its lease.
+ * transaction. Its segments stay only when the recording is damaged: after any other failure they would look like the whole
+ * transcript. Returns `lost` when this worker no longer holds its lease.
  */
 export async function failTranscription(
   deps: CompleteTranscriptionDeps,

@@ -25,11 +25,11 @@ import { LeaseLost, type TranscribeDeps, transcribeRecording } from './transcrib
  *   release   On close: queues the job again; the attempt does not count.
  */
 
-/** Another worker takes over when the lease of a killed one has expired. */
+/** Duration of a lease. Another worker takes over when the lease of a killed worker has expired. */
 const LEASE_MS = 12_000;
-/** A job that is due could not be claimed: another worker was faster, and has not committed yet. */
+/** Pause after a due job could not be claimed, because another worker has claimed it and not committed yet. */
 const CLAIM_PAUSE_MS = 500;
-/** Looks again after this time at the latest, since a change of another process may be missed. */
+/** Reads the database at least this often, because a change of another process may be missed. */
 const LOOK_AGAIN_MS = 30_000;
 const BACKOFF = { firstMs: CLAIM_PAUSE_MS, maxMs: 4_000 } as const;
 
@@ -37,7 +37,7 @@ export type PostTranscriberDeps = TranscribeDeps &
   CompleteTranscriptionDeps & { readonly changes: ChangeFeed; readonly store: VocabularyStores };
 
 export type PostTranscriber = {
-  /** Looks for recordings to transcribe: the engine has one more language. */
+  /** Looks for recordings to transcribe at once, because the engine has a new language. */
   readonly wake: () => void;
   /** Releases the current job. */
   readonly close: () => Promise<void>;
@@ -63,7 +63,7 @@ export function startPostTranscriber(deps: PostTranscriberDeps): PostTranscriber
   };
 }
 
-/** Transcribes one recording. Returns in how many milliseconds the next one is due. */
+/** Transcribes one recording. Returns the milliseconds until the next one is due. */
 async function round(deps: PostTranscriberDeps, signal: AbortSignal): Promise<number> {
   const { store, clock, engine, instanceId: owner } = deps;
   const supports = (language: string): boolean => engine.supports(language);
@@ -95,7 +95,7 @@ async function work(deps: PostTranscriberDeps, job: Transcription, closing: Abor
       );
       const isOurs = await completeTranscription(deps, job, durationMs);
       log.info({ transcriptionId, durationMs, isOurs }, 'transcribed a recording');
-      // What is left after an error is deleted by the service within ten minutes.
+      // After an error the service deletes the remaining audio within ten minutes.
       await purgeAllSounds(store, clock.now()).catch((error: unknown) => {
         log.warn({ transcriptionId, err: error }, 'deleting the sound of tracks failed');
       });

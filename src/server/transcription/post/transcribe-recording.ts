@@ -29,7 +29,7 @@ export type TranscribeDeps = Pick<ReadSoundDeps, 'soundBox'> & {
   readonly createDetector: (language: string) => VoiceActivityDetector;
 };
 
-/** A claimed job. */
+/** A claimed job, as far as this worker holds its lease. */
 export type JobLease = {
   readonly job: Transcription;
   readonly owner: string;
@@ -146,7 +146,7 @@ class RecognitionPipeline {
     for (const { segment, ...voice } of spoken) {
       this.#lease.signal.throwIfAborted();
       const recognition = recognise(this.#deps, this.#lease, segment);
-      // Awaited later: a failure before that must not count as unhandled.
+      // The recognition is awaited later. An error before that must not count as unhandled.
       recognition.catch(() => undefined);
       this.#running.push({ recognition, voice });
       while (this.#running.length >= atOnce) await this.#finishFirst();
@@ -168,9 +168,9 @@ class RecognitionPipeline {
 const MIN_SPEECH_SAMPLES = SAMPLE_RATE;
 
 /**
- * Recognises a segment. Recognisers return an empty text when they fail inside, so a segment without text is tried
- * again in halves. One that has no text even then (music, a long laugh) becomes `[inaudible]`, as in captions, so that
- * the transcript shows that something was there.
+ * Recognises a segment. Recognisers return an empty text when they fail inside, so a segment without text is tried again in
+ * halves. A segment that still has no text (music, a long laugh) becomes `[inaudible]`, as in captions, so that the
+ * transcript shows that there was sound.
  */
 async function recognise(
   deps: TranscribeDeps,
@@ -197,7 +197,7 @@ async function recognise(
 
 const INAUDIBLE = '[inaudible]';
 
-/** Speech, but not one word in the whole recording: the recogniser does not work. */
+/** The error for a recording with speech and without a single recognised word: the recogniser does not work. */
 function noWords(engine: SpeechEngine, { start, samples }: VoicedSegment): TranscriptionError {
   const [from, to] = [toSeconds(start), toSeconds(start + samples.length)];
   return new TranscriptionError(
@@ -206,7 +206,7 @@ function noWords(engine: SpeechEngine, { start, samples }: VoicedSegment): Trans
   );
 }
 
-/** Long pauses, since giving up means that the next attempt starts the recording from its beginning. */
+/** The pauses are long, because the next attempt starts the recording from its beginning. */
 const RETRY = { pausesMs: [1_000, 5_000, 15_000], maxPauseMs: 60_000 } as const;
 
 async function recogniseOnce(

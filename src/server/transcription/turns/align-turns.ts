@@ -1,21 +1,23 @@
-/** Milliseconds by any clock. */
+/** A span of time in milliseconds, by any clock. */
 export type Span = { readonly from: number; readonly to: number };
 
 const STEP_MS = 10;
-/** The clocks of a recorder and of a worker may be this far apart, and the recorder may be this slow. */
+/** Maximum shift: differences between the clocks of a recorder and a worker, and delays of a recorder, are smaller. */
 const MAX_SHIFT_MS = 4_000;
-/** Less speech, or fewer turns, would match in many places. */
+/** Minimum speech for an alignment. Less would match in many places. */
 const MIN_SPEECH_MS = 5_000;
 const MIN_TURNS = 4;
-/** The nearer of two places that match as well is right: each second counts as this share of the speech. */
+/**
+ * Cost of a shift by one second, as a share of the speech: of two positions that match equally well the nearer one is right.
+ */
 const DISTANCE_COST = 0.02;
-/** Another position must match better by this share of the speech than where the clocks say. */
+/** A shifted position must match better than the position by the clocks, by this share of the speech. */
 const MIN_GAIN = 0.02;
 
 /**
- * Returns by how many milliseconds the turns have to be moved to lie on the recorded speech, at most four seconds to
- * either side; 0 where no position is plainly better. The turns were heard by one machine, the recording was made by
- * another one, later and by its own clock. `speech` is the speech of a recording from its beginning, or of a part.
+ * Returns by how many milliseconds the turns have to be moved to lie on the recorded speech, at most four seconds to either
+ * side; 0 where no position is plainly better. One machine detected the turns; another machine made the recording, later and
+ * by its own clock. `speech` is the speech of a recording from its beginning, or of a part of it.
  */
 export function alignTurns(turns: readonly Span[], speech: readonly Span[]): number {
   const from = Math.min(...speech.map((span) => span.from));
@@ -38,7 +40,7 @@ export function alignTurns(turns: readonly Span[], speech: readonly Span[]): num
   return (middleOf(matches, best) - shifts) * STEP_MS;
 }
 
-/** One byte for each step in which somebody speaks. */
+/** Returns an array with a 1 for each step of time in which somebody speaks. */
 function activity(spans: readonly Span[], { from, to }: Span): Uint8Array {
   const steps = new Uint8Array(Math.max(0, Math.ceil((to - from) / STEP_MS)));
   const stepOf = (at: number): number =>
@@ -51,7 +53,7 @@ function count(steps: Uint8Array): number {
   return steps.reduce((sum, step) => sum + step, 0);
 }
 
-/** Steps with speech in both, less those that only the turns have. */
+/** Number of steps with speech in both, minus those with speech in the turns only. */
 function matchOf(spoken: Uint8Array, heard: Uint8Array, shift: number): number {
   let match = 0;
   for (let step = 0; step < spoken.length; step += 1) {
@@ -60,7 +62,7 @@ function matchOf(spoken: Uint8Array, heard: Uint8Array, shift: number): number {
   return match;
 }
 
-/** Neighbours match almost as well: the middle of them is the best guess. */
+/** Neighbouring shifts match almost as well. The middle of them is the best guess. */
 function middleOf(matches: readonly number[], best: number): number {
   const isGood = (match: number | undefined): boolean => match !== undefined && match >= best - 1;
   const first = matches.indexOf(best);

@@ -3,22 +3,22 @@ import type { Span } from './align-turns.ts';
 /** A turn by the clock of the recording. */
 export type TurnSpan = Span & { readonly trackId: string };
 
-/** A part of a stretch of speech, and whose it is. */
+/** A part of a stretch of speech with its speaker. */
 export type SpokenPart = {
-  /** The part ends somewhere in this range: within it both neighbours speak, or neither does. */
+  /** Range in which the part may end: in it both neighbours speak, or neither does. */
   readonly cut: Span;
-  /** Undefined where nobody was heard. */
+  /** Track of the speaker; undefined when no turn was detected. */
   readonly trackId: string | undefined;
 };
 
-/** Less than this of another voice is not worth a cut: the two detectors do not agree to the last syllable. */
+/** A shorter stretch of another voice causes no cut, because the two detectors differ by up to a syllable. */
 const SWITCH_MS = 80;
-/** Speech that lies beside a turn belongs to it when it is this near. */
+/** Speech beside a turn belongs to it within this distance. */
 const NEAR_MS = 500;
 
 /**
- * Cuts a stretch of speech where the speaker changes. Each part gets the track that leaves the least of it unexplained:
- * somebody who is interrupted by a word while speaking on keeps the floor.
+ * Cuts a stretch of speech where the speaker changes. Each part gets the track that explains most of it: a speaker who
+ * continues while somebody interrupts with a word keeps the part.
  */
 export function cutAtTurns(speech: Span, turns: readonly TurnSpan[]): readonly SpokenPart[] {
   const near = turns.filter(({ from, to }) => from < speech.to + NEAR_MS && to > speech.from - NEAR_MS);
@@ -37,7 +37,7 @@ export function cutAtTurns(speech: Span, turns: readonly TurnSpan[]): readonly S
   return parts;
 }
 
-/** How long two or more tracks have speech at the same time. */
+/** Returns the milliseconds in which two or more tracks have speech at the same time. */
 export function overlapOf(speech: Span, turns: readonly TurnSpan[]): number {
   const inside = turns.filter(({ from, to }) => from < speech.to && to > speech.from);
   return intervalsOf(speech, inside)
@@ -45,7 +45,7 @@ export function overlapOf(speech: Span, turns: readonly TurnSpan[]): number {
     .reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
-/** A stretch in which nobody begins or ends. */
+/** A stretch of time in which no turn begins or ends. */
 type Interval = Span & { readonly voices: ReadonlySet<string> };
 
 function intervalsOf({ from, to }: Span, turns: readonly TurnSpan[]): readonly Interval[] {
@@ -60,7 +60,10 @@ function intervalsOf({ from, to }: Span, turns: readonly TurnSpan[]): readonly I
 
 type Path = { readonly cost: number; readonly labels: readonly string[] };
 
-/** The cheapest labels: time in which only others speak costs its length, and each change of the speaker SWITCH_MS. */
+/**
+ * Assigns tracks to intervals at the lowest cost: time in which only others speak costs its length, and each change of the
+ * speaker costs SWITCH_MS.
+ */
 function assign(intervals: readonly Interval[], tracks: readonly string[]): readonly string[] {
   let paths = new Map<string, Path>(tracks.map((track) => [track, { cost: 0, labels: [] }]));
   for (const interval of intervals) {
@@ -85,7 +88,7 @@ function cheapestOf(paths: readonly Path[]): Path {
   return paths.reduce((best, path) => (path.cost < best.cost ? path : best));
 }
 
-/** Everything around the end of the interval that is as good for the one as for the other. */
+/** Returns the range around the end of the interval that fits both of its neighbours equally well. */
 function cutRange(intervals: readonly Interval[], index: number, labels: readonly string[]): Span {
   const isFree = (interval: Interval | undefined): boolean =>
     interval !== undefined && labels.every((label) => costOf(interval, label) === 0);

@@ -8,13 +8,13 @@ import type { ListenedRecording } from './store.ts';
 import { TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
 
 /*
- * Listens to one room that is recorded, as a hidden agent: the voice activity detector alone says when each track has
- * speech. Nothing is recognised, and no sound is kept but that of turns in a recording with recordTracks, sealed.
+ * Listens to one room that is recorded, as a hidden agent: a voice activity detector finds when each track has speech.
+ * Nothing is recognised. Audio is kept, encrypted, only of turns in a recording with recordTracks.
  */
 
 export type ListenDeps = StayDeps &
   TurnWriterDeps & {
-    /** Creates the detector of one track. Its segments have no margins: see Speech. */
+    /** Creates the detector of one track, with TURN_MARGINS. */
     readonly createDetector: () => VoiceActivityDetector;
     readonly soundBox: Pick<SoundBox, 'seal'>;
   };
@@ -129,6 +129,6 @@ class TrackListeners {
 type Heard = {
   readonly segment: VoicedSegment;
   readonly startedAt: number;
-  /** Undefined where no sound is kept. */
+  /** Undefined when no audio is kept. */
   readonly sound: Float32Array | undefined;
 };

@@ -1,14 +1,14 @@
 import type { Span } from './align-turns.ts';
 import type { TurnSpan } from './cut-at-turns.ts';
 
-/** Shorter speech beside such turns belongs to them when nobody else was heard: the detectors do not agree exactly. */
+/** Shorter speech beside such turns belongs to them when nobody else spoke, because the detectors do not agree exactly. */
 const MIN_REST_MS = 1_000;
 /** Shorter parts have no word. */
 const MIN_HEARD_MS = 200;
 
 /**
- * Selects the turns that are recognised from their own track: those that overlap with another participant's, where the
- * sound of all of these was kept.
+ * Selects the turns that are recognised from their own track: those that overlap with another participant's, if the audio of
+ * all of these was kept.
  */
 export function selectOwnTurns<T extends TurnSpan>(
   turns: readonly T[],
@@ -20,7 +20,7 @@ export function selectOwnTurns<T extends TurnSpan>(
   });
 }
 
-/** What is left of a stretch of the recording's speech without the turns that are recognised from their own tracks. */
+/** Removes the turns that are recognised from their own tracks from a stretch of the recording's speech. */
 export function withoutOwnTurns(
   speech: Span,
   own: readonly TurnSpan[],

@@ -1,13 +1,15 @@
 import type { TurnStores } from './store.ts';
 
-/** Sound of recordings that nobody transcribes is kept for this long. */
+/** Retention of audio whose recording is not transcribed. */
 const KEPT_MS = 7 * 86_400_000;
-/** Each part has some 40 kB. Small, so that on SQLite others get their turns to write. */
+/**
+ * Parts of one deletion. Each part has some 40 kB; the number is small, so that on SQLite other writers get their turns.
+ */
 const BATCH = 100;
 
 type PurgeBatch = { readonly now: number; readonly limit: number };
 
-/** Deletes sound of tracks that was transcribed, or is too old. Returns how many parts it deleted. */
+/** Deletes audio of tracks that was transcribed or is too old. Returns the number of deleted parts. */
 export function purgeSounds(
   { turns }: Pick<TurnStores, 'turns'>,
   { now, limit }: PurgeBatch,
@@ -15,7 +17,7 @@ export function purgeSounds(
   return turns.purgeSounds({ before: now - KEPT_MS, limit: Math.min(limit, BATCH) });
 }
 
-/** Deletes all of it. */
+/** Deletes all audio that purgeSounds may delete, in batches. */
 export async function purgeAllSounds(store: Pick<TurnStores, 'turns'>, now: number): Promise<void> {
   while ((await purgeSounds(store, { now, limit: BATCH })) > 0);
 }

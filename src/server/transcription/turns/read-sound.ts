@@ -13,7 +13,7 @@ export type ReadSoundDeps = {
 
 type TurnKey = Pick<Turn, 'trackId' | 'startedAt'>;
 
-/** Returns whether the sound of a turn is kept and can be opened. */
+/** Reads which turns have audio that is kept and can be decrypted. Returns a function that checks a turn. */
 export async function readKeptSounds(
   { store, soundBox, log }: ReadSoundDeps,
   recordingId: string,
@@ -38,7 +38,7 @@ type OwnTurns = {
   readonly maxSegmentSeconds: number;
 };
 
-/** The turns in which people speak at once, each from its own track and one after the other. */
+/** Yields the turns in which people speak at the same time one after the other, each with the audio of its own track. */
 export async function* readOwnTurns(
   deps: ReadSoundDeps,
   { recordingId, cutter, maxSegmentSeconds }: OwnTurns,
@@ -52,7 +52,7 @@ export async function* readOwnTurns(
   }
 }
 
-/** Undefined when it was deleted since, or is not what was sealed, which is logged. */
+/** Returns undefined when the audio was deleted since, or cannot be decrypted, which is logged. */
 async function readSound(
   { store, soundBox, log }: ReadSoundDeps,
   recordingId: string,

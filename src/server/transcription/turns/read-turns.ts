@@ -6,8 +6,8 @@ export type ReadTurnsDeps = { readonly store: Pick<TurnStores, 'turns'>; readonl
 const LOOK_AGAIN_MS = 250;
 
 /**
- * Reads who spoke when in a recording that has ended. Waits while a worker still stores the last turns: for the end of
- * its lease at most, when it has died. Rejects when the signal is aborted.
+ * Reads the turns of a recording that has ended. Waits while a worker still stores the last turns, at most until the end of
+ * its lease if it has died. Rejects when the signal is aborted.
  */
 export async function readTurns(
   { store, clock }: ReadTurnsDeps,

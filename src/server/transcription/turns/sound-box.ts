@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { SAMPLE_RATE } from '../engines/speech.ts';
 
-/** A sealed second of a turn, or less at its end. */
+/** One encrypted second of a turn, or less at its end. */
 export type SealedSound = { readonly keyId: string; readonly part: number; readonly sealed: string };
 
-/** The turn whose sound it is. */
+/** The turn to which the audio belongs. */
 export type SoundPlace = {
   readonly recordingId: string;
   readonly trackId: string;
@@ -13,9 +13,9 @@ export type SoundPlace = {
 
 export interface SoundBox {
   seal(samples: Float32Array, place: SoundPlace): readonly SealedSound[];
-  /** Whether it has the key with which the sound was sealed. */
+  /** Whether the key is available with which the audio was encrypted. */
   canOpen(keyId: string): boolean;
-  /** Opens the parts of one turn, in their order. Throws when they are not what was sealed for this turn. */
+  /** Decrypts the parts of one turn, in order. Throws when they were not encrypted for this turn. */
   open(parts: readonly SealedSound[], place: SoundPlace): Float32Array;
 }
 
@@ -25,9 +25,9 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
 /**
- * Seals the sound of a turn in parts of a second, each with a nonce of its own: base64 of nonce, ciphertext (16 bit,
- * little endian, 16 kHz) and tag. Recording, track, time and number of the part are associated data: a part that was
- * moved to another place does not open. The first key seals; all of them open. The keys are derived from those that
+ * Encrypts the audio of a turn in parts of a second, each with a nonce of its own: base64 of nonce, ciphertext (16 bit,
+ * little endian, 16 kHz) and tag. Recording, track, time and number of the part are associated data: a part that was moved
+ * to another place cannot be decrypted. The first key encrypts and all keys decrypt. The keys are derived from those that
  * encrypt secrets, and are used for nothing else.
  */
 export function createSoundBox(encryptionKeys: readonly [Buffer, ...Buffer[]]): SoundBox {
@@ -57,7 +57,7 @@ function deriveKey(key: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', 'rtc-service kept sound', KEY_BYTES));
 }
 
-/** Tells keys apart without telling them. */
+/** Identifies a key without revealing it. */
 function idOf(key: Buffer): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 8);
 }

@@ -2,20 +2,20 @@ import { SampleRingBuffer } from '../audio/sample-ring-buffer.ts';
 import { SPEECH_MARGINS } from '../audio/voice-activity.ts';
 import { SAMPLE_RATE, type VoiceActivityDetector, type VoicedSegment } from '../engines/speech.ts';
 
-/** Longer than any turn with the pause that ends it. */
+/** Longer than any turn including the pause that ends it. */
 const MEMORY_SECONDS = 30;
 const LEAD_SAMPLES = SPEECH_MARGINS.leadSeconds * SAMPLE_RATE;
 /** The segments of a detector of turns end a tenth of a second before speech does. */
 const TAIL_SAMPLES = (SPEECH_MARGINS.tailSeconds + 0.1) * SAMPLE_RATE;
 
 /**
- * A detector of turns that remembers what it was given, so that the whole sound of a turn can be read, with the margins
- * that a recogniser needs: the turns themselves have none.
+ * A detector of turns that keeps its recent input, so that the audio of a turn can be read with the margins that a
+ * recogniser needs. The turns themselves have no margins.
  */
 export class SoundMemory implements VoiceActivityDetector {
   readonly #detector: VoiceActivityDetector;
   readonly #memory = new SampleRingBuffer(MEMORY_SECONDS * SAMPLE_RATE);
-  /** No sample belongs to two turns. */
+  /** End of the last turn that was read, because no sample may belong to two turns. */
   #lastEnd = 0;
   #isFlushed = false;
 
@@ -33,7 +33,9 @@ export class SoundMemory implements VoiceActivityDetector {
     return this.#detector.push(samples);
   }
 
-  /** The sound of a segment that `push` or `flush` has just returned, in their order. */
+  /**
+   * Returns the audio of a segment that `push` or `flush` has just returned. Must be called in the order of the segments.
+   */
   soundOf({ start, samples }: VoicedSegment): Float32Array {
     const from = Math.max(this.#lastEnd, start - LEAD_SAMPLES);
     const sound = this.#memory.read(from, start + samples.length + TAIL_SAMPLES);

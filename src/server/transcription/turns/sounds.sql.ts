@@ -4,10 +4,10 @@ import type { Tables } from '../../platform/storage/schema/tables.ts';
 import type { SealedSound, SoundPlace } from './sound-box.ts';
 import type { HeardTurn, KeptSound, SoundPurge } from './store.ts';
 
-/** Each has some 40 kB. */
+/** Rows of one statement. Each has some 40 kB. */
 const INSERTED_AT_ONCE = 20;
 
-/** In the transaction that adds the turns. */
+/** Adds the audio of turns, in the transaction that adds the turns. */
 export async function addSounds(
   db: Kysely<Tables>,
   recordingId: string,
@@ -50,7 +50,9 @@ export function readSound(
 
 type Place = SoundPlace & Pick<SealedSound, 'part'>;
 
-/** The predicate of an index of the transcriptions is repeated to the letter. */
+/**
+ * Repeats the predicate of a partial index of the transcriptions literally, because the engines use the index only then.
+ */
 export async function purgeSounds({ db }: Connection, { before, limit }: SoundPurge): Promise<number> {
   const { rows } = await sql<Place>`
     select "recordingId", "trackId", "startedAt", part from "turnSounds"

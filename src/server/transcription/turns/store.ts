@@ -2,9 +2,9 @@ import type { Recording, RecordingStores } from '../../recordings/store.ts';
 import type { SealedSound, SoundPlace } from './sound-box.ts';
 
 /*
- * The turns of speech while a room was recorded. One stt-live worker at a time listens for a recording, by a lease: a row
- * that exists while somebody listens. A turn is one participant's speech without a longer pause. Turns are deleted with
- * their recording.
+ * The turns of speech while a room was recorded. One stt-live worker at a time listens to the room of a recording, by a
+ * lease: a row that exists while a worker listens. A turn is one participant's speech without a longer pause. Turns are
+ * deleted with their recording.
  */
 
 export type Turn = {
@@ -17,14 +17,14 @@ export type Turn = {
   readonly endedAt: number;
 };
 
-/** A recording that should be listened to, and who does. */
+/** A recording whose room needs a listening worker, and the worker that holds the lease. */
 export type ListenedRecording = {
   readonly recordingId: string;
   readonly room: string;
-  /** Lease owner; null when nobody has listened yet. */
+  /** Lease owner; null when no worker has listened yet. */
   readonly owner: string | null;
   readonly leaseUntil: number | null;
-  /** 1 where each participant's sound is kept, else 0. */
+  /** 1 when each participant's audio is kept, else 0. */
   readonly recordTracks: number;
 };
 
@@ -35,42 +35,42 @@ export type ListeningClaim = {
   readonly leaseUntil: number;
 };
 
-/** A turn as the worker heard it, with its sealed sound where the recording keeps tracks. */
+/** A turn as the worker detected it, with its encrypted audio when the recording keeps tracks. */
 export type HeardTurn = Turn & { readonly sound?: readonly SealedSound[] | undefined };
 
-/** Sound that is kept: of which turn, and sealed with which key. */
+/** Identifies the turn of kept audio, and the key with which it was encrypted. */
 export type KeptSound = Pick<Turn, 'trackId' | 'startedAt'> & { readonly keyId: string };
 
 export type SoundPurge = {
-  /** Unix milliseconds: the sound of turns that began before is deleted in any case. */
+  /** Unix milliseconds. The audio of turns that began before is deleted in any case. */
   readonly before: number;
   readonly limit: number;
 };
 
 export interface TurnStore {
   /**
-   * Lists running recordings, oldest first, and those that a worker listens to, were stopped after `stoppedAfter` and
-   * have not ended.
+   * Lists recordings, the oldest first: running ones, and those that a worker listens to, that were stopped after
+   * `stoppedAfter` and have not ended.
    */
   listListened(stoppedAfter: number): Promise<readonly ListenedRecording[]>;
-  /** True when `owner` now holds the lease: nobody did, or its lease had expired. */
+  /** Claims the lease if no worker holds it or if it has expired. Returns whether `owner` holds it now. */
   claimListening(claim: ListeningClaim): Promise<boolean>;
   /** Extends all leases of a worker. */
   renewListening(owner: string, leaseUntil: number): Promise<void>;
   releaseListening(recordingId: string, owner: string): Promise<void>;
   /** Whether a worker listens, or may have turns that are not stored yet. */
   isListening(recordingId: string, now: number): Promise<boolean>;
-  /** Adds turns and skips known ones. False when `owner` does not hold the lease. */
+  /** Adds turns and skips known ones. Returns false when `owner` does not hold the lease. */
   addTurns(recordingId: string, owner: string, turns: readonly HeardTurn[]): Promise<boolean>;
   /** Lists turns by start, then track. */
   listTurns(recordingId: string): Promise<readonly Turn[]>;
-  /** Lists the turns of which the sound is kept. */
+  /** Lists the turns whose audio is kept. */
   listSounds(recordingId: string): Promise<readonly KeptSound[]>;
-  /** Reads the sealed sound of a turn, its parts in their order. */
+  /** Reads the encrypted audio of a turn, with its parts in order. */
   readSound(place: SoundPlace): Promise<readonly SealedSound[]>;
   /**
-   * Deletes at most `limit` parts of sound that is not needed any more: its recording was transcribed and no other
-   * transcription of it waits, or it is older than `before`. Returns how many it deleted.
+   * Deletes at most `limit` parts of audio that is not needed any more: its recording was transcribed and no other
+   * transcription of it is waiting, or it is older than `before`. Returns their number.
    */
   purgeSounds(purge: SoundPurge): Promise<number>;
 }

@@ -9,46 +9,48 @@ import type { Turn } from './store.ts';
 /** Speech of a recording with its speaker. */
 export type SpokenSegment = {
   readonly segment: VoicedSegment;
-  /** Undefined where no worker listened, or nobody was heard. */
+  /** Undefined when no worker listened, or when no turn was detected. */
   readonly speaker: Pick<Turn, 'trackId' | 'identity' | 'name'> | undefined;
-  /** Null where nobody was heard. */
+  /** Null when no turn was detected. */
   readonly overlapMs: number | null;
 };
 
 /** A turn that is recognised from its own track and not from the recording. */
 export type OwnTurn = {
   readonly turn: Turn;
-  /** Milliseconds from the beginning of the recording, where the turn's sound with its margins begins. */
+  /** Start of the turn's audio with its margin, in milliseconds from the beginning of the recording. */
   readonly from: number;
   readonly overlapMs: number;
 };
 
 type PlacedTurn = TurnSpan & { readonly turn: Turn };
 
-/** So much speech is held before the turns are laid on it: 4 MB of samples. */
+/** Speech that is held before the turns are aligned with it: 4 MB of samples. */
 const HELD_MS = 60_000;
-/** A cut is looked for this far beyond the end of a turn, since the detectors do not agree exactly. */
+/** A cut may be this far beyond the end of a turn, because the detectors do not agree exactly. */
 const CUT_MARGIN_MS = 50;
 /** Shorter parts have no word. */
 const MIN_PART_SAMPLES = SAMPLE_RATE * 0.2;
-/** Speech that ends so long before the first turn was not listened to, however far the turns are moved. */
+/**
+ * Speech that ends this long before the first turn was spoken before the worker listened, however far the turns are shifted.
+ */
 const UNHEARD_MS = 5_000;
 const LEAD_MS = SPEECH_MARGINS.leadSeconds * 1000;
 const TAIL_MS = SPEECH_MARGINS.tailSeconds * 1000;
 
 /**
- * Cuts the speech of a recording where the speaker changes, and says who speaks. The sound is cut and not the text, since
- * few recognisers say when each word was spoken, and every part is recognised as the speech of one person.
+ * Cuts the speech of a recording where the speaker changes, and finds the speaker of each part. The audio is cut and not the
+ * text, because few recognisers return the times of words. Every part is recognised as the speech of one person.
  */
 export class TurnCutter {
   readonly #turns: readonly Turn[];
   readonly #speakers: ReadonlyMap<string, Turn>;
   readonly #originAt: number;
-  /** The start of the first turn, as far as it is known. */
+  /** Estimated start of the first turn. */
   readonly #firstMs: number;
   /** The turns by the clock of the recording; undefined before they were aligned. */
   #spans: readonly PlacedTurn[] | undefined;
-  /** Those of them that are recognised from their own tracks, and the others. */
+  /** The turns that are recognised from their own tracks. */
   #own: readonly PlacedTurn[] = [];
   #mixed: readonly PlacedTurn[] = [];
   readonly #isKept: (turn: Turn) => boolean;
@@ -56,8 +58,8 @@ export class TurnCutter {
   #offsetMs = 0;
 
   /**
-   * `originAt`: the beginning of the recording by the clock of the turns, as far as it is known. `isKept`: whether the
-   * sound of a turn's own track is there.
+   * `originAt`: the estimated beginning of the recording by the clock of the turns. `isKept`: whether the audio of a turn's
+   * own track is available.
    */
   constructor(turns: readonly Turn[], originAt: number, isKept: (turn: Turn) => boolean = () => false) {
     this.#turns = turns;
@@ -68,12 +70,14 @@ export class TurnCutter {
     if (turns.length === 0) this.#spans = [];
   }
 
-  /** The milliseconds by which the turns were moved; 0 before. */
+  /** The milliseconds by which the turns were shifted; 0 before the alignment. */
   get offsetMs(): number {
     return this.#offsetMs;
   }
 
-  /** Returns what can be told by now: the beginning of a recording is held until the turns can be aligned. */
+  /**
+   * Returns the segments whose speaker is known by now. The beginning of a recording is held until the turns can be aligned.
+   */
   push(segments: readonly VoicedSegment[]): readonly SpokenSegment[] {
     if (this.#spans === undefined) {
       const unheard = segments.filter((segment) => spanOf(segment).to < this.#firstMs - UNHEARD_MS);
@@ -84,7 +88,7 @@ export class TurnCutter {
     return segments.flatMap((segment) => this.#cut(segment));
   }
 
-  /** Returns the rest. */
+  /** Returns the remaining segments. */
   flush(): readonly SpokenSegment[] {
     const held = this.#held;
     this.#held = [];
@@ -148,7 +152,10 @@ export class TurnCutter {
 /** Indices of samples in a segment. */
 type SamplePart = Span & { readonly trackId: string | undefined };
 
-/** A part that is too short joins the one before it, or the one after it where it is the first. */
+/**
+ * Splits a segment into parts. A part that is too short is joined to the previous part, or to the next one when it is the
+ * first.
+ */
 function partsOf(segment: VoicedSegment, parts: readonly SpokenPart[]): readonly SamplePart[] {
   const found: SamplePart[] = [];
   let from = 0;

@@ -4,24 +4,24 @@ import { type ListenDeps, type Listening, listenToRoom } from './listen-to-room.
 import type { ListenedRecording, TurnStores } from './store.ts';
 
 /*
- * Listens to every room that is recorded, so that a transcription of the recording can say who spoke. Several workers
+ * Listens to every room that is recorded, so that a transcription of the recording can name the speakers. Several workers
  * share the recordings by leases:
  *
  *   claim     Takes a running recording without a valid lease: one per round, so that the workers share them.
  *   renew     Extends all leases of the worker long before they expire.
- *   finish    Stores the last turns and gives up the lease when the recording has ended.
+ *   finish    Stores the last turns and releases the lease when the recording has ended.
  *   end       Leaves the room when the recording is gone or another worker has taken over.
- *   release   On close: stores who spoke so far, then gives up the lease, so that another worker continues.
+ *   release   On close: stores the turns so far, then releases the lease, so that another worker continues.
  */
 
 /** Changes and claims that follow each other closely are handled together. */
 const ROUND_PAUSE_MS = 400;
-/** Looks again after this time at the latest, since a change of another process may be missed. */
+/** Reads the database at least this often, because a change of another process may be missed. */
 const LOOK_AGAIN_MS = 30_000;
-/** Another worker takes over when the lease of a killed one has expired. */
+/** Duration of a lease. Another worker takes over when the lease of a killed worker has expired. */
 const LEASE_MS = 4_000;
 const RENEW_MS = 1_000;
-/** A recorder that was told to stop records on for a moment, and then it writes the file. */
+/** Time after a stop in which the recorder still records for a moment and writes the file. */
 const ENDING_MS = 10_000;
 const BACKOFF = { firstMs: ROUND_PAUSE_MS, maxMs: 2_000 } as const;
 /** Maximum number of rooms. */
@@ -37,7 +37,7 @@ export type TurnListenerDeps = Omit<ListenDeps, 'store'> & {
 };
 
 export type TurnListener = {
-  /** Stores who spoke so far and releases the leases. */
+  /** Stores the turns so far and releases the leases. */
   readonly close: () => Promise<void>;
 };
 
@@ -57,7 +57,7 @@ class TurnWorker {
   readonly #leaving = new Set<Promise<void>>();
   readonly #loop: Loop;
   readonly #unsubscribe: () => void;
-  /** Monotonic milliseconds, whereas the leases of the rows are times of day. */
+  /** Monotonic milliseconds. The leases of the rows have wall-clock times. */
   #renewedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: TurnListenerDeps) {
@@ -84,7 +84,7 @@ class TurnWorker {
     this.#loop.wakeWithin(ROUND_PAUSE_MS);
   }
 
-  /** Returns in how many milliseconds the next lease is due, or the next look. */
+  /** Returns the milliseconds until the next lease is due or until the next read. */
   async #round(): Promise<number> {
     const { store, clock } = this.#deps;
     await this.#renew();
@@ -111,7 +111,7 @@ class TurnWorker {
     for (const { lease } of this.#held.values()) lease.renewedAt = at;
   }
 
-  /** Leaves the rooms whose recording has ended, and those that another worker has. */
+  /** Leaves the rooms whose recording has ended or that another worker has taken over. */
   #leave(recordings: readonly ListenedRecording[]): void {
     const { workerId } = this.#deps;
     const owners = new Map(recordings.map(({ recordingId, owner }) => [recordingId, owner]));

@@ -25,7 +25,7 @@ export class TurnWriter {
   readonly #settings: TurnWriterSettings;
   #unstored: HeardTurn[] = [];
   #storing: Promise<void> | undefined;
-  /** Ends the pause before the next turns are stored. */
+  /** Aborts the pause before the next turns are stored. */
   readonly #flushing = new AbortController();
   #isClosed = false;
 

@@ -1,9 +1,11 @@
-/* Names and terms that are likely to be said in a room. Rooms go by their names, so that they outlast a session. */
+/*
+ * Names and terms that are likely to be said in a room. They are stored by the room's name, so that they outlive a session.
+ */
 
 export interface VocabularyStore {
-  /** Empty when the room has none. */
+  /** Returns an empty list when the room has none. */
   find(room: string): Promise<readonly string[]>;
-  /** Replaces those of the room. */
+  /** Replaces the terms of the room. */
   save(room: string, terms: readonly string[]): Promise<void>;
   delete(room: string): Promise<void>;
 }

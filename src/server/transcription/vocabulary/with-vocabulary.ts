@@ -9,8 +9,8 @@ type VocabularyDeps = {
 };
 
 /**
- * The engine for one transcription: it prefers the vocabulary that the room has now. Without a database the
- * transcription does without.
+ * Returns the engine of one transcription, which prefers the current vocabulary of the room. While the database does not
+ * respond the vocabulary is empty.
  */
 export function withVocabulary({ store, engine, log }: VocabularyDeps, room: string): SpeechEngine {
   const reading = store.vocabularies.find(room).catch((error: unknown) => {

@@ -1,12 +1,13 @@
 import type { ForgottenWords } from '../../../contract/words.ts';
 import type { Speaker, WordStores } from './store.ts';
 
-/** Small, so that on SQLite nobody waits long for it: deleting a segment rewrites pages of the search's index. */
+/** Small, so that on SQLite other writers do not wait long: deleting a segment rewrites pages of the search index. */
 const BATCH = 100;
 
 /**
- * Deletes what a participant said, as far as transcripts name the speaker, from every transcription of the room or of
- * all rooms, live and of recordings, and who spoke when in the recordings. It is done in parts; after an error the same request does the rest.
+ * Deletes the speech of a participant, as far as transcripts name the speaker, from every live and post-call transcription
+ * of the room or of all rooms, with the participant's turns in recordings. Works in parts; after an error the same request
+ * deletes the rest.
  */
 export async function forgetWords(
   { store }: { readonly store: Pick<WordStores, 'words'> },

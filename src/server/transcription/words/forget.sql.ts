@@ -6,7 +6,7 @@ import type { Speaker, SpeechRemains } from './store.ts';
 
 type FoundRow = { readonly id: string; readonly transcriptionId: string };
 
-/** Locks the transcriptions first, in the order of their ids, as whoever stores or deletes their segments does. */
+/** Locks the transcriptions first, in the order of their ids, like all code that stores or deletes segments. */
 export function forget(
   { atomically, dialect, changes }: Connection,
   speaker: Speaker,
@@ -33,7 +33,7 @@ export function forget(
 
 type FoundTurn = Pick<TurnRow, 'recordingId' | 'trackId' | 'startedAt'>;
 
-/** With the sound of them that was kept. */
+/** Deletes turns with their kept audio. */
 export function forgetTurns({ atomically }: Connection, speaker: Speaker, limit: number): Promise<number> {
   const { room } = speaker;
   const ofRoom =

@@ -1,30 +1,30 @@
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
 
 /*
- * Words across transcriptions: search, and the deletion of what one participant said. The database keeps the index of
- * words itself: a segment that is deleted leaves it in the same transaction.
+ * Words across transcriptions: search, and the deletion of one participant's speech. The database maintains the index of
+ * words itself: the deletion of a segment updates it in the same transaction.
  */
 
 export type WordQuery = {
-  /** What to find, as plain text: a segment must have every word of it. */
+  /** Words to find, as plain text. A segment must have every one of them. */
   readonly text: string;
   readonly room?: string | undefined;
   readonly egressId?: string | undefined;
   /** BCP 47; `en` finds `en-US` too. */
   readonly language?: string | undefined;
-  /** Unix milliseconds: only what was begun to be said then or later. */
+  /** Unix milliseconds: only segments that began then or later. */
   readonly since?: number | undefined;
-  /** Unix milliseconds: only what was begun to be said before. */
+  /** Unix milliseconds: only segments that began before. */
   readonly until?: number | undefined;
   readonly limit: number;
-  /** `nextBefore` of the page before. */
+  /** `nextBefore` of the previous page. */
   readonly before?: number | undefined;
 };
 
 export type WordHits = {
-  /** Those that were stored last come first. */
+  /** The segments that were found, the latest stored first. */
   readonly hits: readonly WordHit[];
-  /** For the next page; null after the last one. */
+  /** Position of the next page; null after the last page. */
   readonly nextBefore: number | null;
 };
 
@@ -33,7 +33,7 @@ export type WordHit = {
   readonly transcription: Transcription;
   /** Whether any segment of the transcription is of a known track. */
   readonly hasTracks: boolean;
-  /** The text of the segment in pieces, every second of which, from the second on, was searched for. */
+  /** The text of the segment in pieces. The second, the fourth and so on are matches. */
   readonly pieces: readonly string[];
 };
 
@@ -45,25 +45,22 @@ export interface WordStore {
    * transcription of each segment that was deleted.
    */
   forget(speaker: Speaker, limit: number): Promise<readonly string[]>;
-  /**
-   * Deletes at most `limit` turns of a participant, who spoke when in recordings, with their sound. Returns how many it
-   * deleted.
-   */
+  /** Deletes at most `limit` turns of a participant in recordings, with their audio. Returns their number. */
   forgetTurns(speaker: Speaker, limit: number): Promise<number>;
-  /** What is left that has, or will have, the participant's speech. */
+  /** Counts what still has, or will have, the participant's speech. */
   countRemains(speaker: Speaker): Promise<SpeechRemains>;
 }
 
 export type Speaker = {
   readonly identity: string;
-  /** Undefined for every room. */
+  /** Undefined for all rooms. */
   readonly room: string | undefined;
 };
 
 export type SpeechRemains = {
-  /** Transcriptions that have not ended, of whoever speaks. */
+  /** Number of transcriptions that have not ended, whoever speaks in them. */
   readonly running: number;
-  /** Recordings in which a worker heard the participant. */
+  /** Number of recordings with turns of the participant. */
   readonly recordings: number;
 };
 

@@ -6,7 +6,7 @@ import type { WordStores } from './store.ts';
 
 export type WordDeps = { readonly store: Pick<WordStores, 'words'> };
 
-/** What one participant said, whatever transcription it is in. */
+/** Routes about one participant's speech in all transcriptions. */
 export function wordRoutes(deps: WordDeps): readonly Route[] {
   return [
     defineRoute({

@@ -17,16 +17,16 @@ export function createWordStore(connection: Connection): WordStore {
   };
 }
 
-/** Enclose what was found. A text that has these characters itself is returned in one piece. */
+/** Marks around matches. A text that has these characters itself is returned in one piece. */
 const MARK_START = '\u{E000}';
 const MARK_END = '\u{E001}';
 
 type FoundRow = StoredSegment & {
   readonly transcriptionId: string;
   readonly searchKey: number | string;
-  /** Null where the database does not make it. */
+  /** Null when the database does not compute it. */
   readonly highlighted: string | null;
-  /** By the words as they are, which the language's configuration may leave out. */
+  /** Highlighted by the unstemmed words, which the language's configuration may leave out as stop words. */
   readonly highlightedWords: string | null;
 };
 
@@ -60,7 +60,7 @@ async function hitsOf(
   return rows.flatMap((row): WordHit[] => {
     const { transcriptionId, searchKey: _, highlighted, highlightedWords, ...segment } = row;
     const transcription = byId.get(transcriptionId);
-    // It may have been deleted since its segments were found.
+    // The transcription may have been deleted since its segments were found.
     if (transcription === undefined) return [];
     const pieces =
       highlighted === null
@@ -70,7 +70,7 @@ async function hitsOf(
   });
 }
 
-/** Splits by the first text that has marks. */
+/** Splits the first text that has marks. */
 function piecesOf(text: string, highlighted: readonly string[]): readonly string[] {
   for (const marked of highlighted) {
     const pieces = marked.split(/[\u{E000}\u{E001}]/u);
@@ -101,8 +101,8 @@ function filterOf({ room, egressId, language, since, until }: WordQuery): RawBui
 }
 
 /**
- * The index yields its rows from the newest on, and no more of them than the page needs: cross joins keep the order of
- * the tables.
+ * Reads the index from the newest row on, and not more rows than the page needs, because cross joins keep the order of the
+ * tables.
  */
 function findOnSqlite(text: string, { filter, before, limit }: Find): RawBuilder<FoundRow> | undefined {
   const query = termQuery(text);
@@ -117,7 +117,7 @@ function findOnSqlite(text: string, { filter, before, limit }: Find): RawBuilder
     order by "segmentWords"."rowid" desc limit ${limit}`;
 }
 
-/** The highlights are made for the page alone: they cost more than the search. */
+/** Computes the highlights for the page only, because they cost more than the search. */
 function findOnPostgres(text: string, { filter, before, limit }: Find): RawBuilder<FoundRow> {
   const marks = `StartSel=${MARK_START}, StopSel=${MARK_END}, HighlightAll=true`;
   const configuration = sql`"searchConfiguration"("language")`;

@@ -13,18 +13,20 @@ export type OpenaiSettings = {
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly model: string;
-  /** Languages of the model; the API does not tell them. */
+  /** Languages of the model. The API has no list of them. */
   readonly languages: readonly string[];
   /** Time limit for a whole response; default 30 s. */
   readonly timeoutMs?: number;
 };
 
 const TIMEOUT_MS = 30_000;
-/** The text of a segment takes a few hundred bytes, and its words and tokens with their times some 20 KB. */
+/**
+ * Maximum response. The text of a segment takes a few hundred bytes, and its words and tokens with their times some 20 KB.
+ */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 const MAX_SEGMENT_SECONDS = 25;
 
-/** Asks a server that has OpenAI's POST /v1/audio/transcriptions. */
+/** Recognises speech with a server that has OpenAI's POST /v1/audio/transcriptions. */
 export function createOpenaiEngine({ log }: { readonly log: Log }, settings: OpenaiSettings): SpeechEngine {
   const languages = settings.languages.toSorted();
   const chooseFormat = createFormatChoice(log);
@@ -51,7 +53,7 @@ export function createOpenaiEngine({ log }: { readonly log: Log }, settings: Ope
 /** Whisper reads the last 224 tokens of a prompt, and a token has about three letters. */
 const MAX_PROMPT_LENGTH = 600;
 
-/** The terms that fit, from the first on. */
+/** Joins as many terms as fit, beginning with the first. */
 function promptOf(vocabulary: readonly string[]): string {
   let prompt = '';
   for (const term of vocabulary) {

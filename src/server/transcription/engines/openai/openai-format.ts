@@ -8,8 +8,8 @@ type Send = (format: OpenaiFormat) => Promise<Response>;
 
 /**
  * Asks for `verbose_json` until the server's first response shows whether it has this format. Servers may charge for each
- * second that they are sent: only the first segment is sent a second time after a refusal, and the segments that come
- * meanwhile wait for its outcome. What is refused later is not refused for its format.
+ * second that they are sent: only the first segment is sent a second time after an error, and segments that arrive in the
+ * meantime wait for its outcome. Later errors are not caused by the format.
  */
 export function createFormatChoice(log: Log): (send: Send) => Promise<Response> {
   let known: OpenaiFormat | undefined;

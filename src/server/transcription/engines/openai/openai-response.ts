@@ -10,7 +10,9 @@ export type OpenaiResponse = {
   readonly language: unknown;
 };
 
-/** Reads `json` and `verbose_json`. Undefined for a response without a text; what else cannot be read is left out. */
+/**
+ * Reads `json` and `verbose_json`. Returns undefined for a response without a text; other unreadable members are left out.
+ */
 export function parseOpenaiResponse(body: string, seconds: number): OpenaiResponse | undefined {
   const { text, language, words, segments } = membersOf(parseJson(body));
   if (typeof text !== 'string') return undefined;
@@ -67,7 +69,7 @@ function toWords(
   });
 }
 
-/** OpenAI's own words lack the punctuation of the text: each is looked up in it, after the one before. */
+/** OpenAI's own words lack the punctuation of the text: each word is looked up in the text, after the previous word. */
 function punctuationOf(text: string): (word: string) => string {
   let cursor = 0;
   return (word) => {
