@@ -7,11 +7,18 @@ import {
   parsePerson,
   personErrors,
 } from '../contract/parsed-person.ts';
-import { generate, type Language, match, messages, type Place, translateFaults } from '../fiscal/index.ts';
+import {
+  generate,
+  type Language,
+  match,
+  messages,
+  type Place,
+  regions,
+  translateFaults,
+} from '../fiscal/index.ts';
 import { fieldOfName, type RecordField } from './columns.ts';
 import { type DateParts, dateOfText } from './date-text.ts';
 import { PERSON_TEXTS, type PersonTexts } from './person-texts.ts';
-import { provinceOfText } from './province-text.ts';
 import type { Rules } from './rules.ts';
 
 export type PersonRecord = Partial<Readonly<Record<RecordField, unknown>>>;
@@ -207,4 +214,32 @@ function dateError(date: unknown, fault: PersonFieldError, texts: DateTexts): Pe
   if (isBlank(date)) return { reason: 'missing', message: texts.dateMissing };
   const isRead = typeof date === 'string' && dateOfText(date) !== undefined;
   return isRead ? fault : { reason: 'unknown', message: texts.dateFormat };
+}
+
+/** The abbreviation of a province as people write it: `RM`, `(RM)`, `Roma`, `Estero`. Anything else stays as it is. */
+function provinceOfText(text: string): string {
+  if (text.length <= 2) return text;
+  const bare = text.replace(/[().]/g, '').trim();
+  if (bare.length <= 2) return bare;
+  abbreviations ??= readAbbreviations();
+  return abbreviations.get(lettersOf(bare)) ?? text;
+}
+
+let abbreviations: ReadonlyMap<string, string> | undefined;
+
+function readAbbreviations(): Map<string, string> {
+  const named = regions().flatMap(({ provinces }) =>
+    provinces.flatMap(({ name, abbreviation }) =>
+      name.split('/').map((part): [string, string] => [lettersOf(part), abbreviation]),
+    ),
+  );
+  return new Map([...named, ['ESTERO', 'EE'], ['STATOESTERO', 'EE']]);
+}
+
+function lettersOf(name: string): string {
+  return name
+    .normalize('NFD')
+    .toUpperCase()
+    .replace(/[^A-Z]/g, '')
+    .replace(/^PROVINCIADI/, '');
 }

@@ -1,5 +1,7 @@
+import type { RtcClient } from '../../client/client.ts';
 import type { CommonFlags } from '../connection/connect.ts';
 import type { SeenResponses } from '../connection/seen-responses.ts';
+import type { Settings } from '../connection/settings.ts';
 import { bilingualError } from '../errors/bilingual-error.ts';
 import { EXIT, isProgrammingError } from '../errors/cli-error.ts';
 import { colourLevel } from '../terminal/colours.ts';
@@ -12,11 +14,11 @@ import { commandName, type Fields } from './command.ts';
 import type { CommandGroup } from './command-group.ts';
 import { CONNECTION_OPTIONS } from './common-options.ts';
 import type { Context } from './context.ts';
-import { openContext } from './open-context.ts';
 import { kebab } from './parsing/parameter-names.ts';
 import { parseCommand } from './parsing/parse.ts';
 import type { Invocation } from './parsing/program.ts';
 import { checked, readInput } from './parsing/read-input.ts';
+import { createPrompter } from './prompts.ts';
 
 /** A noun, the words after it, and what the context has from main. */
 export type CommandCall = {
@@ -146,5 +148,48 @@ function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
     isDebug: common.debug === true,
     isCurl: common.curl === true,
     requestTimeoutSeconds: requestTimeout(textOf('requestTimeout')),
+  };
+}
+
+type OpenContext = { readonly context: Context; close(): Promise<void> };
+
+/** The command line that a context is for. */
+type Call = Pick<Context, 'command' | 'argv' | 'flags' | 'helpOf'>;
+
+function openContext(io: Io, terminal: Terminal, call: Call): OpenContext {
+  let settings: Promise<Settings> | undefined;
+  let client: Promise<RtcClient> | undefined;
+  let looking: Promise<RtcClient> | undefined;
+  const context: Context = {
+    io,
+    terminal,
+    responses: { unmarked: undefined },
+    ...call,
+    prompter: createPrompter(io),
+    settings: () => {
+      settings ??= import('../connection/settings.ts').then((module) =>
+        module.resolveSettings(io, call.flags),
+      );
+      return settings;
+    },
+    client: () => {
+      client ??= import('../connection/connect.ts').then((module) => module.connect(context));
+      return client;
+    },
+    readOnlyClient: () => {
+      if (!call.flags.isCurl) return context.client();
+      looking ??= import('../connection/connect.ts').then((module) => module.connectReadOnly(context));
+      return looking;
+    },
+  };
+  return {
+    context,
+    close: async () => {
+      for (const opening of [client, looking]) {
+        // A client that could not be made has been reported already, and holds nothing.
+        const opened = await opening?.catch(() => undefined);
+        await opened?.close();
+      }
+    },
   };
 }

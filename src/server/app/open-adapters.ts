@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import type { DevelopmentMedia } from '../health/check-self.ts';
-import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { createMetrics, type Metrics, type StoreCall } from '../metrics/metrics.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { createMediaWorkers } from '../platform/livekit/count-media-workers.ts';
-import { createLivekitMediaServer } from '../platform/livekit/livekit-media-server.ts';
+import { createLivekitMediaServer, type LivekitCall } from '../platform/livekit/livekit-media-server.ts';
 import type { MediaEventReader } from '../platform/livekit/media-event.ts';
 import { createMediaEventReader } from '../platform/livekit/media-event-reader.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
 import { createTokenSigner, type TokenSigner } from '../platform/livekit/token-signer.ts';
 import type { Log } from '../platform/log.ts';
+import type { TracingDeps } from '../platform/tracing/open-telemetry.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import { createRecordingFiles } from '../recordings/files/create-recording-files.ts';
 import { createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
@@ -25,7 +26,6 @@ import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';
 import type { Closers } from './closers.ts';
 import type { Config } from './config/config.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
-import { observeCalls, openTracing } from './open-tracing.ts';
 import type { Store } from './store.ts';
 
 export type ServiceParts = {
@@ -127,4 +127,38 @@ export function databaseOf(config: Config): StoreOptions['database'] {
     return { databaseUrl: config.databaseUrl, poolSize: config.values.DATABASE_POOL_SIZE };
   }
   return { sqlitePath: join(config.dataDir, 'rtc.sqlite') };
+}
+
+/** The SDK is loaded only for those who want traces. */
+async function openTracing(
+  { tracing }: Config,
+  deps: Omit<TracingDeps, 'instanceId'> & { readonly instanceId?: string | undefined },
+): Promise<Tracing | undefined> {
+  if (tracing === undefined) return undefined;
+  const { createTracing } = await import('../platform/tracing/open-telemetry.ts');
+  return createTracing(tracing, { ...deps, instanceId: deps.instanceId ?? '' });
+}
+
+/** Both count and trace what they are told of. */
+function observeCalls(metrics: Metrics | undefined, tracing: Tracing | undefined) {
+  return {
+    onStoreCall: (call: StoreCall): void => {
+      metrics?.observeStoreCall(call);
+      tracing?.record({
+        name: `${call.store}.${call.method}`,
+        durationMs: call.durationMs,
+        error: call.isSuccess ? undefined : 'the call failed',
+        attributes: { 'db.collection.name': call.store, 'db.operation.name': call.method },
+      });
+    },
+    onMediaCall: (call: LivekitCall): void => {
+      metrics?.observeMediaCall(call);
+      tracing?.record({
+        name: `livekit.${call.method}`,
+        durationMs: call.durationMs,
+        error: call.outcome === 'ok' ? undefined : call.outcome,
+        attributes: { 'rpc.system.name': 'twirp', 'rpc.method': call.method },
+      });
+    },
+  };
 }

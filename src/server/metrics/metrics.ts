@@ -5,7 +5,6 @@ import type { Clock } from '../platform/clock.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import { createDependencyGauges, type Dependencies } from './dependency-gauges.ts';
 import { createFigureGauges, type FigureSource } from './figure-gauges.ts';
-import { createLossCounters } from './loss-counters.ts';
 import { createPoolGauges } from './pool-gauges.ts';
 
 export type Metrics = {
@@ -223,4 +222,23 @@ export function describeMetric(metric: object): readonly MetricDescription[] {
   const labels =
     'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
   return [{ name: metric.name, type: metric.constructor.name.toLowerCase(), labels, help }];
+}
+
+/** Counts what an instance that dies or a database that is away for long leads to. */
+function createLossCounters(registry: Registry) {
+  const registers = [registry];
+  const takeovers = new Counter({
+    name: 'rtc_lease_takeovers_total',
+    help: 'Deliveries, and turns of the reconciler, that this instance took over from one that died or stood still',
+    labelNames: ['kind'],
+    registers,
+  });
+  // From the start at 0: an increase from nothing is none to Prometheus.
+  for (const kind of ['delivery', 'reconciler']) takeovers.inc({ kind }, 0);
+  const auditEntries = new Counter({
+    name: 'rtc_audit_entries_lost_total',
+    help: 'Entries of the audit log that were lost, because the database was away for too long',
+    registers,
+  });
+  return { takeovers, auditEntries };
 }

@@ -1,6 +1,6 @@
+import { createWebCryptoSigner } from '../../client/transport/sign-request.ts';
 import { type Credentials, element, openCredentialsDialog } from './credentials-dialog.ts';
 import { keepAccessible } from './repair-accessibility.ts';
-import { signRequest } from './sign-request.ts';
 
 /*
  * Starts the reference: Scalar shows the document, and requests that are tried out are signed here. The key and the
@@ -76,3 +76,15 @@ const shown = new MutationObserver(() => {
 shown.observe(reference, { childList: true, subtree: true });
 
 void loadViewer();
+
+/** Sets the three headers of the signed scheme. The path and the body are signed as the browser sends them. */
+async function signRequest(request: Request, { apiKey, apiSecret }: Credentials): Promise<void> {
+  const { pathname, search } = new URL(request.url);
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const body = new Uint8Array(await request.clone().arrayBuffer());
+  const sign = createWebCryptoSigner(apiSecret);
+  const signature = await sign({ method: request.method, path: pathname + search, timestamp, body });
+  request.headers.set('X-Api-Key', apiKey);
+  request.headers.set('X-Service-Timestamp', timestamp);
+  request.headers.set('X-Service-Signature', signature);
+}

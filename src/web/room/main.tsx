@@ -1,7 +1,6 @@
 import { createRoot, type Root } from 'react-dom/client';
 import '@livekit/components-styles';
 import './room.css';
-import { claimIdentity } from './claim-identity.ts';
 import { type Invitation, readCode, readInvitation } from './invitation.ts';
 import { Notice, RoomPage } from './room-page.tsx';
 import { keepInvitation, redeemCode, requestToken } from './session.ts';
@@ -43,4 +42,20 @@ async function takeSeat(invitation: Invitation): Promise<Invitation> {
   const fresh = await requestToken(invitation, { asAnotherPerson: !isFree });
   if (!isFree) await claimIdentity(fresh.room, fresh.identity);
   return fresh;
+}
+
+/**
+ * Takes the identity for this tab until it is closed; false when another tab of this browser has it. LiveKit would put
+ * the first tab out of the room if a second one joined as the same person.
+ */
+async function claimIdentity(room: string, identity: string): Promise<boolean> {
+  // Only pages from https and from loopback have locks; elsewhere a second tab is not recognised.
+  if (navigator.locks === undefined) return true;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  void navigator.locks.request(`rtc-room ${room} ${identity}`, { ifAvailable: true }, async (lock) => {
+    resolve(lock !== null);
+    // The browser releases the lock when the tab is closed.
+    if (lock !== null) await new Promise(() => {});
+  });
+  return promise;
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { downloadLine } from '../../../src/cli/commands/stt/download-status.ts';
+import { downloadLine } from '../../../src/cli/commands/stt/commands.ts';
 import type { ModelBench, ModelInstallation, SpeechModel } from '../../../src/cli/terminal/io.ts';
 import { listModels } from '../../../src/server/stt.ts';
 import { type RunOptions, run } from '../support/run.ts';

@@ -1,7 +1,9 @@
+import type { RtcClient } from '../../../client/client.ts';
+import { SESSION_STATUSES } from '../../../contract/choices.ts';
 import { jsonResponse, type PageResponse, problem } from '../../pages/page-response.ts';
+import { sessionParticipantsCsv, sessionsCsv } from '../sessions/session-csv.ts';
 import type { ConsoleTarget } from './console-target.ts';
 import { errorResponse } from './error-response.ts';
-import { saveSessions } from './save-sessions.ts';
 
 /** A request of the page, with its body read. */
 export type ConsoleCall = {
@@ -51,4 +53,41 @@ function roomOf(body: string): string {
   const value: unknown = JSON.parse(body);
   const isObject = typeof value === 'object' && value !== null && 'room' in value;
   return isObject && typeof value.room === 'string' ? value.room : '';
+}
+
+/** A request of the page for a list as a file. */
+type Saving = {
+  /** Path and query, as sent. */
+  readonly url: string;
+  readonly signal: AbortSignal;
+};
+
+const LIST_PATH = '/console/sessions.csv';
+const PARTICIPANTS_PATH = /^\/console\/sessions\/([^/]+)\/participants\.csv$/;
+
+/** Sessions, or who was in one of them, as CSV; undefined for any other path. */
+async function saveSessions(
+  client: Pick<RtcClient, 'sessions'>,
+  { url, signal }: Saving,
+): Promise<PageResponse | undefined> {
+  const { pathname, searchParams } = new URL(url, 'http://console');
+  if (pathname === LIST_PATH) {
+    const text = (name: string): string | undefined => searchParams.get(name) ?? undefined;
+    const status = SESSION_STATUSES.find((each) => each === text('status'));
+    const filter = { roomId: text('roomId'), status, since: text('since'), until: text('until'), signal };
+    return csvResponse('sessions.csv', await sessionsCsv(client, filter));
+  }
+  const id = PARTICIPANTS_PATH.exec(pathname)?.[1];
+  if (id === undefined) return undefined;
+  const csv = await sessionParticipantsCsv(client, decodeURIComponent(id), { signal });
+  return csvResponse(`${decodeURIComponent(id)}.csv`, csv);
+}
+
+function csvResponse(name: string, body: string): PageResponse {
+  const headers = {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+    'cache-control': 'no-store',
+  };
+  return { status: 200, body, headers };
 }

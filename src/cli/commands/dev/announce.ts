@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, join, relative, resolve } from 'node:path';
+import type { DevAddOn } from '../../../contract/choices.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
-import { readProfiles, writeProfiles } from '../../connection/profiles.ts';
+import { type ProfileStore, readProfiles, writeProfiles } from '../../connection/profiles.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
-import type { DevReady, Io } from '../../terminal/io.ts';
+import type { AbsentAddOn, DevReady, Io } from '../../terminal/io.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { printStatus, printWarning, type Terminal } from '../../terminal/terminal.ts';
 import { wrapForTerminal } from '../../terminal/wrap-text.ts';
-import { addOnLines } from './add-on-lines.ts';
-import { devProfileName } from './profile-name.ts';
 
 const MEDIA = {
   external: 'the media server of LIVEKIT_URL',
@@ -112,3 +111,64 @@ function printReady(terminal: Terminal, ready: Record<(typeof READY_FIELDS)[numb
 }
 
 export const READY_FIELDS = ['url', 'profile', 'dataDir', 'media', 'addOns'] as const;
+
+type AddOnLine = { readonly label: string; readonly text: string };
+
+const RUNNING: Readonly<Record<DevAddOn, AddOnLine>> = {
+  'stt-live': { label: '  Captions', text: 'of what is said in a room' },
+  'stt-post': { label: '  Transcripts', text: 'of recordings' },
+  recorder: { label: '  Recorder', text: "LiveKit's egress worker" },
+};
+
+/** Says of each add-on that it works, or what it is missing and the command for it. `rtc` is the program's name here. */
+function addOnLines({ running, absent }: DevReady['addOns'], rtc: string): readonly AddOnLine[] {
+  const speech = absent.filter(({ name }) => name !== 'recorder');
+  const [first, ...others] = speech.map((one) => missing(one, rtc));
+  const isSame = others.length > 0 && others.every((text) => text === first);
+  const alone = isSame ? absent.filter(({ name }) => name === 'recorder') : absent;
+  return [
+    ...running.map((name) => RUNNING[name]),
+    ...(isSame ? [{ label: '  Speech', text: first ?? '' }] : []),
+    ...alone.map((one) => ({ label: RUNNING[one.name].label, text: missing(one, rtc) })),
+  ];
+}
+
+/** Such as `none: there is no speech model yet; install the small English one: rtc stt install …`. */
+function missing({ reason, hint }: AbsentAddOn, rtc: string): string {
+  const command = hint?.command?.replace(/^rtc /, `${rtc} `);
+  const next =
+    hint === undefined ? [] : [[hint.text, ...(command === undefined ? [] : [command])].join(': ')];
+  return `none: ${[lowerFirst(reason), ...next].join('; ')}`;
+}
+
+/** A word in capitals stays one. */
+function lowerFirst(text: string): string {
+  return /^[A-Z][a-z]/.test(text) && !text.startsWith('LiveKit')
+    ? text.charAt(0).toLowerCase() + text.slice(1)
+    : text;
+}
+
+const FIRST = 'dev';
+
+/**
+ * The profile of the `rtc dev` that keeps its data in this folder: the one that it had before, or else `dev` where no
+ * other folder has it, or else one that is named after the project, such as `dev-shop`.
+ */
+function devProfileName(
+  { profiles }: ProfileStore,
+  folder: { readonly dataDir: string; readonly project: string },
+): string {
+  const own = Object.entries(profiles).find(([, { devDataDir }]) => devDataDir === folder.dataDir);
+  if (own !== undefined) return own[0];
+  if (isFree(profiles, FIRST)) return FIRST;
+  const project = folder.project.replace(/[^\w.-]+/g, '-').slice(0, 48);
+  const name = `${FIRST}-${project === '' ? 'project' : project}`;
+  let free = name;
+  for (let count = 2; !isFree(profiles, free); count += 1) free = `${name}-${count}`;
+  return free;
+}
+
+/** A profile `dev` of an earlier version names no folder; it was for whichever came last. */
+function isFree(profiles: ProfileStore['profiles'], name: string): boolean {
+  return !Object.hasOwn(profiles, name) || (name === FIRST && profiles[name]?.devDataDir === undefined);
+}

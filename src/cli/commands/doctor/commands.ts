@@ -1,14 +1,17 @@
+import type { RtcClient } from '../../../client/client.ts';
+import { CurlPrinted } from '../../connection/request-trace.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
+import { startError } from '../../errors/start-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import { flag } from '../../framework/parameters.ts';
-import { type Column, type ListResult, list } from '../../terminal/result.ts';
-import { checkService } from './check-service.ts';
+import type { MediaWorkerKind, Repair } from '../../terminal/io.ts';
+import { type Column, type ListResult, list, nothing, type Result } from '../../terminal/result.ts';
+import { printStatus } from '../../terminal/terminal.ts';
+import { checkService, NO_ROOM } from './check-service.ts';
 import { type Check, checkAddress, checkSettings } from './checks.ts';
-import { fixWhatIsMissing } from './fix.ts';
-import { printRequests } from './print-requests.ts';
 
 const COLUMNS: readonly Column<Check>[] = [
   {
@@ -103,3 +106,50 @@ function nextOf({ check, status, next }: Check): readonly string[] {
 }
 
 export const commands: readonly Command[] = [doctor];
+
+/** The checks that say whether a worker is connected, by the worker that they are about. */
+const WORKER_CHECKS: Readonly<Record<string, MediaWorkerKind>> = {
+  recorder: 'egress',
+  'ingress worker': 'ingress',
+};
+
+/** Says on stderr what was done, and what was not and why. The result is that of the checks, which are made again. */
+async function fixWhatIsMissing(context: Context, checks: readonly Check[]): Promise<void> {
+  const { io, terminal } = context;
+  const missing = checks
+    .filter(({ status }) => status === 'fault' || status === 'note')
+    .flatMap(({ check }) => WORKER_CHECKS[check] ?? []);
+  try {
+    const admin = await io.loaders.admin();
+    for (const repair of await admin.fix(missing, io.signal)) printStatus(terminal, describe(repair));
+  } catch (error) {
+    throw startError(error, { exitCode: EXIT.usage, signal: io.signal });
+  }
+}
+
+function describe({ subject, status, detail, next }: Repair): string {
+  const said = `${subject}: ${status === 'done' ? '' : `${status}, `}${detail}`;
+  return next === '' ? said : `${said}; ${next}`;
+}
+
+/** In the order of the checks; those of --probe depend on what comes back, and cannot be told beforehand. */
+const REQUESTS: readonly (readonly [tells: string, send: (client: RtcClient) => Promise<unknown>])[] = [
+  ['address, clock, add-ons', (client) => client.health()],
+  ['signature, media server', (client) => client.rooms.list({ limit: 1 })],
+  ['API key', (client) => client.keys.self()],
+  ['database', (client) => client.ready()],
+  ['bucket', (client) => client.checkSelf()],
+  ['ingress', (client) => client.ingress.list(NO_ROOM)],
+];
+
+/** With --curl: every request that doctor sends, each under what it tells. */
+async function printRequests(context: Context): Promise<Result> {
+  const client = await context.client();
+  for (const [tells, send] of REQUESTS) {
+    context.io.stdout.write(`# ${tells}\n`);
+    await send(client).catch((error: unknown) => {
+      if (!(error instanceof CurlPrinted)) throw error;
+    });
+  }
+  return nothing();
+}

@@ -1,12 +1,16 @@
+import { RtcError } from '../../../client/rtc-error.ts';
 import { SESSION_STATUSES } from '../../../contract/choices.ts';
+import type { SessionDetail } from '../../../contract/sessions.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
 import { CSV, refuseCsvWithJson } from '../../framework/lists/csv-option.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT, NO_LIMIT } from '../../framework/lists/read-pages.ts';
 import { existing, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import { record } from '../../terminal/result.ts';
-import { findSession } from './find-session.ts';
+import { printStatus } from '../../terminal/terminal.ts';
 import {
   DETAIL_FIELDS,
   PARTICIPANT_FIELDS,
@@ -137,3 +141,28 @@ const participants = defineCommand({
 });
 
 export const commands: readonly Command[] = [listSessions, get, participants];
+
+/**
+ * A session by its id, or the last one of a room by the room's name; where the room had others, it says which one it is.
+ * A room may be called like an id: the session of that id comes first.
+ */
+async function findSession(context: Context, named: string): Promise<SessionDetail> {
+  const client = await context.client();
+  const { signal } = context.io;
+  try {
+    return await client.sessions.get(named, { signal });
+  } catch (error) {
+    if (!(error instanceof RtcError && error.code === 'session-not-found')) throw error;
+    const { sessions } = await client.sessions.list({ roomId: named, limit: 2, signal });
+    const [last, earlier] = sessions;
+    if (last === undefined) throw error;
+    if (earlier !== undefined) {
+      const { sessionId, createdAt } = last;
+      printStatus(
+        context.terminal,
+        `${named} had several sessions; this is the last one, ${sessionId}, opened ${createdAt}. All: rtc sessions list --room ${shellQuote(named)}`,
+      );
+    }
+    return await client.sessions.get(last.sessionId, { signal });
+  }
+}

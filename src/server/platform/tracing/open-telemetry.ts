@@ -2,10 +2,17 @@ import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import type { Log } from '../log.ts';
 import { withTimeout } from '../with-timeout.ts';
-import { createSampler, type Sampling } from './sampler.ts';
 import { createSpanProcessor, type SpanExport } from './span-export.ts';
 import type { EndedSpan, Span, SpanEnd, SpanStart, TraceHeaders, Tracing } from './tracing.ts';
 
@@ -122,4 +129,29 @@ function traceparentOf(context: Context): string | undefined {
     },
   });
   return headers.traceparent;
+}
+
+/** The values of OTEL_TRACES_SAMPLER that the SDK has a sampler for. */
+type SamplerName =
+  | 'always_on'
+  | 'always_off'
+  | 'traceidratio'
+  | 'parentbased_always_on'
+  | 'parentbased_always_off'
+  | 'parentbased_traceidratio';
+
+/** `ratio` is the share of traces that is kept, from 0 to 1. */
+type Sampling = { readonly name: SamplerName; readonly ratio: number };
+
+/** Samplers that are `parentbased` follow the caller's decision, where there is one. */
+function createSampler({ name, ratio }: Sampling): Sampler {
+  const samplers: Readonly<Record<SamplerName, () => Sampler>> = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+    parentbased_always_on: () => new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    parentbased_always_off: () => new ParentBasedSampler({ root: new AlwaysOffSampler() }),
+    parentbased_traceidratio: () => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
+  };
+  return samplers[name]();
 }

@@ -1,16 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
+import { Captions, Download, Trash2 } from 'lucide-react';
 import { useRef, useState } from 'react';
+import { useLocation } from 'wouter';
 import type { Recording } from '../../../contract/recordings.ts';
 import type { PostTranscriptionDetail } from '../../../contract/transcription.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
+import { ChangeButton } from '../parts/changes.tsx';
 import { commandOf } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { Transcript } from '../transcriptions/transcript.tsx';
 import { isUnderWay, TranscriptionStatus } from '../transcriptions/transcription-status.tsx';
-import { RecordingActions } from './recording-actions.tsx';
 import { describeBytes, fileLink } from './recording-facts.ts';
 import { RecordingStatus } from './recording-status.tsx';
 
@@ -152,4 +154,52 @@ async function readTranscription(recordingId: string): Promise<PostTranscription
   if (newest === undefined) return null;
   const detail = await client.transcriptions.get(newest.transcriptionId);
   return 'recordingId' in detail ? detail : null;
+}
+
+type Props = { readonly recording: Recording; readonly hasTranscript: boolean };
+
+/** The actions on a recording. */
+function RecordingActions({ recording, hasTranscript }: Props) {
+  const { recordingId, roomId, status, file } = recording;
+  const [, navigate] = useLocation();
+  return (
+    <>
+      {file !== null && (
+        <a className="button" href={`${fileLink(recordingId)}?download`} download>
+          <Download aria-hidden /> Download
+        </a>
+      )}
+      <ChangeButton
+        isDisabled={file === null || hasTranscript}
+        change={() => ({
+          question: 'Transcribe this recording?',
+          consequence: 'A worker takes it up as soon as one is free.',
+          verb: 'Transcribe',
+          command: commandOf('transcriptions', 'create', recordingId),
+          run: async () => {
+            await client.transcriptions.create(recordingId);
+          },
+        })}
+      >
+        <Captions aria-hidden /> Transcribe
+      </ChangeButton>
+      <ChangeButton
+        className="danger-quiet"
+        isDisabled={status === 'recording'}
+        change={() => ({
+          question: `Delete this recording of ${roomId}?`,
+          consequence: 'Its file and its record are lost.',
+          verb: 'Delete the recording',
+          isDestructive: true,
+          command: commandOf('recordings', 'delete', recordingId),
+          run: async () => {
+            await client.recordings.delete(recordingId);
+            navigate('/recordings');
+          },
+        })}
+      >
+        <Trash2 aria-hidden /> Delete
+      </ChangeButton>
+    </>
+  );
 }

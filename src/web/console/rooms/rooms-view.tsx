@@ -1,17 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { Plus } from 'lucide-react';
+import { useMemo, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
 import type { LiveFacts } from '../api/live-facts.ts';
 import { KEYS } from '../api/query-keys.ts';
+import { ChangeButton } from '../parts/changes.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { useConsole } from '../shell/console-state.tsx';
-import { CreateRoom } from './create-room.tsx';
 import { createdAtMs, isRecorded, participantsOf, roomLink } from './room-facts.ts';
 
 const NONE: readonly Room[] = [];
@@ -108,4 +109,45 @@ function columnsOf(facts: LiveFacts): readonly TableColumn<Room>[] {
       cell: (room) => <Ago at={createdAtMs(room)} />,
     },
   ];
+}
+
+function CreateRoom() {
+  const name = useRef('');
+  const [, navigate] = useLocation();
+  return (
+    <ChangeButton
+      className="primary"
+      change={() => ({
+        question: 'Create a room',
+        fields: <NameField onName={(typed) => (name.current = typed)} />,
+        verb: 'Create',
+        command: 'rtc rooms create NAME',
+        run: async () => {
+          const { room } = await client.rooms.create({ name: name.current });
+          navigate(roomLink(room.name));
+        },
+      })}
+    >
+      <Plus aria-hidden /> Create a room
+    </ChangeButton>
+  );
+}
+
+function NameField({ onName }: { readonly onName: (name: string) => void }) {
+  const [name, setName] = useState('');
+  return (
+    <label className="field">
+      Name
+      <input
+        value={name}
+        required
+        maxLength={256}
+        placeholder="demo"
+        onChange={(event) => {
+          setName(event.target.value);
+          onName(event.target.value);
+        }}
+      />
+    </label>
+  );
 }

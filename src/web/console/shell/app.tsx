@@ -1,14 +1,16 @@
+import { Eye, ShieldAlert } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
+import type { Connection } from '../api/live-events.ts';
 import { Events } from '../events/events-view.tsx';
 import { ChangeProvider } from '../parts/changes.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Status, type Tone } from '../parts/status.tsx';
 import { Empty, Loading } from '../parts/view.tsx';
 import { RoomView } from '../rooms/room-view.tsx';
 import { Rooms } from '../rooms/rooms-view.tsx';
-import { Banner } from './banner.tsx';
 import { useConsole } from './console-state.tsx';
 import { Navigation } from './navigation.tsx';
-import { ServiceBadge } from './service-badge.tsx';
 
 /** Views that are not the first thing to look at come when they are opened. */
 const Sessions = lazy(async () => ({ default: (await import('../sessions/sessions-view.tsx')).Sessions }));
@@ -118,5 +120,51 @@ function Views() {
         </Route>
       </Switch>
     </Suspense>
+  );
+}
+
+/** An error of the whole page, such as a lost connection, for as long as it lasts. */
+function Banner() {
+  const { connection, error } = useConsole();
+  if (connection === 'live' || connection === 'connecting' || error === undefined) return null;
+  return (
+    <div className="banner">
+      <Problem error={error} />
+      {connection === 'away' && (
+        <p className="faint">The views show what was last known. They go on by themselves when it is back.</p>
+      )}
+    </div>
+  );
+}
+
+const TONES: Readonly<Record<Connection, Tone>> = {
+  connecting: 'neutral',
+  live: 'good',
+  away: 'warning',
+  ended: 'bad',
+};
+const WORDS: Readonly<Record<Connection, string>> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  away: 'Service away',
+  ended: 'Console ended',
+};
+
+/** Which service this is: on every view, and in red where one has to be careful. */
+function ServiceBadge() {
+  const { info, connection } = useConsole();
+  return (
+    <div className={info.isProtected ? 'service service-protected' : 'service'}>
+      {info.isProtected && <ShieldAlert aria-hidden />}
+      {info.profile !== null && <b className="service-name">{info.profile}</b>}
+      <span className="service-url">{info.url}</span>
+      {info.isProtected && <span className="tag">protected</span>}
+      {info.isReadOnly && (
+        <span className="tag">
+          <Eye aria-hidden /> read-only
+        </span>
+      )}
+      <Status tone={TONES[connection]}>{WORDS[connection]}</Status>
+    </div>
   );
 }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { askRedis } from '../../../../src/server/platform/livekit/ask-redis.ts';
-import { createMediaWorkers } from '../../../../src/server/platform/livekit/count-media-workers.ts';
+import { askRedis, createMediaWorkers } from '../../../../src/server/platform/livekit/count-media-workers.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../../support/parts/redis.ts';

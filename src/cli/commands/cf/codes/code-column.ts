@@ -1,11 +1,10 @@
-import { columnsOf } from '../../../../people/columns.ts';
+import { columnsOf, folded } from '../../../../people/columns.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
 import type { BatchOptions } from '../files/batch.ts';
 import type { TableHead } from '../files/each-table-row.ts';
 import { TEXTS } from '../texts.ts';
-import { columnIndex, hasName } from './column-name.ts';
 
 /** Where many codes come from, and where results go. */
 export type ManyCodes = Omit<BatchOptions, 'linesAreCodes'> & {
@@ -58,4 +57,31 @@ export function findCodeColumn(
 
 function isNumber(column: string): boolean {
   return /^[1-9]\d*$/.test(column);
+}
+
+/** Which cell of a row is meant by a column's name, or by its number from 1. */
+function columnIndex(column: string, header: readonly string[] | undefined): number {
+  if (header === undefined) return Number(column) - 1;
+  const at = indexOfName(header, column);
+  if (at !== -1) return at;
+  // The first row may be a person's: it is not shown.
+  throw bilingualError(
+    [
+      `no column of the first row has the name ${JSON.stringify(column)}`,
+      'without a row of names, give the number of the column: --column 1',
+    ],
+    [
+      `nessuna colonna della prima riga ha il nome ${JSON.stringify(column)}`,
+      'senza una riga di nomi, indicare il numero della colonna: --column 1',
+    ],
+  );
+}
+
+function hasName(header: readonly string[], column: string): boolean {
+  return indexOfName(header, column) !== -1;
+}
+
+function indexOfName(header: readonly string[], column: string): number {
+  const wanted = folded(column);
+  return header.findIndex((name) => folded(name) === wanted);
 }
