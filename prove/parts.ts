@@ -1,6 +1,6 @@
 import { chaosPostgres } from './chaos/postgres.ts';
 import { chaosSqlite } from './chaos/sqlite.ts';
-import { documentCases } from './hostile/document-cases.ts';
+import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-cases.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
 import { steadyLoad } from './load/load.ts';
 import { mediaFaults } from './media/media-faults.ts';
@@ -14,7 +14,8 @@ export const parts: readonly ProofPart[] = [
   chaosPostgres,
   rollingRestart,
   mutatedRequests,
-  documentCases,
+  documentCasesSqlite,
+  documentCasesPostgres,
   steadyLoad,
   mediaFaults,
   mutation,
