@@ -1,26 +1,34 @@
+import type { Landed } from './landed.ts';
 import type { ProofPart } from './part.ts';
 import type { Results } from './results.ts';
-import type { Result } from './run-part.ts';
-import { tableRows } from './table.ts';
+import { tableOf } from './table.ts';
 
 const INTRODUCTION = `# Proof
 
-What the service claims under faults, load and hostile input, how each claim was attacked, and what was seen. Everything here
-is written by \`npm run prove\` from its last run, also what did not hold. Run it yourself: each part takes less than an hour on
-two cores, uses loopback only, and is resumed where it was interrupted.
+This page tests what the service claims. Each part below names a claim, describes how the claim was attacked, and shows what
+happened, including every figure that missed its bound. It ends with what the part does not show.
+
+\`npm run prove\` runs the attacks and writes this page from the results. Each part takes less than an hour on two cores, sends
+nothing beyond the loopback interface, and continues after an interruption.
 
 \`\`\`sh
-npm run prove -- --list              # the parts
-npm run prove -- --only chaos-sqlite # one of them
-npm run prove -- --short             # all, for seconds each, as the tests do
+npm run prove -- --list              # print the names of the parts
+npm run prove -- --only chaos-sqlite # run one part
+npm run prove -- --short             # run the short form of every part, as the tests do
 \`\`\`
 
-Programs are the real ones: the service as a process of its own, PostgreSQL, LiveKit, Redis, HAProxy. Who judges is no part of
-the service: signatures are computed anew from the specification, and what arrived is counted by the receiver. Other programs
-ran on the machine at the same time where a load above 2 is told; times and rates are worse for it, counts are not.
+## How to read the results
+
+- **The programs are real.** The service runs as a process of its own, and so do PostgreSQL, LiveKit, Redis, HAProxy and ffmpeg.
+- **The judge shares no code with the service.** It computes signatures from the specification and counts what receivers got.
+- **A figure with a bound is a claim.** \`holds\` says whether the last run met it. A figure without a bound is only reported.
+- **The spread** runs from the lowest to the highest value over the last runs on the same machine, or over the samples within one run
+  where the part says so; \`none\` means that all runs gave the same value.
+- **The load** is the load average of the machine before and after the run. Above 2, other programs competed for its two cores:
+  times and rates are then worse than on a quiet machine, and counts are not affected.
 `;
 
-type Seen = { readonly part: ProofPart; readonly result: Result };
+type Seen = { readonly part: ProofPart; readonly result: Landed };
 
 /** docs/proof.md. */
 export function proofDocument(parts: readonly ProofPart[], landed: Results): string {
@@ -39,38 +47,43 @@ function overview(seen: readonly Seen[]): string {
     const ofAll = `${holding.length} of ${claimed.length}`;
     return [`[${part.name}](#${part.name})`, part.title, ofAll, result.endedAt, duration(result.seconds)];
   });
-  return `## In short
+  return `## Summary
 
-${markdownTable(['part', 'what it is', 'claimed figures that hold', 'seen at', 'in'], rows)}
+${markdownTable(['part', 'attack', 'claims that hold', 'last run', 'duration'], rows)}
 `;
 }
 
-function section(part: ProofPart, result: Result | undefined): string {
+function section(part: ProofPart, result: Landed | undefined): string {
   return `## ${part.name}
 
 ${part.title}.
 
 **Claim.** ${part.claim}
 
-**How it was attacked.** ${part.attack.join('\n\n')}
+**Attack.** ${part.attack.join('\n\n')}
 
-${result === undefined ? '**What was seen.** Nothing yet: this part has not been run to its end.\n' : seenIn(result)}
-**What is not claimed.**
+${result === undefined ? '**Results.** There are none yet: this part has not run to its end.\n' : resultsOf(result)}
+**Not claimed.**
 
 ${part.notClaimed.map((line) => `- ${line}`).join('\n')}
 `;
 }
 
-function seenIn(result: Result): string {
+function resultsOf(result: Landed): string {
   const { endedAt, seconds, commit, machine, node, versions, load, notes } = result;
-  const rows = tableRows([result]).map(([, ...cells]) => cells);
+  const { head, rows } = tableOf(result);
   const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
-  return `**What was seen.** ${[...(notes ?? [])].join(' ')}
+  return `**Results.** ${[...(notes ?? [])].join(' ')}
 
-${markdownTable(['figure', 'measured', 'spread', 'claimed', 'holds'], rows)}
+${markdownTable(head, rows)}
 
-${endedAt}, ${duration(seconds)}, commit ${commit}; Node ${node}${others.join('')}; ${machine}; load ${load.join(' to ')}.
-`;
+Last run: ${endedAt}, ${duration(seconds)}, commit ${commit}; Node ${node}${others.join('')}; ${machine}; load ${load.join(' to ')}.
+${earlierRuns(result)}`;
+}
+
+function earlierRuns({ earlier = [] }: Landed): string {
+  const runs = earlier.map(({ endedAt, load }) => `${endedAt} (load ${load.join(' to ')})`);
+  return runs.length === 0 ? '' : `Earlier runs in the spread: ${runs.join(', ')}.\n`;
 }
 
 function duration(seconds: number): string {

@@ -1,17 +1,19 @@
 /**
- * `npm run prove` attacks what the service claims, part by part, and writes what was seen into docs/proof.md.
+ * `npm run prove` attacks the claims of the service, part by part, and writes the results into docs/proof.md.
  *
- *   --only NAME   this part alone, also where its result is there (may be given several times)
- *   --short       the form that runs with the tests; writes nothing
- *   --again       all parts anew; without it, those that have been seen with these sources are left out
- *   --write       runs nothing: docs/proof.md anew, with what is in .cache/prove
- *   --list        the names of the parts
+ *   --only NAME   runs this part alone, even if its result is known (may be given several times)
+ *   --short       runs the short form, as the tests do, and writes nothing
+ *   --again       runs all parts; without it, parts with a result for the current sources are skipped
+ *   --times N     runs each part N times, so that the table can show a spread
+ *   --write       runs nothing and writes docs/proof.md from the results in .cache/prove
+ *   --list        prints the names of the parts
  *
- * A run that was interrupted goes on where it stopped: the result of each part is in .cache/prove.
+ * An interrupted run can be started again: the result of each finished part is in .cache/prove.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { proofDocument } from './document.ts';
+import { landRun } from './landed.ts';
 import type { ProofPart } from './part.ts';
 import { parts } from './parts.ts';
 import { cachedResult, cacheResult, landedResults, landResults } from './results.ts';
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     short: { type: 'boolean', default: false },
     again: { type: 'boolean', default: false },
+    times: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
@@ -30,7 +33,7 @@ const { values } = parseArgs({
 
 if (values.list) for (const { name, title } of parts) console.log(`${name.padEnd(20)} ${title}`);
 else if (values.write) await land(await cachedResults());
-else process.exitCode = await prove(wantedParts(values.only));
+else process.exitCode = await prove(wantedParts(values.only), Number(values.times));
 
 function wantedParts(names: readonly string[] | undefined): readonly ProofPart[] {
   for (const name of names ?? []) {
@@ -41,27 +44,28 @@ function wantedParts(names: readonly string[] | undefined): readonly ProofPart[]
   return parts.filter((part) => names === undefined || names.includes(part.name));
 }
 
-async function prove(wanted: readonly ProofPart[]): Promise<number> {
+async function prove(wanted: readonly ProofPart[], times: number): Promise<number> {
   const results: Result[] = [];
   const broken: string[] = [];
-  for (const part of wanted) {
+  for (const part of wanted.flatMap((each) => Array.from({ length: times }, () => each))) {
     const result = await resultOf(part).catch((error: unknown) => {
       broken.push(part.name);
-      console.error(`${part.name} could not be run to its end:`, error);
+      console.error(`${part.name} did not run to its end:`, error);
     });
-    if (result !== undefined) results.push(result);
+    if (result === undefined) continue;
+    results.push(result);
+    if (!values.short) await land([result]);
   }
   printTable(results);
-  if (broken.length > 0) console.log(`Not run to the end: ${broken.join(', ')}`);
-  if (!values.short) await land(results);
+  if (broken.length > 0) console.log(`These parts did not run to their end: ${broken.join(', ')}`);
   return broken.length === 0 && results.every(holds) ? 0 : 1;
 }
 
 async function resultOf(part: ProofPart): Promise<Result> {
-  const known =
-    values.short || values.again || values.only !== undefined ? undefined : await cachedResult(part.name);
+  const isForced = values.short || values.again || values.only !== undefined || values.times !== '1';
+  const known = isForced ? undefined : await cachedResult(part.name);
   if (known !== undefined && known.sources === sourceHash()) {
-    console.log(`${part.name}: seen at ${known.endedAt} with these sources`);
+    console.log(`${part.name}: has a result for these sources, of ${known.endedAt}`);
     return known;
   }
   console.log(`${part.name}: ${part.title}`);
@@ -77,8 +81,10 @@ async function cachedResults(): Promise<readonly Result[]> {
 }
 
 async function land(results: readonly Result[]): Promise<void> {
-  const landed = { ...(await landedResults()) };
-  for (const result of results) landed[result.part] = result;
+  const all = { ...(await landedResults()) };
+  for (const result of results) all[result.part] = landRun(all[result.part], result);
+  const names = new Set(parts.map(({ name }) => name));
+  const landed = Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
   await landResults(landed);
   await writeFile(new URL('../docs/proof.md', import.meta.url), proofDocument(parts, landed));
 }

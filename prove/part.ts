@@ -5,7 +5,10 @@ export type Form = 'long' | 'short';
 export type Figure = {
   readonly name: string;
   readonly measured: string;
-  /** The lowest and the highest of several rounds. */
+  /** The number in `measured` and what follows it: several runs of a part are compared by them. */
+  readonly value?: number;
+  readonly unit?: string;
+  /** The lowest and the highest sample of this run. Without it the spread over several runs is shown. */
   readonly spread?: string;
   readonly bound?: string;
   /** Absent where nothing is claimed: the figure is for reading. */
@@ -40,7 +43,7 @@ export type ProofPart = {
 };
 
 export function exactly(name: string, measured: number, expected: number): Figure {
-  return { name, measured: text(measured), bound: text(expected), holds: measured === expected };
+  return { ...observed(name, measured), bound: inWords(expected), holds: measured === expected };
 }
 
 /** `unit` follows the numbers, such as ` ms`. */
@@ -52,21 +55,33 @@ export type BoundedFigure = {
 };
 
 export function atMost({ name, measured, bound, unit = '' }: BoundedFigure): Figure {
-  const words = { measured: `${text(measured)}${unit}`, bound: `at most ${text(bound)}${unit}` };
-  return { name, ...words, holds: measured <= bound };
+  const figure = observed(name, measured, unit);
+  return { ...figure, bound: `at most ${inWords(bound, unit)}`, holds: measured <= bound };
 }
 
 export function atLeast({ name, measured, bound, unit = '' }: BoundedFigure): Figure {
-  const words = { measured: `${text(measured)}${unit}`, bound: `at least ${text(bound)}${unit}` };
-  return { name, ...words, holds: measured >= bound };
+  const figure = observed(name, measured, unit);
+  return { ...figure, bound: `at least ${inWords(bound, unit)}`, holds: measured >= bound };
 }
 
 /** A figure without a claim. */
 export function observed(name: string, measured: number, unit = ''): Figure {
-  return { name, measured: `${text(measured)}${unit}` };
+  const figure = { name, measured: inWords(measured, unit), value: measured };
+  return unit === '' ? figure : { ...figure, unit };
 }
 
-function text(value: number): string {
+/** As the tables show a number. */
+function inWords(value: number, unit = ''): string {
+  return `${numberText(value)}${unit}`;
+}
+
+/** The lowest to the highest of some numbers. */
+export function rangeInWords(values: readonly number[], unit = ''): string {
+  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
+  return lowest === highest ? 'none' : `${numberText(lowest)} to ${inWords(highest, unit)}`;
+}
+
+function numberText(value: number): string {
   const digits = Number.isInteger(value) || Math.abs(value) >= 100 ? 0 : 2;
   return value.toLocaleString('en-US', { minimumFractionDigits: 0, maximumFractionDigits: digits });
 }

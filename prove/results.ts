@@ -1,15 +1,16 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Landed } from './landed.ts';
 import type { Result } from './run-part.ts';
 
 const root = join(import.meta.dirname, '..');
-/** What was seen on this machine. */
+/** The results of this machine. */
 const CACHE = join(root, '.cache', 'prove');
 /** The results that docs/proof.md is written from. */
 const LANDED = join(import.meta.dirname, 'landed.json');
 
 /** By the name of the part. */
-export type Results = Readonly<Record<string, Result>>;
+export type Results = Readonly<Record<string, Landed>>;
 
 export async function cachedResult(part: string): Promise<Result | undefined> {
   return (await readJson(join(CACHE, `${part}.json`))) as Result | undefined;

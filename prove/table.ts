@@ -1,19 +1,22 @@
+import { figuresWithSpread, type Landed } from './landed.ts';
 import type { Figure } from './part.ts';
-import type { Result } from './run-part.ts';
 
-const HEAD = ['part', 'figure', 'measured', 'spread', 'claimed', 'holds'];
+export type Table = {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
 
 /** One table of all results, for a terminal. */
-export function printTable(results: readonly Result[]): void {
-  const rows = [HEAD, ...tableRows(results)];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of rows) {
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
+export function printTable(results: readonly Landed[]): void {
+  const { head, rows } = withoutEmptyColumns({
+    head: ['part', ...HEAD],
+    rows: results.flatMap((result) => rowsOf(result).map((row) => [result.part, ...row])),
+  });
+  const lines = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  for (const line of lines) {
+    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    console.log(cells.join('  ').trimEnd());
   }
   for (const { part, machine, node, versions, commit, endedAt, seconds, load } of results) {
     const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
@@ -24,20 +27,30 @@ export function printTable(results: readonly Result[]): void {
   }
 }
 
-export function tableRows(results: readonly Result[]): readonly (readonly string[])[] {
-  return results.flatMap(({ part, figures }) =>
-    figures.map((figure) => [
-      part,
-      figure.name,
-      figure.measured,
-      figure.spread ?? '',
-      figure.bound ?? '',
-      verdict(figure),
-    ]),
-  );
+/** The table of one part: a column appears where at least one figure has something in it. */
+export function tableOf(result: Landed): Table {
+  return withoutEmptyColumns({ head: HEAD, rows: rowsOf(result) });
+}
+
+const HEAD = ['figure', 'measured', 'spread', 'claimed', 'holds'];
+
+function rowsOf(result: Landed): readonly (readonly string[])[] {
+  return figuresWithSpread(result).map((figure) => [
+    figure.name,
+    figure.measured,
+    figure.spread ?? '',
+    figure.bound ?? '',
+    verdict(figure),
+  ]);
 }
 
 function verdict({ holds }: Figure): string {
   if (holds === undefined) return '';
   return holds ? 'yes' : 'NO';
+}
+
+function withoutEmptyColumns({ head, rows }: Table): Table {
+  const isUsed = head.map((_, column) => rows.some((row) => row[column] !== ''));
+  const used = (cells: readonly string[]): readonly string[] => cells.filter((_, column) => isUsed[column]);
+  return { head: used(head), rows: rows.map(used) };
 }

@@ -20,11 +20,11 @@ const STORING = 'select id, attempts, "leaseOwner" from deliveries';
 
 /** Where it hurts most: with locks, leases or outcomes in its hands. */
 export const FREEZE_POINTS: readonly FreezePoint[] = [
-  { name: 'holding the locks of rooms', text: 'advisory_xact_lock', passage: 'passes' },
-  { name: 'after sending events and commit', text: 'insert into events', passage: 'passes' },
-  { name: 'in a claim', text: 'with due as materialized', passage: 'passes', needsRetries: true },
-  { name: 'between send and store', text: STORING, passage: 'held' },
-  { name: 'storing outcomes', text: STORING, passage: 'passes' },
+  { name: 'holding room locks', text: 'advisory_xact_lock', passage: 'passes' },
+  { name: 'after sending an insert and its commit', text: 'insert into events', passage: 'passes' },
+  { name: 'claiming deliveries', text: 'with due as materialized', passage: 'passes', needsRetries: true },
+  { name: 'between sending a delivery and storing its outcome', text: STORING, passage: 'held' },
+  { name: 'storing outcomes of deliveries', text: STORING, passage: 'passes' },
 ];
 
 export type FreezeOptions = {

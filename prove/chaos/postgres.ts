@@ -28,24 +28,25 @@ const CLOCKS = [0, 15, -15];
 
 export const chaosPostgres: ProofPart = {
   name: 'chaos-postgres',
-  title: 'Kills, freezes and a failover under three instances on PostgreSQL',
+  title: 'Three instances on PostgreSQL are killed and frozen, and the database fails over',
   claim:
-    'Several instances share the deliveries: what one has acknowledged reaches every webhook, whatever becomes of it, of the ' +
-    'database server, or of the clocks. An instance that stands still holds up the others for no longer than a lease.',
+    'Instances share the deliveries: an event that one of them acknowledged reaches every webhook, whatever happens to that instance, to the ' +
+    'database server or to the clocks. A frozen instance delays the others for no longer than a lease.',
   attack: [
-    `Three instances with ${WEBHOOKS} webhooks, on a PostgreSQL with a synchronous streaming replica. Their clocks are ` +
-      `${CLOCKS.join(' s, ')} s off (libfaketime). Events come as in the part above, to any instance.`,
-    'Instances are killed (SIGKILL) and replaced. The database server is killed and started again; later it is killed for good, ' +
-      'and the replica is promoted in its place.',
-    `One instance at a time is stopped (SIGSTOP) for ${FROZEN_MS / 1000} s and goes on afterwards as if nothing had been. Each stop is placed: ` +
-      'a wire between the instance and its database watches for the statement, and stops the process at it. The places are: ' +
-      `${FREEZE_POINTS.map(({ name }) => name).join('; ')}. Meanwhile the others get five events a second, whose answers and deliveries are timed.`,
+    `Three instances with ${WEBHOOKS} webhooks run on a PostgreSQL server that has a synchronous streaming replica. Their clocks are wrong by ` +
+      `${CLOCKS.join(' s, ')} s (libfaketime). Events arrive as in chaos-sqlite, at a random instance.`,
+    'Instances are killed (SIGKILL) and replaced. The database server is killed and started again; later it is killed for good ' +
+      'and the replica is promoted.',
+    `One instance at a time is frozen (SIGSTOP) for ${FROZEN_MS / 1000} s and then continues. Each freeze has a target: a proxy between the ` +
+      'instance and its database waits for a certain statement and stops the process at it. The targets are: ' +
+      `${FREEZE_POINTS.map(({ name }) => name).join('; ')}. Meanwhile the other instances get five events a second, and the part measures ` +
+      'how long they take to acknowledge and deliver them.',
   ],
   notClaimed: [
-    'Exactly once, and order between retries, as above.',
-    'That an asynchronous replica has everything: what was acknowledged and not yet replicated is lost with the primary.',
-    'That the database moves by itself: somebody promotes the replica and points the address to it.',
-    'Partitions in which one instance reaches another database than the others.',
+    'Exactly-once delivery and the order of retries, as in chaos-sqlite.',
+    'An asynchronous replica: events that were acknowledged but not yet replicated are lost with the primary.',
+    'Automatic failover: somebody has to promote the replica and point the address to it.',
+    'Network partitions in which instances reach different database servers.',
   ],
   run: strikeCluster,
 };
@@ -96,7 +97,7 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
   const strikes: Strikes = {
     kill,
     freezes: FREEZE_POINTS.map((point) => async () => {
-      say(`standing still ${point.name}`);
+      say(`freezing an instance ${point.name}`);
       frozen.push(await freezeAt(point, { cluster, events, random, frozenMs: FROZEN_MS }));
     }),
     restart: () => cluster.database.restart(),
@@ -129,11 +130,11 @@ function freezeFigures(frozen: readonly Frozen[], witness: Witness, events: Medi
   const placed = frozen.filter(({ isPlaced }) => isPlaced).length;
   const refused = frozen.reduce((sum, one) => sum + one.refused, 0);
   return [
-    exactly('freezes at the place that was meant', placed, FREEZE_POINTS.length),
-    observed('events that the others refused at first meanwhile', refused),
+    exactly('freezes that met their target', placed, FREEZE_POINTS.length),
+    observed('events that the others refused during freezes', refused),
     ...frozen.flatMap(({ point, probes, slowestMs }) => [
-      withinLease(`one frozen ${point.name}: slowest acknowledgement of the others`, slowestMs),
-      withinLease(`one frozen ${point.name}: their slowest delivery`, Math.max(...probes.map(late))),
+      withinLease(`frozen ${point.name}: slowest acknowledgement by the others`, slowestMs),
+      withinLease(`frozen ${point.name}: slowest delivery by the others`, Math.max(...probes.map(late))),
     ]),
   ];
 }

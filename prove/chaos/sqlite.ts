@@ -14,20 +14,20 @@ const KILLS = { long: 20, short: 3 } as const;
 
 export const chaosSqlite: ProofPart = {
   name: 'chaos-sqlite',
-  title: 'Kills while deliveries are under way, on SQLite',
+  title: 'The service on SQLite is killed during deliveries',
   claim:
-    'An event that was answered 200 reaches every webhook, whatever kills the service. A kill repeats no more than what was in ' +
-    'flight and one batch of outcomes that was not stored yet.',
+    'An event that the service answered with 200 reaches every webhook, even if the service is killed at any moment. A kill repeats at most ' +
+    'the deliveries that were in flight and one batch of outcomes that were not yet stored.',
   attack: [
-    `One process of the service, its SQLite file, ${WEBHOOKS} webhooks. A stand-in for the media server posts ` +
-      `${EVENTS_PER_ROUND} signed events a round, and each again until it is answered 200, as LiveKit does. In every round, ` +
-      'after a number of arrivals that a seed chooses, the process gets SIGKILL and is started again on its file. ' +
-      'The receiver computes both signatures of each request anew from their specifications, and counts.',
+    `One process of the service runs on a SQLite file with ${WEBHOOKS} webhooks. A stand-in for the media server posts ` +
+      `${EVENTS_PER_ROUND} signed events in each round and repeats each one until it is answered with 200, as LiveKit does. In every round ` +
+      'the process gets SIGKILL after a seeded number of arrivals, and is started again on its file. ' +
+      'The receiver counts the deliveries and computes both signatures of each from their specifications.',
   ],
   notClaimed: [
-    'Exactly once: a receiver keeps the ids of events that it has handled.',
-    'That the disk keeps what it was told to keep: no power failure is simulated. SQLite runs with synchronous=full.',
-    'Order: retries and the deliveries of a killed process come later than others of their room.',
+    'Exactly-once delivery: a receiver has to remember the ids of the events that it handled.',
+    'Power failures: the disk keeps what was written to it here. SQLite runs with synchronous=full.',
+    'Order: retries, and the deliveries of a killed process, arrive after later events of their room.',
   ],
   run: killOnSqlite,
 };

@@ -20,14 +20,14 @@ export function verdict({ witness, events, stops, unsettled }: Verdict): readonl
   const perStop = CONCURRENCY_PER_WEBHOOK * witness.webhooks + MAX_UNWRITTEN_OUTCOMES;
   return [
     observed('deliveries of acknowledged events', acknowledged),
-    exactly('lost', acknowledged - distinct, 0),
-    exactly('with a wrong signature', wrongSignatures, 0),
-    exactly('left pending or failed', unsettled, 0),
+    exactly('lost deliveries', acknowledged - distinct, 0),
+    exactly('deliveries with a wrong signature', wrongSignatures, 0),
+    exactly('webhooks with pending or failed deliveries at the end', unsettled, 0),
     atMost({
-      name: `came twice (${stops} × (${CONCURRENCY_PER_WEBHOOK} × ${witness.webhooks} in flight + a batch of ${MAX_UNWRITTEN_OUTCOMES}))`,
+      name: `repeated deliveries (bound: ${stops} × (${CONCURRENCY_PER_WEBHOOK} × ${witness.webhooks} in flight + a batch of ${MAX_UNWRITTEN_OUTCOMES}))`,
       measured: arrivals - distinct,
       bound: stops * perStop,
     }),
-    observed('events refused at first, and sent again', events.refused()),
+    observed('posts of events that were refused and repeated', events.refused()),
   ];
 }

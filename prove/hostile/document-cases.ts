@@ -112,7 +112,9 @@ async function runOn(database: DatabaseName, context: ProofContext): Promise<Fin
       exactly('failed checks that are not explained', unexplained.length, 0),
       ...report.failures.flatMap(({ type, operations }) => {
         const explanation = EXPLAINED[type];
-        return explanation === undefined ? [] : [observed(`${type}: ${explanation.words}`, operations.length)];
+        return explanation === undefined
+          ? []
+          : [observed(`${type}: ${explanation.words}`, operations.length)];
       }),
       exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
     ],
@@ -125,7 +127,9 @@ async function runOn(database: DatabaseName, context: ProofContext): Promise<Fin
 function unexplainedIn({ type, operations }: Failure): readonly string[] {
   const explanation = EXPLAINED[type];
   const covered = explanation === undefined ? /$^/ : (explanation.operations ?? /./);
-  return operations.filter((operation) => !covered.test(operation)).map((operation) => `${type}: ${operation}`);
+  return operations
+    .filter((operation) => !covered.test(operation))
+    .map((operation) => `${type}: ${operation}`);
 }
 
 /** Requests that the log has with the status 500. */

@@ -18,22 +18,23 @@ const REPORT_EVERY = 20_000;
 
 export const mutatedRequests: ProofPart = {
   name: 'mutated-requests',
-  title: 'Signed requests that were changed, against an independent oracle',
+  title: 'Signed requests are altered and compared with an independent oracle',
   claim:
-    'A request is let in if and only if its signature is that of its own bytes, by a secret of the service, within 300 s; and it is ' +
-    'refused for the reason that the documentation gives. No secret of the service is found where it does not belong.',
+    'The service accepts a request if and only if its signature matches its bytes, was made with a secret of the service, and is at most ' +
+    '300 s old. Every other request is refused for the reason that the documentation gives. No secret appears in logs, metrics or files.',
   attack: [
-    'Requests of eight kinds are signed, and most of them changed in one or two of eighteen ways: other methods, paths that mean the ' +
-      'same, other queries, bits of the body, timestamps, keys and signatures in many forms, headers left out, sent twice, misnamed or with ' +
-      'control characters. Some are signed anew afterwards, and are good again. They go over plain connections, byte for byte.',
-    'An oracle of a hundred lines, written from the documentation and sharing no code with the service, decides what each deserves.',
-    'Afterwards the log (at the level debug), the metrics, the process arguments and all files of the service are searched for every ' +
-      'secret that it was given or has made, as text, in base64 and in hexadecimal.',
+    'Requests of eight kinds are signed. Most are then altered in one or two of eighteen ways: another method, an equivalent path, another query, ' +
+      'flipped bits in the body, other timestamps, keys and signatures in many forms, and headers that are missing, repeated, misnamed or contain ' +
+      'control characters. Some are signed again afterwards and are valid. They are sent byte for byte over plain connections.',
+    'An oracle of a hundred lines, which was written from the documentation and shares no code with the service, decides what the answer ' +
+      'to each request has to be.',
+    'Afterwards the part searches the log (at level debug), the metrics, the arguments of the process and all of its files for every secret ' +
+      'that the service was given or generated: as text, in base64 and in hexadecimal.',
   ],
   notClaimed: [
-    'That a signed request cannot be sent again: within 300 s it can, byte for byte. Idempotency-Key protects what must not happen twice.',
-    'Anything about the time that a refusal takes beyond the comparison of signatures, which is in constant time.',
-    'The environment of the process has the secrets that it was given there; those from files (API_SECRET_FILE) are not in it.',
+    'Protection against replay within 300 s: the same bytes are accepted again. Idempotency-Key protects requests that must not take effect twice.',
+    'Equal response times of refusals. Only the comparison of signatures takes constant time.',
+    'The environment of the process: it has the secrets that were passed there. Secrets from files (API_SECRET_FILE) are not in it.',
   ],
   run: sendMutated,
 };
@@ -78,12 +79,12 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
   return {
     figures: [
       observed('requests', tally.sent),
-      observed('of these authentic', tally.authentic),
-      exactly('let in without a right to it', tally.letInWrongly.length, 0),
-      exactly('refused though authentic', tally.refusedWrongly.length, 0),
-      exactly('refused for another reason than documented', others, 0),
-      exactly('answered 5xx', tally.serverErrors.length, 0),
-      observed('closed without an answer', tally.unanswered),
+      observed('authentic requests', tally.authentic),
+      exactly('requests accepted wrongly', tally.letInWrongly.length, 0),
+      exactly('authentic requests refused', tally.refusedWrongly.length, 0),
+      exactly('requests refused for an undocumented reason', others, 0),
+      exactly('requests answered with 5xx', tally.serverErrors.length, 0),
+      observed('connections closed without an answer', tally.unanswered),
       exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
     ],
     notes: [

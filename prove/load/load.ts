@@ -32,19 +32,19 @@ const MAX_GROWTH_MB = 15;
 
 export const steadyLoad: ProofPart = {
   name: 'steady-load',
-  title: 'Mixed load at 60 % of capacity',
+  title: 'The service runs under mixed load at 60 % of its capacity',
   claim:
-    'Under a load that it can bear the service answers every request, and neither its memory nor its descriptors grow; an ' +
-    'idle instance takes less than a hundredth of a core.',
+    'Under a load below its capacity the service answers every request, and its memory and its descriptors do not grow. An idle instance takes ' +
+    'less than 1 % of a core.',
   attack: [
-    `One instance on SQLite with a real LiveKit and a webhook. First ${CALLERS} callers send as fast as they are answered, which is the ` +
-      `capacity; then, for ${LOAD_SECONDS.long / 60} minutes, ${SHARE * 100} % of that, evenly. The mix is that of the rolling restart, and successes are checked as there. ` +
-      'Memory, descriptors and processor time are those that Linux tells of the process, every two seconds; growth is the mean of the ' +
-      'last fifth less that of the middle fifth. At the end nobody calls for a minute.',
+    `One instance runs on SQLite with a real LiveKit and a webhook. First ${CALLERS} callers send requests as fast as they are answered, which ` +
+      `measures the capacity. Then they send ${SHARE * 100} % of that rate, evenly, for ${LOAD_SECONDS.long / 60} minutes. The requests and the ` +
+      'checks of their answers are those of rolling-restart. Every two seconds the part reads memory, descriptors and processor time of the process ' +
+      'from Linux. Growth is the mean of the last fifth of the samples minus the mean of the middle fifth. At the end the instance is idle for a minute.',
   ],
   notClaimed: [
-    'The capacity of a machine of your own: callers, LiveKit and other programs share the two cores here.',
-    'Longer than that: a leak of less than the bound in these minutes is not seen.',
+    'The capacity of your machine: here the callers, LiveKit and other programs share two cores with the service.',
+    'Slow leaks: growth below the bound in these minutes goes unnoticed.',
   ],
   run: loadSteadily,
 };
@@ -83,8 +83,8 @@ async function loadSteadily({ form, say, cleanUp }: ProofContext): Promise<Findi
       observed('minutes of load', LOAD_SECONDS[form] / 60),
       ...loadFigures(ledger, LOAD_SECONDS[form]),
       ...(form === 'long' ? growthFigures(samples) : []),
-      observed('deliveries meanwhile', witness.tally().distinct),
-      exactly('of these with a wrong signature', witness.tally().wrongSignatures, 0),
+      observed('deliveries under load', witness.tally().distinct),
+      exactly('deliveries with a wrong signature', witness.tally().wrongSignatures, 0),
       ...idle,
     ],
     versions: { LiveKit: livekitServerVersion, SQLite: process.versions.sqlite ?? '' },
@@ -129,11 +129,11 @@ function loadFigures(
   return [
     observed('requests', requests),
     observed('requests per second', Math.round(requests / seconds)),
-    exactly('requests that failed', failures.length, 0),
-    exactly('successes that were not true', wrongSuccesses.length, 0),
-    observed('request, median', percentile(timesMs, 0.5), ' ms'),
-    observed('request, p99', percentile(timesMs, 0.99), ' ms'),
-    observed('request, slowest', percentile(timesMs, 1), ' ms'),
+    exactly('failed requests', failures.length, 0),
+    exactly('successful answers that were not true', wrongSuccesses.length, 0),
+    observed('duration of a request, median', percentile(timesMs, 0.5), ' ms'),
+    observed('duration of a request, p99', percentile(timesMs, 0.99), ' ms'),
+    observed('duration of a request, maximum', percentile(timesMs, 1), ' ms'),
   ];
 }
 
@@ -146,14 +146,18 @@ function growthFigures(samples: readonly Sample[]): readonly Figure[] {
   return [
     observed('resident memory at the end', Math.round(last.residentMb), ' MB'),
     atMost({
-      name: 'its growth',
+      name: 'growth of resident memory',
       measured: round(growth((sample) => sample.residentMb)),
       bound: MAX_GROWTH_MB,
       unit: ' MB',
     }),
     observed('descriptors at the end', last.descriptors),
-    atMost({ name: 'their growth', measured: round(growth((sample) => sample.descriptors)), bound: CALLERS }),
-    observed('processor', round(100 * coreShare(first, last)), ' % of a core'),
+    atMost({
+      name: 'growth of descriptors',
+      measured: round(growth((sample) => sample.descriptors)),
+      bound: CALLERS,
+    }),
+    observed('processor time', round(100 * coreShare(first, last)), ' % of a core'),
   ];
 }
 
@@ -163,7 +167,7 @@ async function idleFigures({ pid }: FleetInstance): Promise<readonly Figure[]> {
   await delay(IDLE_SECONDS.long * 1000);
   const share = round(100 * coreShare(before, await sampleProcess(pid)));
   return [
-    atMost({ name: 'processor of the idle instance', measured: share, bound: 1, unit: ' % of a core' }),
+    atMost({ name: 'processor time of the idle instance', measured: share, bound: 1, unit: ' % of a core' }),
   ];
 }
 

@@ -19,19 +19,19 @@ const LOOK_MS = 50;
 
 export const mediaFaults: ProofPart = {
   name: 'media-faults',
-  title: 'LiveKit frozen, killed and started again; Redis gone',
+  title: 'LiveKit is frozen, killed and restarted, and Redis disappears',
   claim:
-    'While the media server is away, whatever does not need it goes on, and whatever does is refused with 502, 503 or 504; when it is back, ' +
-    'calls succeed again without anybody doing anything.',
+    'While the media server is away, the service refuses the requests that need it with 502, 503 or 504 and serves all others. When the media ' +
+    'server is back, requests succeed again without intervention.',
   attack: [
-    `One instance on SQLite, a real LiveKit on a real Redis, and ${CALLERS} callers with the mix of the rolling restart. LiveKit is stopped ` +
-      `(SIGSTOP) for ${AWAY_SECONDS.long} s and goes on; it is killed (SIGKILL) and started again at the same address after ${AWAY_SECONDS.long} s; ` +
-      `then Redis goes for good. Every answer is looked at, and after each return how long it takes until a list of rooms succeeds.`,
+    `One instance runs on SQLite with a real LiveKit on a real Redis, and ${CALLERS} callers send the mix of rolling-restart. LiveKit is frozen ` +
+      `(SIGSTOP) for ${AWAY_SECONDS.long} s and continues; it is killed (SIGKILL) and restarted at the same address after ${AWAY_SECONDS.long} s; ` +
+      'then Redis is stopped for good. The part checks every answer, and measures after each return how long the list of rooms takes to succeed.',
   ],
   notClaimed: [
-    'Two LiveKit nodes on one Redis with one of them killed: tests of their own do that (docs/webhooks.md says what is seen).',
-    'Recorders, ingress workers and speech workers that are killed at each state.',
-    'That a room made in the second before a kill is there afterwards: LiveKit decides that.',
+    'Two LiveKit nodes on one Redis, one of which is killed: tests cover that (docs/webhooks.md describes what happens).',
+    'Recorders, ingress workers and speech workers that are killed in each of their states.',
+    'That a room created in the second before a kill still exists afterwards: LiveKit decides that.',
   ],
   run: strikeMedia,
 };
@@ -65,27 +65,27 @@ async function strikeMedia({ form, say, cleanUp }: ProofContext): Promise<Findin
     };
     stages.push({ name, ledger: await callUntil(AbortSignal.timeout(seconds * 1000), callers) });
   };
-  await during('in peace', CALM_SECONDS[form]);
+  await during('before the faults', CALM_SECONDS[form]);
   livekit.freeze();
   await during('while LiveKit is frozen', AWAY_SECONDS[form]);
   livekit.thaw();
   const thawed = await untilRooms(client);
-  await during('after it was thawed', CALM_SECONDS[form]);
+  await during('after the thaw', CALM_SECONDS[form]);
   await livekit.kill();
-  await during('while LiveKit is gone', AWAY_SECONDS[form]);
+  await during('while LiveKit is away', AWAY_SECONDS[form]);
   livekit = await startLivekit({ ...options, port });
   const restarted = await untilRooms(client);
-  await during('after it was started again', CALM_SECONDS[form]);
+  await during('after the restart', CALM_SECONDS[form]);
   await redis.close();
-  await during('while Redis is gone', AWAY_SECONDS[form]);
+  await during('while Redis is away', AWAY_SECONDS[form]);
   for (const { ledger } of stages) {
     for (const line of [...unexpected(ledger), ...ledger.wrongSuccesses].slice(0, 5)) say(line.slice(0, 200));
   }
   return {
     figures: [
       ...stages.flatMap(stageFigures),
-      observed('first list of rooms after the thaw', Math.round(thawed), ' ms'),
-      observed('first list of rooms after the start', Math.round(restarted), ' ms'),
+      observed('time until the list of rooms succeeds after the thaw', Math.round(thawed), ' ms'),
+      observed('time until the list of rooms succeeds after the restart', Math.round(restarted), ' ms'),
     ],
     versions: { LiveKit: livekitServerVersion },
     notes: [`Seed ${SEED}.`],
@@ -94,19 +94,19 @@ async function strikeMedia({ form, say, cleanUp }: ProofContext): Promise<Findin
 
 function stageFigures({ name, ledger }: Stage): readonly Figure[] {
   const refused = ledger.failures.length - unexpected(ledger).length;
-  const isCalm = name.startsWith('in peace') || name.startsWith('after');
+  const isCalm = name.startsWith('before the faults') || name.startsWith('after');
   return [
     observed(`${name}: requests`, ledger.requests),
     isCalm
-      ? exactly(`${name}: refused 502, 503 or 504 for want of LiveKit`, refused, 0)
-      : observed(`${name}: refused 502, 503 or 504 for want of LiveKit`, refused),
-    exactly(`${name}: other failures`, unexpected(ledger).length, 0),
-    exactly(`${name}: successes that were not true`, ledger.wrongSuccesses.length, 0),
+      ? exactly(`${name}: requests refused for lack of LiveKit`, refused, 0)
+      : observed(`${name}: requests refused for lack of LiveKit`, refused),
+    exactly(`${name}: other failed requests`, unexpected(ledger).length, 0),
+    exactly(`${name}: successful answers that were not true`, ledger.wrongSuccesses.length, 0),
     observed(`${name}: slowest answer`, Math.round(percentile(ledger.timesMs, 1)), ' ms'),
   ];
 }
 
-/** Failures of what needs no media server, and those that are not said to be its own. */
+/** Failures other than a 502, 503 or 504 of a request that needs the media server. */
 function unexpected({ failures }: Ledger): readonly string[] {
   return failures.filter((line) => !/^\w+ \/v1\/rooms\S*: 50[234] /.test(line));
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { proofDocument } from '../../prove/document.ts';
-import type { ProofPart } from '../../prove/part.ts';
+import { landRun } from '../../prove/landed.ts';
+import { observed, type ProofPart } from '../../prove/part.ts';
 import { parts } from '../../prove/parts.ts';
 import { landedResults } from '../../prove/results.ts';
-import { holds, runPart } from '../../prove/run-part.ts';
+import { holds, type Result, runPart } from '../../prove/run-part.ts';
 
 const part: ProofPart = {
   name: 'sample',
@@ -30,11 +31,43 @@ describe('docs/proof.md', () => {
     const result = await runPart(part, 'short', () => {});
     expect(holds(result)).toBe(false);
     const document = proofDocument([part, { ...part, name: 'other' }], { sample: result });
-    expect(document).toContain('| seen \\| once | 2 |  | 1 | NO |');
-    expect(document).toContain('this part has not been run to its end');
+    expect(document).toContain('| seen \\| once | 2 | 1 | NO |');
+    expect(document).toContain('this part has not run to its end');
   });
 
   it('ends what a part started, the last first', () => {
     expect(closed).toEqual(['last', 'first']);
+  });
+});
+
+describe('the spread of a figure', () => {
+  const run = async (at: string, milliseconds: number): Promise<Result> => {
+    const timed = async () => ({ figures: [observed('time', milliseconds, ' ms'), observed('lost', 0)] });
+    return { ...(await runPart({ ...part, run: timed }, 'long', () => {})), endedAt: at, load: [1, 2] };
+  };
+
+  it('is that of the last five runs on the machine', async () => {
+    const times = [900, 20, 50, 30, 40, 25];
+    const runs = await Promise.all(times.map((time, index) => run(`run ${index + 1}`, time)));
+    const landed = runs.reduce(landRun, undefined);
+    const document = proofDocument([part], landed === undefined ? {} : { sample: landed });
+    expect(document).toContain('| time | 25 ms | 20 to 50 ms |\n| lost | 0 | none |');
+    expect(document).toContain('Earlier runs in the spread: run 5 (load 1 to 2), run 4');
+    expect(document).not.toContain('run 1');
+  });
+
+  it('leaves out runs on other machines, and stays when a result is landed twice', async () => {
+    const [first, second] = [await run('run 1', 10), await run('run 2', 20)];
+    const both = landRun(landRun(undefined, first), second);
+    expect(landRun(both, second)).toEqual(both);
+    const elsewhere = { ...second, machine: 'another machine' };
+    expect(landRun(landRun(undefined, first), elsewhere)).toEqual(elsewhere);
+    expect(proofDocument([part], { sample: elsewhere })).toContain('| figure | measured |\n');
+  });
+
+  it('is that of the samples where a part gives them', async () => {
+    const result = await run('run 1', 10);
+    const sampled = { ...observed('time', 10, ' ms'), spread: '8 to 12 ms' };
+    expect(proofDocument([part], { sample: { ...result, figures: [sampled] } })).toContain('| 8 to 12 ms |');
   });
 });
