@@ -36,7 +36,7 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
         .limit(limit);
       const { numDeletedRows } = await db
         .deleteFrom('idempotentRequests')
-        // Repeated, so that a row that is taken over meanwhile stays.
+        // Repeats the condition, so that a row that was taken over in the meantime is kept.
         .where('expiresAt', '<=', now)
         .where('id', 'in', expired)
         .executeTakeFirst();
@@ -65,7 +65,7 @@ async function claim(db: Database, request: IdempotentRequest, now: number): Pro
       .selectAll()
       .where('id', '=', id)
       .executeTakeFirst();
-    // It may have been released since.
+    // The row may have been released since.
     if (held !== undefined) return held;
   }
 }

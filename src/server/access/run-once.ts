@@ -10,16 +10,16 @@ import type { Log } from '../platform/log.ts';
 import type { AccessStores, IdempotentRequest } from './store.ts';
 
 /*
- * A POST with an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) is done once:
+ * Runs a POST with an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) once:
  *
- *   claim      the first one inserts the row; whoever comes while it runs gets 409
- *   run        the lease is prolonged while the handler runs. An instance that dies lets it end, and the next try runs
- *              the request again: what the dead one had done by then may be done twice.
- *   complete   the response is stored, sealed, for 24 h, and given to whoever sends the same request again
- *   release    a response of 429 or 5xx is not stored, because the next try may do better
+ *   claim      the first request inserts the row; the same request gets 409 while the first one runs
+ *   run        the lease is prolonged while the handler runs. The lease of a dead instance expires, and the next attempt
+ *              runs the request again: its effects up to then may happen twice.
+ *   complete   the response is stored, encrypted, for 24 h, and sent to every caller who repeats the same request
+ *   release    a response of 429 or 5xx is not stored, because the next attempt may succeed
  *
- * A request that does not pass validation never comes here, so that it can be corrected under its key. The key is not
- * signed: it is for honest retries, and no defence against somebody who repeats a request that he has seen.
+ * A request that fails validation does not reach this code, so that it can be corrected under the same key. The
+ * Idempotency-Key is not signed: it serves honest retries, and does not prevent the replay of an intercepted request.
  */
 
 const LEASE_MS = 30_000;
@@ -32,12 +32,12 @@ export type RunOnceDeps = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly log: Pick<Log, 'warn'>;
-  /** Seals responses, each bound to its request. They may hold secrets. */
+  /** Encrypts responses, each bound to its request, because they may contain secrets. */
   readonly secretBox: {
     readonly seal: (text: string, boundTo: string) => string;
     readonly open: (sealed: string, boundTo: string) => string;
   };
-  /** The root key: Idempotency-Keys are those of an API key, and belong to nobody else. */
+  /** The root key. An Idempotency-Key belongs to one API key only. */
   readonly apiKey: string;
 };
 
@@ -66,7 +66,7 @@ function identify(rootKey: string, { key, keyId, method, url, body }: KeyedReque
   return { id: hash(apiKey, method, path, key), fingerprint: hash(query, body) };
 }
 
-/** Parts are separated by their lengths, so that no two lists of parts have the same hash. */
+/** Hashes the parts with their lengths, so that no two lists of parts have the same hash. */
 function hash(...parts: readonly (string | Buffer)[]): string {
   const sum = createHash('sha256');
   for (const part of parts) sum.update(`${Buffer.byteLength(part)}:`).update(part);
@@ -123,7 +123,7 @@ function recordOf(error: ServiceError): StoredError {
   return { code, reason, retryable, extensions, headers, ...optional };
 }
 
-/** Without an outcome the request is forgotten. The caller gets the response also when it cannot be stored. */
+/** Without an outcome the request is forgotten. The caller gets the response even if it cannot be stored. */
 async function storeOutcome(
   { store: { idempotency }, clock, log, secretBox }: RunOnceDeps,
   { id, owner }: IdempotentRequest,

@@ -2,36 +2,37 @@ import type { AuditResult, Scope } from '../../contract/choices.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 
 /*
- * Requests with an Idempotency-Key. A row is the request: while it runs, an owner has a lease on it; when it has ended,
- * the row has the response. One row per API key, method, path and key, so that of several instances one wins.
+ * Requests with an Idempotency-Key. Each row is a request: while it runs, an owner has a lease on the row; when it has
+ * ended, the row has the response. There is one row per API key, method, path and Idempotency-Key, so that one of several
+ * instances succeeds.
  */
 export type IdempotentRequest = {
   /** Hash of API key, method, path and Idempotency-Key. */
   readonly id: string;
-  /** Hash of the query and the body: the same key is for the same request only. */
+  /** Hash of the query and the body: an Idempotency-Key may only be used again for the same request. */
   readonly fingerprint: string;
-  /** The try that runs it, or has run it. */
+  /** Id of the attempt that runs the request, or has run it. */
   readonly owner: string;
   readonly leaseUntil: number;
-  /** Sealed; null while it runs. */
+  /** Encrypted response; null while the request runs. */
   readonly response: string | null;
-  /** From then on the row counts for nothing. */
+  /** After this instant the row is ignored. */
   readonly expiresAt: number;
 };
 
 export interface IdempotencyStore {
   /**
-   * Inserts the row, or takes over one that has expired, or whose owner's lease has ended without a response. Resolves to
-   * the row that holds now: the given one where the claim succeeded.
+   * Inserts the row, or takes over one that has expired or whose owner's lease has ended without a response. Returns the
+   * current row, which is the given one if the claim succeeded.
    */
   claim(request: IdempotentRequest, now: number): Promise<IdempotentRequest>;
-  /** Prolongs the lease that `owner` holds; whether it still did. */
+  /** Prolongs the lease of `owner`. Returns whether `owner` still held it. */
   renew(claimed: Pick<IdempotentRequest, 'id' | 'owner' | 'leaseUntil'>): Promise<boolean>;
   /** Stores the response, if `owner` still holds the row. */
   complete(ended: Pick<IdempotentRequest, 'id' | 'owner' | 'response' | 'expiresAt'>): Promise<void>;
-  /** Forgets the request, if `owner` still holds it: it may be sent again. */
+  /** Deletes the request, if `owner` still holds it, so that it may be sent again. */
   release(id: string, owner: string): Promise<void>;
-  /** Deletes at most `limit` that expired before `now`; returns how many. */
+  /** Deletes at most `limit` requests that expired before `now`. Returns their number. */
   purge(now: number, limit: number): Promise<number>;
 }
 
@@ -40,51 +41,51 @@ export type ApiKey = {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Sealed, and bound to the id; null when it is revoked. */
+  /** Encrypted, and bound to the id; null when the key is revoked. */
   readonly secret: string | null;
   readonly createdAt: number;
-  /** Null for never. */
+  /** Null when the key never expires. */
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 };
 
-/** The start of a page of keys: after the key with this creation time and id. */
+/** Start of a page of keys: after the key with this creation time and id. */
 export type KeyPage = {
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
   readonly limit: number;
 };
 
 export interface KeyStore {
-  /** Inserts the key unless `limit` others are active then; whether it did. */
+  /** Inserts the key unless `limit` other keys are active. Returns whether it was inserted. */
   insertBelow(limit: number, key: ApiKey): Promise<boolean>;
   find(id: string): Promise<ApiKey | undefined>;
-  /** Oldest first. */
+  /** Lists keys, the oldest first. */
   list(page: KeyPage): Promise<readonly ApiKey[]>;
-  /** Those that are neither revoked nor past their end. */
+  /** Lists the keys that are neither revoked nor expired. */
   listActive(now: number): Promise<readonly ApiKey[]>;
-  /** Forgets the secret, and keeps the rest. A key that is revoked already stays as it is; false for an unknown one. */
+  /** Deletes the secret and keeps the rest. A revoked key is not changed. Returns false for an unknown key. */
   revoke(id: string, now: number): Promise<boolean>;
-  /** Replaces the sealed secret, if it is still the one that `key` has; whether it was. */
+  /** Replaces the sealed secret, if it is still that of `key`. Returns whether it was replaced. */
   replaceSecret(key: Pick<ApiKey, 'id' | 'secret'>, secret: string): Promise<boolean>;
-  /** Deletes at most `limit` that ended before; returns how many. */
+  /** Deletes at most `limit` keys that were revoked or expired before `before`. Returns their number. */
   purge(before: number, limit: number): Promise<number>;
 }
 
-/** A request that changed something or was to, or one that failed. */
+/** A request that changed something, tried to, or failed. */
 export type AuditRecord = {
   readonly id: string;
-  /** The end of an entry that is kept for its request id alone; null for a change. */
+  /** When an entry expires that is kept only for its request id; null for a change. */
   readonly expiresAt: number | null;
   readonly occurredAt: number;
   readonly keyId: string;
   readonly method: string;
-  /** With the names of its parameters. */
+  /** Path with the names of its parameters instead of their values. */
   readonly path: string;
-  /** The parameters, and the id of what was made. */
+  /** Values of the parameters, and the id of the created object. */
   readonly ids: Readonly<Record<string, string>>;
-  /** The room of `ids`, by which the log is searched. */
+  /** The room of `ids`, for searches in the log. */
   readonly room: string | null;
-  /** Cut, as a network. */
+  /** The caller's address, truncated to a network. */
   readonly address: string | null;
   readonly requestId: string;
   readonly status: number;
@@ -96,23 +97,23 @@ export type AuditQuery = {
   readonly room?: string | undefined;
   readonly requestId?: string | undefined;
   readonly result?: AuditResult | undefined;
-  /** Then or later. */
+  /** Only entries from this instant on. */
   readonly since?: number | undefined;
-  /** Before then. */
+  /** Only entries before this instant. */
   readonly until?: number | undefined;
-  /** Position of the last record of the page before. */
+  /** Position of the last record of the previous page. */
   readonly before?: Pick<AuditRecord, 'occurredAt' | 'id'> | undefined;
   readonly limit: number;
 };
 
 export interface AuditStore {
-  /** Those that are stored already stay as they are. */
+  /** Stores records. Records that are stored already are not changed. */
   append(records: readonly AuditRecord[]): Promise<void>;
-  /** Newest first. Entries that expire are found by their request id alone. */
+  /** Lists records, the newest first. Entries that expire are found only by their request id. */
   list(query: AuditQuery): Promise<readonly AuditRecord[]>;
-  /** Deletes at most `limit` entries that have expired; returns how many. */
+  /** Deletes at most `limit` expired entries. Returns their number. */
   purgeExpired(now: number, limit: number): Promise<number>;
-  /** Deletes at most `limit` that are older; returns how many. */
+  /** Deletes at most `limit` entries that are older than `before`. Returns their number. */
   purge(before: number, limit: number): Promise<number>;
 }
 

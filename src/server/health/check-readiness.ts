@@ -10,9 +10,12 @@ export type ReadinessDeps = {
   readonly clock: Clock;
 };
 
-/** Readiness is public, so its calls of the media server and its writes do not follow the number of requests. */
+/**
+ * Maximum age of a result. Readiness is public, so that its calls of the media server and its writes must not depend on the
+ * number of requests.
+ */
 const MAX_AGE_MS = 1000;
-/** Load balancers expect a response within a second. */
+/** Time limit of a check. Load balancers expect a response within a second. */
 const CHECK_TIMEOUT_MS = 900;
 const LEASE = 'readiness';
 
@@ -32,7 +35,7 @@ async function checkReadiness({ mediaServer, store, clock }: ReadinessDeps): Pro
   const now = clock.now();
   const [isMediaServerReady, isDatabaseReady] = await Promise.all([
     succeeds(mediaServer.listRooms([NO_ROOM])),
-    // A write, because a full or read-only disk still answers reads.
+    // Checks a write, because a full or read-only disk can still be read.
     succeeds(store.leases.acquire({ name: LEASE, owner: LEASE, until: now }, now)),
   ]);
   return {

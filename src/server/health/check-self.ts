@@ -21,7 +21,7 @@ export type SelfCheckDeps = {
 /** The media server that `rtc dev` has started. */
 export type DevelopmentMedia = 'livekit' | 'embedded';
 
-/** Checks for `rtc doctor` that only the service can make, because it has the keys. */
+/** Runs the checks for `rtc doctor` that only the service can make, because it has the keys. */
 export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck[]> {
   const [storage, workers, models] = await Promise.all([
     checkStorage(deps),
@@ -31,7 +31,7 @@ export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck
   return [storage, ...workers, ...models, ...deps.secretWarnings.map(toSecretCheck)];
 }
 
-/** Reports what workers could not load. Workers without a fault, and none at all, are reported by the health response. */
+/** Reports the models that workers could not load. The health response reports the other states of workers. */
 async function checkSpeechModels({ store, clock }: SelfCheckDeps): Promise<readonly SelfCheck[]> {
   const workers = await store.transcriptions.listAlive(clock.now()).catch(() => []);
   const faults = workers.flatMap(({ kind, failedModels }) =>
@@ -79,7 +79,10 @@ const EMBEDDED_WORKERS: readonly SelfCheck[] = [
   },
 ];
 
-/** `rtc dev` starts a recorder where it finds one, and no ingress worker. Without redis-server neither could work. */
+/**
+ * Adapts a check to `rtc dev`, which starts a recorder if it finds one, and no ingress worker. Without redis-server neither
+ * of them could work.
+ */
 function inDevelopment(check: SelfCheck): SelfCheck {
   if (check.status === 'fault') {
     const why = check.check === 'recorder' ? 'rtc dev found none to start' : 'rtc dev starts none';
@@ -120,7 +123,7 @@ const NEXT_OF_UNKNOWN: Readonly<Record<UnknownWorkers['reason'], string>> = {
   foreign: "set REDIS_URL to the redis.address of the media server's configuration",
 };
 
-/** Tests the path of a recording, because permissions may depend on it, but with a .txt file instead of a video. */
+/** Tests the path of a recording, because permissions may depend on it, with a .txt file instead of a video. */
 async function checkStorage(deps: SelfCheckDeps): Promise<SelfCheck> {
   const { recordingStorage, clock, ids, recordings } = deps;
   const path = recordingPath(recordings.pathTemplate, `rtc-doctor-${ids.next()}`, clock.now());

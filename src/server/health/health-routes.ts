@@ -6,9 +6,9 @@ import { createWorkerStatus, type WorkerStatusDeps } from './worker-status.ts';
 export type HealthDeps = ReadinessDeps &
   WorkerStatusDeps & {
     readonly version: string;
-    /** True from the signal to shut down on, while the service still serves requests. */
+    /** True after the signal to shut down, while the service still serves requests. */
     readonly isShuttingDown: () => boolean;
-    /** Since when the media server's events have been refused (Unix milliseconds). */
+    /** Since when events of the media server have been rejected (Unix milliseconds). */
     readonly eventsRefusedSince: () => number | undefined;
   };
 

@@ -22,13 +22,13 @@ import type { MediaEventStores } from './stores.ts';
 
 export type AlignDeps = AppendEventsDeps<MediaEventStores> & { readonly missingSince: MissingSince };
 
-/** A room as the media server has it. */
+/** A room as the media server lists it. */
 export type ComparedRoom = {
   readonly sid: string;
-  /** Undefined: the media server does not have it. */
+  /** Undefined when the media server does not list the room. */
   readonly room: Room | undefined;
   readonly participants: readonly Participant[];
-  /** The process of the room died: no event about its participants is on its way. */
+  /** Whether the process of the room died: then no event about its participants can arrive any more. */
   readonly isCertain: boolean;
 };
 
@@ -36,9 +36,9 @@ type Aligned = Changes & { readonly name: string; readonly present: number };
 
 /**
  * Publishes the events that were missed in these rooms, in one transaction. A room that another instance is working on is
- * left for the next comparison. The rooms are locked, and every event has a
- * source id that names what happened: nothing is stored twice, even if several instances compare at the same time or
- * the media server's own event comes after all. Returns the number of rooms in which events were missed.
+ * left for the next comparison. The rooms are locked, and every event has a source id that identifies what happened: nothing
+ * is stored twice, even if several instances compare at the same time or if the media server's own event arrives later.
+ * Returns the number of rooms in which events were missed.
  */
 export async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): Promise<number> {
   return await appendEvents(deps, async (store, appender) => {
@@ -79,7 +79,7 @@ export async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoo
   });
 }
 
-/** The names of all rooms with an active transcription, read once: one of them may be among those that ended. */
+/** Reads the names of all rooms with an active transcription once, because an ended room may be one of them. */
 async function roomsWithTranscription(
   { transcriptions }: Pick<MediaEventStores, 'transcriptions'>,
   rooms: readonly ComparedRoom[],
@@ -88,7 +88,7 @@ async function roomsWithTranscription(
   return new Set((await transcriptions.listActiveLive()).map(({ room }) => room));
 }
 
-/** Undefined when nothing changes. */
+/** Returns undefined when nothing changes. */
 async function alignRoom(
   deps: AlignDeps,
   presence: PresenceBatch,
@@ -108,7 +108,7 @@ async function alignRoom(
     return await finishRoom(presence, session, { occurredAt: now, isReconciled: true });
   }
   const openedAt = openedAtOf(room);
-  // The event that came first may not have said when the room was opened.
+  // The first event may not have had the time at which the room was opened.
   const current = session === undefined ? newSession(room) : { ...session, createdAt: openedAt };
   const changes = await alignPresence(deps, presence, { session: current, participants, isCertain });
   const isMissed = session === undefined && isSettled(deps, openedAt);
@@ -140,7 +140,7 @@ async function alignPresence(
     const joined = sessionOf(participant, session.sid);
     const known = await presence.findParticipant(joined.sid);
     if (known === undefined && !isSettled(deps, joined.joinedAt)) {
-      // Its event may be on its way: the room is compared again.
+      // Its event may still arrive, so the room is compared again.
       noteMissing(deps, joined);
       continue;
     }
@@ -180,19 +180,19 @@ function alignTracks(
   return [...gone, ...published];
 }
 
-/** Someone who has only just joined may not be listed yet. */
+/** Whether the participant has left. A participant who has just joined may not be listed yet. */
 function hasLeft(deps: AlignDeps, known: ParticipantSession): boolean {
   if (isSettled(deps, known.joinedAt ?? 0)) return markMissing(deps, known);
   noteMissing(deps, known);
   return false;
 }
 
-/** It cannot count yet: the room is compared again. */
+/** Notes a difference that cannot count yet: the room is compared again. */
 function noteMissing({ missingSince, clock }: AlignDeps, missing: Missing): void {
   missingSince.note(missing, clock.monotonic());
 }
 
-/** Whether it counts as a missed event. */
+/** Whether the difference counts as a missed event. */
 function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): boolean {
   return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
 }

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
 import type { ComparisonStore } from './comparisons.ts';
 
-/** No lease is as long. One that ends later was taken before the clock was set back. */
+/** Longer than any lease. A lease that ends later was taken before the clock was set back. */
 const LONGEST_LEASE_MS = 10_000;
-/** The table has one row. */
+/** Name of the only row of the table. */
 const NAME = 'all';
 
 export function createComparisonStore({ db }: Connection): ComparisonStore {

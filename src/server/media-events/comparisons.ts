@@ -1,25 +1,27 @@
-/** An instance that compares everything with the media server, or wants to. */
+/** An instance that compares everything with the media server, or needs to. */
 export type Comparer = { readonly owner: string };
 
 export type ComparisonLease = Comparer & { readonly until: number };
 
-/** One comparison. Numbers rise by the order in which comparisons begin, whatever the clocks say. */
+/** A running comparison. Numbers ascend in the order in which comparisons begin, whatever the clocks say. */
 export type BegunComparison = Comparer & { readonly number: number };
 
 export type ComparisonNumbers = {
-  /** Of the one that was begun last. */
+  /** Number of the comparison that was begun last. */
   readonly begun: number;
-  /** The highest of those that were completed. */
+  /** The highest number of the completed comparisons. */
   readonly completed: number;
 };
 
-/** Comparisons of everything with the media server, of which at most one is made at a time. */
+/** Comparisons of everything with the media server. At most one is made at a time. */
 export interface ComparisonStore {
-  /** Its number; undefined while another instance is making one, and its lease has not run out. */
+  /**
+   * Begins a comparison and returns its number; undefined while another instance is making one whose lease has not expired.
+   */
   begin(lease: ComparisonLease, now: number): Promise<number | undefined>;
-  /** False when another instance has begun one since. */
+  /** Prolongs the lease. Returns false when another instance has begun a comparison since. */
   renew(comparison: BegunComparison, until: number): Promise<boolean>;
-  /** Does nothing when another instance has begun one since. */
+  /** Ends the comparison. Does nothing when another instance has begun one since. */
   end(comparison: BegunComparison, outcome: 'completed' | 'given-up'): Promise<void>;
   numbers(): Promise<ComparisonNumbers>;
 }

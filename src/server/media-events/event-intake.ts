@@ -5,13 +5,13 @@ export type EventIntakeDeps = {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Resolves when the event is durable. */
   readonly record: (event: MediaEvent) => Promise<void>;
-  /** Called for each refused event. */
+  /** Called for each rejected event. */
   readonly onRefused: () => void;
 };
 
 /**
- * Takes the media server's events in, and remembers since when some were refused because they could not be stored. The
- * media server sends a refused event again for 15 s and then gives it up.
+ * Receives the media server's events, and remembers since when some were rejected because they could not be stored. The
+ * media server repeats a rejected event for 15 s and then drops it.
  */
 export class EventIntake {
   readonly #deps: EventIntakeDeps;
@@ -23,7 +23,7 @@ export class EventIntake {
     this.#deps = deps;
   }
 
-  /** Since when events have been refused that nobody has made up for (Unix milliseconds). */
+  /** Since when events have been rejected that no comparison has made up for (Unix milliseconds). */
   get refusedSince(): number | undefined {
     return this.#refusedSince;
   }
@@ -39,7 +39,10 @@ export class EventIntake {
     }
   }
 
-  /** A comparison with the media server, begun at `startedAt` by the monotonic clock, has published what refused events would have reported. */
+  /**
+   * Notes that a comparison with the media server, begun at `startedAt` by the monotonic clock, has published the events
+   * that were rejected before.
+   */
   makeUp(startedAt: number): void {
     if (startedAt >= this.#lastRefusedAt) this.#refusedSince = undefined;
   }

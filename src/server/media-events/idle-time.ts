@@ -3,9 +3,12 @@ import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { MissingSince } from './missing-since.ts';
 import type { MediaEventStores } from './stores.ts';
 
-/** The media server repeats an event for 15 s, and an end that it does not report is published after 20 s. */
+/**
+ * Idle time after which nothing can arrive: the media server repeats an event for 15 s, and an end that it does not report
+ * is published after 20 s.
+ */
 const SETTLED_AFTER_MS = 60_000;
-/** A recording that was stopped is looked at for so long, because its file may still come. */
+/** A stopped recording is checked for this long, because its file may still be stored. */
 const RECORDINGS_SETTLED_AFTER_MS = 48 * 3_600_000;
 
 type Deps = {
@@ -15,11 +18,14 @@ type Deps = {
   readonly store: Pick<MediaEventStores, 'presence' | 'recordings' | 'transcriptions'>;
 };
 
-/** The time for which there has been nothing that could differ from the media server. */
+/** Measures the time for which nothing could differ from the media server. */
 export class IdleTime {
   #since: number | undefined;
 
-  /** Whether it is long enough for nothing to come after it, such as the event of a recording that has just ended. */
+  /**
+   * Whether the idle time is long enough that nothing can arrive any more, such as the event of a recording that has just
+   * ended.
+   */
   async hasSettled(deps: Deps): Promise<boolean> {
     const at = deps.clock.monotonic();
     this.#since = (await isIdle(deps, deps.clock.now())) ? (this.#since ?? at) : undefined;
@@ -27,7 +33,7 @@ export class IdleTime {
   }
 }
 
-/** Three small reads, and one list of no rooms. */
+/** Takes three small reads, and one list of no rooms. */
 async function isIdle({ store, mediaServer, missingSince }: Deps, now: number): Promise<boolean> {
   if (missingSince.rooms.size > 0) return false;
   if (await store.presence.isAnyRoomOpen()) return false;

@@ -16,24 +16,24 @@ import {
 } from './presence-changes.ts';
 
 /*
- * The meaning of an event of the media server, given who is known to be in the room. Presence goes by participant sid,
- * because a `left` may come after the next `joined` of the same identity.
+ * Interprets an event of the media server, given the known presence in the room. Presence is stored by participant sid,
+ * because a `left` may arrive after the next `joined` of the same identity.
  *
  *   room_started        LiveKit sends it when the room is created: room_created
  *   participant_joined  the first one of a session: room_created if that was missed, room_started, participant_joined
  *   participant_left    without a join before it: kept, and published together with a join that comes late
  *   room_finished       whoever is still present has left first
  *
- * The media server sends whole seconds, except for the times when rooms opened and participants joined. So that time
- * does not run backwards, no event of a participant is earlier than its join, and no end of a room earlier than that.
+ * The media server sends whole seconds, except for the times when rooms opened and participants joined. So that time does
+ * not run backwards, no event of a participant is earlier than its join, and no end of a room earlier than that.
  *
- * Recorders and agents are stored as machinery; no event reports them, and they are not counted. Events that are not
- * listed here (egress_updated, participant_connection_aborted) say nothing that others do not.
+ * Recorders and agents are stored as machinery; no event reports them, and they are not counted. Events that are not listed
+ * here (egress_updated, participant_connection_aborted) say nothing that others do not.
  */
 
 export type Interpretation = {
   readonly domainEvents: readonly DomainEvent[];
-  /** The session after the event, except for its sequence. */
+  /** The session after the event, except for its sequence number. */
   readonly session: RoomSession | undefined;
 };
 
@@ -82,7 +82,7 @@ async function join(
   const joining = await joinNow(presence, session, { participant, isReconciled: false });
   const leftAt = known?.leftAt ?? session.endedAt;
   if (leftAt === null) return joining;
-  // The participant's end was reported before its join: both are published now, in their order.
+  // The participant's end was reported before its join. Both are published now, in order.
   const left = await leaveNow(presence, participant, {
     occurredAt: leftAt,
     isReconciled: false,
@@ -139,16 +139,16 @@ async function changeTrack(
   const published = presence.findTrack(trackSidOf(track));
   if (published !== undefined && published.unpublishedAt === null)
     unpublishNow(presence, publisher, { ...change, track: published });
-  // The media server's TrackInfo is newer than the one that was stored.
+  // The media server's TrackInfo is newer than the stored one.
   return [trackEvent(type, publisher, change)];
 }
 
-/** A stream that was refused never came into its room, and no ingress_started was sent for it. */
+/** Whether the stream was rejected: it never entered its room, and no ingress_started was sent for it. */
 function isRefusedStream({ type, room }: MediaEvent): boolean {
   return type === 'ingress_ended' && room !== undefined && room.sid === '';
 }
 
-/** LiveKit's ingress reports the start of a stream with its sound, and again with its picture. */
+/** LiveKit's ingress reports the start of a stream with its audio, and again with its video. */
 function ingressEvent(event: MediaEvent, type: 'ingress_started' | 'ingress_ended'): DomainEvent {
   const { ingress, streamId, id, createdAt } = event;
   const subject: EventSubject = ingress === undefined ? {} : { ingress };

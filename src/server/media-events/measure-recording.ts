@@ -6,7 +6,10 @@ type Deps = MeasureDeps & {
   readonly store: { readonly recordings: Pick<RecordingStores['recordings'], 'findByEgressId'> };
 };
 
-/** The event with the duration of the file, where it reports the end of a recording. Read before its transaction begins. */
+/**
+ * Returns the event with the duration of the file, if it reports the end of a recording. The file is read before the
+ * transaction begins.
+ */
 export async function measureRecording(deps: Deps, event: MediaEvent): Promise<MediaEvent> {
   const { egress, type } = event;
   if (type !== 'egress_ended' || egress?.file === undefined) return event;

@@ -10,8 +10,8 @@ export type MediaEventDeps = {
 };
 
 /**
- * An event contains the metadata of the room and of a participant, 512 KiB each, which JSON may make six times as long.
- * An event that is refused for its size would be lost.
+ * An event contains the metadata of the room and of a participant, 512 KiB each, which JSON may make six times as long. An
+ * event that is rejected for its size would be lost.
  */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
@@ -26,8 +26,8 @@ const MediaEventSchema = Type.Object(
 );
 
 /**
- * Receives the media server's own webhooks. For any response except 429 and 5xx it takes an event as delivered. Therefore
- * an event that could not be stored is answered 503, whatever the reason, and is sent again.
+ * Receives the media server's own webhooks. The media server takes any response except 429 and 5xx for success. Therefore
+ * the response for an event that could not be stored is 503, whatever the reason, so that it is sent again.
  */
 export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
   return [

@@ -1,13 +1,13 @@
 export type Missing = {
-  /** Its sid at the media server. */
+  /** Sid of the missing participant or track at the media server. */
   readonly sid: string;
   readonly roomSid: string;
 };
 
 /**
- * Remembers since when something differs from the media server: its event may still be on its way. Only a difference
- * that two comparisons have found, `graceMs` apart, counts as a missed event. In the first comparison after a time in
- * which no event could be received, every difference counts at once.
+ * Remembers since when something differs from the media server, whose event may still arrive. Only a difference that two
+ * comparisons have found, `graceMs` apart, counts as a missed event. In the first comparison after a time in which no event
+ * could be received, every difference counts at once.
  */
 export class MissingSince {
   readonly #since = new Map<string, { readonly at: number; readonly roomSid: string }>();
@@ -20,7 +20,7 @@ export class MissingSince {
     return new Set([...this.#since.values()].map(({ roomSid }) => roomSid));
   }
 
-  /** Records a difference that cannot count yet: its room is compared again. Returns since when it has been there. */
+  /** Records a difference that cannot count yet, so that its room is compared again. Returns since when it has existed. */
   note({ sid, roomSid }: Missing, now: number): number {
     this.#seen.add(sid);
     const known = this.#since.get(sid) ?? { at: now, roomSid };
@@ -28,14 +28,14 @@ export class MissingSince {
     return known.at;
   }
 
-  /** Records a difference; true when it counts as a missed event. */
+  /** Records a difference. Returns whether it counts as a missed event. */
   hasBeenMissing(missing: Missing, now: number, graceMs: number): boolean {
     const counts = now - this.note(missing, now) >= graceMs || this.#countsAtOnce;
     if (counts) this.#counted.add(missing.sid);
     return counts;
   }
 
-  /** Ends a comparison: a difference that it did not find has gone, and one that counted is known from now on. */
+  /** Ends a comparison: differences that it did not find are forgotten, and those that counted are known from now on. */
   endRound(): void {
     this.#countsAtOnce = false;
     for (const sid of this.#since.keys()) {
@@ -45,7 +45,7 @@ export class MissingSince {
     this.#counted.clear();
   }
 
-  /** Another instance compares, or has compared. */
+  /** Forgets all differences, because another instance compares or has compared. */
   forget(): void {
     this.#countsAtOnce = false;
     this.#since.clear();
@@ -53,7 +53,7 @@ export class MissingSince {
     this.#counted.clear();
   }
 
-  /** Events could not be received for a while: every difference that the next comparison finds counts at once. */
+  /** After a time in which events could not be received, every difference that the next comparison finds counts at once. */
   countAtOnce(): void {
     this.forget();
     this.#countsAtOnce = true;

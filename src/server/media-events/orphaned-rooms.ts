@@ -6,18 +6,18 @@ import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 
 /*
- * Orphans: rooms whose process died. A media server with Redis goes on listing them, with everyone who was in them, and
- * nothing ever ends them. Its API shows no difference; but nobody answers a request about the room.
+ * Orphans are rooms whose process died. A media server with Redis continues to list them, with all of their participants,
+ * and never ends them. Its API shows no difference, but requests about the room get no response.
  *
- * createRoom moves an orphan to a living process, under the same sid, and changes nothing in a room that is served. So
- * an orphan is revived, not deleted: its participants may be reconnecting. One to which nobody has come back after
- * departureTimeout is closed, as the media server would have done it.
+ * createRoom moves an orphan to a living process, under the same sid, and changes nothing in a room that is served.
+ * Therefore an orphan is revived, not deleted: its participants may be reconnecting. An orphan to which nobody has returned
+ * after departureTimeout is closed, as the media server would have done.
  */
 
-/** Rooms asked in a round while nothing is wrong: with 10,000 rooms each has its turn within the hour. */
+/** Rooms that are checked in a round while no orphan is known: of 10,000 rooms each is checked once an hour. */
 const CHECKED_PER_ROUND = 100;
 const REQUESTS_AT_ONCE = 8;
-/** A request that nobody answers takes 3 s, in which neither side does anything. */
+/** Maximum concurrent requests. A request without a response takes 3 s, during which neither side works. */
 const UNANSWERED_AT_ONCE = 400;
 
 export type OrphanDeps = {
@@ -27,21 +27,21 @@ export type OrphanDeps = {
   readonly orphans: OrphanedRooms;
 };
 
-/** An orphan that had participants and was empty when it was revived. */
+/** An orphan that had participants, and was empty when it was revived. */
 type EmptyOrphan = {
   readonly room: Room;
   /** Monotonic milliseconds. */
   readonly closeAt: number;
 };
 
-/** Which rooms to check next, and what became of the orphans. */
+/** Selects the rooms to check next, and keeps the state of the orphans. */
 export class OrphanedRooms {
   /** Orphans that could not be revived yet. */
   readonly #pending = new Set<string>();
   readonly #empty = new Map<string, EmptyOrphan>();
   #lastChecked = '';
 
-  /** The sids of some rooms, in turn. */
+  /** Returns the sids of some rooms, in turn. */
   nextToCheck(rooms: readonly Room[]): ReadonlySet<string> {
     const sids = rooms.map(({ sid }) => sid).toSorted();
     const start = sids.findIndex((sid) => sid > this.#lastChecked);
@@ -57,7 +57,7 @@ export class OrphanedRooms {
     if (typeof outcome === 'object') this.#empty.set(sid, outcome);
   }
 
-  /** Removes and returns the empty orphans whose time is over. */
+  /** Removes and returns the empty orphans that are due to be closed. */
   takeDue(now: number): readonly Room[] {
     const due = [...this.#empty.values()].filter(({ closeAt }) => closeAt <= now).map(({ room }) => room);
     for (const { sid } of due) this.#empty.delete(sid);
@@ -67,13 +67,13 @@ export class OrphanedRooms {
 
 export type CheckedRooms = {
   readonly listed: readonly Room[];
-  /** The sids of those that are checked in this round. */
+  /** Sids of the rooms that are checked in this round. */
   readonly checked: ReadonlySet<string>;
-  /** Number of participants by our events; a list of a dead process's rooms is not kept up to date. */
+  /** Number of participants by our events: the list of a dead process's rooms is not kept up to date. */
   readonly counts: ReadonlyMap<string, number>;
 };
 
-/** Revives the orphans among `listed` when one of the `checked` is found to be one. Returns them, with live counts. */
+/** Revives the orphans among `listed` when one of the `checked` rooms is an orphan. Returns them with current counts. */
 export async function reviveOrphans(
   deps: OrphanDeps,
   { listed, checked, counts }: CheckedRooms,
@@ -85,7 +85,7 @@ export async function reviveOrphans(
     REQUESTS_AT_ONCE,
   );
   if (found.length === 0) return new Map();
-  // A process of the media server died: all rooms have to be checked.
+  // A process of the media server died, so all rooms have to be checked.
   const others = listed.filter(({ sid }) => !checked.has(sid));
   const orphans = [...found, ...(await findOrphans(deps, others, UNANSWERED_AT_ONCE))];
   return await revive(deps, orphans, counts);
@@ -110,7 +110,7 @@ async function revive(
   counts: CheckedRooms['counts'],
 ): Promise<ReadonlyMap<string, Room>> {
   const { mediaServer, clock, orphans, log } = deps;
-  // One that was closed meanwhile must not be created anew.
+  // A room that was closed in the meantime must not be created again.
   const open = new Set((await mediaServer.listRooms(found.map(({ name }) => name))).map(({ sid }) => sid));
   const revived = new Map<string, Room>();
   await forEachConcurrently(
@@ -132,7 +132,7 @@ async function revive(
   return revived;
 }
 
-/** Undefined while the media server still takes the process for alive, some seconds after its death. */
+/** Returns undefined while the media server still considers the process alive, some seconds after its death. */
 async function reviveRoom({ mediaServer, log }: OrphanDeps, { name, sid }: Room): Promise<Room | undefined> {
   try {
     return await mediaServer.createRoom({ name });
@@ -143,7 +143,7 @@ async function reviveRoom({ mediaServer, log }: OrphanDeps, { name, sid }: Room)
   }
 }
 
-/** createRoom returns the count of this moment, where a list may be behind. */
+/** createRoom returns the current count, while that of a list may be outdated. */
 async function closeEmptyOrphans({ mediaServer, clock, orphans, log }: OrphanDeps): Promise<void> {
   const due = orphans.takeDue(clock.monotonic());
   const open = new Set((await mediaServer.listRooms(due.map(({ name }) => name))).map(({ sid }) => sid));

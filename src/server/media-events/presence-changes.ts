@@ -5,12 +5,12 @@ import type { LeaveReason, MediaEventParticipant } from '../platform/livekit/med
 
 /*
  * Changes of presence and the events that report them. The media server's own events and the comparison with the media
- * server use the same changes: each event has a source id that names what happened, so that it is stored once.
+ * server use the same changes. Each event has a source id that identifies what happened, so that it is stored once.
  */
 
 export type Changes = {
   readonly domainEvents: readonly DomainEvent[];
-  /** The session after the change, except for its sequence. */
+  /** The session after the change, except for its sequence number. */
   readonly session: RoomSession;
 };
 
@@ -19,7 +19,7 @@ export type EventTime = Pick<DomainEvent, 'occurredAt' | 'isReconciled'>;
 
 type JoinedParticipant = ParticipantSession & { readonly joinedAt: number };
 
-/** A new participant; the first one of a session starts the room. */
+/** Adds a new participant. The first one of a session starts the room. */
 export async function joinNow(
   presence: PresenceBatch,
   session: RoomSession,
@@ -29,7 +29,7 @@ export async function joinNow(
   const time = { occurredAt: participant.joinedAt, isReconciled };
   const joined = participantEvent('participant_joined', participant, time);
   if (session.startedAt !== null) return { domainEvents: [joined], session };
-  // Stored only where the media server's own event did not come first.
+  // Stored only if the media server's own event has not been stored before.
   const created = roomEvent('room_created', session, { occurredAt: session.createdAt, isReconciled: true });
   const started = roomEvent('room_started', session, time);
   return {
@@ -40,14 +40,14 @@ export async function joinNow(
 
 export type Leaving = EventTime & { readonly reason: LeaveReason };
 
-/** Marks a participant who is present as gone. */
+/** Marks a present participant as left. */
 export async function leaveNow(
   presence: PresenceBatch,
   participant: ParticipantSession,
   { occurredAt, isReconciled, reason }: Leaving,
 ): Promise<DomainEvent> {
   const leftAt = Math.max(occurredAt, participant.joinedAt ?? occurredAt);
-  // Kept until now for this event: whoever has left needs no metadata any more.
+  // Metadata is kept until this event, which reports it. A participant who has left needs none.
   await presence.saveParticipant({ ...participant, leftAt, metadata: null });
   return participantEvent('participant_left', participant, {
     occurredAt: leftAt,
@@ -56,7 +56,7 @@ export async function leaveNow(
   });
 }
 
-/** A participant whom the media server no longer has, with the tracks that it published until then. */
+/** Ends a participant whom the media server no longer lists, with the tracks that the participant published until then. */
 export async function loseParticipant(
   presence: PresenceBatch,
   participant: ParticipantSession,
@@ -68,7 +68,7 @@ export async function loseParticipant(
   return [...unpublished, await leaveNow(presence, participant, leaving)];
 }
 
-/** Everyone who is still present leaves, then the room is finished. A session that has ended stays as it is. */
+/** Ends all participants who are still present, then the room. A session that has ended stays as it is. */
 export async function finishRoom(
   presence: PresenceBatch,
   session: RoomSession,
@@ -88,14 +88,14 @@ export async function finishRoom(
 
 export type TrackInfo = Readonly<Record<string, unknown>>;
 
-/** LiveKit's TrackInfo always has a sid; empty for anything else. */
+/** LiveKit's TrackInfo always has a sid. Returns an empty text for anything else. */
 export function trackSidOf(track: TrackInfo): string {
   return typeof track.sid === 'string' ? track.sid : '';
 }
 
 type Publisher = Pick<ParticipantSession, 'sid' | 'identity' | 'name' | 'roomSid'>;
 
-/** Undefined when the track is known already. */
+/** Returns undefined when the track is known already. */
 export function publishNow(
   presence: PresenceBatch,
   publisher: Publisher,
@@ -185,7 +185,7 @@ export function toSession(
 
 type Details = Pick<ParticipantSession, 'metadata' | 'accessRole'>;
 
-/** The event's metadata and role are the newest; some events do not have them. */
+/** Metadata and role of the event are the newest, but some events do not have them. */
 export function detailsOf({ metadata, role }: MediaEventParticipant, known: Details): Details {
   return { metadata: metadata ?? known.metadata, accessRole: role ?? known.accessRole };
 }

@@ -9,9 +9,9 @@ import { type AlignDeps, alignRooms, type ComparedRoom, openedAtOf } from './ali
 import { type OrphanDeps, reviveOrphans } from './orphaned-rooms.ts';
 
 /*
- * Compares presence with the media server, and publishes what was missed, marked `reconciled`. One request lists all
- * rooms. Only those whose count of participants or time differs are asked for their participants, and those that are
- * due for a check of everything: tracks, and participants of which as many left as came, do not show in a count.
+ * Compares presence with the media server, and publishes missed events, marked `reconciled`. One request lists all rooms.
+ * The participants are requested only of rooms whose number of participants or time differs, and of rooms that are due for a
+ * full check: tracks, and participants of which as many left as joined, do not show in a count.
  */
 
 export type ReconcileDeps = AlignDeps & OrphanDeps;
@@ -20,17 +20,17 @@ export type ReconcileDeps = AlignDeps & OrphanDeps;
 export type Extent = 'all' | 'differing';
 
 const REQUESTS_AT_ONCE = 8;
-/** Rooms of one transaction: each takes fourteen statements, and holds up events of its rooms for a fifth of a second. */
+/** Rooms of one transaction. Each takes fourteen statements, and delays events of its rooms by a fifth of a second. */
 const BATCH = 400;
 /**
- * How long a room that was asked waits for others. Much shorter than EVENT_ARRIVAL_MS: whoever came after the question
- * must not count as missing when the transaction begins.
+ * How long a room whose participants were read waits for others. Much shorter than EVENT_ARRIVAL_MS: a participant who
+ * joined after the read must not count as missing when the transaction begins.
  */
 const GATHER_MS = 5_000;
 
 /**
- * Returns the number of rooms that differed. A room that cannot be compared does not keep the others from being
- * compared, and is asked again in the next comparison, whatever that one's extent.
+ * Returns the number of rooms that differed. A room that cannot be compared does not prevent the comparison of others, and
+ * is compared again in the next round, whatever its extent.
  */
 export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promise<number> {
   const sessions = await deps.store.presence.listOpenRooms();
@@ -49,7 +49,7 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   };
   const rooms = listed.map((room) => revived.get(room.sid) ?? room);
   const asked = rooms.filter(isAsked);
-  // What was missed is published first where it shows already.
+  // Rooms that are known to differ come first.
   asked.sort((one, other) => Number(isDifferent(other)) - Number(isDifferent(one)));
   const unasked = rooms.filter((room) => !isAsked(room) && isDifferent(room));
   const open = new Set(listed.map(({ sid }) => sid));
@@ -119,15 +119,15 @@ async function compareAll(
   return differing;
 }
 
-/** The next room would wait as long, for the same error. */
+/** Whether the error would be the same for every other room, after the same wait. */
 function isHopeless(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return error instanceof Error && error.name === 'AbortError';
   return error.code === 'media-server-unavailable' || error.code === 'storage-unavailable';
 }
 
 /**
- * Without rooms that were closed while their participants were asked for: another room may have their name by now. The
- * next round compares them.
+ * Removes rooms that were closed while their participants were read: another room may have their name by now. The next round
+ * compares it.
  */
 async function withoutReplaced(
   mediaServer: MediaServer,
@@ -141,8 +141,8 @@ async function withoutReplaced(
 }
 
 /**
- * The participants of the room, without those of a process that died: a media server with Redis goes on listing them,
- * and then lists more people than it counts.
+ * Lists the participants of the room, without those of a dead process: a media server with Redis continues to list them, and
+ * then lists more participants than it counts.
  */
 async function listServedParticipants(mediaServer: MediaServer, room: Room): Promise<readonly Participant[]> {
   const participants = await mediaServer.listParticipants(room.name);
@@ -155,7 +155,7 @@ async function listServedParticipants(mediaServer: MediaServer, room: Room): Pro
   return participants.filter(({ sid }) => !lost.has(sid));
 }
 
-/** LiveKit counts hidden people, and neither recorders nor agents. */
+/** LiveKit counts hidden participants, but neither recorders nor agents. */
 function isCounted({ kind }: Participant): boolean {
   return kind !== 'EGRESS' && kind !== 'AGENT';
 }

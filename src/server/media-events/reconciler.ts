@@ -20,39 +20,38 @@ import { type Extent, type ReconcileDeps, reconcileRooms } from './reconcile-roo
 import { POLL_INTERVAL_MS, WholeComparison } from './whole-comparison.ts';
 
 /*
- * Compares with the media server, to find what its events did not report. One instance does it at a time: it holds a
- * lease, which it renews during a round, which outlasts the pause between two rounds, and which it releases when it
- * closes.
+ * Compares with the media server, to find what its events did not report. One instance does it at a time: it holds a lease,
+ * which it renews during a round, which is longer than the pause between two rounds, and which it releases when it closes.
  *
- * The lease saves work, and nothing depends on it: every change locks its room or its row, and every event has a source
- * id that names what happened. Therefore the round that follows a time without events (before the start, or while events
- * were refused) does not wait for a lease that another instance holds, or held when it was killed: it has a short one of
- * its own, see whole-comparison.ts.
+ * The lease only saves work: every change locks its room or its row, and every event has a source id that identifies what
+ * happened. Therefore the round that follows a time without events (before the start, or while events were rejected) does
+ * not wait for a lease that another instance holds, or held when it was killed. It has a short lease of its own: see
+ * whole-comparison.ts.
  */
 
 const EVERY_MS = 30_000;
-/** Between the end of a long round and the next one. */
+/** Pause between the end of a long round and the next one. */
 const PAUSE_MS = 10_000;
-/** Outlasts EVERY_MS; and, renewed every third of it, a pause after a long round. */
+/** Longer than EVERY_MS and, as it is renewed after every third of it, than a pause after a long round. */
 const LEASE_MS = 45_000;
 const LEASE = 'reconcile';
-/** A media server or a database that is away is asked this often, at first and later. */
+/** Pauses of retries while a media server or a database does not respond. */
 const BACKOFF = { firstMs: 1_000, maxMs: 5_000 };
 
 type Deps = Omit<ReconcileDeps, 'missingSince' | 'orphans'> &
   RefreshDeps &
   AbandonedStartDeps & {
-    /** Called when the lease was taken over from an instance that had not given it back. */
+    /** Called when the lease was taken over from an instance that had not released it. */
     readonly onTakeover?: (() => void) | undefined;
   };
 
 export type ReconcilerDeps = Deps & {
-  /** Called when a round has compared everything with the media server; `startedAt` is its start by the monotonic clock. */
+  /** Called when a round has compared everything with the media server. `startedAt` is its start by the monotonic clock. */
   readonly onCompared?: (startedAt: number) => void;
 };
 
 export type Reconciler = {
-  /** Events were refused: compares everything as soon as the media server and the database respond. */
+  /** Compares everything as soon as the media server and the database respond, because events were rejected. */
   readonly compareAll: () => void;
   readonly close: () => Promise<void>;
 };
@@ -76,7 +75,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
     failureMessage: 'comparing with the media server failed; trying again',
     backoff: BACKOFF,
     round: async (signal) => {
-      // While it is away the database is left alone.
+      // While the media server does not respond the database is not used.
       if (isMediaServerAway) await abortableMediaServer(deps.mediaServer, signal).listRooms([NO_ROOM]);
       isMediaServerAway = false;
       const startedAt = clock.monotonic();
@@ -115,7 +114,7 @@ async function compareEverything(
   const { clock, log, store } = deps;
   const hasRun = await wholeComparison.run(signal, async (signal) => {
     const take = () => store.leases.take(leaseOf(deps)).then(() => true);
-    // Whoever compares everything does the next rounds too: it knows which rooms have to be looked at again.
+    // The instance that compared everything does the next rounds too, because it knows which rooms must be compared again.
     await take();
     deps.missingSince.countAtOnce();
     await keepLease({ clock, log, leaseMs: LEASE_MS, renew: take, signal }, (signal) =>
@@ -128,7 +127,7 @@ async function compareEverything(
 async function runRound(deps: RoundDeps, signal: AbortSignal): Promise<void> {
   const { clock, log, store, missingSince, onTakeover } = deps;
   const mediaServer = abortableMediaServer(deps.mediaServer, signal);
-  // Every step would find nothing. An idle instance takes no lease then, and writes nothing.
+  // No step would find anything. An idle instance then takes no lease and writes nothing.
   if (await deps.idleTime.hasSettled({ ...deps, mediaServer })) return;
   let isOwner = false;
   const renew = async (): Promise<boolean> => {
@@ -164,8 +163,8 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * One step that fails does not keep the others from running, unless they would fail alike. The rooms must have been
- * compared where everything has to be: the later rounds do the other steps whole, but not that one.
+ * An error of one step does not prevent the others, unless they would fail alike. When everything must be compared, the
+ * comparison of rooms must succeed: later rounds do all the other steps completely, but not that one.
  */
 async function runSteps(deps: RoundDeps, round: Round): Promise<void> {
   const mediaServer = abortableMediaServer(deps.mediaServer, round.signal);

@@ -23,8 +23,8 @@ export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
 };
 
 /**
- * Stores the events and their deliveries in one transaction: all of them or none. Several at once share one durable
- * commit. Rooms that another instance is working on are waited for.
+ * Stores the events and their deliveries in one transaction: all of them or none. Several events share one durable commit.
+ * Waits for rooms that another instance is working on.
  */
 export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly MediaEvent[]): Promise<void> {
   await record(deps, events, async (presence, sids) => ({
@@ -34,8 +34,8 @@ export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly 
 }
 
 /**
- * The same without waiting: returns the events of rooms that another instance is working on. They are not stored, so
- * that an instance which has stopped holds up none but its own rooms.
+ * Stores events without waiting. Events of rooms that another instance is working on are returned and not stored, so that a
+ * suspended instance delays only the rooms that it has locked.
  */
 export function recordEventsOfFreeRooms(
   deps: RecordMediaDeps,
@@ -89,14 +89,14 @@ function subjectsOf(events: readonly MediaEvent[]): PresenceSubjects {
   };
 }
 
-/** The rooms in which somebody came or went. */
+/** Returns the rooms in which somebody joined or left. */
 function roomsOfPeople(events: readonly MediaEvent[]): readonly string[] {
   return events.flatMap(({ type, room }) =>
     type.startsWith('participant_') && room !== undefined ? [room.sid] : [],
   );
 }
 
-/** The source ids of the events that this one most likely leads to; the others are looked up one by one. */
+/** Returns the source ids of the events that this one probably leads to. Others are looked up one by one. */
 function likelySourceIds({ id, type, room, participant, track, egress }: MediaEvent): readonly string[] {
   const ofRoom =
     room === undefined
@@ -111,12 +111,12 @@ function likelySourceIds({ id, type, room, participant, track, egress }: MediaEv
   return [id, ...ofRoom, ...ofParticipant, ...ofTrack, ...ofEgress];
 }
 
-/** The media server sends whole seconds: within that second, the time of receipt is the better one. */
+/** The media server sends whole seconds. Within that second the time of receipt is more exact. */
 function refineTime(createdAt: number, receivedAt: number): number {
   return receivedAt >= createdAt && receivedAt < createdAt + 1000 ? receivedAt : createdAt;
 }
 
-/** The rooms of all events, which are locked before anything else, so that two instances never wait for each other in a circle. */
+/** Returns the rooms of all events. They are locked before anything else, so that two instances cannot deadlock. */
 function roomsOf(events: readonly MediaEvent[]): readonly string[] {
   const sids = events.flatMap(({ room }) => (room === undefined || room.sid === '' ? [] : [room.sid]));
   return [...new Set(sids)];
@@ -129,7 +129,7 @@ function sessionOf(
   if (room === undefined || room.sid === '') return undefined;
   const { sid, name } = room;
   const known = sessions.get(sid) ?? { sid, name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
-  // Some events do not say when the room was opened. Where one of those came first, a later one corrects it.
+  // Some events do not have the time at which the room was opened. A later event corrects it.
   return room.createdAt === undefined ? known : { ...known, createdAt: room.createdAt };
 }
 
@@ -171,7 +171,7 @@ async function interpretEgress(
   const isStart = type === 'egress_started';
   let known = recording;
   if (!isStart && recording !== undefined) {
-    // The end itself is published below. An update says when the media begins.
+    // The end itself is published below. An update has the time at which the media begins.
     const observation = { type: 'egress', egress, at: deps.clock.now() } as const;
     known = (await applyObservation({ ...deps, store }, recording, observation)).recording;
   }

@@ -4,21 +4,20 @@ import type { Log } from '../platform/log.ts';
 import type { ComparisonNumbers, ComparisonStore } from './comparisons.ts';
 
 /*
- * The comparison of everything with the media server, which follows a time in which events may have been missed. Of
- * several instances that need one, one makes it, and the others rely on it:
- *   - After a start, any comparison that is under way serves: the instance that makes it was there before this one, and
- *     receives what happens meanwhile. One that ended before does not: there may have been no instance since.
- *   - After refused events, the comparison has to begin later than that: the one that is under way may have passed their
- *     rooms already.
- * Which one began later, the database says by numbers, not by clocks.
+ * The comparison of everything with the media server, which follows a time in which events may have been missed. Of several
+ * instances that need one, one makes it, and the others rely on it:
+ *   - After a start, any running comparison is sufficient: the instance that makes it was there before this one, and
+ *     receives the events in the meantime. A comparison that ended before is not: there may have been no instance since.
+ *   - After rejected events, the comparison must begin later than the rejection: a running one may have compared their
+ *     rooms already. The order is determined by numbers in the database, not by clocks.
  *
- * An instance that was killed in the middle holds the others up until its lease ends. One that stood still for longer
- * gives its comparison up, or completes it beside the next one: every change locks its room, and is stored once.
+ * An instance that was killed during a comparison blocks the others until its lease ends. An instance that was suspended for
+ * longer gives its comparison up, or completes it beside the next one: every change locks its room, and is stored once.
  */
 
-/** Short, because those who wait for a dead instance have not published what was missed. */
+/** Short, because the instances that wait for a dead one have not published the missed events yet. */
 const LEASE_MS = 3_000;
-/** How often those who rely on another instance look whether it has ended. */
+/** Interval at which instances that rely on another one check whether its comparison has ended. */
 export const POLL_INTERVAL_MS = 1_000;
 
 export type WholeComparisonDeps = {
@@ -26,7 +25,7 @@ export type WholeComparisonDeps = {
   readonly log: Log;
   readonly store: { readonly comparisons: ComparisonStore };
   readonly instanceId: string;
-  /** Called when everything has been compared; `startedAt` is an instant before that by the monotonic clock. */
+  /** Called when everything has been compared. `startedAt` is an instant before the comparison, by the monotonic clock. */
   readonly onCompared?: ((startedAt: number) => void) | undefined;
 };
 
@@ -36,7 +35,7 @@ type Need = {
   readonly cause: Cause;
   /** Monotonic milliseconds. */
   readonly at: number;
-  /** Number of the first comparison of another instance that serves; undefined until one was found under way. */
+  /** Number of the first sufficient comparison of another instance; undefined until a running one was found. */
   readonly servedFrom: number | undefined;
 };
 
@@ -58,8 +57,8 @@ export class WholeComparison {
   }
 
   /**
-   * Runs `work`, which compares everything, unless another instance does so: then it is false, and has to be called
-   * again after POLL_INTERVAL_MS for as long as it is needed. The work's signal aborts when another instance has taken
+   * Runs `work`, which compares everything, unless another instance does so: then it returns false, and must be called again
+   * after POLL_INTERVAL_MS while the comparison is needed. The signal of the work aborts when another instance has taken
    * over.
    */
   async run(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
@@ -76,7 +75,8 @@ export class WholeComparison {
       this.#serve(need, startedAt);
       return true;
     }
-    // Read after the other one was found under way: it may have ended by now, and served all the same.
+    // Reads the numbers after the other comparison was found running: it may have ended by now, and is sufficient all the
+    // same.
     const { begun } = await this.#numbers();
     const servedFrom = need.servedFrom ?? (need.cause === 'start' ? begun : begun + 1);
     if (this.#need === need) this.#need = { ...need, servedFrom };
@@ -112,7 +112,7 @@ export class WholeComparison {
   }
 
   #serve(need: Need, startedAt: number): void {
-    // Events that were refused meanwhile need another one.
+    // Events that were rejected in the meantime need another comparison.
     if (this.#need === need) this.#need = undefined;
     this.#deps.onCompared?.(startedAt);
   }

@@ -9,13 +9,13 @@ import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import type { MediaWorkers, WorkerCount } from '../platform/livekit/media-workers.ts';
 import { createRefresh } from './refresh.ts';
 
-/** What an instance needs from outside: tried at a scrape, so that it is known while nobody calls. */
+/** External dependencies of an instance. They are tried at a scrape, so that their state is known without requests. */
 export type Dependencies = {
   readonly clock: Clock;
   readonly mediaServer: Pick<MediaServer, 'listRooms'>;
   readonly mediaWorkers: MediaWorkers;
   readonly leases: Pick<LeaseStore, 'acquire'>;
-  /** Local folders by what is in them, such as `recordings`. */
+  /** Local folders by their content, such as `recordings`. */
   readonly folders: Readonly<Record<string, string>>;
 };
 
@@ -26,7 +26,7 @@ export type DependencyGauges = {
   readonly refresh: () => Promise<void>;
 };
 
-/** Without series until they are told what to watch. What cannot be known has none either. */
+/** Creates the gauges. They have no series before `watchDependencies`, nor while a value is unknown. */
 export function createDependencyGauges(registry: Registry): DependencyGauges {
   const gauges = createGauges(registry);
   let refreshers: readonly (() => Promise<void>)[] = [];
@@ -116,7 +116,7 @@ async function readMediaServer(mediaServer: Dependencies['mediaServer']): Promis
   }
 }
 
-/** A reset of a gauge without labels sets it to 0, so a value that is not known is removed. */
+/** A reset sets a gauge without labels to 0, so the series of an unknown value is removed. */
 function showMediaServer({ mediaServer, key }: Gauges, state: MediaServerState | undefined): void {
   mediaServer.set(state === undefined ? 0 : 1);
   if (state === undefined) key.remove({});
@@ -132,7 +132,7 @@ function showWorkers({ workers }: Gauges, count: WorkerCount | undefined): void 
 
 type Disk = { readonly freeBytes: number; readonly sizeBytes: number };
 
-/** A folder that is not there yet will be made on the disk of the one above it. */
+/** A folder that does not exist yet will be made on the disk of its parent. */
 async function readDisk(path: string): Promise<Disk> {
   try {
     const { bavail, blocks, bsize } = await statfs(path);

@@ -5,7 +5,7 @@ import { createRefresh } from './refresh.ts';
 
 export type FigureSource = {
   readonly figures: FigureStore;
-  /** The database's, by which deliveries wait and workers are alive. */
+  /** The database's clock, which decides whether deliveries wait and workers are alive. */
   readonly clock: Clock;
 };
 
@@ -14,7 +14,7 @@ export type FigureGauges = {
   readonly refresh: () => Promise<void>;
 };
 
-/** Gauges of what the database holds. While it does not respond they are absent, and rtc_database_up is 0. */
+/** Creates gauges of counts in the database. While it does not respond they have no series, and rtc_database_up is 0. */
 export function createFigureGauges(registry: Registry): FigureGauges {
   const gauges = createGauges(registry);
   let refresh = async (): Promise<void> => {};
@@ -68,7 +68,7 @@ function createGauges(registry: Registry) {
   };
 }
 
-/** A reset sets a gauge without labels to 0, which would say that nothing waits. */
+/** A reset sets a gauge without labels to 0, which would mean that nothing waits. Therefore the series is removed. */
 function hide(gauges: Gauges): void {
   for (const gauge of Object.values(gauges)) {
     gauge.reset();
@@ -84,7 +84,7 @@ function show(gauges: Gauges, figures: Figures, now: number): void {
   gauges.oldest.set(oldest === null ? 0 : Math.max(0, now - oldest) / 1000);
   gauges.rooms.set(figures.rooms);
   gauges.participants.set(figures.participants);
-  // A status that nothing has any more would keep its last count.
+  // Without the reset a status without any rows would keep its last count.
   for (const gauge of [gauges.recordings, gauges.transcriptions, gauges.workers]) gauge.reset();
   for (const status of ['starting', 'recording']) gauges.recordings.set({ status }, 0);
   for (const { status, count } of figures.recordings) gauges.recordings.set({ status }, count);

@@ -1,4 +1,4 @@
-/** Counts that are read from the database: the same on every instance. */
+/** Counts that are read from the database, the same on every instance. */
 export type Figures = {
   readonly deliveriesPending: number;
   /** Unix milliseconds; null when no delivery waits. */
@@ -7,13 +7,13 @@ export type Figures = {
   readonly participants: number;
   readonly recordings: readonly CountByStatus[];
   readonly transcriptions: readonly (CountByStatus & { readonly kind: string })[];
-  /** Speech workers that are alive. */
+  /** Number of living speech workers by kind. */
   readonly workers: readonly { readonly kind: string; readonly count: number }[];
 };
 
 export type CountByStatus = { readonly status: string; readonly count: number };
 
 export interface FigureStore {
-  /** `now` in Unix milliseconds, by which workers are alive. */
+  /** Reads the counts. `now` (Unix milliseconds) decides which workers are alive. */
   read(now: number): Promise<Figures>;
 }

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { MetricsDeps } from './metrics-routes.ts';
 
 /**
- * Serves /metrics unsigned on its own address, which only the scraper should reach; with `isHealthy`, /health too, for a
- * program that serves nothing else. Returns a function that closes it.
+ * Serves /metrics without signatures on an address of its own, which only the scraper should reach; with `isHealthy` also
+ * /health, for a program that serves nothing else. Returns a function that closes the server.
  */
 export async function serveMetrics(
   metrics: MetricsDeps,

@@ -3,7 +3,10 @@ import { defineRoute, type Route } from '../platform/http/route.ts';
 
 export type MetricsDeps = { readonly contentType: string; readonly render: () => Promise<string> };
 
-/** The metrics are signed here, because they are not public. METRICS=host:port serves them unsigned on their own port. */
+/**
+ * This route needs a signature, because metrics are not public. METRICS=host:port serves them without signatures on a port
+ * of their own.
+ */
 export function metricsRoutes(deps: MetricsDeps): readonly Route[] {
   return [
     defineRoute({

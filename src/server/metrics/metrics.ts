@@ -14,7 +14,7 @@ export type Metrics = {
     readonly route: string;
     readonly status: number;
     readonly durationMs: number;
-    /** The code of the problem that it was answered with. */
+    /** Problem code of the response. */
     readonly problem?: ErrorCode | undefined;
   }) => void;
   readonly observeMediaCall: (call: {
@@ -33,23 +33,23 @@ export type Metrics = {
     readonly count: number;
   }) => void;
   readonly countLostAuditEntries: (count: number) => void;
-  /** `read` returns since when events of the media server have been refused (Unix milliseconds). */
+  /** `read` returns since when events of the media server have been rejected (Unix milliseconds). */
   readonly watchRefusedEvents: (read: () => number | undefined) => void;
-  /** `read` returns the connections to the database. Not called where there is no pool. */
+  /** `read` returns the connections to the database. Not called without a pool. */
   readonly watchPool: (read: () => PoolState) => void;
-  /** What is counted at a scrape. */
+  /** Sets the source of the counts that are read at a scrape. */
   readonly watchFigures: (source: FigureSource) => void;
-  /** What is tried at a scrape. */
+  /** Sets the dependencies that are tried at a scrape. */
   readonly watchDependencies: (dependencies: Dependencies) => void;
   readonly render: () => Promise<string>;
-  /** Every metric of ours, for the documentation. */
+  /** Describes every metric of ours, for the documentation. */
   readonly describe: () => readonly MetricDescription[];
 };
 
 export type StoreCall = {
-  /** Such as `deliveries`. */
+  /** Name of the store, such as `deliveries`. */
   readonly store: string;
-  /** Such as `claim`. */
+  /** Name of the method, such as `claim`. */
   readonly method: string;
   readonly isSuccess: boolean;
   readonly durationMs: number;
@@ -57,10 +57,10 @@ export type StoreCall = {
 
 export type DeliveryAttempt = {
   readonly outcome: 'delivered' | 'retrying' | 'failed';
-  /** From 1, in this round. */
+  /** Number of the attempt in this round, from 1. */
   readonly attempt: number;
   readonly durationMs: number;
-  /** From the storing of the event to the first attempt; undefined for later ones. */
+  /** Time from storing the event to the first attempt; undefined for later attempts. */
   readonly waitedMs: number | undefined;
 };
 
@@ -72,10 +72,10 @@ export type MetricDescription = {
 };
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Fewer, as there is a series for each method of each store. */
+/** Few buckets, because there is a series for each method of each store. */
 const STORE_BUCKETS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10];
 
-/** A delivery is tried four times. */
+/** Numbers of the attempts of a delivery. */
 const ATTEMPTS = [1, 2, 3, 4];
 
 /** Creates the Prometheus metrics of one process. Names and units follow Prometheus' own guide. */
@@ -204,7 +204,10 @@ type Beginning = {
   readonly problems: Counter;
 };
 
-/** An increase from nothing is none to Prometheus: the first failed delivery would be in no rate, and fire no alert. */
+/**
+ * Starts the series at 0, because Prometheus sees no increase in a new series: the first failed delivery would be in no
+ * rate, and cause no alert.
+ */
 function beginAtZero({ events, attempts, problems }: Beginning): void {
   for (const event of EVENT_TYPES) {
     for (const source of ['notification', 'reconciliation']) events.inc({ event, source }, 0);
@@ -215,7 +218,7 @@ function beginAtZero({ events, attempts, problems }: Beginning): void {
   for (const code of ERROR_CODES) problems.inc({ code }, 0);
 }
 
-/** The library's types leave out what it is told of a metric when that is made. */
+/** Reads the description of a metric, which the library's types leave out. */
 export function describeMetric(metric: object): readonly MetricDescription[] {
   if (!('name' in metric && typeof metric.name === 'string' && metric.name.startsWith('rtc_'))) return [];
   const help = 'help' in metric && typeof metric.help === 'string' ? metric.help : '';

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { PoolState } from '../platform/storage/engine.ts';
 
-/** Without series until a pool is watched: SQLite has none. */
+/** Creates the gauges of a connection pool. They have no series until a pool is watched, because SQLite has none. */
 export function createPoolGauges(registry: Registry) {
   let read: (() => PoolState) | undefined;
   const registers = [registry];

@@ -1,20 +1,20 @@
 import type { Clock } from '../platform/clock.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
 
-/** Several scrapers, and all instances together, do not ask more often than this each. */
+/** Minimum time between two reads, however many scrapers there are. */
 const MAX_AGE_MS = 5_000;
-/** A scrape does not wait longer. */
+/** Time limit of a read, for which a scrape waits. */
 const READ_TIMEOUT_MS = 2_000;
 
 export type Reading<T> = {
   readonly read: () => Promise<T>;
-  /** Gets undefined when the reading failed or took too long. */
+  /** Called with the value, or with undefined when the read failed or took too long. */
   readonly show: (value: T | undefined) => void;
 };
 
 /**
- * Returns a function that reads and shows, at most every five seconds and once at a time. A reading that failed is
- * repeated at the next call.
+ * Returns a function that reads and shows a value, at most every five seconds and once at a time. A failed read is repeated
+ * at the next call.
  */
 export function createRefresh<T>(clock: Clock, { read, show }: Reading<T>): () => Promise<void> {
   let readAt = Number.NEGATIVE_INFINITY;

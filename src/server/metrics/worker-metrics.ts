@@ -5,17 +5,17 @@ export type WorkerMetrics = {
   readonly contentType: string;
   readonly countTakeover: () => void;
   readonly render: () => Promise<string>;
-  /** Every metric of ours, for the documentation. */
+  /** Describes every metric of ours, for the documentation. */
   readonly describe: () => readonly MetricDescription[];
 };
 
 export type WorkerMetricsOptions = {
   readonly version: string;
-  /** Seconds of speech that wait for recognition. */
+  /** Returns the seconds of speech that wait for recognition. */
   readonly waitingSeconds: () => number;
 };
 
-/** The Prometheus metrics of one speech worker. */
+/** Creates the Prometheus metrics of one speech worker. */
 export function createWorkerMetrics({ version, waitingSeconds }: WorkerMetricsOptions): WorkerMetrics {
   const registry = new Registry();
   const registers = [registry];

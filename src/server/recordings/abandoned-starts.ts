@@ -8,8 +8,8 @@ import { hasClaimRunOut, isLateStartPossible } from './lifecycle.ts';
 import type { Recording, RecordingStores } from './store.ts';
 
 /*
- * Starts that nobody will finish: their response was lost, or the instance that made them is gone. An egress that such
- * a start may have created is recognised by the path that it was asked to write.
+ * Cleans up starts that nobody will finish, because their response was lost or because their instance died. An egress that
+ * such a start may have created is recognised by its requested file path.
  */
 
 export type AbandonedStartDeps = {
@@ -17,18 +17,19 @@ export type AbandonedStartDeps = {
   readonly store: Pick<RecordingStores, 'recordings'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Identifies this process: it owns the claims that it makes. */
+  /** Identifies this process as the owner of its claims. */
   readonly instanceId: string;
 };
 
-/** Recordings read in one round. */
+/** Maximum recordings that one round reads. */
 const LIMIT = 500;
 /** Time for cleaning up after one start. */
 const CLAIM_MS = 60_000;
 
 /**
- * Stops what a failed start of this instance created, and frees its room. Where the response was lost an egress may
- * still come: then the row stays, for stopLateStarts. Rejects, and the claim stays, when it cannot be known what runs.
+ * Stops the egress that a failed start of this instance created, and frees its room. When the response of the start was
+ * lost, an egress may still begin: then the row stays, for stopLateStarts. Rejects and keeps the claim when the running
+ * egresses cannot be listed.
  */
 export async function cleanUpFailedStart(
   deps: AbandonedStartDeps,
@@ -44,7 +45,7 @@ export async function cleanUpFailedStart(
   }
 }
 
-/** Frees the room and keeps the row as failed: its path identifies what was started, should it run or start later. */
+/** Frees the room and keeps the row as failed. Its path identifies the egress of the start, if it runs or starts later. */
 export async function giveUpStart(
   deps: AbandonedStartDeps,
   recording: Recording,
@@ -54,14 +55,17 @@ export async function giveUpStart(
   await applyObservation(deps, recording, { type: 'start-given-up', owner, error, at: clock.now() });
 }
 
-/** The media server looks for a recorder for 24 s, whether its caller still waits or not. */
+/**
+ * Time in which an egress may still start: the media server looks for a recorder for 24 s, whether its caller still waits or
+ * not.
+ */
 const MAY_START_MS = 120_000;
-/** An older start was given up by a version of the service that did not note its end. */
+/** Starts without a stored end, from an earlier version of the service, are checked for this long. */
 const REMEMBERED_FOR_MS = 24 * 3_600_000;
 
 /**
- * Stops every egress that started after its start was given up. A start is looked after until nothing can come of it any
- * more and nothing runs, however long that takes: a stop may be lost, and the service may have been away.
+ * Stops every egress that began after its start was given up. A start is checked until no egress of it can begin any more
+ * and none runs, however long that takes: a stop may be lost, and the service may have been down.
  */
 export async function stopLateStarts(deps: AbandonedStartDeps): Promise<void> {
   const since = deps.clock.now() - REMEMBERED_FOR_MS;
@@ -75,18 +79,18 @@ export async function stopLateStarts(deps: AbandonedStartDeps): Promise<void> {
   }
 }
 
-/** Gives up the starts whose claim ran out, so that their rooms are free without another start. */
+/** Gives up the starts whose claim has expired, so that their rooms are free without another start. */
 export async function giveUpAbandonedStarts(deps: AbandonedStartDeps): Promise<void> {
   for (const recording of await deps.store.recordings.list({ status: 'starting', limit: LIMIT })) {
     if (hasClaimRunOut(recording, deps.clock.now())) await giveUpAbandonedStart(deps, recording);
   }
 }
 
-/** Frees the room of a start whose claim ran out. As with a lost response, an egress may still come. */
+/** Frees the room of a start whose claim has expired. As after a lost response, an egress may still begin. */
 export async function giveUpAbandonedStart(deps: AbandonedStartDeps, recording: Recording): Promise<void> {
   const { id, room, roomSid, filepath, bucket } = recording;
   const now = deps.clock.now();
-  // The path stays the same: whoever takes this claim over in turn still knows which egress to stop.
+  // The path stays the same, so that an instance that takes over this claim too knows which egress to stop.
   const claim = await deps.store.recordings.claim(
     { id, room, roomSid, filepath, bucket, owner: deps.instanceId, claimUntil: now + CLAIM_MS },
     now,
@@ -96,7 +100,7 @@ export async function giveUpAbandonedStart(deps: AbandonedStartDeps, recording: 
   await giveUpStart(deps, claim.recording, 'the instance that started it was lost');
 }
 
-/** Returns the egresses that it found and stopped. */
+/** Stops the egresses of the start and returns them. */
 async function stopCreatedEgress(
   deps: AbandonedStartDeps,
   { room, filepath }: Pick<Recording, 'room' | 'filepath'>,
@@ -107,7 +111,7 @@ async function stopCreatedEgress(
   return created;
 }
 
-/** Logs a stop that fails: a dead recorder cannot be stopped, and that must not keep the room. */
+/** Stops an egress and logs an error: a dead recorder cannot be stopped, and must not keep the room occupied. */
 export async function stopQuietly(
   deps: Pick<AbandonedStartDeps, 'mediaServer' | 'log'>,
   egressId: string,

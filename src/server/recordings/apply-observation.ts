@@ -2,7 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { type EndEvent, nextState, type Observation } from './lifecycle.ts';
 import type { Recording, RecordingChange, RecordingStores } from './store.ts';
 
-/** An end that this service has to publish, with the change of the row that goes with it. */
+/** An end that this service must publish, with the change of the row that belongs to it. */
 export type RecordingEnd = {
   /** The row as it was read. */
   readonly recording: Recording;
@@ -13,8 +13,8 @@ export type RecordingEnd = {
 export type ApplyDeps = {
   readonly store: Pick<RecordingStores, 'recordings'>;
   /**
-   * Stores an end that the media server's own event may never report, together with the event of it: a process that is
-   * killed stores both or neither. As update, undefined when the row is no longer as it was read.
+   * Stores an end that the media server may never report, together with its event, in one transaction. Returns undefined,
+   * like update, when the row has changed since it was read.
    */
   readonly storeEnd?: ((end: RecordingEnd) => Promise<Recording | undefined>) | undefined;
   /** Cleans up after a recording that has no file and will get none. */
@@ -22,17 +22,17 @@ export type ApplyDeps = {
 };
 
 export type Applied = {
-  /** The row as it is now; undefined when it is gone. */
+  /** The current row; undefined when it was deleted. */
   readonly recording: Recording | undefined;
   readonly hasChanged: boolean;
 };
 
-/** Attempts at a row that other instances change at the same time. */
+/** Maximum attempts at a row that other instances change at the same time. */
 const ROUNDS = 5;
 
 /**
- * The one writer of a recording's state. Where another instance changed the row meanwhile, the observation is applied
- * to what that one wrote.
+ * The only writer of a recording's state. When another instance has changed the row in the meantime, the observation is
+ * applied to the changed row.
  */
 export async function applyObservation(
   deps: ApplyDeps,
@@ -68,7 +68,7 @@ export async function applyObservation(
   });
 }
 
-/** The egress of a start that was given up may still come. */
+/** The egress of a start that was given up may still begin. */
 function hasEndedWithoutFile({ status, egressId, sizeBytes }: Recording): boolean {
   return egressId !== null && sizeBytes === null && (status === 'failed' || status === 'aborted');
 }

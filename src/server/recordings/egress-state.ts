@@ -10,11 +10,11 @@ import { type MeasureDeps, measureEgress, measureFile } from './measure-file.ts'
 import type { Recording } from './store.ts';
 
 /*
- * Brings what the media server knows of a recording into its row.
+ * Updates the row of a recording from the media server.
  *
- * A dead recorder leaves its egress ACTIVE for ever. The recorder is a participant whose identity is the egress id: it
- * is lost when it is no longer in the room. A recorder that is still joining is given time. Before a lost recorder
- * counts as dead it is stopped: where only its browser died, its process records on, and completes its file.
+ * The egress of a dead recorder stays ACTIVE forever. The recorder is a participant whose identity is the egress id: it is
+ * lost when it is no longer in the room. A recorder that is still joining gets time. A lost recorder is stopped before it
+ * counts as dead: if only its browser died, its process continues to record and completes its file.
  */
 const RECORDER_JOIN_MS = 60_000;
 
@@ -26,7 +26,7 @@ export type RefreshDeps = EgressStateDeps & { readonly recordingFiles: Recording
 const LOST = 'the recorder was lost';
 const FORGOTTEN = 'the media server no longer knows this recording';
 
-/** Whether the recording of an active row still runs; ends the row when it does not. */
+/** Returns whether the recording of an active row still runs. Ends the row when it does not. */
 export async function isStillRecording(deps: EgressStateDeps, recording: Recording): Promise<boolean> {
   const { egressId } = recording;
   if (egressId === null || !(await isShownAsRunning(deps, recording, egressId))) return false;
@@ -39,8 +39,8 @@ export async function isStillRecording(deps: EgressStateDeps, recording: Recordi
 }
 
 /**
- * An egress that has begun to end since it was shown as running: its recorder accepted the stop of somebody else, such
- * as another instance that compares at the same time.
+ * Finds an egress that began to end since it was listed as running: its recorder accepted a stop by another caller, such as
+ * an instance that compares at the same time.
  */
 async function findEnding({ mediaServer }: EgressStateDeps, egressId: string): Promise<Egress | undefined> {
   const [egress] = await mediaServer.listEgress({ egressId });
@@ -48,8 +48,8 @@ async function findEnding({ mediaServer }: EgressStateDeps, egressId: string): P
 }
 
 /**
- * Whether a recording to whose stop no recorder responded still has one in its room; ends the row when it does not. A
- * recorder that is not in the room gets no more time to join.
+ * Returns whether a recording whose recorder did not respond to a stop still has a recorder in its room. Ends the row when
+ * it does not. A recorder that is not in the room gets no more time to join.
  */
 export async function hasSilentRecorder(
   deps: EgressStateDeps,
@@ -62,7 +62,7 @@ export async function hasSilentRecorder(
   return false;
 }
 
-/** Whether the media server shows the egress as starting or active; ends the row when it does not. */
+/** Returns whether the media server lists the egress as starting or active. Ends the row when it does not. */
 async function isShownAsRunning(
   deps: EgressStateDeps,
   recording: Recording,
@@ -77,7 +77,7 @@ async function isShownAsRunning(
   return applied.recording?.status === 'recording';
 }
 
-/** Records that a recorder accepted a stop; the egress that it responds with may be over already. */
+/** Records that a recorder accepted a stop. The egress in its response may have ended already. */
 export function applyStop(deps: EgressStateDeps, recording: Recording, egress: Egress) {
   if (isOver(egress)) return applyEgress(deps, recording, egress);
   return applyObservation(deps, recording, { type: 'stop-accepted', at: deps.clock.now() });
@@ -93,7 +93,7 @@ async function endWithoutFile(deps: EgressStateDeps, recording: Recording, reaso
   await applyObservation(deps, recording, { type: 'recorder-gone', reason, file: undefined, at });
 }
 
-/** Whether the recorder may still be starting: a browser, which takes time on a busy machine. */
+/** Whether the recorder may still be starting: its browser takes time on a busy machine. */
 export function mayBeStarting(deps: EgressStateDeps, recording: Recording, egress: Egress): boolean {
   return egress.status === 'EGRESS_STARTING' && isYoungerThan(deps, recording, RECORDER_JOIN_MS);
 }
@@ -114,8 +114,8 @@ async function hasRecorder(mediaServer: MediaServer, recording: Recording): Prom
 }
 
 /**
- * The recording with what the media server knows by now. The library can be read without the media server: when that
- * does not respond, the row is returned as it is.
+ * Returns the recording updated from the media server. When the media server does not respond the stored row is returned, so
+ * that recordings can be read without it.
  */
 export async function refreshRecording(deps: RefreshDeps, recording: Recording): Promise<Recording> {
   const { egressId } = recording;
@@ -131,7 +131,7 @@ export async function refreshRecording(deps: RefreshDeps, recording: Recording):
   return (await deps.store.recordings.find(recording.id)) ?? recording;
 }
 
-/** A stopped recording whose end may be known by now. */
+/** Updates a stopped recording whose end may be known by now. */
 export async function refreshPending(
   deps: RefreshDeps,
   recording: Recording,
@@ -153,14 +153,14 @@ async function endByFile(deps: RefreshDeps, recording: Recording, reason: string
 }
 
 /*
- * The end of a stopped recording may not come: its recorder still stores the file, which may take hours; or it was
- * busy starting and never heard of the stop; or it died, and the media server shows its egress unchanged for ever.
- * Another stop tells these apart, because a recorder that lives responds to it in any state. Without a recorder LiveKit
- * responds failed_precondition for an egress that is ending, and times out for any other.
+ * A stopped recording may never report its end: its recorder may still store the file, which may take hours; it may have
+ * been starting and never received the stop; or it died, and its egress stays unchanged forever. Another stop distinguishes
+ * these cases, because a living recorder responds to it in any state. Without a recorder LiveKit responds
+ * failed_precondition for an egress that is ending, and times out for any other.
  */
 const STOP_AGAIN_AFTER_MS = 60_000;
 
-/** Ends a recording that was stopped a while ago and whose recorder is lost; its file is kept if there is one. */
+/** Ends a recording that was stopped a while ago and whose recorder is lost. If there is a file it is kept. */
 export async function endUnfinished(
   deps: RefreshDeps,
   recording: Recording,
@@ -172,18 +172,18 @@ export async function endUnfinished(
   if (egress !== undefined) {
     await applyEgress(deps, recording, egress);
   } else if (!(await hasRecorder(deps.mediaServer, recording))) {
-    // The media server removes a lost participant after some 20 s: one that is still there may only be slow.
+    // The media server removes a lost participant after some 20 s. A recorder that is still listed may only be slow.
     await endByFile(deps, recording, LOST);
   }
 }
 
-/** The egress after a stop; undefined when it is not over and no recorder responded. */
+/** Stops an egress and returns it; undefined when it has not ended and no recorder responded. */
 async function stopEgress({ mediaServer }: EgressStateDeps, egressId: string): Promise<Egress | undefined> {
   try {
     return await mediaServer.stopEgress(egressId);
   } catch (error) {
     if (!isWorkerSilent(error)) throw error;
-    // It may have ended meanwhile.
+    // The egress may have ended in the meantime.
     const [egress] = await mediaServer.listEgress({ egressId });
     return egress !== undefined && isOver(egress) ? egress : undefined;
   }

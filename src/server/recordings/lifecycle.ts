@@ -14,29 +14,29 @@ import type { Recording, RecordingChange, RecordingState } from './store.ts';
  *              v                                         v
  *            failed                     stopped, aborted or failed, endedAt set
  *
- * A state never goes back to `starting` or `recording`. A row that has ended still takes the facts of an egress that is
- * over: the file of a recording that was believed lost may come after all. store.ts says what each state means.
+ * A state never goes back to `starting` or `recording`. A row that has ended still accepts the facts of an egress that is
+ * over: the file of a recording that was considered lost may still be stored. store.ts describes each state.
  */
 
 export type Observation =
-  /** The media server answered the start of the claim's owner with an egress. */
+  /** The media server responded to the start of the claim's owner with an egress. */
   | {
       readonly type: 'egress-created';
       readonly owner: string;
       readonly egressId: string;
       readonly at: number;
     }
-  /** The start of the claim's owner failed, and nothing runs. */
+  /** The start of the claim's owner failed, and no egress runs. */
   | { readonly type: 'start-refused'; readonly owner: string }
-  /** The claim's owner gives up its start; an egress may still come. */
+  /** The claim's owner gives up its start; an egress may still begin. */
   | { readonly type: 'start-given-up'; readonly owner: string; readonly error: string; readonly at: number }
-  /** Nothing runs of a start that was given up, and nothing can come any more. */
+  /** No egress of a start that was given up runs, and none can begin any more. */
   | { readonly type: 'late-start-over' }
-  /** The recorder was told to stop, or will be told as soon as it is up. */
+  /** The recorder accepted the stop, or will receive it as soon as it has started. */
   | { readonly type: 'stop-accepted'; readonly at: number }
-  /** The egress as the media server shows it. */
+  /** The egress as the media server lists it. */
   | { readonly type: 'egress'; readonly egress: Egress; readonly at: number }
-  /** No end will ever be reported. `file` is what the storage has; it is looked for once the recording was stopped. */
+  /** The end will never be reported. `file` is the file in the storage, which is searched after the stop of a recording. */
   | {
       readonly type: 'recorder-gone';
       readonly reason: string;
@@ -48,17 +48,17 @@ type FoundFile = FileFacts & { readonly durationMs?: number | undefined };
 
 export type EndedState = Exclude<RecordingState, 'starting' | 'recording'>;
 
-/** An end that has to be published by this service, because the media server's own event may never come. */
+/** An end that this service must publish, because the media server may never send its event. */
 export type EndEvent = {
   readonly status: EndedState;
   readonly error: string | undefined;
   readonly file: { readonly sizeBytes: number; readonly durationMs: number | undefined } | undefined;
-  /** Another end was published before, which was wrong. */
+  /** Another end was published before, and was wrong. */
   readonly isCorrection?: true;
 };
 
 export type Transition = {
-  /** `delete` removes the row; undefined leaves it as it is. */
+  /** `delete` removes the row; undefined leaves it unchanged. */
   readonly change: RecordingChange | 'delete' | undefined;
   readonly event?: EndEvent;
 };
@@ -91,22 +91,22 @@ export function nextState(recording: Recording, observation: Observation): Trans
   }
 }
 
-/** Whether the row is the room's lock: its recording runs, or is being started. */
+/** Whether the row locks the room: its recording runs or is being started. */
 export function isActive({ status }: Pick<Recording, 'status'>): boolean {
   return status === 'recording' || status === 'starting';
 }
 
-/** Whether another instance may give the start up: its own instance was lost, or stood still for too long. */
+/** Whether another instance may give up the start: the claiming instance died, or was suspended for too long. */
 export function hasClaimRunOut({ status, claimUntil }: Recording, now: number): boolean {
   return status === 'starting' && claimUntil !== null && claimUntil <= now;
 }
 
-/** Whether an egress may still come of a start that was given up. */
+/** Whether an egress of a start that was given up may still begin. */
 export function isLateStartPossible({ status, egressId, endedAt }: Recording): boolean {
   return status === 'failed' && egressId === null && endedAt === null;
 }
 
-/** Whether the recording was stopped and its end is not known yet: the file may still be written. */
+/** Whether the recording was stopped and its end is not known yet, because the file may still be written. */
 export function isPending({ status, endedAt }: Pick<Recording, 'status' | 'endedAt'>): boolean {
   return status === 'stopped' && endedAt === null;
 }
@@ -121,7 +121,7 @@ const STATE_OF_STATUS: Readonly<Record<Egress['status'], EndedState | undefined>
   EGRESS_FAILED: 'failed',
 };
 
-/** The final state of a recording whose egress has ended; undefined while it has not. */
+/** Returns the final state of a recording whose egress has ended; undefined for a running egress. */
 export function endedStateOf(status: Egress['status']): EndedState | undefined {
   return STATE_OF_STATUS[status];
 }
@@ -143,7 +143,7 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
   const status = endedStateOf(egress.status);
   const media = mediaStartOf(recording, egress);
   if (status === undefined) {
-    // The egress_ended event comes when the file is complete.
+    // The event egress_ended arrives when the file is complete.
     const stop = egress.status === 'EGRESS_ENDING' ? stopped(recording, at) : {};
     return { change: differing(recording, { ...stop, ...media }) };
   }
@@ -151,13 +151,13 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
   const endedAt = egress.endedAt ?? at;
   const file = egress.file && {
     sizeBytes: egress.file.sizeBytes,
-    // The first one that was stored may have been published. The recorder counts nanoseconds.
+    // Keeps a stored duration, because it may have been published. The recorder counts nanoseconds.
     durationMs: recording.durationMs ?? Math.round(egress.file.durationMs),
   };
   const change = differing(recording, {
     status,
     endedAt,
-    // A stop by a caller keeps its time.
+    // A recording that a caller has stopped keeps its stop time.
     ...(recording.status === 'recording' ? { stoppedAt: endedAt } : {}),
     error: error ?? null,
     ...media,
@@ -169,22 +169,22 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
 }
 
 /**
- * Whether a recording that was reported as failed is complete after all: its recorder was believed lost, and stored the
+ * Whether a recording that was reported as failed is complete after all: its recorder was considered lost, and stored the
  * file nevertheless.
  */
 export function correctsEnd({ status, endedAt }: Recording, egress: Egress): boolean {
   return status === 'failed' && endedAt !== null && endedStateOf(egress.status) === 'stopped';
 }
 
-/** The first report counts: the time of the first frame does not change. */
+/** The first report counts, because the time of the first frame does not change. */
 function mediaStartOf(recording: Recording, { mediaStartedAt }: Egress): RecordingChange {
   if (recording.mediaStartedAt !== null || mediaStartedAt === undefined) return {};
   return { mediaStartedAt };
 }
 
 /**
- * Whether the egress ended so recently that the media server's own event is on its way. An event of ours would count
- * as a missed one; where theirs never comes, publishMissedEnds finds the row.
+ * Whether the egress ended so recently that the media server's own event will probably arrive. An event of ours would count
+ * as a missed one. If theirs never arrives, publishMissedEnds finds the row.
  */
 function isReportedSoon({ endedAt }: Egress, at: number): boolean {
   return endedAt !== undefined && Math.abs(at - endedAt) < EVENT_ARRIVAL_MS;
@@ -211,7 +211,7 @@ function afterLoss(recording: Recording, { reason, file, at }: RecorderGone): Tr
   };
 }
 
-/** The members of `facts` that the row does not have yet; undefined when it has them all. */
+/** Returns the members of `facts` that differ from the row; undefined when there are none. */
 function differing(recording: Recording, facts: RecordingChange): RecordingChange | undefined {
   const known = new Map<string, unknown>(Object.entries(recording));
   const changed = Object.entries(facts).filter(([name, value]) => known.get(name) !== value);

@@ -7,11 +7,11 @@ import { endedStateOf } from './lifecycle.ts';
 import type { Recording } from './store.ts';
 
 /*
- * The recorder reports the time from the start of its pipeline to the stop. What it still held at the stop is in the
- * file too, so that the file is some tenths of a second longer: the duration is that of the file, where it can be read.
+ * The recorder reports the time from the start of its pipeline to the stop. The file also has the media that was buffered at
+ * the stop, and is some tenths of a second longer. Therefore the duration is read from the file, if possible.
  *
- * The first duration that is stored counts. The event of the end carries the stored one, and a later observation does
- * not change it, so that an event that was sent and the recording never contradict each other.
+ * The first stored duration counts. The event of the end has the stored one, and a later observation does not change it, so
+ * that an event and the recording never contradict each other.
  */
 
 export type MeasureDeps = {
@@ -19,12 +19,15 @@ export type MeasureDeps = {
   readonly log: Pick<Log, 'debug' | 'warn'>;
 };
 
-/** The media server waits for us meanwhile, and sends an event again after some seconds. */
+/** The media server waits in the meantime, and repeats an event after some seconds. */
 const MEASURE_TIMEOUT_MS = 2_000;
-/** A file does not play for longer than its recorder ran, but for what that one held and its clock's error. */
+/** A file is at most this much longer than its recorder ran, because of buffered media and clock errors. */
 const PLAUSIBLE_MS = 60_000;
 
-/** The egress with the duration of its file, once it has one. Never rejects: without the file the recorder's counts. */
+/**
+ * Returns the egress with the duration of its file, if it has one. Never rejects: without the file the recorder's duration
+ * counts.
+ */
 export async function measureEgress(
   deps: MeasureDeps,
   recording: Recording,
@@ -38,7 +41,7 @@ export async function measureEgress(
   return { ...egress, file: { ...file, durationMs } };
 }
 
-/** Milliseconds; undefined, with a line in the log, when the file does not say, or cannot be read in time. */
+/** Returns milliseconds; undefined, with a log line, when the file has no duration or cannot be read in time. */
 export async function measureFile(
   deps: MeasureDeps,
   recording: Recording,
@@ -57,7 +60,7 @@ export async function measureFile(
     if (durationMs === undefined) log.debug(fields, 'the file of a recording does not say how long it is');
     return durationMs;
   } catch (err) {
-    // After its time it may still fail.
+    // The read may still fail after its time limit.
     reading.catch(() => {});
     log.warn(
       { ...fields, err },

@@ -5,10 +5,10 @@ import type { Recording } from './store.ts';
 type PurgeBatch = { readonly before: number; readonly limit: number; readonly signal: AbortSignal };
 
 /**
- * Deletes recordings that ended before `before`, with their files, the oldest first, and returns how many it deleted.
- * One that cannot be deleted is logged and left for the next round, and does not hold up the others.
+ * Deletes recordings that ended before `before`, with their files, the oldest first, and returns their number. A recording
+ * that cannot be deleted is logged and left for the next round, and does not block the others.
  *
- * @throws ServiceError storage-unavailable when the storage does not respond: then no other one can be deleted either.
+ * @throws ServiceError storage-unavailable when the storage does not respond: then no other recording can be deleted either.
  */
 export async function purgeRecordings(
   deps: LibraryDeps,
@@ -33,7 +33,7 @@ async function isDeleted(deps: LibraryDeps, { id, egressId }: Recording): Promis
     return true;
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code === 'storage-unavailable') throw error;
-    // Another instance does the same.
+    // Another instance has deleted it at the same time.
     if (error.code === 'recording-not-found') return false;
     deps.log.warn(
       { err: error, recordingId: egressId ?? id },

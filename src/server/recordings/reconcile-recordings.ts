@@ -7,12 +7,15 @@ import { type EndedState, isPending } from './lifecycle.ts';
 import { endSourceId, publishRecordingEnd } from './recording-events.ts';
 import type { Recording, RecordingState, RecordingStores } from './store.ts';
 
-/** Rows read at a time. */
+/** Number of rows that are read at a time. */
 const PAGE = 200;
-/** The media server forgets an egress after a day; a recording may have run for one before it was stopped. */
+/**
+ * Ended recordings are updated for this long: the media server forgets an egress after a day, and a recording may have run
+ * for a day before it was stopped.
+ */
 const REFRESHED_FOR_MS = 48 * 3_600_000;
 
-/** Ends what ended unnoticed, and completes stopped recordings with their file, size and duration. */
+/** Ends recordings whose end was not noticed, and completes stopped recordings with their file, size and duration. */
 export async function reconcileRecordings(deps: RefreshDeps): Promise<void> {
   for await (const recording of eachRecording(deps, 'recording', 0)) {
     await logFailure(deps, recording, () => isStillRecording(deps, recording));
@@ -28,7 +31,7 @@ export async function reconcileRecordings(deps: RefreshDeps): Promise<void> {
   }
 }
 
-/** Reads in pages, as the round may change the state of what it reads. */
+/** Reads in pages, because the round may change the state of the rows. */
 async function* eachRecording(
   { store }: RefreshDeps,
   status: RecordingState,
@@ -46,7 +49,10 @@ async function* eachRecording(
   }
 }
 
-/** One recording that fails must not hide the others; without the media server all of them would. */
+/**
+ * Logs an error of one recording and continues with the others. Without the media server all of them would fail, so that
+ * error is thrown.
+ */
 async function logFailure(
   deps: RefreshDeps,
   { id }: Recording,
@@ -60,17 +66,14 @@ async function logFailure(
   }
 }
 
-/** Recordings of each state that one round checks: fewer end within a day on one media server. */
+/** Maximum recordings of each state in one round: fewer end within a day on one media server. */
 const LIMIT = 500;
-/** An older end was published, or no longer matters; events are kept for longer. */
+/** Older ends were published, or no longer matter. Events are kept for longer. */
 const PUBLISHED_FOR_MS = 24 * 3_600_000;
 
 const ENDED: readonly EndedState[] = ['stopped', 'aborted', 'failed'];
 
-/**
- * Publishes the ends that were stored and of which no event came: the media server's own was expected, and
- * never came.
- */
+/** Publishes stored ends that have no event, because the media server's own event was expected and never arrived. */
 export async function publishMissedEnds(deps: AppendEventsDeps<RecordingStores>): Promise<void> {
   for (const status of ENDED) await publishMissedEndsOf(deps, status);
 }

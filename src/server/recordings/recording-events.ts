@@ -9,7 +9,7 @@ import type { Recording, RecordingStores } from './store.ts';
 
 type RecordingEventType = 'egress_started' | 'egress_ended';
 
-/** The event that webhooks get when a recording starts or ends. A corrected end is an event of its own. */
+/** Returns the event that webhooks get when a recording starts or ends. A corrected end is a separate event. */
 export function recordingEvent(
   type: RecordingEventType,
   recording: EventRecording,
@@ -20,7 +20,7 @@ export function recordingEvent(
   return { type, sourceId, occurredAt, isReconciled, subject: { recording } };
 }
 
-/** The identity of a recording's end among all events: the media server's event and ours are stored once. */
+/** Source id of the end of a recording, so that the media server's event and ours are stored once. */
 export function endSourceId({ egressId }: Pick<Recording, 'egressId'>): string {
   return sourceIdOf('egress_ended', egressId ?? '');
 }
@@ -29,15 +29,15 @@ function sourceIdOf(type: RecordingEventType, egressId: string): string {
   return `${type}:${egressId}`;
 }
 
-/** Instants of events are ISO 8601. */
+/** Formats an instant as ISO 8601, as events have it. */
 export function toInstant(at: number | null | undefined): string | null {
   return at === null || at === undefined ? null : new Date(at).toISOString();
 }
 
-/** The media server says when a room was opened, and its clock may differ from ours. */
+/** Tolerance for the time at which a room was opened: the media server's clock may differ from ours. */
 const CLOCK_SKEW_MS = 5_000;
 
-/** Publishes an end that is stored already and that no event has reported. */
+/** Publishes an end that is already stored and has no event. */
 export async function publishRecordingEnd(
   deps: AppendEventsDeps,
   recording: Recording,
@@ -54,8 +54,8 @@ export async function publishRecordingEnd(
 }
 
 /**
- * Stores an end and its event in one transaction. The room is locked first, as where the media server's own events are
- * stored. Returns undefined, and stores nothing, when the row is no longer as it was read.
+ * Stores an end and its event in one transaction. Locks the room first, like the code that stores the media server's events.
+ * Returns undefined and stores nothing when the row has changed since it was read.
  */
 export async function storeRecordingEnd(
   deps: AppendEventsDeps<RecordingStores>,
@@ -97,7 +97,7 @@ async function appendEnd(
   await appendRoomEvent(store, appender, { room: { name, session }, domainEvent });
 }
 
-/** Undefined for a recording that never had an egress. */
+/** Returns undefined for a recording that never had an egress. */
 function endEvent(
   clock: Clock,
   recording: Recording,

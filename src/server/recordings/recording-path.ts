@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The longest name of a room in a path. File systems allow 255 bytes between two slashes, and the template may add to the
- * name: the time alone has 24.
+ * Maximum length of a room's name in a path. File systems allow 255 bytes between two slashes, and the template may add to
+ * the name: {time} alone has 24 characters.
  */
 const LONGEST_NAME = 160;
-/** 64 bits: enough to keep the rooms of one service apart. */
+/** Hexadecimal digits of the digest. 64 bits are enough to distinguish the rooms of one service. */
 const DIGEST_LENGTH = 16;
 
 /**
- * The path of a recording: the template with {room} percent-encoded (a room may be called `../x`) and {time} as
- * UTC to the millisecond, which makes it unique per room. A name of dots alone is encoded too. Of a name that would be
- * longer than a file's may be, its beginning and a digest of the whole: a recorder finds out that it is too long only
- * when all has been recorded.
+ * Builds the path of a recording from the template: {room} percent-encoded (a room may be called `../x`) and {time} as UTC
+ * to the millisecond, which makes it unique per room. A name that consists of dots is encoded too. A name that is too long
+ * for a file is replaced by its beginning and a digest of the whole name: a recorder would notice the length only at the end
+ * of the recording.
  */
 export function recordingPath(template: string, room: string, startedAt: number): string {
   const time = new Date(startedAt).toISOString().replaceAll(':', '-');

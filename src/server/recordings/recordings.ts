@@ -28,7 +28,7 @@ export type RecordingsQuery = {
   readonly limit: number;
 };
 
-/** Whether the room is being recorded. Throws room-not-found for a room that is neither open nor being recorded. */
+/** Returns whether the room is being recorded. Throws room-not-found for a room that is neither open nor being recorded. */
 export async function getRecordingStatus(deps: EgressStateDeps, room: string): Promise<RecordingStatus> {
   const recording = await deps.store.recordings.findActive(room);
   if (recording?.startedAt != null && (await isStillRecording(deps, recording))) {
@@ -41,7 +41,10 @@ export async function getRecordingStatus(deps: EgressStateDeps, room: string): P
   return { isRecording: false, egressId: null, startedAt: null, mediaStartedAt: null };
 }
 
-/** The recorder announces its first frame in advance: while it records, the time is known once the frame has come. */
+/**
+ * The recorder announces its first frame in advance. While it records, the time is returned once the frame has been
+ * recorded.
+ */
 function mediaStartOf({ clock }: Pick<EgressStateDeps, 'clock'>, recording: Recording): number | null {
   const { status, mediaStartedAt } = recording;
   if (mediaStartedAt === null || (status === 'recording' && mediaStartedAt > clock.now())) return null;
@@ -49,8 +52,8 @@ function mediaStartOf({ clock }: Pick<EgressStateDeps, 'clock'>, recording: Reco
 }
 
 /**
- * Newest first, as stored. A recording that is still being started is left out, so that a page may be shorter than its
- * limit without being the last.
+ * Lists stored recordings, the newest first. Recordings that are being started are left out, so that a page may be shorter
+ * than its limit without being the last one.
  */
 export async function listRecordings(
   deps: Pick<EgressStateDeps, 'store' | 'clock'>,
@@ -65,7 +68,7 @@ export async function listRecordings(
   };
 }
 
-/** Throws recording-not-found. Asks the media server for what is not known yet. */
+/** Returns a recording, updated from the media server if its end is not known yet. Throws recording-not-found. */
 export async function getRecording(deps: LibraryDeps, recordingId: string): Promise<RecordingRecord> {
   return toRecord(deps, await refreshRecording(deps, await findRecording(deps, recordingId)));
 }
@@ -78,7 +81,7 @@ async function findRecording(
   { store }: Pick<EgressStateDeps, 'store'>,
   recordingId: string,
 ): Promise<Recording> {
-  // Anything else is neither of the two ids, and may contain characters that a database refuses.
+  // Other texts are neither of the two ids, and may contain characters that a database rejects.
   const isId = /^[\w-]+$/.test(recordingId);
   const recording = isId
     ? ((await store.recordings.findByEgressId(recordingId)) ?? (await store.recordings.find(recordingId)))
@@ -89,12 +92,14 @@ async function findRecording(
 
 export type Download = { readonly url: string } | { readonly file: OpenFile; readonly name: string };
 
-/** A client that follows the redirect does so at once; one that resumes later requests another URL. */
+/**
+ * Lifetime of the URL. A client that follows the redirect does so at once; a client that resumes later requests another URL.
+ */
 const URL_TTL_SECONDS = 300;
 
 /**
- * A pre-signed URL, or the file itself. Throws recording-not-found, recording-not-finished, recording-file-not-found,
- * recording-storage-error and storage-unavailable.
+ * Returns a pre-signed URL, or the file itself. Throws recording-not-found, recording-not-finished,
+ * recording-file-not-found, recording-storage-error and storage-unavailable.
  */
 export async function downloadRecording(deps: LibraryDeps, recordingId: string): Promise<Download> {
   const recording = await findFinishedRecording(deps, recordingId);
@@ -112,7 +117,7 @@ export async function downloadRecording(deps: LibraryDeps, recordingId: string):
 
 /**
  * Deletes the file, then the record: if the file cannot be deleted, the record remains and the call can be repeated. A
- * missing file is no obstacle. Throws the errors of downloadRecording except recording-file-not-found.
+ * missing file is no error. Throws the errors of downloadRecording except recording-file-not-found.
  */
 export async function deleteRecording(deps: LibraryDeps, recordingId: string): Promise<void> {
   const recording = await findFinishedRecording(deps, recordingId);
@@ -121,14 +126,14 @@ export async function deleteRecording(deps: LibraryDeps, recordingId: string): P
   deps.releaseFolder?.(recording);
 }
 
-/** A recording whose file, if there is one, is complete. Throws recording-not-found and recording-not-finished. */
+/** Returns a recording whose file, if there is one, is complete. Throws recording-not-found and recording-not-finished. */
 export async function findFinishedRecording(deps: LibraryDeps, recordingId: string): Promise<Recording> {
   const recording = await refreshRecording(deps, await findRecording(deps, recordingId));
   refuseUnfinished(recording);
   return recording;
 }
 
-/** An egress that was never created, or received no media, writes no file. */
+/** Whether the recording may have a file: an egress that was never created, or received no media, writes none. */
 export function mayHaveFile({ egressId, status }: Recording): boolean {
   return egressId !== null && status !== 'aborted';
 }

@@ -28,12 +28,12 @@ export type RecordingDeps = AbandonedStartDeps &
     readonly ids: IdGenerator;
     readonly recordings: {
       readonly bucket: BucketSettings | undefined;
-      /** Folder of the recorder's own file system, where there is no bucket. */
+      /** Folder in the recorder's own file system, if there is no bucket. */
       readonly directory: string;
       readonly pathTemplate: string;
-      /** How long a start waits for a recorder. */
+      /** Maximum time for which a start waits for a recorder. */
       readonly timeoutMs: number;
-      /** The URL to which the media server sends the events of an egress; known once the service listens. */
+      /** The URL to which the media server sends the events of an egress. It is known once the service listens. */
       readonly webhookUrl: () => string | undefined;
     };
     /** Work that outlives its request; the service waits for it before it closes. */
@@ -53,16 +53,19 @@ export type RecordingDeps = AbandonedStartDeps &
  *        └──`starting` row of another──> wait for it, then claim again
  *
  * An instance that dies after its claim leaves a `starting` row whose claim runs out. The next start, or the reconciler,
- * stops an egress that it may have left behind and gives that start up, which frees the room.
+ * stops an egress of that start and gives the start up, which frees the room.
  */
 
-/** The longest wait of a caller. A start that waited for another one still has enough time left for a recorder. */
+/** Maximum time for which a caller waits. After waiting for another start, enough time is left for a recorder. */
 const REQUEST_TIMEOUT_MS = 25_000;
-/** Longer than the media server client waits for a start, so that a claim in use never runs out. */
+/** Longer than the media server client waits for a start, so that a claim in use never expires. */
 const CLAIM_MS = 60_000;
 const POLL_INTERVAL_MS = 100;
 
-/** A recording that runs keeps its own settings. Throws room-not-found, media-worker-unavailable and the media server's own errors. */
+/**
+ * Starts a recording, or returns the running one of the room, which keeps its own settings. Throws room-not-found,
+ * media-worker-unavailable and the media server's own errors.
+ */
 export async function startRecording(
   deps: RecordingDeps,
   room: string,
@@ -72,7 +75,7 @@ export async function startRecording(
   const { sid: roomSid } = await findRoom(deps, room);
   const { timeoutMs } = deps.recordings;
   const requestedAt = deps.clock.monotonic();
-  // Without Redis this fails at once, where a start would search 22 s for a recorder.
+  // Without Redis this request fails at once, while a start would search for a recorder for 22 s.
   await deps.mediaServer.listEgress({ room, active: true });
   for (;;) {
     const claim = await claimRoom(deps, { room, roomSid, settings });
@@ -95,7 +98,7 @@ export async function startRecording(
   }
 }
 
-/** A picture is asked for that will not be there. */
+/** Rejects options of the picture for a recording that has no picture. */
 function refuseWithoutEffect({ audioOnly, layout, preset }: RecordingSettings): void {
   const name = layout === undefined ? 'preset' : 'layout';
   if (audioOnly !== true || (layout ?? preset) === undefined) return;
@@ -125,7 +128,7 @@ async function claimRoom(deps: RecordingDeps, { room, roomSid, settings }: Claim
   );
 }
 
-/** The media server would look for a recorder for some 23 s before it says that there is none. */
+/** Without this check the media server would look for a recorder for some 23 s before it reports that there is none. */
 async function ensureRecorder(deps: RecordingDeps, recording: Recording): Promise<void> {
   const { recorders } = await deps.mediaWorkers.count();
   if (recorders !== 0) return;
@@ -159,7 +162,7 @@ async function startEgress(
     throw noRecorder();
   }
   if ('error' in inTime) {
-    // The egress may run although its start failed. Where that cannot be known now, the claim runs out.
+    // The egress may run although its start failed. If that cannot be found out now, the claim expires.
     await cleanUpFailedStart(deps, recording, inTime.error).catch((error: unknown) => {
       deps.log.warn({ recordingId: recording.id, err: error }, 'cleaning up after a failed start failed');
     });
@@ -173,14 +176,14 @@ async function requestEgress(
   { room, filepath }: Recording,
   settings: RecordingSettings,
 ): Promise<Egress> {
-  // A trial records nothing, and would leave an empty folder.
+  // A probe of `rtc doctor` records nothing, and would leave an empty folder.
   if (!isProbeRoom(room)) await deps.recordingStorage.makeReady(filepath);
   const { bucket, webhookUrl } = deps.recordings;
   const request = { room, filepath, bucket, settings, webhookUrl: webhookUrl() };
   return await deps.mediaServer.startRoomComposite(request);
 }
 
-/** Undefined when the deadline comes first. */
+/** Returns undefined when the deadline is reached first. */
 async function withTimeout(
   deps: RecordingDeps,
   outcome: Promise<StartOutcome>,
@@ -209,7 +212,7 @@ async function activate(
     const applied = await applyObservation(deps, recording, observation);
     active = applied.hasChanged ? applied.recording : undefined;
   } finally {
-    // Without a row, nobody would ever stop the egress.
+    // Without a row nothing would ever stop the egress.
     if (active === undefined) await stopQuietly(deps, egressId);
   }
   if (active === undefined) {
@@ -218,7 +221,7 @@ async function activate(
   return toStart(active, 'recording');
 }
 
-/** The caller has already received 503. An egress that starts late is stopped, and only then is the room free. */
+/** The caller has already received 503. An egress that starts late is stopped, and only then does the room become free. */
 async function discardLateStart(
   deps: RecordingDeps,
   recording: Recording,

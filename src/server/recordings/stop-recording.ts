@@ -5,14 +5,17 @@ import { findRoom } from '../rooms/rooms.ts';
 import { applyStop, type EgressStateDeps, hasSilentRecorder, mayBeStarting } from './egress-state.ts';
 import type { Recording } from './store.ts';
 
-/** Throws no-active-recording, also when the recording ended by itself meanwhile, and room-not-found. */
+/**
+ * Stops the recording of a room. Throws no-active-recording, also when the recording has ended by itself in the meantime,
+ * and room-not-found.
+ */
 export async function stopRecording(deps: EgressStateDeps, room: string): Promise<RecordingStop> {
   const recording = await deps.store.recordings.findActive(room);
   if (recording === undefined || recording.egressId === null) throw await noActiveRecording(deps, room);
   const egress = await stopUnlessOver(deps, recording, recording.egressId);
   if (egress === undefined) throw await noActiveRecording(deps, room);
   const applied = await applyStop(deps, recording, egress);
-  // An end that the media server or another instance recorded first keeps its time, the same for all who ask.
+  // An end that the media server or another instance recorded first keeps its time, which is the same for all callers.
   const stoppedAt = applied.recording?.stoppedAt ?? deps.clock.now();
   return {
     egressId: recording.egressId,
@@ -22,7 +25,10 @@ export async function stopRecording(deps: EgressStateDeps, room: string): Promis
   };
 }
 
-/** Undefined when there is nothing to stop: the egress was over already, or its recorder is lost, and the row says so. */
+/**
+ * Stops the egress. Returns undefined when there is nothing to stop: the egress has ended already, or its recorder is lost,
+ * and the row was ended.
+ */
 async function stopUnlessOver(
   deps: EgressStateDeps,
   recording: Recording,
@@ -32,7 +38,7 @@ async function stopUnlessOver(
     return await deps.mediaServer.stopEgress(egressId);
   } catch (error) {
     const [egress] = await deps.mediaServer.listEgress({ egressId });
-    // The recorder receives the stop when it is up; if it does not, the reconciler stops it again (endUnfinished).
+    // The recorder receives the stop when it has started. If it does not, the reconciler stops it again (endUnfinished).
     if (egress !== undefined && mayBeStarting(deps, recording, egress)) return egress;
     if (await hasSilentRecorder(deps, recording, egressId)) throw error;
     return undefined;

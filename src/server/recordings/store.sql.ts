@@ -14,11 +14,11 @@ import type {
 
 type Database = Kysely<Tables>;
 
-/** Literals, not parameters: both engines match a partial index only by its predicate as it was written. */
+/** Literals, not parameters: both engines use a partial index only when the query repeats its predicate literally. */
 const isActive = sql<boolean>`status in ('starting', 'recording')`;
 const isEnded = sql<boolean>`status not in ('starting', 'recording')`;
 
-/** A room whose recording ends or is taken over between two looks at it is looked at again. */
+/** Maximum attempts. A room whose recording ends or is taken over between two reads is read again. */
 const CLAIM_ROUNDS = 5;
 
 export function createRecordingStore(connection: Connection): RecordingStore {
@@ -70,7 +70,7 @@ export function createRecordingStore(connection: Connection): RecordingStore {
   };
 }
 
-/** Each step is one statement that is atomic by itself, so that no transaction is needed on either engine. */
+/** Each step is one atomic statement, so that no transaction is needed on either engine. */
 async function claimRoom(db: Database, recording: NewRecording, now: number): Promise<RecordingClaim> {
   for (let round = 0; round < CLAIM_ROUNDS; round++) {
     const inserted = await insertUnlessActive(db, recording, now);
@@ -103,7 +103,7 @@ function insertUnlessActive(
 
 type TakeOver = { readonly from: Recording; readonly recording: NewRecording; readonly now: number };
 
-/** Only while the row is as it was seen: of those who try at once, one does it, and the others look again. */
+/** Takes over the row only while it is unchanged: of several concurrent callers one succeeds, and the others read again. */
 function takeOver(db: Database, { from, recording, now }: TakeOver): Promise<Recording | undefined> {
   const { roomSid, filepath, bucket, owner, claimUntil, recordTracks = 0 } = recording;
   return db
@@ -134,7 +134,7 @@ const NOTHING_KNOWN_YET = {
   recordTracks: 0,
 } as const;
 
-/** Columns that differ when somebody else has changed the row since it was read. */
+/** Columns that differ when another instance has changed the row since it was read. */
 const VERSION = ['status', 'claimOwner', 'claimUntil', 'createdAt', 'stoppedAt', 'endedAt'] as const;
 
 function isAsRead(recording: Recording) {
@@ -148,7 +148,7 @@ function isAsRead(recording: Recording) {
     ]);
 }
 
-/** The turns belong to the recording. The lease goes first: a worker that holds it may be adding turns. */
+/** Deletes the turns with the recording, and the lease first: a worker that holds it may be adding turns. */
 function listEnded(db: Database, { before, limit, after }: EndedQuery): Promise<readonly Recording[]> {
   let select = db.selectFrom('recordings').selectAll().where('endedAt', '<', before);
   if (after !== undefined) {
@@ -171,10 +171,10 @@ async function deleteRecording(connection: Connection, id: string): Promise<bool
   });
 }
 
-/** A turn has seconds of some 40 kB each. */
+/** Turns of one statement. A turn has several seconds of some 40 kB each. */
 const TURNS_AT_ONCE = 50;
 
-/** Of an ended recording, in parts, between which others write: an hour of speech is 150 MB. */
+/** Deletes the audio of an ended recording in parts, so that others can write in between: an hour of speech is 150 MB. */
 async function deleteSounds({ atomically }: Connection, recordingId: string): Promise<void> {
   for (;;) {
     const deleted = await atomically(async (db) => {

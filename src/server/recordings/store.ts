@@ -15,10 +15,10 @@ export const RECORDING_STATUSES = ['starting', 'recording', 'stopped', 'aborted'
 export type RecordingState = (typeof RECORDING_STATUSES)[number];
 
 export type Recording = {
-  /** Our own id, there before the egress is. */
+  /** Our own id, which exists before the egress. */
   readonly id: string;
   readonly room: string;
-  /** The room's session in which it was started; null where that is not known. */
+  /** The room session in which the recording was started; null when it is not known. */
   readonly roomSid: string | null;
   readonly egressId: string | null;
   readonly status: RecordingState;
@@ -30,43 +30,43 @@ export type Recording = {
   readonly claimUntil: number | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
-  /** The first recorded frame. */
+  /** Time of the first recorded frame. */
   readonly mediaStartedAt: number | null;
   readonly stoppedAt: number | null;
   readonly endedAt: number | null;
   readonly sizeBytes: number | null;
   readonly durationMs: number | null;
   readonly error: string | null;
-  /** 1 where the speech of each participant is kept for the transcript, else 0. */
+  /** 1 when the speech of each participant is kept for the transcript, else 0. */
   readonly recordTracks: number;
 };
 
 export interface RecordingStore {
   /**
-   * Claims the room for a new recording: inserts `recording` as `starting` where no row of the room is active. A row with the
-   * id of `recording` is taken over when it is `starting` and its claim ran out: claimUntil <= now (new owner, new claim, new
+   * Claims the room for a new recording: inserts `recording` as `starting` if no row of the room is active. A row with the
+   * id of `recording` is taken over when it is `starting` and its claim has expired: claimUntil <= now (new owner, claim,
    * createdAt, roomSid, filepath and bucket). Atomic across instances.
    */
   claim(recording: NewRecording, now: number): Promise<RecordingClaim>;
   /**
-   * Writes the change and resolves to the new row; undefined, and nothing is written, when the row is no longer as
-   * `recording` shows it. Called by applyObservation alone.
+   * Writes the change and returns the new row. Returns undefined and writes nothing when the row differs from `recording`.
+   * Called only by applyObservation.
    */
   update(recording: Recording, change: RecordingChange): Promise<Recording | undefined>;
-  /** Deletes a `starting` row; false when it is no longer as `recording` shows it. */
+  /** Deletes a `starting` row. Returns false when it differs from `recording`. */
   release(recording: Recording): Promise<boolean>;
   find(id: string): Promise<Recording | undefined>;
   findActive(room: string): Promise<Recording | undefined>;
   findByEgressId(egressId: string): Promise<Recording | undefined>;
-  /** Newest first, by (createdAt, id); `after` is the last row of the page before. */
+  /** Lists recordings by (createdAt, id), the newest first. `after` is the last row of the previous page. */
   list(query: RecordingQuery): Promise<readonly Recording[]>;
-  /** The recordings of a room's session, oldest first. */
+  /** Lists the recordings of a room session, the oldest first. */
   listOfSession(roomSid: string): Promise<readonly Recording[]>;
-  /** Those that ended before `before`, the oldest end first. */
+  /** Lists recordings that ended before `before`, the oldest end first. */
   listEnded(query: EndedQuery): Promise<readonly Recording[]>;
   /** Whether a recording is active, or was created after `since`. */
   isAnyActiveSince(since: number): Promise<boolean>;
-  /** An ended row -> gone; whether it was. An active row stays, it is the room's lock. */
+  /** Deletes an ended row and returns whether it existed. An active row stays, because it is the room's lock. */
   delete(id: string): Promise<boolean>;
 }
 
@@ -86,7 +86,7 @@ export type RecordingClaim =
   /** `recording` is the active row of the room. */
   | { readonly claimed: false; readonly recording: Recording };
 
-/** The columns that change after a recording was started; `claim` sets the others. */
+/** The columns that change after a recording was started. `claim` sets the others. */
 export type RecordingChange = Partial<
   Pick<
     Recording,
@@ -114,11 +114,11 @@ export type RecordingQuery = {
 export type EndedQuery = {
   readonly before: number;
   readonly limit: number;
-  /** The last one of the page before. */
+  /** The last recording of the previous page. */
   readonly after?: Pick<Recording, 'id' | 'endedAt'> | undefined;
 };
 
-/** The stores that a transaction about recordings works on. */
+/** The stores that a transaction about recordings uses. */
 export interface RecordingStores extends EventStores {
   readonly recordings: RecordingStore;
 }

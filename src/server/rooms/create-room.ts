@@ -17,7 +17,7 @@ export async function createRoom(deps: MediaDeps, request: RoomCreate): Promise<
   try {
     return await createOnce(deps, request);
   } catch (error) {
-    // The room was closed between the two calls: now it can be created.
+    // The room was closed between the two calls, so it can be created now.
     if (error instanceof ServiceError && error.code === 'room-not-found')
       return await createOnce(deps, request);
     throw error;

@@ -3,26 +3,26 @@ import type { Participant } from '../../contract/participants.ts';
 import { findRoom, type MediaDeps } from './rooms.ts';
 
 export type ParticipantDeps = MediaDeps & {
-  /** Which of these sids have left: a media server goes on listing the participants of a process that died. */
+  /** Returns which of these sids have left: a media server continues to list the participants of a dead process. */
   readonly findLeft: (sids: readonly string[]) => Promise<ReadonlySet<string>>;
 };
 
-/** Recorders and hidden agents are system participants, and not listed; other agents are. */
+/** Recorders and hidden agents are system participants and not listed. Other agents are listed. */
 function isListed(participant: Participant): boolean {
   return participant.kind !== 'EGRESS' && participant.permission?.hidden !== true;
 }
 
-/** Everyone in the room except system participants. Throws room-not-found. */
+/** Lists the participants of the room, without system participants. Throws room-not-found. */
 export async function listParticipants(deps: ParticipantDeps, room: string): Promise<readonly Participant[]> {
   const all = await deps.mediaServer.listParticipants(room);
-  // For an unknown room the media server returns an empty list.
+  // The media server returns an empty list for an unknown room.
   if (all.length === 0) await findRoom(deps, room);
   const listed = all.filter(isListed);
   const left = await deps.findLeft(listed.map(({ sid }) => sid));
   return listed.filter(({ sid }) => !left.has(sid));
 }
 
-/** Throws room-not-found or participant-not-found. */
+/** Returns a participant. Throws room-not-found or participant-not-found. */
 export async function findParticipant(
   deps: ParticipantDeps,
   room: string,
@@ -47,5 +47,5 @@ export function participantNotFound(identity: string): ServiceError {
   );
 }
 
-/** As the media server makes the sids of participants. */
+/** Form of the sids that the media server generates for participants. */
 const SID = /^PA_\w{6,}$/;

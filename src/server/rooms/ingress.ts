@@ -10,8 +10,8 @@ export type CreateIngressDeps = MediaDeps & {
 };
 
 /**
- * The room need not exist yet: the stream creates it. Throws media-worker-unavailable when no ingress worker is connected:
- * the media server would return an address at which nothing listens.
+ * Creates an ingress. The room need not exist yet, because the stream creates it. Throws media-worker-unavailable when no
+ * ingress worker is connected: the media server would return an address at which nothing listens.
  */
 export async function createIngress(
   deps: CreateIngressDeps,
@@ -36,7 +36,7 @@ function noIngressWorker(): ServiceError {
   );
 }
 
-/** Throws ingress-not-found, also for an ingress of another room. */
+/** Deletes an ingress. Throws ingress-not-found, also for an ingress of another room. */
 export async function deleteIngress(deps: MediaDeps, room: string, ingressId: string): Promise<void> {
   const ofRoom = await deps.mediaServer.listIngress(room);
   if (!ofRoom.some((ingress) => ingress.ingressId === ingressId)) {

@@ -13,14 +13,14 @@ export type IssueTokenDeps = {
   readonly clock: Clock;
   readonly tokenSigner: TokenSigner;
   readonly tokenTtlSeconds: number;
-  /** The longest that a request may ask for. */
+  /** Maximum lifetime that a request may ask for. */
   readonly maxTokenTtlSeconds: number;
   /** WebSocket URL that clients connect to. */
   readonly mediaUrl: string;
 };
 
 /**
- * An access token for one participant of one room. Throws participant-blocked, and invalid-request for metadata over
+ * Issues an access token for one participant of one room. Throws participant-blocked, and invalid-request for metadata over
  * LiveKit's limit, a lifetime over ours, and sources of a role that does not publish.
  */
 export async function issueToken(deps: IssueTokenDeps, request: TokenRequest): Promise<Token> {

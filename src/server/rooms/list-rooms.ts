@@ -15,9 +15,9 @@ const CURSOR = cursorOf('rooms', 'string');
 export type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 
 /**
- * All rooms, or a page of them by name. The media server has neither an order nor pages, so a cursor is the last name
- * of the page before: rooms that open and close meanwhile neither shift nor repeat the others. Only the first page
- * reads all rooms; the next ones read the rooms of the page by their names, and a page is shorter where some closed.
+ * Lists all rooms, or a page of them by name. The media server has neither an order nor pages. Therefore the cursor is the
+ * last name of the previous page: rooms that open and close in the meantime neither shift nor repeat the others. Only the
+ * first page reads all rooms. The next pages read their rooms by name, and are shorter when some of these were closed.
  */
 export async function listRooms(deps: ListRoomsDeps, page: RoomPage): Promise<RoomList> {
   const { recentCounts } = deps;
@@ -56,14 +56,14 @@ function byName(a: Room, b: Room): number {
   return a.name < b.name ? -1 : 1;
 }
 
-/** The names of all rooms, in order, as the first page of a walk found them. */
+/** Names of all rooms, in order, that the first page of a paginated list has read. */
 export type RoomNames = {
-  /** Undefined when they are too old. */
+  /** Returns undefined when the names are too old. */
   readonly get: () => readonly string[] | undefined;
   readonly set: (names: readonly string[]) => void;
 };
 
-/** A walk through 10,000 rooms takes less; a room that opened meanwhile appears in the next walk. */
+/** Listing all pages of 10,000 rooms takes less time. A room that opened in the meantime appears in the next list. */
 const KEPT_MS = 10_000;
 
 export function createRoomNames(clock: Pick<Clock, 'monotonic'>): RoomNames {

@@ -1,7 +1,9 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { MAX_METADATA_BYTES } from '../../contract/names.ts';
 
-/** A participant's metadata as LiveKit keeps it. Throws invalid-request for more than LiveKit's limit. */
+/**
+ * Returns a participant's metadata as JSON text, as LiveKit stores it. Throws invalid-request for more than LiveKit's limit.
+ */
 export function metadataText(metadata: Readonly<Record<string, unknown>>): string {
   const text = stringify(metadata);
   if (text !== undefined && Buffer.byteLength(text) <= MAX_METADATA_BYTES) return text;
@@ -12,7 +14,9 @@ export function metadataText(metadata: Readonly<Record<string, unknown>>): strin
   });
 }
 
-/** Undefined when the value is nested so deeply that JSON.stringify runs out of stack; JSON.parse does not. */
+/**
+ * Returns undefined when the value is nested so deeply that JSON.stringify runs out of stack. JSON.parse has no such limit.
+ */
 function stringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

@@ -4,15 +4,18 @@ import { findParticipant, type ParticipantDeps } from './find-participant.ts';
 export type MuteRequest = { readonly room: string; readonly identity: string; readonly trackSid: string };
 
 /**
- * Reads the participant first: for an unknown participant the media server responds only after 3 s, and for an unknown
- * track it reports success. Throws room-not-found, participant-not-found or track-not-found.
+ * Mutes a track. Reads the participant first: the media server responds for an unknown participant only after 3 s, and
+ * reports success for an unknown track. Throws room-not-found, participant-not-found or track-not-found.
  */
 export async function muteParticipant(deps: ParticipantDeps, request: MuteRequest): Promise<void> {
   await requireTrack(deps, request);
   await deps.mediaServer.muteTrack(request.room, request.identity, request.trackSid);
 }
 
-/** Throws as muteParticipant does, and conflict where the media server lets only participants unmute themselves. */
+/**
+ * Unmutes a track. Throws the errors of muteParticipant, and conflict when the media server lets only participants unmute
+ * themselves.
+ */
 export async function unmuteParticipant(deps: ParticipantDeps, request: MuteRequest): Promise<void> {
   await requireTrack(deps, request);
   try {

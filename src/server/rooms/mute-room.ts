@@ -8,7 +8,7 @@ type Target = RoomMuted['muted'][number];
 const REQUESTS_AT_ONCE = 8;
 
 /**
- * Mutes what is published now and not muted. Who leaves or ends a track meanwhile is left out. After an error some tracks
+ * Mutes all published tracks that are not muted. Tracks that end in the meantime are left out. After an error some tracks
  * may be muted: the same request again mutes the others. Throws room-not-found.
  */
 export async function muteRoom(
@@ -33,7 +33,7 @@ export async function muteRoom(
   return { muted: targets.filter((target) => muted.has(target)) };
 }
 
-/** False when the track or its publisher is gone. */
+/** Returns false when the track or its publisher is gone. */
 async function mute({ mediaServer }: ParticipantDeps, room: string, target: Target): Promise<boolean> {
   const { identity, trackSid } = target;
   try {
@@ -43,7 +43,7 @@ async function mute({ mediaServer }: ParticipantDeps, room: string, target: Targ
     if (!(error instanceof ServiceError)) throw error;
     if (error.code === 'track-not-found') return false;
     if (error.code !== 'media-server-unavailable') throw error;
-    // So the media server responds about somebody who has left, too.
+    // The media server responds with this error also for a participant who has left.
     const present = await mediaServer.listParticipants(room);
     if (present.some((participant) => participant.identity === identity)) throw error;
     return false;

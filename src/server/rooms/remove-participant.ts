@@ -6,16 +6,16 @@ import { findParticipant, type ParticipantDeps } from './find-participant.ts';
 export type Removal = {
   readonly room: string;
   readonly identity: string;
-  /** How long the identity is also kept out of the room. */
+  /** How long the identity is also blocked. */
   readonly block?: BlockDuration | undefined;
 };
 
 /**
- * Throws room-not-found or participant-not-found, except with a block: that holds also for somebody who has left
- * meanwhile or has not come yet. False when nobody was removed.
+ * Removes a participant. Throws room-not-found or participant-not-found, except with a block, which also applies to somebody
+ * who has left or has not joined yet. Returns false when nobody was removed.
  *
- * The block is stored first: whoever joins before that is there to be removed, and whoever joins later is removed when
- * the media server tells of it.
+ * The block is stored first: a participant who joins before that can be removed now, and one who joins later is removed when
+ * the media server reports the join.
  */
 export async function removeParticipant(
   deps: ParticipantDeps & BlockDeps,

@@ -23,7 +23,7 @@ export const ROLE_GRANTS: Readonly<Record<Role, RoleGrants>> = {
   viewer: { grants: VIEWER, canMuteOthers: false },
 };
 
-/** The attributes that say what a role may do, for clients and for our events. */
+/** Attributes that describe what a role may do, for clients and for our events. */
 export function attributesOf(role: Role): Readonly<Record<string, string>> {
   return { 'rtc.role': role, 'rtc.canMuteOthers': String(ROLE_GRANTS[role].canMuteOthers) };
 }

@@ -4,21 +4,21 @@ import type { MediaServer } from '../platform/livekit/media-server.ts';
 
 export type MediaDeps = { readonly mediaServer: MediaServer };
 
-/** Throws room-not-found. */
+/** Returns an open room. Throws room-not-found. */
 export async function findRoom(deps: MediaDeps, name: string): Promise<Room> {
   const [room] = await deps.mediaServer.listRooms([name]);
   if (room === undefined) throw roomNotFound(name);
   return room;
 }
 
-/** Disconnects everyone. Throws room-not-found. */
+/** Closes a room and disconnects everyone. Throws room-not-found. */
 export async function deleteRoom(deps: MediaDeps, name: string): Promise<void> {
   try {
     await deps.mediaServer.deleteRoom(name);
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'room-not-found') throw roomNotFound(name);
     if (!(await isOrphan(deps, name))) throw error;
-    // Nobody can delete a room whose process died: creating it moves it to a living process first.
+    // A room whose process died cannot be deleted. createRoom moves it to a living process first.
     await deps.mediaServer.createRoom({ name });
     await deps.mediaServer.deleteRoom(name);
   }

@@ -8,8 +8,8 @@ import {
 import { listParticipants, type ParticipantDeps, participantNotFound } from './find-participant.ts';
 
 /**
- * Sends to those who are in the room; identities that are not there are left out, because people come and go. Throws
- * room-not-found, participant-not-found when none of the identities is there, and invalid-request.
+ * Sends data to participants of the room. Identities that are not in the room are left out, because participants may leave
+ * at any time. Throws room-not-found, participant-not-found when none of the identities is in the room, and invalid-request.
  */
 export async function sendData(
   deps: ParticipantDeps,
@@ -20,7 +20,7 @@ export async function sendData(
   const data = toBytes(message);
   const limit = kind === 'lossy' ? MAX_LOSSY_DATA_BYTES : MAX_RELIABLE_DATA_BYTES;
   if (data.length > limit) throw dataError(`is ${data.length} bytes; at most ${limit} can be sent ${kind}`);
-  // For an unknown room the media server responds only after 3 s.
+  // The media server responds for an unknown room only after 3 s.
   const present = (await listParticipants(deps, room)).map(({ identity }) => identity);
   if (destinationIdentities === undefined) {
     if (present.length > 0) await deps.mediaServer.sendData(room, { data, kind, topic, identities: [] });
@@ -28,7 +28,7 @@ export async function sendData(
   }
   const wanted = new Set(destinationIdentities);
   const identities = present.filter((identity) => wanted.has(identity));
-  // For LiveKit, no identities means everyone.
+  // For LiveKit, an empty list of identities means everyone.
   if (identities.length === 0) throw nobodyThere(destinationIdentities);
   await deps.mediaServer.sendData(room, { data, kind, topic, identities });
   return { sentTo: identities };
@@ -43,7 +43,7 @@ function nobodyThere(identities: readonly string[]): ServiceError {
 function toBytes({ data, encoding }: RoomData): Buffer {
   if (encoding !== 'base64') return Buffer.from(data);
   const bytes = Buffer.from(data, 'base64');
-  // Buffer skips what is no base64.
+  // Buffer ignores characters that are not base64.
   if (bytes.toString('base64') !== data) throw dataError('must be base64 with padding');
   return bytes;
 }

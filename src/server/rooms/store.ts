@@ -1,26 +1,26 @@
-/** An identity that may not be in a room. Rooms go by their names, so that a block outlasts the room's session. */
+/** An identity that may not be in a room. Blocks are stored by the room's name, so that they outlive a session. */
 export type Block = {
   readonly room: string;
   readonly identity: string;
   readonly createdAt: number;
-  /** Null for ever. A block whose time has come is no block any more, whether its row is there or not. */
+  /** Null for a permanent block. A block whose end has passed is ignored, even if its row still exists. */
   readonly blockedUntil: number | null;
 };
 
 export interface BlockStore {
   /** Replaces the block that the identity has in this room, if any. */
   save(block: Block): Promise<void>;
-  /** Undefined for an identity that is not blocked at `now`. */
+  /** Returns undefined for an identity that is not blocked at `now`. */
   find(subject: BlockSubject, now: number): Promise<Block | undefined>;
-  /** At most `limit` of all rooms' blocks that last at `now`. */
+  /** Lists at most `limit` blocks of all rooms that are in force at `now`. */
   listLasting(now: number, limit: number): Promise<readonly Block[]>;
-  /** Returns the blocks in order of identity, after `after`. */
+  /** Lists the blocks in the order of identity, after `after`. */
   list(query: BlockQuery): Promise<readonly Block[]>;
-  /** False when the identity is not blocked at `now`. */
+  /** Deletes a block. Returns false when the identity is not blocked at `now`. */
   delete(subject: BlockSubject, now: number): Promise<boolean>;
-  /** Returns the identities that are blocked in a room and present in it, as far as events have reported. */
+  /** Lists the identities that are blocked in a room and, according to events, present in it. */
   listPresent(now: number): Promise<readonly BlockSubject[]>;
-  /** Deletes at most `limit` blocks that ended before `now`; returns how many. */
+  /** Deletes at most `limit` blocks that ended before `now`. Returns their number. */
   purge(now: number, limit: number): Promise<number>;
 }
 

@@ -46,7 +46,7 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
 
 type Issuing = Readonly<Record<'path' | 'operationId' | 'summary' | 'description', string>>;
 
-/** The grants of each role, in Markdown. */
+/** Returns the table of the grants of each role, in Markdown. */
 function roleTable(): string {
   const rows = ROLES.map((role) => {
     const { grants, canMuteOthers } = ROLE_GRANTS[role];

@@ -12,8 +12,9 @@ export type ParticipantUpdate = {
 };
 
 /**
- * The participant after the change. LiveKit tells everyone in the room, and gives the participant a new token with the
- * changed grants, which its client uses to reconnect. Throws room-not-found, participant-not-found and invalid-request.
+ * Updates a participant and returns the new state. LiveKit notifies everyone in the room, and gives the participant a new
+ * token with the changed grants, which the client uses to reconnect. Throws room-not-found, participant-not-found and
+ * invalid-request.
  */
 export async function updateParticipant(
   deps: ParticipantDeps,
@@ -21,7 +22,7 @@ export async function updateParticipant(
 ): Promise<Participant> {
   const metadata = patch.metadata === undefined ? undefined : metadataText(patch.metadata);
   refuseOwnAttributes(patch.attributes);
-  // For someone who is not there the media server responds only after 3 s.
+  // The media server responds for an absent participant only after 3 s.
   const participant = await findParticipant(deps, room, identity);
   const attributes = changedAttributes(participant, patch);
   const change: ParticipantChange = {
@@ -41,7 +42,7 @@ export async function updateParticipant(
 
 /** LiveKit's limit for all attributes of a participant, names included, in bytes of UTF-8. */
 const MAX_ATTRIBUTES_BYTES = 64 * 1024;
-/** They say what the token allows: only the role changes them. */
+/** Prefix of the attributes that describe what the token allows. Only a change of the role changes them. */
 const OWN_PREFIX = 'rtc.';
 
 function refuseOwnAttributes(attributes: ParticipantPatch['attributes']): void {
@@ -49,7 +50,7 @@ function refuseOwnAttributes(attributes: ParticipantPatch['attributes']): void {
   if (own.length > 0) throw attributesError(`must not set ${own.join(', ')}: change the role instead`);
 }
 
-/** The attributes that change, an empty text for those that go. */
+/** Returns the changed attributes, with an empty text for those that are removed. */
 function changedAttributes(
   { attributes: present }: Participant,
   { attributes, role }: ParticipantPatch,
@@ -77,7 +78,7 @@ function attributesError(detail: string): ServiceError {
   });
 }
 
-/** LiveKit replaces all permissions at once: those that no role decides stay as they are. */
+/** LiveKit replaces all permissions at once, so permissions that no role decides are sent unchanged. */
 function changedPermission(
   { permission }: Participant,
   { role }: ParticipantPatch,

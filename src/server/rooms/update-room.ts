@@ -2,7 +2,9 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Room, RoomPatch } from '../../contract/rooms.ts';
 import { findRoom, type MediaDeps, roomNotFound } from './rooms.ts';
 
-/** The room after the change. LiveKit tells everyone in the room about new metadata. Throws room-not-found. */
+/**
+ * Updates a room and returns the new state. LiveKit notifies everyone in the room of new metadata. Throws room-not-found.
+ */
 export async function updateRoom(deps: MediaDeps, name: string, { metadata }: RoomPatch): Promise<Room> {
   if (metadata === undefined) return await findRoom(deps, name);
   try {

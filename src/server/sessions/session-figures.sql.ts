@@ -3,13 +3,13 @@ import { sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
 import { figuresOf, type Presence, type SessionFigures } from './session-figures.ts';
 
-/** Connections that are read before others get their turn: on SQLite nothing else runs meanwhile. */
+/** Connections that are read in one step: on SQLite nothing else runs during a step. */
 const ROWS_AT_ONCE = 5_000;
 
 type Asked = { readonly sids: readonly string[]; readonly now: number };
 type Row = Presence & { readonly roomSid: string };
 
-/** Reads the figures of several sessions, by their sids. One in which nobody was is not in the map. */
+/** Reads the figures of several sessions, by their sids. A session without participants is not in the map. */
 export async function readFigures(
   connection: Connection,
   { sids, now }: Asked,
@@ -31,7 +31,7 @@ export async function readFigures(
   return figures;
 }
 
-/** The sids in parts of which each has ROWS_AT_ONCE connections, or one session. */
+/** Splits the sids into chunks that each have ROWS_AT_ONCE connections, or one session. */
 async function chunksOf(
   { db, dialect }: Connection,
   sids: readonly string[],

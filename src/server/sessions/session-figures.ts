@@ -1,4 +1,4 @@
-/** Figures of a session in which somebody was. */
+/** Figures of a session that had participants. */
 export type SessionFigures = {
   readonly firstJoinedAt: number;
   readonly totalParticipants: number;
@@ -16,9 +16,10 @@ export type Presence = {
 type Span = { readonly from: number; to: number };
 
 /**
- * Figures of one session, from its connections in the order in which they began. The connections of one identity are
- * merged where they overlap or touch, as LiveKit removes the older of two only after the newer has joined. Then whoever
- * comes adds one and whoever goes takes one away, in the order of time, going first. `now` is the end of who is there.
+ * Computes the figures of one session from its connections, in the order in which they began. The connections of one
+ * identity are merged when they overlap or touch, because LiveKit removes the older of two only after the newer one has
+ * joined. Then each join adds one and each leave subtracts one, in the order of time, leaves first. `now` is the end of
+ * connections that still last.
  */
 export function figuresOf(connections: readonly Presence[], now: number): SessionFigures | undefined {
   const [first] = connections;
@@ -26,7 +27,7 @@ export function figuresOf(connections: readonly Presence[], now: number): Sessio
   const spans: Span[] = [];
   const lastOf = new Map<string, Span>();
   for (const { identity, joinedAt: from, leftAt } of connections) {
-    // Participants who are present stay listed, though the media server's clock may be ahead of ours.
+    // Participants who are present are included, even if the media server's clock is ahead of ours.
     const to = Math.max(from, leftAt ?? Number.POSITIVE_INFINITY);
     const last = lastOf.get(identity);
     if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
@@ -47,7 +48,10 @@ export function figuresOf(connections: readonly Presence[], now: number): Sessio
   };
 }
 
-/** The spans are in the order of their beginnings. Who left in the instant of joining was there for a moment all the same. */
+/**
+ * The spans are ordered by their beginnings. A participant who left in the instant of joining was present for a moment
+ * nevertheless.
+ */
 function peakOf(spans: readonly Span[]): number {
   const ends = spans.map(({ from, to }) => Math.max(to, from + 1)).sort((one, other) => one - other);
   let peak = 0;

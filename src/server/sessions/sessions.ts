@@ -37,7 +37,7 @@ export type SessionsQuery = Page & {
 const readSessions = pageReader('sessions');
 const readStays = pageReader('session-participants');
 
-/** Newest first. */
+/** Lists sessions, the newest first. */
 export async function listSessions(
   { store, clock }: SessionDeps,
   { roomId: room, status, since, until, ...asked }: SessionsQuery,
@@ -50,7 +50,7 @@ export async function listSessions(
   return { sessions: rows.map((row) => toSession(row, now)), nextCursor };
 }
 
-/** With its first participants. Throws session-not-found. */
+/** Returns a session with its first participants. Throws session-not-found. */
 export async function getSession({ store, clock }: SessionDeps, sessionId: string): Promise<SessionDetail> {
   const now = clock.now();
   const row = await findSession({ store, clock }, sessionId);
@@ -69,7 +69,7 @@ export async function getSession({ store, clock }: SessionDeps, sessionId: strin
   };
 }
 
-/** In the order in which they joined. Throws session-not-found. */
+/** Lists the participants of a session in the order in which they joined. Throws session-not-found. */
 export async function listSessionParticipants(
   { store, clock }: SessionDeps,
   sessionId: string,

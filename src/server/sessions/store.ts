@@ -1,26 +1,26 @@
 import type { RoomSession } from '../events/store.ts';
 
 /*
- * Room sessions as they are read: presence (see events/store.ts), which the transaction of every event keeps current,
- * with figures that are computed from it at each read. An event that comes late, or that the comparison with the media
- * server makes up for, is therefore counted at once, and where it belongs.
+ * Reads room sessions: presence (see events/store.ts), which the transaction of every event updates, with figures that are
+ * computed from it at each read. An event that arrives late, or that the comparison with the media server adds, is therefore
+ * included at once, at its own time.
  *
- * One person is one identity: time in which two connections of an identity overlap counts once.
+ * One identity counts as one person: time in which two connections of an identity overlap counts once.
  */
 export interface SessionStore {
-  /** Newest first, by (createdAt, sid); no trial rooms of rtc doctor. */
+  /** Lists sessions by (createdAt, sid), the newest first, without the probe rooms of `rtc doctor`. */
   list(query: SessionQuery): Promise<readonly SessionRow[]>;
   find(sid: string, now: number): Promise<SessionRow | undefined>;
-  /** The connections of participants, by (joinedAt, sid); no recorders and agents. */
+  /** Lists the connections of participants by (joinedAt, sid), without recorders and agents. */
   listStays(query: StayQuery): Promise<readonly Stay[]>;
 }
 
 export type SessionRow = Omit<RoomSession, 'sequence'> & {
-  /** Different identities. */
+  /** Number of different identities. */
   readonly totalParticipants: number;
-  /** Most identities at the same time. */
+  /** Maximum number of identities at the same time. */
   readonly peakParticipants: number;
-  /** Time of all participants together. */
+  /** Sum of the time of all participants. */
   readonly participantMs: number;
 };
 
@@ -29,11 +29,11 @@ export type SessionState = 'open' | 'ended';
 export type SessionQuery = {
   readonly room?: string | undefined;
   readonly status?: SessionState | undefined;
-  /** Opened at this instant or later. */
+  /** Only sessions that were opened at this instant or later. */
   readonly since?: number | undefined;
-  /** Opened before this instant. */
+  /** Only sessions that were opened before this instant. */
   readonly until?: number | undefined;
-  /** Until then who is present has been there. */
+  /** End of the time of participants who are still present. */
   readonly now: number;
   readonly limit: number;
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;

@@ -6,17 +6,17 @@ import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
 import type { AccessStores, AuditRecord } from '../store.ts';
 
 /*
- * Requests do not wait for their entry: it is stored right after, together with those that came meanwhile. A kill takes
- * away what ended within the last commit or so, some milliseconds. While the database is away entries wait in memory, and
- * are stored when it is back; only beyond MAX_WAITING are further ones lost, which the log says.
+ * Stores audit entries right after their requests, which do not wait for it. Entries of the same moment are stored together.
+ * A kill loses the entries of the last commit or so, some milliseconds. While the database does not respond entries wait in
+ * memory. Only entries beyond MAX_WAITING are lost, which is logged.
  */
 
-/** Each entry has a few hundred bytes. */
+/** Maximum waiting entries. Each has a few hundred bytes. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 500;
-/** A failed request that changes nothing: somebody who asks for its id does so soon. */
+/** How long a failed request that changes nothing is kept: a caller who asks for its id does so soon. */
 const FAILED_READ_MS = 3_600_000;
-/** Bounds what somebody puts into a path. */
+/** Limits the text that a caller puts into a path. */
 const MAX_ID_LENGTH = 256;
 
 export type AuditWriterDeps = {
@@ -24,7 +24,7 @@ export type AuditWriterDeps = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly log: Log;
-  /** Called with how many entries are lost. */
+  /** Called with the number of lost entries. */
   readonly onLost?: ((count: number) => void) | undefined;
 };
 
@@ -58,7 +58,7 @@ export class AuditWriter {
     this.#loop.wake();
   }
 
-  /** Stores what waits. Rejects when the database does not respond; everything waits on then. */
+  /** Stores all waiting entries. Rejects when the database does not respond; all entries then continue to wait. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0 || this.#writing !== undefined) {
       this.#writing ??= this.#writeBatch().finally(() => {
@@ -68,7 +68,7 @@ export class AuditWriter {
     }
   }
 
-  /** Stores what waits, if the database responds. */
+  /** Stores the waiting entries, if the database responds. */
   async close(): Promise<void> {
     await this.#loop.close();
     await this.flush().catch((error: unknown) => {

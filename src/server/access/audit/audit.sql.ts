@@ -8,7 +8,7 @@ export function createAuditStore({ db, dialect }: Pick<Connection, 'db' | 'diale
   const columns = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
   return {
     append: async (records) => {
-      // A batch that was stored though its answer was lost is sent again.
+      // A batch whose commit succeeded while its response was lost is sent again.
       await sql`
         insert into ${sql.table('auditEntries')} (${columns})
         select ${columns} from ${dialect.rows(records.map(toRow), COLUMNS)} as listed where true
@@ -54,7 +54,7 @@ const COLUMNS = {
   expiresAt: 'integer',
 } as const satisfies Record<keyof AuditRow, 'text' | 'integer'>;
 
-/** Statuses of a result, the last one excluded. */
+/** Statuses of a result; the upper bound is excluded. */
 const STATUSES: Readonly<Record<AuditResult, readonly [from: number, below: number]>> = {
   done: [0, 400],
   refused: [400, 500],

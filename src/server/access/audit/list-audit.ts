@@ -12,7 +12,7 @@ export type AuditDeps = {
 const DEFAULT_LIMIT = 50;
 const POSITION = cursorOf('audit', 'number', 'string');
 
-/** Newest first. What this instance has answered is in it already. */
+/** Lists audit entries, the newest first. Requests to which this instance has responded are included. */
 export async function listAudit(
   { store, auditWriter }: AuditDeps,
   query: AuditListQuery,
@@ -25,7 +25,7 @@ export async function listAudit(
     since: since === undefined ? undefined : Date.parse(since),
     until: until === undefined ? undefined : Date.parse(until),
     before,
-    // One more, to know whether there is a next page.
+    // Reads one more, to know whether there is a next page.
     limit: limit + 1,
   });
   const records = found.slice(0, limit);

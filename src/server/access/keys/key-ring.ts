@@ -6,16 +6,16 @@ import type { AccessStores, ApiKey } from '../store.ts';
 import type { SecretBox } from './keys.ts';
 
 /*
- * The active keys in memory, so that a request reads nothing. An instance that was not notified of a change goes on accepting
- * what it knew for MAX_AGE_MS, also while the database is away, and no longer.
+ * Keeps the active keys in memory, so that a request needs no read. An instance that was not notified of a change continues
+ * with the keys it has for MAX_AGE_MS, also while the database does not respond, and no longer.
  *
- * All keys are read at once, so that unknown ones, which anybody can send, cost no read each.
+ * All keys are read at once, so that unknown keys, which anybody can send, cost no read each.
  */
 
-/** The longest that a revoked key may be accepted, by an instance that was not told. */
+/** Maximum time for which an instance that was not notified may accept a revoked key. */
 export const MAX_AGE_MS = 5000;
 
-/** Others, and anything longer, is no key: it is not looked for. */
+/** Pattern of key ids. Other texts are not looked up. */
 const KEY_ID = /^key_[\w-]{1,64}$/;
 
 export type KeyRingDeps = {
@@ -56,7 +56,7 @@ async function readActive(
   return new Map(keys.flatMap((key) => opened(key, secretBox)));
 }
 
-/** A key whose ENCRYPTION_KEY is lost is accepted no more than an unknown one; re-encrypt-keys.ts logs it. */
+/** A key whose ENCRYPTION_KEY was lost is rejected like an unknown one; re-encrypt-keys.ts logs it. */
 function opened(
   { id, secret, scopes, expiresAt }: ApiKey,
   box: KeyRingDeps['secretBox'],

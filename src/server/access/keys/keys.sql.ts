@@ -6,7 +6,7 @@ import type { ApiKey, KeyPage, KeyStore } from '../store.ts';
 
 export function createKeyStore(connection: Connection): KeyStore {
   const { db, changes } = connection;
-  /** After a change, instances forget what they know of the keys. */
+  /** After a change, instances drop their cached keys. */
   const noteChange = (rows: bigint): boolean => {
     if (rows > 0n) changes.note(db, 'keys');
     return rows > 0n;
@@ -61,7 +61,10 @@ const COLUMNS = {
   revokedAt: 'integer',
 } as const satisfies Record<keyof ApiKeyRow, 'text' | 'integer'>;
 
-/** The limit keeps the list short that instances hold in memory: two that insert at once may exceed it by one. */
+/**
+ * Inserts a key below the limit, which keeps the list in the memory of instances short. Two concurrent inserts may exceed it
+ * by one.
+ */
 async function insertBelow({ db, dialect }: Connection, limit: number, row: ApiKeyRow): Promise<bigint> {
   const columns = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
   const inserted = await sql`

@@ -10,29 +10,29 @@ import type { AccessStores, ApiKey } from '../store.ts';
 /** Encrypts secrets at rest, each bound to the id of its row. */
 export type SecretBox = {
   readonly seal: (secret: string, boundTo: string) => string;
-  /** Whether it was sealed with the current key. */
+  /** Whether the secret was sealed with the current key. */
   readonly isCurrent: (sealed: string) => boolean;
-  /** Throws when no key opens it. */
+  /** Throws when no key opens the secret. */
   readonly open: (sealed: string, boundTo: string) => string;
 };
 
 export type KeyDeps = {
   readonly store: Pick<AccessStores, 'keys'>;
-  /** The store's clock, so that a key ends for all instances at once. */
+  /** The store's clock, so that a key expires on all instances at once. */
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: IdGenerator;
   readonly secretBox: Pick<SecretBox, 'seal'>;
   readonly randomBytes: (count: number) => Uint8Array;
 };
 
-/** A prefix by which scanners of leaked secrets know it. */
+/** Prefix by which scanners for leaked secrets recognise the secret. */
 const SECRET_PREFIX = 'rtcsk_';
 const SECRET_BYTES = 32;
-/** Every instance holds all active keys in memory. */
+/** Maximum active keys, because every instance keeps all of them in memory. */
 const MAX_ACTIVE_KEYS = 1000;
 const DEFAULT_LIMIT = 50;
 
-/** Only this response ever holds the secret. Throws conflict when there are too many keys. */
+/** Creates a key. Only this response contains the secret. Throws conflict when there are too many keys. */
 export async function createKey(deps: KeyDeps, { name, scopes, ttl }: KeyCreate): Promise<Key> {
   const secret = SECRET_PREFIX + Buffer.from(deps.randomBytes(SECRET_BYTES)).toString('base64url');
   const id = `key_${deps.ids.next()}`;
@@ -54,7 +54,7 @@ export async function createKey(deps: KeyDeps, { name, scopes, ttl }: KeyCreate)
 
 const readPage = pageReader('keys');
 
-/** Those that have ended too. */
+/** Lists all keys, including expired ones. */
 export async function listKeys({ store, clock }: KeyDeps, query: KeyListQuery): Promise<KeyList> {
   const { limit = DEFAULT_LIMIT, cursor } = query;
   const { rows, nextCursor } = await readPage({ cursor, limit }, store.keys.list);
@@ -62,14 +62,14 @@ export async function listKeys({ store, clock }: KeyDeps, query: KeyListQuery): 
   return { keys: rows.map((key) => toRecord(key, now)), nextCursor };
 }
 
-/** Throws key-not-found. */
+/** Returns a key. Throws key-not-found. */
 export async function getKey({ store, clock }: KeyDeps, id: string): Promise<Key> {
   const key = await store.keys.find(id);
   if (key === undefined) throw keyNotFound(id);
   return toRecord(key, clock.now());
 }
 
-/** The key that the request was signed with. */
+/** Returns the key that signed the request. */
 export async function getOwnKey({ store }: KeyDeps, { keyId, scopes }: Caller): Promise<OwnKey> {
   if (scopes === undefined) {
     return { id: ROOT_KEY_ID, name: ROOT_KEY_ID, isRoot: true, scopes: [...SCOPES], expiresAt: null };
@@ -80,7 +80,7 @@ export async function getOwnKey({ store }: KeyDeps, { keyId, scopes }: Caller): 
   return { id, name, isRoot: false, scopes: [...scopes], expiresAt: instantOf(expiresAt) };
 }
 
-/** Accepted no more from now on. A second call changes nothing. Throws key-not-found. */
+/** Revokes a key, which is rejected from now on. A second call changes nothing. Throws key-not-found. */
 export async function revokeKey({ store, clock }: KeyDeps, id: string): Promise<void> {
   if (!(await store.keys.revoke(id, clock.now()))) throw keyNotFound(id);
 }

@@ -12,8 +12,8 @@ export type ReencryptKeysDeps = {
 };
 
 /**
- * Seals with the current ENCRYPTION_KEY what earlier ones sealed, so that those can be dropped. Once at the start, as
- * they change only with a restart; several instances may do it at once.
+ * Re-encrypts secrets that earlier ENCRYPTION_KEYs encrypted with the current one, so that the earlier ones can be dropped.
+ * Runs once at the start, because keys change only with a restart. Several instances may run it at once.
  */
 export function startKeyReencryption(deps: ReencryptKeysDeps): Pick<Loop, 'close'> {
   return startLoop({

@@ -7,7 +7,7 @@ export type Refusal = {
   readonly bucket: string;
 };
 
-/** Why an object storage refuses a request, as the end of a sentence that begins "The object storage", and what to do. */
+/** Why an object storage rejects a request, as the end of a sentence that begins "The object storage", and what to do. */
 export type Reason = { readonly what: string; readonly next: string };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, (bucket: string) => Reason>> = {
     next: 'check S3_BUCKET and S3_ENDPOINT',
   }),
   InvalidAccessKeyId: unknownKey,
-  // A code of versitygw.
+  // An error code of versitygw.
   XAdminUserNotFound: unknownKey,
   SignatureDoesNotMatch: () => ({ what: 'refuses the signature', next: 'check S3_SECRET_KEY' }),
   AccessDenied: (bucket) => ({
@@ -39,7 +39,7 @@ function unknownKey(): Reason {
   return { what: 'does not know the access key', next: 'check S3_ACCESS_KEY' };
 }
 
-/** Undefined for an error that is unrelated to our settings. */
+/** Returns the reason; undefined for an error that is unrelated to our settings. */
 export function reasonOf({ code, bucket }: Refusal): Reason | undefined {
   return REASONS[code ?? '']?.(bucket);
 }
@@ -59,7 +59,7 @@ export function refusedBy(refusal: Refusal): ServiceError {
   return new ServiceError('recording-storage-error', `The object storage answered ${status}: ${what}.`);
 }
 
-/** No response, or one that asks to try again later. Only the cause contains the address. */
+/** Error for no response, or for a response that asks to try again later. Only the cause contains the address. */
 export function unavailable(cause: unknown): ServiceError {
   return new ServiceError(
     'storage-unavailable',
@@ -75,7 +75,7 @@ export function missingFile(): ServiceError {
   );
 }
 
-/** The `Code` of S3's error document. */
+/** Returns the `Code` of S3's error document. */
 export function errorCodeOf(document: string): string | undefined {
   return /<Error>.*?<Code>(\w{1,64})<\/Code>/s.exec(document)?.[1];
 }

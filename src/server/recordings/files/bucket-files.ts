@@ -21,14 +21,14 @@ export type BucketFilesDeps = {
   readonly timeoutMs?: number;
 };
 
-/** HEAD and DELETE of one object: an object storage that takes longer is as good as down. */
+/** Time for HEAD and DELETE of one object. A slower object storage counts as unavailable. */
 const TIMEOUT_MS = 10_000;
-/** S3's error documents have a few hundred bytes. */
+/** Maximum bytes of an error document. S3's have a few hundred bytes. */
 const MAX_DOCUMENT_BYTES = 8192;
 const MISSING_CODES: readonly string[] = ['NoSuchKey', 'NoSuchVersion'];
 
 /**
- * Objects of any S3 storage. Each recording knows its bucket, which may be an earlier one on the same storage. The S3
+ * Reads objects of any S3 storage. Each recording stores its bucket, which may be an earlier one on the same storage. The S3
  * client is loaded when it is first used.
  */
 export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, 'open' | 'removeEmptyFolder'> {
@@ -37,7 +37,7 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
     find: async (location) => {
       const response = await send(deps, location, { method: 'HEAD' });
       if (response.ok) return factsOf(response);
-      // The response to a HEAD has no body: only a GET distinguishes a missing object from a missing bucket or permission.
+      // The response to a HEAD has no body. Only a GET distinguishes a missing object from a missing bucket or permission.
       const refusal = await send(deps, location, { method: 'GET', headers: { range: 'bytes=0-0' } });
       if (refusal.ok)
         throw unavailable(new Error(`HEAD responded with ${response.status}, GET ${refusal.status}`));
@@ -78,14 +78,14 @@ function factsOf({ headers }: Response) {
   };
 }
 
-/** Undefined for an object that is not there. */
+/** Returns undefined for a missing object, and throws every other error. */
 async function undefinedOrThrow(response: Response, { bucket }: FileLocation): Promise<undefined> {
   const code = errorCodeOf(await readDocument(response));
   if (response.status === 404 && MISSING_CODES.includes(code ?? '')) return undefined;
   throw refusedBy({ status: response.status, code, bucket: bucket ?? '' });
 }
 
-/** The beginning of a body, up to the size of an error document. */
+/** Returns the beginning of a body, up to the size of an error document. */
 export async function readDocument(response: Response): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
@@ -106,7 +106,7 @@ type ObjectRequest = {
   readonly body?: string;
 };
 
-/** Sends a request whose response is read no further than its head. */
+/** Sends a request and reads only the head of its response. */
 async function send(
   deps: BucketFilesDeps,
   location: FileLocation,
@@ -117,12 +117,15 @@ async function send(
   return response;
 }
 
-/** Discards the body and its connection, which may have broken meanwhile. */
+/** Discards the body and its connection, which may be broken. */
 async function discard(response: Response): Promise<void> {
   await response.body?.cancel().catch(() => {});
 }
 
-/** The timeout covers the head of a response and the body of an error. The body of an object may take longer. */
+/**
+ * Sends a request. The timeout covers the head of a response and the body of an error; the body of an object may take
+ * longer.
+ */
 export async function ask(
   deps: BucketFilesDeps,
   location: FileLocation,

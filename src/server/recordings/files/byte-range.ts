@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /*
- * The part of a file that a response carries: RFC 9110, sections 13 (conditions) and 14 (ranges). Several ranges at once
- * get the whole file, as does a range that cannot be parsed: a server may ignore either.
+ * Selects the part of a file that a response sends: RFC 9110, sections 13 (conditions) and 14 (ranges). For several ranges,
+ * or a range that cannot be parsed, the response has the whole file: a server may ignore either.
  */
 
 export type Representation = {
   readonly sizeBytes: number;
-  /** Strong, with its quotes. */
+  /** Strong entity tag, with its quotes. */
   readonly etag: string;
-  /** Unix milliseconds; HTTP knows whole seconds. */
+  /** Unix milliseconds. HTTP dates have whole seconds. */
   readonly modifiedAt: number;
 };
 
@@ -33,7 +33,7 @@ export function httpDate(at: number): string {
   return new Date(at).toUTCString();
 }
 
-/** The last `count` bytes. */
+/** Selects the last `count` bytes. */
 function suffix(count: string, size: number): Selection {
   if (count === '') return { kind: 'whole' };
   const length = Math.min(Number(count), size);
@@ -48,7 +48,7 @@ function fromTo(first: string, last: string, size: number): Selection {
   return { kind: 'part', start, length: end - start + 1 };
 }
 
-/** If-Match counts alone when both are there; it compares strongly, and our tags are strong. */
+/** When both headers are present only If-Match counts. It compares strongly, and our tags are strong. */
 function isVersionAskedFor(headers: IncomingHttpHeaders, { etag, modifiedAt }: Representation): boolean {
   const asked = headers['if-match'];
   if (asked !== undefined) {
@@ -58,7 +58,7 @@ function isVersionAskedFor(headers: IncomingHttpHeaders, { etag, modifiedAt }: R
   return Number.isNaN(until) || wholeSeconds(modifiedAt) <= until;
 }
 
-/** If-None-Match counts alone when both are there. */
+/** When both headers are present only If-None-Match counts. */
 function isUnchanged(headers: IncomingHttpHeaders, { etag, modifiedAt }: Representation): boolean {
   const known = headers['if-none-match'];
   if (known !== undefined) {
@@ -68,7 +68,7 @@ function isUnchanged(headers: IncomingHttpHeaders, { etag, modifiedAt }: Represe
   return !Number.isNaN(since) && wholeSeconds(modifiedAt) <= since;
 }
 
-/** False if the file is no longer the version of which the caller has a part: then the whole file is sent. */
+/** Returns false when the file is no longer the version of which the caller has a part. Then the whole file is sent. */
 function isRangeWanted(condition: string | string[] | undefined, file: Representation): boolean {
   if (condition === undefined) return true;
   if (typeof condition !== 'string') return false;

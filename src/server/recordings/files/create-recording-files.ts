@@ -3,7 +3,10 @@ import { type BucketFilesDeps, createBucketFiles } from './bucket-files.ts';
 import { createFolderFiles } from './folder-files.ts';
 import type { RecordingFiles } from './recording-files.ts';
 
-/** Finds each recording where it was made, because the settings may have changed from a folder to a bucket since. */
+/**
+ * Finds the files of each recording in the storage that it was made with, because the settings may have changed from a
+ * folder to a bucket since.
+ */
 export function createRecordingFiles(deps: BucketFilesDeps & { readonly directory: string }): RecordingFiles {
   const bucket = createBucketFiles(deps);
   const folder = createFolderFiles(deps.directory);

@@ -7,10 +7,10 @@ import type { RecordingStorage } from './recording-storage.ts';
 import { tryBucket } from './try-bucket.ts';
 import { tryFolder } from './try-folder.ts';
 
-/** For at most five steps, for which somebody waits. */
+/** Time for at most five steps while a caller waits. */
 const TIMEOUT_MS = 4000;
 
-/** The storage of the next recording: the bucket, or the folder if there is none. */
+/** Creates the storage of future recordings: the bucket, or the folder if there is no bucket. */
 export function createRecordingStorage(
   deps: Omit<BucketFilesDeps, 'storage'> & {
     readonly bucket: (ObjectStorage & { readonly bucket: string }) | undefined;

@@ -6,14 +6,14 @@ import type { Clock } from '../../platform/clock.ts';
  * Links to local files of recordings, for people without an API key: /recordings/<id>/file?expires=&signature=.
  *
  * The signature is an HMAC over id and expiry with a key derived from ENCRYPTION_KEY. API_SECRET is not used for three
- * reasons: strangers get the links and could test guesses of a secret that a person chose; all instances share
- * ENCRYPTION_KEY already; and a rotation of API_SECRET breaks no link. The first of several keys signs, and all are
+ * reasons: the links reach third parties, who could use them to test guesses of a secret that a person chose; all instances
+ * share ENCRYPTION_KEY already; and a rotation of API_SECRET breaks no link. The first of several keys signs, and all are
  * accepted.
  */
 
 export type LinkDeps = {
   readonly clock: Clock;
-  /** From deriveLinkKeys. */
+  /** Result of deriveLinkKeys. */
   readonly linkKeys: readonly [Buffer, ...Buffer[]];
 };
 
@@ -24,21 +24,21 @@ export type FileLink = {
   readonly signature: string;
 };
 
-/** RFC 5869. The label separates these keys from other keys that are derived from the same ones. */
+/** Derives keys by RFC 5869. The label separates them from other keys that are derived from the same ones. */
 export function deriveLinkKeys([first, ...others]: readonly [Buffer, ...Buffer[]]): [Buffer, ...Buffer[]] {
   const derive = (key: Buffer): Buffer =>
     Buffer.from(hkdfSync('sha256', key, '', 'rtc-service recording file link', 32));
   return [derive(first), ...others.map(derive)];
 }
 
-/** Path and query below the service's own address. */
+/** Returns path and query of a link, relative to the service's own address. */
 export function signFileLink({ clock, linkKeys }: LinkDeps, id: string, ttlSeconds: number): string {
   const expires = Math.floor(clock.now() / 1000) + ttlSeconds;
   const signature = signatureOf(linkKeys[0], id, expires).toString('base64url');
   return `/recordings/${encodeURIComponent(id)}/file?expires=${expires}&signature=${signature}`;
 }
 
-/** Throws invalid-signature, also for a link that has expired: its signature is checked first. */
+/** Throws invalid-signature, also for a link that has expired. The signature is checked before the expiry. */
 export function checkFileLink({ clock, linkKeys }: LinkDeps, { id, expires, signature }: FileLink): void {
   const given = Buffer.from(signature, 'base64url');
   const isSigned = linkKeys.some((key) => isEqual(signatureOf(key, id, expires), given));

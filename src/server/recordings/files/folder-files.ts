@@ -7,14 +7,14 @@ import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { FileLocation, OpenFile, RecordingFiles } from './recording-files.ts';
 
 /*
- * Files in the folder of recordings, and in no other folder. The path comes from the recorder, so the file is checked after
- * it was opened, by the path that its descriptor has: links, and folders that were replaced by links, are refused.
+ * Reads files in the folder of recordings, and in no other folder. The path comes from the recorder. Therefore the file is
+ * checked after it was opened, by the path of its descriptor: links, and folders that were replaced by links, are rejected.
  */
 
-/** Does not wait for the other end of a FIFO, and follows no link in the last part of the path. */
+/** Flags that do not wait for the other end of a FIFO, and follow no link in the last part of the path. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR'];
-/** ELOOP: the last part is a link. ENXIO: a socket. */
+/** Error codes of a missing file. ELOOP: the last part is a link. ENXIO: a socket. */
 const NO_FILE: readonly string[] = ['ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'];
 
 export function createFolderFiles(directory: string): Pick<
@@ -63,14 +63,14 @@ function toOpenFile(handle: FileHandle, { size, mtimeMs, ino }: Stats): OpenFile
   };
 }
 
-/** Whether the path, followed to its end, is in the folder and is the file that was opened. */
+/** Whether the resolved path is in the folder and belongs to the file that was opened. */
 async function isWithin(root: string, path: string, opened: Stats): Promise<boolean> {
   const real = await realpath(path);
   const { ino, dev } = await stat(real);
   return real.startsWith(root + sep) && ino === opened.ino && dev === opened.dev;
 }
 
-/** Deletes the name: for a link, its target remains. */
+/** Deletes the directory entry. For a link, its target remains. */
 async function deleteFile(folder: string, filepath: string): Promise<void> {
   const path = pathWithin(folder, filepath);
   const root = await realFolder(folder);
@@ -80,7 +80,7 @@ async function deleteFile(folder: string, filepath: string): Promise<void> {
   await unlink(join(parent, basename(path))).catch(undefinedWhenMissing);
 }
 
-/** rmdir removes neither a link nor a folder with something in it. */
+/** rmdir removes neither a link nor a folder that is not empty. */
 async function removeEmptyFolder(folder: string, filepath: string): Promise<void> {
   const path = pathWithin(folder, filepath);
   const root = await realFolder(folder);
@@ -111,7 +111,7 @@ function pathWithin(folder: string, filepath: string): string {
   return path;
 }
 
-/** A missing folder is an error and not an empty folder: its disk may not be mounted. */
+/** Resolves the folder. A missing folder is an error and not an empty folder, because its disk may not be mounted. */
 async function realFolder(folder: string): Promise<string> {
   const real = await realpath(folder).catch(undefinedWhenMissing);
   if (real !== undefined) return real;

@@ -1,18 +1,18 @@
 /*
- * The duration of an MP4 file as its own header says (ISO 14496-12): the box `mvhd`, within `moov`, which stands before
- * the media or after it. Boxes are passed over by their sizes, so that only their heads are read.
+ * Reads the duration of an MP4 file from its header (ISO 14496-12): the box `mvhd` in `moov`, which comes before or after
+ * the media. Boxes are skipped by their sizes, so that only their heads are read.
  */
 
 /** Returns `length` bytes from `start`. */
 export type ReadBytes = (start: number, length: number) => Promise<Buffer>;
 
-/** Holds the boxes before the media, and `moov` up to the end of `mvhd`. */
+/** Bytes of one read: the boxes before the media, and `moov` up to the end of `mvhd`. */
 const READ_BYTES = 512;
-/** A recorder writes five boxes at most. The bound is for a file that nobody recorded. */
+/** Maximum boxes. A recorder writes five; the limit is for files of other origin. */
 const MAX_BOXES = 16;
-/** A size, a type, and a size of 64 bits. */
+/** Bytes of the largest head: a size, a type, and a size of 64 bits. */
 const MAX_HEAD_BYTES = 16;
-/** `mvhd` of version 1 up to the end of its duration. */
+/** Bytes of `mvhd` in version 1 up to the end of its duration. */
 const MOVIE_HEADER_BYTES = 32;
 
 type Box = {
@@ -22,7 +22,10 @@ type Box = {
   readonly sizeBytes: number;
 };
 
-/** Milliseconds; undefined for a file that is no MP4, is not complete, or does not say. Reads a few parts of 512 bytes. */
+/**
+ * Returns milliseconds; undefined for a file that is not an MP4 file, is not complete, or has no duration. Reads a few parts
+ * of 512 bytes.
+ */
 export async function readMp4Duration(read: ReadBytes, fileBytes: number): Promise<number | undefined> {
   const reader = new PartReader(read, fileBytes);
   const [first] = await findBox(reader, { start: 0, end: fileBytes }, { type: 'ftyp', limit: 1 });
@@ -38,7 +41,7 @@ export async function readMp4Duration(read: ReadBytes, fileBytes: number): Promi
 type Range = { readonly start: number; readonly end: number };
 type Wanted = { readonly type: string; readonly limit: number };
 
-/** The first box of `type` among the first `limit` ones of the range. */
+/** Returns the first box of `type` among the first `limit` boxes of the range. */
 async function findBox(reader: PartReader, { start, end }: Range, { type, limit }: Wanted) {
   const found: Box[] = [];
   for (let at = start, seen = 0; seen < limit && found.length === 0; seen += 1) {
@@ -50,7 +53,7 @@ async function findBox(reader: PartReader, { start, end }: Range, { type, limit 
   return found;
 }
 
-/** Undefined for a head that is cut off, or a size that cannot be. */
+/** Returns undefined for a head that is cut off or has an impossible size. */
 function headOf(bytes: Buffer, { start, end }: Range): Box | undefined {
   if (bytes.length < 8) return undefined;
   const shortSize = bytes.readUInt32BE(0);
@@ -59,13 +62,15 @@ function headOf(bytes: Buffer, { start, end }: Range): Box | undefined {
   if (isLong && bytes.length < MAX_HEAD_BYTES) return undefined;
   const headBytes = isLong ? 16 : 8;
   const restBytes = end - start;
-  // A size of 0 means up to the end.
+  // A size of 0 means up to the end of the file.
   const sizeBytes = isLong ? Number(bytes.readBigUInt64BE(8)) : shortSize === 0 ? restBytes : shortSize;
   if (sizeBytes < headBytes || sizeBytes > restBytes) return undefined;
   return { type, start, headBytes, sizeBytes };
 }
 
-/** All ones mean that the duration is not known, and 0 that the media is in fragments, which have their own. */
+/**
+ * All ones mean that the duration is unknown. 0 means that the media is in fragments, which have durations of their own.
+ */
 function durationOf(bytes: Buffer): number | undefined {
   if (bytes.length < MOVIE_HEADER_BYTES) return undefined;
   const isLong = bytes.readUInt8(0) === 1;
@@ -76,7 +81,7 @@ function durationOf(bytes: Buffer): number | undefined {
   return Math.round((Number(duration) * 1000) / timescale);
 }
 
-/** Keeps the part that was read last: the boxes before the media are in one. */
+/** Keeps the part that was read last, because one part has all boxes before the media. */
 class PartReader {
   readonly #read: ReadBytes;
   readonly #fileBytes: number;
@@ -87,7 +92,7 @@ class PartReader {
     this.#fileBytes = fileBytes;
   }
 
-  /** Fewer bytes at the end of the file. */
+  /** Returns fewer bytes at the end of the file. */
   async read(start: number, length: number): Promise<Buffer> {
     const end = Math.min(start + length, this.#fileBytes);
     if (end <= start) return Buffer.alloc(0);

@@ -22,7 +22,7 @@ export async function removeUnusedFolder(deps: UnusedFolderDeps, recording: Reco
     if (!(error instanceof ServiceError)) throw error;
     deps.log.debug({ recordingId: recording.id, err: error }, 'an empty folder could not be removed');
   }
-  // A recording that started meanwhile found the folder, and did not make it.
+  // A recording that started in the meantime uses the folder without having made it.
   const started = await recordings.findActive(recording.room);
   if (started !== undefined) await deps.recordingStorage.makeReady(started.filepath);
 }

@@ -40,7 +40,7 @@ export async function sendFile(
   const status = isPart ? 206 : 200;
   if (request.method !== 'HEAD') return { status, headers, body: file.read(start, length) };
   await file.close();
-  // The framework sets the length of an absent body to 0, and leaves a stream's alone.
+  // Fastify sets the length of an absent body to 0, and does not set that of a stream.
   return { status, headers, body: Readable.from([]) };
 }
 

@@ -4,23 +4,23 @@ import type { FileLocation } from './recording-files.ts';
 import type { StorageTrial } from './recording-storage.ts';
 
 /*
- * Does with a small object what happens to a recording: writes it, reads it back, fetches it by its pre-signed URL, deletes
- * it, and checks that it is gone.
- * The keys are those that the recorder gets; only a recording shows whether the recorder reaches the storage.
+ * Does everything with a small object that happens to the file of a recording: writes it, reads it back, fetches it by its
+ * pre-signed URL, deletes it, and checks that it was deleted. The keys are those of the recorder. Only a recording shows
+ * whether the recorder reaches the storage.
  */
 
 const CONTENT = 'rtc: a trial file; it may be deleted';
 
-/** The fault of a step; undefined when there was none. */
+/** The error of a step; undefined without one. */
 type StepResult = Promise<StorageTrial | undefined>;
 
-/** Never rejects. */
+/** Tests the bucket. Never rejects. */
 export async function tryBucket(deps: BucketFilesDeps, location: FileLocation): Promise<StorageTrial> {
   const unwritten = await write(deps, location);
   if (unwritten !== undefined) return unwritten;
   const unread = await readBack(deps, location);
   const unsigned = unread ?? (await fetchSigned(deps, location));
-  // The object is deleted after a fault too.
+  // The object is deleted after an error too.
   const undeleted = await remove(deps, location);
   const found = unsigned ?? undeleted ?? (await lookForMissing(deps, location));
   return (
@@ -64,7 +64,9 @@ async function remove(deps: BucketFilesDeps, location: FileLocation): StepResult
   });
 }
 
-/** Only keys that may list the bucket distinguish a deleted file from a forbidden one. */
+/**
+ * Checks that the object is missing. Only keys that may list the bucket distinguish a deleted file from a forbidden one.
+ */
 async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): StepResult {
   const send = async (): Promise<Response> => {
     const response = await ask(deps, location, { method: 'GET' });
@@ -74,7 +76,7 @@ async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): St
 }
 
 type StepKind = {
-  /** The step that failed, such as "cannot write: …". */
+  /** The step, such as "cannot write", for the message. */
   readonly doing: string;
   readonly permission: string;
   readonly unreachable: Pick<StorageTrial, 'status' | 'next'>;
@@ -89,7 +91,7 @@ const READING: StepKind = { doing: 'read back', permission: 's3:GetObject', unre
 const FETCHING: StepKind = { ...READING, doing: 'fetch by a pre-signed URL' };
 const FETCHING_ELSEWHERE: StepKind = {
   ...FETCHING,
-  // Receivers may be in a network that the service does not see.
+  // Receivers may be in a network that the service cannot reach.
   unreachable: {
     status: 'warning',
     next: 'check S3_PUBLIC_ENDPOINT from where the files are fetched; this service itself does not reach it',
@@ -104,7 +106,7 @@ const MISSING: StepKind = {
 
 type Trial = {
   readonly send: () => Promise<Response>;
-  /** The text that must come back. */
+  /** The text that the response must have. */
   readonly expected?: string;
 };
 
@@ -144,7 +146,7 @@ function refused(
   };
 }
 
-/** Codes such as ECONNREFUSED explain much and contain nothing secret. */
+/** Codes such as ECONNREFUSED explain the error and contain nothing secret. */
 function codeOf(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string' && /^E[A-Z]+$/.test(at.code)) return ` (${at.code})`;

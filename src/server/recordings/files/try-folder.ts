@@ -4,13 +4,13 @@ import { basename, join } from 'node:path';
 import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { StorageTrial } from './recording-storage.ts';
 
-/** The file must be new, and not a link. */
+/** Flags that create a new file and follow no link. */
 const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const CONTENT = 'rtc: a trial file; it may be deleted';
 
 /**
- * Whether this service can read and delete files in the folder. Whether the recorder has the same folder under the same
- * path cannot be seen from here. Never rejects.
+ * Tests whether this service can read and delete files in the folder. It cannot test whether the recorder has the same
+ * folder under the same path. Never rejects.
  */
 export async function tryFolder(directory: string, filepath: string): Promise<StorageTrial> {
   const path = join(directory, basename(filepath));

@@ -49,7 +49,7 @@ export function createBlockStore({ db, changes }: Pick<Connection, 'db' | 'chang
         .limit(limit);
       const { numDeletedRows } = await db
         .deleteFrom('blocks')
-        // Repeated, so that a block that is renewed meanwhile stays.
+        // Repeats the condition, so that a block that was renewed in the meantime is kept.
         .where('blockedUntil', '<=', now)
         .where(sql<boolean>`(room, identity) in (${ended})`)
         .executeTakeFirst();
@@ -69,7 +69,7 @@ function listBlocks(db: Database, { room, now, after, limit }: BlockQuery): Prom
   return select.orderBy('identity').limit(limit).execute();
 }
 
-/** Begins at the open rooms, of which there are fewer than blocks that last for ever. */
+/** Starts with the open rooms, of which there are fewer than of permanent blocks. */
 function listPresent(db: Database, now: number): Promise<readonly BlockSubject[]> {
   return db
     .selectFrom('roomSessions')

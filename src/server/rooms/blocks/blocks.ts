@@ -7,17 +7,17 @@ import type { Block, BlockSubject, RoomStores } from '../store.ts';
 import type { FindBlock } from './known-blocks.ts';
 
 /*
- * A block keeps an identity out of a room, by name: it gets no token from us, and is removed when it joins with an older
- * one (remove-blocked.ts). LiveKit itself has no such list, and does not revoke tokens.
+ * Blocks keep an identity out of a room, by name: it gets no token from us, and is removed when it joins with an older one
+ * (remove-blocked.ts). LiveKit itself has no such list, and does not revoke tokens.
  */
 
 export type BlockDeps = {
   readonly store: RoomStores;
-  /** The store's clock, so that a block ends for all instances at once. */
+  /** The store's clock, so that a block ends on all instances at once. */
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** A later block of the same identity replaces the earlier one, also by a shorter one. */
+/** Blocks an identity. A later block of the same identity replaces the earlier one, even if it is shorter. */
 export async function blockIdentity(
   { store, clock }: BlockDeps,
   subject: BlockSubject,
@@ -29,7 +29,7 @@ export async function blockIdentity(
   await store.blocks.save({ room, identity, createdAt, blockedUntil });
 }
 
-/** Throws participant-blocked, which says until when. */
+/** Throws participant-blocked with the end of the block. */
 export async function ensureNotBlocked(findBlock: FindBlock, subject: BlockSubject): Promise<void> {
   const block = await findBlock(subject);
   if (block === undefined) return;
@@ -57,7 +57,7 @@ export type BlockPage = {
 
 const CURSOR = cursorOf('blocks', 'string');
 
-/** Those that have not ended. The room need not be open. */
+/** Lists the blocks that have not ended. The room need not be open. */
 export async function listBlocks({ store, clock }: BlockDeps, page: BlockPage): Promise<BlockList> {
   const { room, limit, cursor } = page;
   const after = cursor === undefined ? undefined : CURSOR.decode(cursor)[0];
@@ -69,7 +69,7 @@ export async function listBlocks({ store, clock }: BlockDeps, page: BlockPage): 
   return { blocks: blocks.map(toWireBlock), nextCursor: hasMore ? CURSOR.encode(last.identity) : null };
 }
 
-/** Throws block-not-found. */
+/** Removes a block. Throws block-not-found. */
 export async function removeBlock({ store, clock }: BlockDeps, subject: BlockSubject): Promise<void> {
   if (await store.blocks.delete(subject, clock.now())) return;
   const { room, identity } = subject;

@@ -4,33 +4,33 @@ import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { Block, BlockSubject, RoomStores } from '../store.ts';
 
 /*
- * The blocks in memory, so that a token reads nothing.
+ * Caches the blocks in memory, so that issuing a token needs no read.
  *
- * While the database is away tokens go by the last blocks that were read: nobody can be blocked meanwhile, and whoever was
- * blocked in the moment before is removed when they join.
+ * While the database does not respond the last blocks that were read apply. Nobody can be blocked in that time; a
+ * participant who was blocked just before is removed on joining.
  */
 
-/** The longest that a new block may be unknown to an instance that was not told. */
+/** Maximum time for which an instance that was not notified may miss a new block. */
 export const MAX_AGE_MS = 5000;
 
-/** The longest that a token waits for a database that does not respond, while there are blocks to go by. */
+/** Maximum time for which a token waits for a database that does not respond, if there are cached blocks. */
 export const MAX_WAIT_MS = 1000;
 
-/** With more blocks than this, of some hundred bytes each, every token reads its own. */
+/** With more blocks than this, of some hundred bytes each, every token reads its own block from the database. */
 export const MAX_KNOWN_BLOCKS = 50_000;
 
-/** Undefined for who is not blocked now. Rejects with storage-unavailable. */
+/** Returns undefined for an identity that is not blocked now. Rejects with storage-unavailable. */
 export type FindBlock = (subject: BlockSubject) => Promise<Block | undefined>;
 
 export type KnownBlocks = { readonly find: FindBlock; readonly close: () => void };
 
 export type KnownBlocksDeps = {
   readonly store: RoomStores & { readonly changes: ChangeFeed };
-  /** The store's clock, so that a block ends for all instances at once. */
+  /** The store's clock, so that a block ends on all instances at once. */
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
 };
 
-/** Undefined when there are too many to hold. */
+/** Undefined when there are too many blocks to keep in memory. */
 type Blocks = ReadonlyMap<string, Block> | undefined;
 
 export function openKnownBlocks({ store, clock }: KnownBlocksDeps): KnownBlocks {

@@ -12,14 +12,17 @@ export type RemoveBlockedDeps = BlockDeps & {
   readonly log: Log;
 };
 
-/** Removes who has just joined with a token from before the block. Does not reject: sweepBlocks makes up for failures. */
+/**
+ * Removes a participant who has just joined with a token from before the block. Never rejects: sweepBlocks repeats what
+ * failed.
+ */
 export async function removeWhenBlocked(deps: RemoveBlockedDeps, event: MediaEvent): Promise<void> {
   const { type, room, participant } = event;
   if (type !== 'participant_joined' || room === undefined || participant === undefined) return;
   // Recorders and hidden agents are not participants for our callers.
   if (participant.kind === 'EGRESS' || participant.isHidden) return;
   const subject = { room: room.name, identity: participant.identity };
-  // Tokens of others may have names that we refuse, and that no PostgreSQL column can hold.
+  // Tokens that another program issued may have names that we reject and that no PostgreSQL column can hold.
   if ((nameFault(subject.room) ?? nameFault(subject.identity)) !== undefined) return;
   try {
     const block = await deps.store.blocks.find(subject, deps.clock.now());
@@ -33,9 +36,8 @@ const REQUESTS_AT_ONCE = 8;
 const PURGE_BATCH = 500;
 
 /**
- * Removes blocked people who are in a room after all, because the event of their join was lost, or the media server did
- * not respond; and deletes blocks that have ended. The comparison with the media server runs it after it has found out
- * who is in which room.
+ * Removes blocked participants who are in a room nevertheless, because the event of their join was lost or the media server
+ * did not respond. Deletes blocks that have ended. Runs after the comparison with the media server has updated presence.
  */
 export async function sweepBlocks(deps: RemoveBlockedDeps, signal: AbortSignal): Promise<void> {
   const { store, clock } = deps;
