@@ -12,7 +12,7 @@ import type { LoadedTable } from './platform/storage/postgres/load-tables.ts';
 import { systemClock } from './platform/system.ts';
 
 /**
- * Backs up the database of the service on this machine, which may run meanwhile, into a new folder.
+ * Backs up the database of the service on this machine into a new folder. The service may run at the same time.
  *
  * @throws ServiceError whose message says what to do.
  */
@@ -33,12 +33,12 @@ export async function restore(folder: string): Promise<Restoration & { readonly 
   return { ...restoration, dataDir };
 }
 
-/** A recorder starts its sound server and its browser first. */
+/** Time to connect. A recorder starts its sound server and its browser first. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Makes what the service on this machine lacks: folders, the files of LiveKit's workers, and those of them that are
- * missing, as containers.
+ * Creates missing parts of the service on this machine: folders, the files of LiveKit's workers, and missing workers as
+ * containers.
  *
  * @throws ConfigError for settings with which no service starts.
  */
@@ -53,13 +53,13 @@ export async function fix(
 export type Migration = {
   readonly tables: readonly LoadedTable[];
   readonly dataDir: string;
-  /** Where the key of the webhook secrets is, which a service on PostgreSQL needs as a setting. */
+  /** Location of the key of the webhook secrets, which a service on PostgreSQL needs as a setting. */
   readonly key: 'file' | 'setting';
 };
 
 /**
- * Copies the SQLite database in DATA_DIR into an empty PostgreSQL database, while no service and no worker uses it.
- * Without an address DATABASE_URL has it.
+ * Copies the SQLite database in DATA_DIR into an empty PostgreSQL database, while no service and no worker uses it. The
+ * default address is DATABASE_URL.
  *
  * @throws ServiceError whose message says what to do.
  */
@@ -77,7 +77,7 @@ export async function migrate(to: string | undefined): Promise<Migration> {
   return { tables, dataDir, key: hasKeySetting ? 'setting' : 'file' };
 }
 
-/** Not by the whole configuration: a database can be saved where the other settings of the service are not at hand. */
+/** Reads only some settings, because a database can be backed up on a machine without the other settings of the service. */
 function readSettings() {
   const environment = readEnvironment(process.env, process.cwd());
   if (environment.DATABASE_URL) {

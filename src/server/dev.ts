@@ -27,9 +27,12 @@ import type { WorkerKind } from './transcription/store.ts';
 
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
-  /** Add-ons without which nothing is to run. Beside a real LiveKit the others are started too where they can be. */
+  /**
+   * Required add-ons: an error of one of them ends the development server. Beside a real LiveKit the other add-ons are
+   * started too, if possible.
+   */
   readonly with: readonly DevAddOn[];
-  /** Add-ons that are not wanted. */
+  /** Add-ons that are not started. */
   readonly without: readonly DevAddOn[];
   readonly host: string | undefined;
   readonly port: number | undefined;
@@ -37,7 +40,7 @@ export type DevOptions = {
   readonly signal: AbortSignal;
   /** Receives progress lines for the user during the start. */
   readonly progress: (line: string) => void;
-  /** Receives what a long step is at; each text replaces the one before. */
+  /** Receives the progress of a long step. Each text replaces the previous one. */
   readonly status: (text: string) => void;
   /** Called once, when everything is ready. */
   readonly announce: (ready: DevReady) => void | Promise<void>;
@@ -56,7 +59,7 @@ export type DevReady = {
   };
   readonly addOns: {
     readonly running: readonly DevAddOn[];
-    /** Those that are missing something. */
+    /** Add-ons that cannot run, with what they are missing. */
     readonly absent: readonly AbsentAddOn[];
   };
 };
@@ -98,7 +101,7 @@ async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<
   const { environment, dataDir, supervisor } = dev;
   const { own, areCredentialsNew } = await withCredentials(options, environment, dataDir);
   const draft = loadConfig(own);
-  // Before anything is started.
+  // Checks this before anything is started.
   if (isSpeechRequired(options)) requireModels(draft.speech, defaultCacheDir(environment));
   const media = await startMedia({
     environment,
@@ -128,12 +131,16 @@ async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<
   }
 }
 
-/** For the embedded media server, and for a recorder that somebody starts. A folder that RECORDING_DIR names is theirs. */
+/**
+ * The embedded media server and recorders write into this folder. A folder that RECORDING_DIR names is created by its owner.
+ */
 async function prepareRecordingFolder({ dataDir, recordingDir }: Config): Promise<void> {
   if (dirname(recordingDir) === dataDir) await prepareFolder(recordingDir);
 }
 
-/** An external media server has keys already: those of the environment, which are our API's where it names no others. */
+/**
+ * An external media server has its own keys: those of the environment, or those of our API if the environment has no others.
+ */
 async function withCredentials(
   { media }: DevOptions,
   environment: Environment,
@@ -146,14 +153,14 @@ async function withCredentials(
   return { own: { ...own, LIVEKIT_API_KEY, LIVEKIT_API_SECRET }, areCredentialsNew: areNew };
 }
 
-/** Reserves the default port or the next free one, and reports it. A port that was asked for is used as it is. */
+/** Reserves the default port or the next free one, and reports it. A requested port is used as it is. */
 async function serviceEnvironment({ host, port, progress }: DevOptions): Promise<ServiceEnvironment> {
   const environment = readEnvironment(process.env, process.cwd());
   const asked = port === undefined ? environment.PORT : String(port);
   const HOST = host ?? environment.HOST ?? '127.0.0.1';
   // Webhook receivers in development run on this machine.
   const defaults = {
-    // A terminal shows the requests; a pipe gets warnings and errors alone.
+    // A terminal shows the requests; a pipe gets only warnings and errors.
     LOG_LEVEL: process.stderr.isTTY ? 'info' : 'warn',
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
   };
@@ -227,7 +234,7 @@ function isSpeechRequired({ with: required }: DevOptions): boolean {
   return required.some((name) => name !== 'recorder');
 }
 
-/** The embedded media server has no sound to recognise, and records silence by itself. */
+/** Finds the add-ons. The embedded media server has no audio to recognise, and records silence by itself. */
 async function findAddOns(options: DevOptions, started: StartedDev, log: Log): Promise<ChosenAddOns> {
   const { config, settings, media, supervisor } = started;
   const { dataDir, recordingDir, livekit } = config;

@@ -8,7 +8,7 @@ import { createLog } from './platform/pino-log.ts';
 import { systemClock, systemIds } from './platform/system.ts';
 
 export type ServeOptions = {
-  /** Only validates the settings, and that DATA_DIR can be used. */
+  /** Whether to only validate the settings, and that DATA_DIR can be used. */
   readonly check: boolean;
   /** Override HOST and PORT. */
   readonly host: string | undefined;

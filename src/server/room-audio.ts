@@ -1,9 +1,9 @@
 import { serveRoomAudio } from './platform/livekit/room-audio-child.ts';
 
 /*
- * The process that listens to rooms for a stt-live worker, which starts it and ends it. It outlives no worker: its
- * channel closes with the worker, however that ends. Signals that a terminal or a supervisor sends to all processes are
- * for the worker, which stores what was said before it leaves the rooms.
+ * The process that listens to rooms for a stt-live worker, which starts and ends it. It never outlives its worker, because
+ * its channel closes when the worker ends. It ignores signals that a terminal or a supervisor sends to all processes: the
+ * worker handles them, and stores the speech so far before it leaves the rooms.
  */
 process.title = 'stt-live-room';
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});

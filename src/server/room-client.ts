@@ -8,21 +8,21 @@ import { createWavFile, createWavStream, type WavWriter } from './room-client/wa
 export type RoomVisitOptions = {
   readonly publication: Publication | undefined;
   readonly isLooped: boolean;
-  /** A file that is not there yet, or a stream. */
+  /** Path of a file that does not exist yet, or a stream. */
   readonly listenTo: string | Writable | undefined;
   readonly signal: AbortSignal;
   readonly onNews: (news: RoomClientNews) => void;
-  /** Called when everything is ready for it. */
+  /** Called when everything else is ready. */
   readonly issueToken: () => Promise<{ readonly url: string; readonly token: string }>;
 };
 
 /**
- * `rtc rooms join`: a participant in a room until the end of what it publishes, the signal, or the end of the room.
- * Rejects with an error that says what to install when a package or ffmpeg is missing, and with those of files.
+ * Runs `rtc rooms join`: stays in a room until the end of the published media, the signal, or the end of the room. Rejects
+ * with an error that says what to install when a package or ffmpeg is missing, and with those of files.
  */
 export async function visitRoom(options: RoomVisitOptions): Promise<RoomClientEnd> {
   requireNativePackages('rtc rooms join');
-  // The room client reads it when it is loaded. Outside production it prints lines of its own.
+  // The room client reads this variable when it is loaded. With another value it prints lines of its own.
   process.env.NODE_ENV = 'production';
   const sdk = await import('@livekit/rtc-node');
   const { publication, isLooped, onNews } = options;

@@ -20,7 +20,7 @@ import { figuresOf, type ModelFigures } from './transcription/models/model-figur
 /** A speech model that is installed or can be installed. */
 export type SpeechModel = ModelFigures & {
   readonly name: string;
-  /** Unverified: installed, and no published SHA-256 proved its files. */
+  /** `unverified`: the model is installed, but no published SHA-256 has verified its files. */
   readonly status: 'installed' | 'unverified' | 'installable';
   /** BCP 47. */
   readonly languages: readonly string[];
@@ -28,7 +28,7 @@ export type SpeechModel = ModelFigures & {
   readonly about: string;
   /** Size of the files to download on install; null when it is not known before. */
   readonly downloadBytes: number | null;
-  /** Size of the installed files; null when it is not known. */
+  /** Size of the installed files; null when it is unknown. */
   readonly diskBytes: number | null;
   /** Address of the publication that has the word error rates. */
   readonly accuracy: string;
@@ -65,7 +65,7 @@ export function listModels(): readonly SpeechModel[] {
 
 /** Installs a model and the voice activity detector. Returns its folder. Rejects with the cause and what to do. */
 export async function install(name: string, installation: ModelInstallation): Promise<string> {
-  // Before anything is downloaded: every other model is tried once it is there.
+  // Checked before the download: every other model is tried after it.
   const isTried = findModel(name)?.isPackage !== true || installation.from !== undefined;
   if (isTried) requireNativePackages('stt-post');
   return await installModel(name, { cacheDir: cacheDir(), ...installation });
@@ -75,13 +75,13 @@ export type ModelBench = {
   readonly language: string | undefined;
   readonly audioFolder: string;
   readonly referenceFolder: string;
-  /** ffmpeg, which reads the audio files. */
+  /** Path of ffmpeg, which reads the audio files. */
   readonly ffmpeg: string;
   readonly signal: AbortSignal;
   readonly onFile: (file: BenchedFile) => void;
 };
 
-/** Shorter pauses than live, as in the stt-post worker. */
+/** Pauses end a segment sooner than in live transcription, as in the stt-post worker. */
 const BENCH_PAUSE_SECONDS = 0.3;
 
 /** Measures an installed model, or one in a folder, on recordings with known text. Rejects with the cause and what to do. */

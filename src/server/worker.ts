@@ -42,12 +42,12 @@ export type WorkerOptions = {
  * that says what to install when a package, a model or ffmpeg is missing.
  */
 export async function runWorker({ kind, signal }: WorkerOptions): Promise<void> {
-  // `ps` shows it, and `rtc dev` recognises its own workers by it.
+  // `ps` shows this title, and `rtc dev` recognises its own workers by it.
   process.title = kind;
   requireNativePackages(kind);
   const environment = readEnvironment(process.env, process.cwd());
-  // The room client reads it when it is loaded. Outside production it prints a line for every caption and every chat
-  // message of a room, and it has no other setting for that.
+  // The room client reads this variable when it is loaded. With another value it prints a line for every caption and every
+  // chat message of a room, and has no other setting for that.
   process.env.NODE_ENV = 'production';
   const config = loadConfig(environment);
   const instanceId = systemIds.next();
@@ -69,7 +69,7 @@ export async function runWorker({ kind, signal }: WorkerOptions): Promise<void> 
 export type WorkerParts = ServiceParts & { readonly kind: WorkerKind; readonly speech: Speech };
 
 export type RunningWorker = {
-  /** Resolves when the worker cannot go on, because its database is gone. Close it then. */
+  /** Resolves when the worker cannot continue, because its database is gone. Call `close` then. */
   readonly failed: Promise<Error>;
   readonly close: () => Promise<void>;
 };
@@ -96,7 +96,7 @@ type RunningTranscriber = Pick<RunningWorker, 'close'> & {
   readonly waitingSeconds?: () => number;
 };
 
-/** The key of the service: what one worker keeps, another one on the same machine opens. */
+/** Uses the key of the service, so that audio which one worker keeps can be read by another one on the same machine. */
 function openSoundBox({ encryptionKeys, dataDir }: Config, { log }: WorkerParts): SoundBox {
   return createSoundBox(encryptionKeys ?? [readEncryptionKey(dataDir, log)]);
 }
@@ -134,7 +134,10 @@ type MetricsParts = Pick<WorkerParts, 'log'> & {
   readonly isHealthy: () => boolean;
 };
 
-/** A service on the same machine may have the port, from the same settings: the worker works without it. */
+/**
+ * Serves metrics. A service on the same machine may use the port, because it has the same settings; the worker then works
+ * without metrics.
+ */
 async function openMetricsPort(
   config: Config,
   { log, metrics, isHealthy }: MetricsParts,
@@ -168,9 +171,9 @@ async function startPost(config: Config, parts: OpenParts): Promise<RunningTrans
 
 /** Text appears this long after the end of speech at the earliest. Shorter pauses would split sentences. */
 const LIVE_PAUSE_SECONDS = 0.4;
-/** Beside this file, in the sources and in what is built of them. */
+/** The program beside this file, in the sources and in the bundle. */
 const LISTENER_PROGRAM = join(import.meta.dirname, `room-audio${extname(import.meta.filename)}`);
-/** Requests to a speech server at once, which others may use too. */
+/** Maximum concurrent requests to a speech server, which others may use too. */
 const SERVER_REQUESTS = 8;
 
 async function startLive(config: Config, parts: OpenParts): Promise<RunningTranscriber> {

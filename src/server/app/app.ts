@@ -23,13 +23,13 @@ import type { Span } from '../platform/tracing/tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body exactly as received, of a GET too. */
+    /** The body exactly as received, also of a GET request. */
     rawBody: Buffer;
-    /** The key that signed it; undefined before the signature is checked, and on paths that are not signed. */
+    /** The caller whose key signed the request; undefined before the signature is checked, and on unsigned paths. */
     caller: Caller | undefined;
-    /** Undefined when nothing is traced. */
+    /** Undefined without tracing. */
     span: Span | undefined;
-    /** The problem that it was answered with; undefined where that was none. */
+    /** Problem code of the response; undefined when the response is no problem. */
     problem: ErrorCode | undefined;
   }
   interface FastifyContextConfig {
@@ -43,20 +43,20 @@ export type AppDeps = AccessLogDeps &
     readonly authentication: AuthenticationDeps;
     readonly rateLimits: RateLimits;
     readonly bodyLimitBytes: number;
-    /** Memory for all bodies whose signature is not checked yet. Undefined uses the default. */
+    /** Memory for all bodies whose signature is not checked yet; undefined for the default. */
     readonly unverifiedBodyBytes?: number | undefined;
-    /** Closes the connection after each response. Undefined: until the app itself closes, connections are kept. */
+    /** Whether to close the connection after each response. Undefined: connections are kept until the app itself closes. */
     readonly isShuttingDown?: (() => boolean) | undefined;
     readonly trustProxy: boolean | number | readonly string[];
   };
 
-/** A request that has not arrived completely by then gets 408. */
+/** A request that has not arrived completely after this time gets 408. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** A connection on which no byte moves for so long is closed, with the response that it carries. */
+/** A connection without any traffic for this time is closed, with the response that it carries. */
 const IDLE_CONNECTION_MS = 300_000;
-/** How often Node checks for late requests. With its default of 30 s they would last up to twice as long. */
+/** Interval at which Node checks for late requests. With its default of 30 s they would last up to twice as long. */
 const CHECKING_INTERVAL_MS = 1000;
-/** Bounds memory: a connection takes about 20 KB, and more connections are closed at once. */
+/** Limits memory: a connection takes about 20 KB. Further connections are closed at once. */
 const MAX_CONNECTIONS = 10_000;
 /** Spreads long-lived connections over the instances behind a load balancer. */
 const MAX_REQUESTS_PER_CONNECTION = 10_000;

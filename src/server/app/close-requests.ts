@@ -2,11 +2,11 @@ import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { withTimeout } from '../platform/with-timeout.ts';
 
-/** Time for running requests. It is less than the whole shutdown may take, because the store closes after them. */
+/** Time for running requests. It is shorter than the whole shutdown, because the store closes after them. */
 const REQUEST_TIMEOUT_MS = 7_000;
 
 /**
- * Returns a function that refuses new requests, waits for the running ones, then closes every connection. Node counts
+ * Returns a function that rejects new requests, waits for the running ones, then closes every connection. Node counts
  * connections without a complete request as busy, and would leave them open.
  */
 export function requestCloser(app: FastifyInstance): () => Promise<void> {

@@ -3,10 +3,10 @@ import { withTimeout } from '../platform/with-timeout.ts';
 
 /** Time for closing everything. */
 const CLOSE_TIMEOUT_MS = 9_000;
-/** Time for each closer that is left when CLOSE_TIMEOUT_MS is over. */
+/** Time for each remaining closer after CLOSE_TIMEOUT_MS. */
 const LATE_CLOSE_TIMEOUT_MS = 100;
 
-/** Closes what was opened, in reverse order. */
+/** Closes resources in the reverse order of their opening. */
 export class Closers {
   readonly #log: Log;
   readonly #closers: (() => Promise<void>)[] = [];

@@ -120,7 +120,7 @@ class ObservedCalls {
     }
   }
 
-  /** The same methods, each of whose calls is counted. */
+  /** Wraps methods so that each of their calls is counted. */
   observe<Methods extends object>(store: string, methods: Methods): Methods {
     const counted = Object.entries(methods).map(([method, call]: [string, Method]) => [
       method,
@@ -129,7 +129,7 @@ class ObservedCalls {
     return Object.fromEntries(counted) as Methods;
   }
 
-  /** Refuses new calls, and resolves when the running ones have ended. */
+  /** Rejects new calls, and resolves when the running ones have ended. */
   async close(): Promise<void> {
     await this.#inFlight.close();
   }

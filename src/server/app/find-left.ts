@@ -2,12 +2,12 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { PresenceStore } from '../events/store.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
 
-/** Participants can be listed without the database. */
+/** Time limit: participants can be listed without the database. */
 const TIMEOUT_MS = 200;
 
 /**
- * Returns a function that finds out which participants have left, by their sids. A media server goes on listing those of
- * a process that died; while the database is away or slow, so do we.
+ * Returns a function that finds out which participants have left, by their sids. A media server continues to list the
+ * participants of a dead process. While the database is slow or does not respond, this service lists them too.
  */
 export function createFindLeft(
   presence: Pick<PresenceStore, 'findParticipants'>,

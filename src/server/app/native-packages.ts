@@ -6,11 +6,11 @@ import type { WorkerKind } from '../transcription/store.ts';
 import { findPackageRoot } from './package-root.ts';
 
 /*
- * Packages with native code, of the workers and of `rtc rooms join`. They are optional peer dependencies: who installs
- * rtc-service for the service or the rest of the command line does without their size.
+ * Packages with native code, of the workers and of `rtc rooms join`. They are optional peer dependencies, so that an
+ * installation for the service or the rest of the command line is smaller.
  */
 
-/** A worker, or the command that joins rooms. */
+/** A program that needs native packages: a worker, or the command that joins rooms. */
 type PackageUser = WorkerKind | 'rtc rooms join';
 
 const PACKAGES = {
@@ -26,13 +26,13 @@ export type Installation = {
   readonly isInstalled: (name: string) => boolean;
 };
 
-/** Packages are missing. The message ends with the command that installs them. */
+/** Error for missing packages. The message ends with the command that installs them. */
 export class MissingPackagesError extends HintedError {
   override readonly name = 'MissingPackagesError';
   readonly code = 'ERR_MISSING_PACKAGES';
 }
 
-/** Throws a MissingPackagesError where the packages of this user are not installed. Loads none of them. */
+/** Throws a MissingPackagesError when the packages of this user are not installed. Loads none of them. */
 export function requireNativePackages(
   user: PackageUser,
   installation: Installation = thisInstallation(),
@@ -61,7 +61,7 @@ function thisInstallation(): Installation {
       try {
         return findPackageJSON(name, import.meta.url) !== undefined;
       } catch {
-        // That is how it says that there is none.
+        // Node's resolver throws when there is no such package.
         return false;
       }
     },
@@ -73,7 +73,7 @@ type Manifest = {
   readonly peerDependencies: Readonly<Record<string, string>>;
 };
 
-/** In a checkout they are development dependencies; elsewhere they go where rtc-service is. */
+/** In a checkout the packages are development dependencies; elsewhere they are installed beside rtc-service. */
 function installCommand(root: string, names: readonly PackageName[]): string {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
   if (manifest.private === true) return 'npm ci';
@@ -81,7 +81,7 @@ function installCommand(root: string, names: readonly PackageName[]): string {
   return `npm install${isGlobal(root) ? ' -g' : ''} ${pinned.join(' ')}`;
 }
 
-/** A global node_modules has no package.json beside it. */
+/** Whether the package is installed globally: a global node_modules has no package.json beside it. */
 function isGlobal(root: string): boolean {
   const folder = dirname(root);
   return basename(folder) === 'node_modules' && !existsSync(join(dirname(folder), 'package.json'));

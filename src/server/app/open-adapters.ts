@@ -32,13 +32,13 @@ export type ServiceParts = {
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: IdGenerator;
-  /** Identifies this process in leases and in its log; by default a new one. */
+  /** Identifies this process in leases and in its log; a new id by default. */
   readonly instanceId?: string | undefined;
-  /** Set in `rtc dev`: the media server that it has started. */
+  /** The media server that `rtc dev` has started; undefined elsewhere. */
   readonly developmentMedia?: DevelopmentMedia | undefined;
 };
 
-/** Every adapter of the service. Its clock is the store's. */
+/** Every adapter of the service. `clock` is the store's clock. */
 export type Adapters = ServiceParts & {
   readonly metrics: Metrics | undefined;
   readonly tracing: Tracing | undefined;

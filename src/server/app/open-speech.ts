@@ -19,11 +19,11 @@ export type Speech = {
   readonly engine: SpeechEngine;
   /** Creates a detector for one stream. A segment ends after a pause of `minSilenceSeconds`. */
   readonly createDetector: (minSilenceSeconds: number, language: string) => PauseDetector;
-  /** Creates a detector that tells when somebody speaks: its segments have no margins, and nobody recognises them. */
+  /** Creates a detector of turns (who speaks when): its segments have no margins, and are not recognised. */
   readonly createTurnDetector: () => VoiceActivityDetector;
-  /** Models that cannot be used, as far as is known by now. */
+  /** Models that are known by now to be unusable. */
   readonly failedModels: () => readonly FailedModel[];
-  /** Calls the listener when the engine has one more language, or one more model has failed. */
+  /** Calls the listener when the engine has a new language, or when another model has failed. */
   readonly onModelsChecked: (listener: () => void) => void;
 };
 
@@ -46,8 +46,8 @@ export function openSpeech(config: SherpaConfig, cacheDir: string): Speech {
 }
 
 /**
- * As openSpeech, but tries every local model in a process of its own, and leaves out those that fail. Resolves as soon
- * as one works, and rejects when none does.
+ * Like openSpeech, but tries every local model in a process of its own, and leaves out those that fail. Resolves as soon as
+ * one works, and rejects when none does.
  */
 export async function openCheckedSpeech(config: SpeechConfig, cacheDir: string, log: Log): Promise<Speech> {
   const models = localModels(config, cacheDir);
@@ -91,7 +91,7 @@ function watchInstalledModels(cacheDir: string, onChange: () => void): void {
   try {
     watch(modelsFolder(cacheDir), { persistent: false }, onChange).on('error', () => {});
   } catch {
-    // The folder cannot be watched.
+    // A folder that cannot be watched is ignored: new models are then found at the next start.
   }
 }
 
@@ -105,7 +105,7 @@ function withDetector(engine: SpeechEngine, sherpa: Sherpa, cacheDir: string) {
   };
 }
 
-/** Throws with installation advice when a model is missing. It loads nothing. */
+/** Throws with installation advice when a model is missing. Loads no model. */
 export function requireModels(config: SpeechConfig, cacheDir: string): void {
   if (config.engine === 'sherpa') requireSpeechModels(config, cacheDir);
   requireDetector(cacheDir);

@@ -13,9 +13,12 @@ export type StoreOptions = {
     | { readonly databaseUrl: string; readonly poolSize?: number };
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether this process keeps a SQLite file small and clear of deleted text: the service does, its workers need not. */
+  /** Whether this process keeps a SQLite file small and overwrites deleted text. The service does, its workers do not. */
   readonly isMaintained?: boolean;
-  /** Called once when the SQLite file was moved, deleted or replaced: the process must end, or it loses what it stores. */
+  /**
+   * Called once when the SQLite file was moved, deleted or replaced. The process must then end, because it would lose what
+   * it stores.
+   */
   readonly onLost?: (error: ServiceError) => void;
   /** Called after each call of a store. */
   readonly onCall?: CallObserver | undefined;
@@ -24,7 +27,7 @@ export type StoreOptions = {
 /**
  * Opens the store and migrates its schema. Several instances may do so at once.
  *
- * @throws ServiceError storage-unavailable, whose message tells the operator what is wrong and what to do. It names
+ * @throws ServiceError storage-unavailable, whose message says what is wrong and what to do. The message names
  *   paths and hosts, never a password. A newer, damaged or read-only database, and a file that is no database, are not
  *   changed. `retryable` is set when the database may become available by itself.
  */

@@ -40,7 +40,7 @@ import { startPurges } from './start-purges.ts';
 export type RunningService = {
   /** The address on which the service listens, such as http://127.0.0.1:3000. */
   readonly url: string;
-  /** Resolves when the service cannot go on, because its database is gone. Close it then. */
+  /** Resolves when the service cannot continue, because its database is gone. Call `close` then. */
   readonly failed: Promise<Error>;
   /** Waits SHUTDOWN_DELAY, finishes running requests, then closes everything in reverse order within 10 s. */
   readonly close: () => Promise<void>;
@@ -137,7 +137,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   return url;
 }
 
-/** What a scrape of the metrics counts and tries. */
+/** Sets the counts that a scrape of the metrics reads and the dependencies that it tries. */
 function watchForMetrics(config: Config, adapters: Adapters, metrics: Metrics): void {
   const { store, mediaServer, mediaWorkers, clock } = adapters;
   metrics.watchFigures(store);
@@ -218,7 +218,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     releaseFolder,
     background: background.add,
     ingest: async (event: MediaEvent): Promise<void> => {
-      // At once, without waiting for the commit of the event.
+      // Runs at once, without waiting for the commit of the event.
       background.add(removeWhenBlocked(adapters, event));
       // Events of several requests share a commit: each keeps its own trace.
       await intake.ingest({ ...event, traceparent: adapters.tracing?.current() });

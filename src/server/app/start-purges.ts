@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 
 type StartPurgesDeps = Omit<LibraryDeps, 'store'> & { readonly store: Store };
 
-/** Starts to delete what is past its retention. */
+/** Starts to delete records whose retention has ended. */
 export function startPurges({ values }: Config, deps: StartPurgesDeps): Pick<Loop, 'close'> {
   const { store, clock } = deps;
   const beforeDays = (days: number): number => clock.now() - days * DAY_MS;

@@ -10,9 +10,9 @@ import type { VocabularyStore } from '../transcription/vocabulary/store.ts';
 import type { WordStore } from '../transcription/words/store.ts';
 
 /**
- * The service's database, with every capability's store: one schema and one query layer on SQLite and PostgreSQL.
- * Instants are Unix milliseconds. Every method rejects with ServiceError storage-unavailable when the database does
- * not answer or cannot be written. It implements the UnitOfWork of every capability (see there for `transaction`).
+ * The service's database, with every capability's store: one schema and one query layer on SQLite and PostgreSQL. Instants
+ * are Unix milliseconds. Every method rejects with ServiceError storage-unavailable when the database does not respond or
+ * cannot be written. Implements the UnitOfWork of every capability (see there for `transaction`).
  */
 export interface Store extends MediaEventStores, AccessStores, SessionStores {
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
@@ -21,12 +21,12 @@ export interface Store extends MediaEventStores, AccessStores, SessionStores {
   readonly words: WordStore;
   readonly vocabularies: VocabularyStore;
   readonly changes: ChangeFeed;
-  /** The time by which leases and due times go, for everything that works on the store: see Engine. */
+  /** The clock that decides about leases and due times for all code that uses the store: see Engine. */
   readonly clock: Clock;
   /** The connections of this process; undefined on SQLite, which has none. */
   readonly pool: (() => PoolState) | undefined;
-  /** Resolves when the database answers. */
+  /** Resolves when the database responds. */
   ping(): Promise<void>;
-  /** Refuses new calls, waits for the running ones, then closes. A second call returns the first one's promise. */
+  /** Rejects new calls, waits for the running ones, then closes. A second call returns the first one's promise. */
   close(): Promise<void>;
 }

@@ -8,19 +8,18 @@ import type { Environment } from '../app/config/config.ts';
 export type KeyPair = { readonly apiKey: string; readonly apiSecret: string };
 
 export type Credentials = {
-  /** Callers of our API sign with it. */
+  /** Key pair with which callers of our API sign. */
   readonly service: KeyPair;
   /**
-   * The media server's. Every participant holds a token that is signed by it, and can guess a short secret offline;
-   * a pair of its own keeps such a guess away from our API.
+   * Key pair of the media server. Every participant holds a token that is signed with it, and could guess a short secret
+   * offline. A separate pair protects our API from such a guess.
    */
   readonly mediaServer: KeyPair;
   readonly areNew: boolean;
 };
 
 /**
- * Returns the two pairs of the environment. A pair that the environment does not have comes from the data directory,
- * where a new one is stored if there is none.
+ * Returns the two pairs of the environment. A missing pair is read from the data directory, or generated and stored there.
  */
 export async function developmentCredentials(
   environment: Environment,
@@ -43,7 +42,7 @@ export async function developmentCredentials(
   return { ...chosen, areNew: service === undefined && stored?.service === undefined };
 }
 
-/** The names of each pair in the environment. */
+/** Names of the variables of each pair. */
 const PAIRS = {
   service: { key: 'API_KEY', secret: 'API_SECRET' },
   mediaServer: { key: 'LIVEKIT_API_KEY', secret: 'LIVEKIT_API_SECRET' },
@@ -83,7 +82,7 @@ async function store(file: string, { service, mediaServer }: StoredPairs): Promi
   await rename(draft, file);
 }
 
-/** The default folder lies within a project, and the next commit would include the secrets. Other folders are left alone. */
+/** The default folder is in a project, whose next commit would include the secrets. Other folders are not changed. */
 async function ignoreInGit(dataDir: string): Promise<void> {
   if (basename(dataDir) !== DEFAULT_FOLDER) return;
   await writeFile(join(dataDir, '.gitignore'), '*\n', { flag: 'wx' }).catch(

@@ -69,7 +69,7 @@ export async function startMedia(settings: DevMediaSettings): Promise<DevMedia> 
   return await startEmbedded(settings, ['no livekit-server on PATH, and no Go to build it with']);
 }
 
-/** The media server that is not started here. */
+/** Returns the URL of a media server that is not started here. */
 export function externalUrl(
   { LIVEKIT_URL: url }: Environment,
   choice: DevMediaSettings['choice'],
@@ -158,7 +158,10 @@ async function startServer(
   };
 }
 
-/** Another server that started at the same moment may have the port. It refuses our key with 401. */
+/**
+ * Whether the server accepts our key. Another server that started at the same moment may have the port, and rejects the key
+ * with 401.
+ */
 async function knowsOurKey(url: string, { apiKey, apiSecret, clock }: DevMediaSettings): Promise<boolean> {
   const issuedAt = Math.floor(clock.now() / 1000);
   const token = await createTokenSigner(apiKey, apiSecret).sign({

@@ -15,7 +15,7 @@ import { type ChildSettings, type RunningChild, startChild } from './binaries/ch
 
 export type ProcessSupervisor = {
   readonly start: (settings: ChildSettings) => RunningChild;
-  /** Call it when all children have ended. */
+  /** Must be called when all children have ended. */
   readonly close: () => void;
 };
 
@@ -77,7 +77,7 @@ function startOrphanReaper(): OrphanReaper {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell, the pid file alone has to do.
+  // Without a shell only the pid file is used.
   shell.on('error', () => {});
   shell.stdin?.on('error', () => {});
   shell.unref();

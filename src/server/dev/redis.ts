@@ -17,7 +17,10 @@ export type DevRedisSettings = {
 
 export type DevRedis = { readonly url: URL; readonly child?: RunningChild };
 
-/** Uses REDIS_URL, or starts a server from PATH. Returns undefined without either: recording and ingress answer 503. */
+/**
+ * Uses REDIS_URL, or starts a server from PATH. Returns undefined without either: recording and ingress then respond with
+ * 503.
+ */
 export async function startRedis(settings: DevRedisSettings): Promise<DevRedis | undefined> {
   const { environment } = settings;
   const { REDIS_URL: url } = environment;
@@ -32,7 +35,7 @@ async function startServer({ dataDir, supervisor }: DevRedisSettings, program: P
   const child = supervisor.start({
     name: program.name,
     program: program.path,
-    // Redis stores nothing on disk, because rooms do not outlive their media server.
+    // Redis stores nothing on disk, because rooms end with their media server.
     args: [
       '--port',
       String(port),

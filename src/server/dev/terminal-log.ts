@@ -5,14 +5,16 @@ const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies (
 type Level = keyof Log;
 
 export type TerminalLogOptions = {
-  /** LOG_LEVEL; lines below it are left out, and `silent` leaves out all. */
+  /** LOG_LEVEL: lines below it are left out, and `silent` leaves out all lines. */
   readonly level: string;
   readonly write: (line: string) => void;
-  /** The time of day, as it is printed. */
+  /** Returns the time of day as it is printed. */
   readonly time: () => string;
 };
 
-/** A line a request, and a line for whatever else is logged: for people who watch a terminal, where JSON is unreadable. */
+/**
+ * Creates a log with one line for each request and for everything else, for users at a terminal, where JSON is hard to read.
+ */
 export function createTerminalLog({ level, write, time }: TerminalLogOptions): Log {
   const least = LEVELS.indexOf(level);
   const logAt =
@@ -24,7 +26,7 @@ export function createTerminalLog({ level, write, time }: TerminalLogOptions): L
   return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
-/** Messages of errors may quote what a stranger sent, and a terminal obeys control characters. */
+/** Error messages may quote foreign input, and a terminal obeys control characters. */
 function visible(line: string): string {
   return line.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?');
 }

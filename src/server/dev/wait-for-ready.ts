@@ -4,7 +4,7 @@ import { type ChildEnd, childError, type RunningChild } from './binaries/child-p
 const START_TIMEOUT_MS = 20_000;
 const POLL_INTERVAL_MS = 50;
 
-/** Waits until `isReady` returns true. Throws when the program ends first, or is not ready in time. */
+/** Waits until `isReady` returns true. Throws when the program ends first or is not ready in time. */
 export async function waitForReady(child: RunningChild, isReady: () => Promise<boolean>): Promise<void> {
   let end: ChildEnd | undefined;
   void child.ended.then((how) => {

@@ -4,7 +4,7 @@ import type { ErrorFormat, RouteResponse, SuccessResponse } from '../platform/ht
 import { italianFields, italianMessage } from './italian-errors.ts';
 import { languageHeaders, languageOf } from './language.ts';
 
-/** The errors of /cf and /it: the three fields of the specification, and what else is known. */
+/** Error format of /cf and /it: the three fields of the specification, and further details. */
 export const FISCAL_ERROR_FORMAT: ErrorFormat = {
   paths: ['/cf', '/it'],
   isOpenToBrowsers: true,
@@ -40,7 +40,7 @@ export function describeFiscalError(description: string, example: FiscalError): 
   return { description, schema: FiscalErrorSchema, example };
 }
 
-/** `Not Found` as `NotFound`. */
+/** Converts a status to a name, such as `NotFound` for 404. */
 function errorName(status: number): string {
   return reasonPhrase(status).replaceAll(' ', '');
 }
@@ -50,7 +50,7 @@ function fieldErrors({ errors }: ServiceError): Pick<FiscalError, 'errors'> {
     'pointer' in error ? error.pointer.replace(/^#\/?/, '') : error.parameter,
     error.detail,
   ]);
-  // A fault of the whole body is told by the message alone.
+  // An error of the whole body is described only by the message.
   const fields = Object.fromEntries(named.filter(([field]) => field !== ''));
   return Object.keys(fields).length === 0 ? {} : { errors: fields };
 }

@@ -1,6 +1,6 @@
 import { FISCAL_ERROR_FORMAT } from './fiscal-errors.ts';
 
-/** Shared by the routes about codes and persons. */
+/** Properties that the routes about codes and persons share. */
 export const FISCAL_CODE_ROUTE = {
   tag: 'fiscal codes',
   security: 'public',
@@ -8,5 +8,5 @@ export const FISCAL_CODE_ROUTE = {
   errors: [],
 } as const;
 
-/** Personal data, and the response depends on today. */
+/** The response has personal data, and depends on the current date. */
 export const NOT_STORED = { 'cache-control': 'no-store' } as const;

@@ -13,10 +13,10 @@ type FiscalTexts = {
   readonly dateFormat: string;
 };
 
-/** The messages of the routes themselves; those about codes and persons are the library's. */
+/** Messages of the routes themselves. The messages about codes and persons are the library's. */
 export const FISCAL_TEXTS: Readonly<Record<Language, FiscalTexts>> = {
   en: {
-    // In the specification's words.
+    // The specification's wording.
     invalidCode: 'Not a valid Codice Fiscale',
     invalidPerson: (faults) => `The person is not valid: ${faults}`,
     bodyIsNoObject: 'The body must be a JSON object.',

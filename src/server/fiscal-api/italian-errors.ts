@@ -1,14 +1,14 @@
 import type { ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { SchemaViolations, type Violation } from '../platform/http/validate.ts';
 
-/** The errors that any route can have, in Italian; in English where no word is here. */
+/** Translates the errors that any route can have into Italian. Errors without a translation stay English. */
 export function italianMessage(error: ServiceError): string {
   const [first] = Object.entries(italianFields(error) ?? {});
   if (first !== undefined) return `${first[0]}: ${first[1]}`;
   return MESSAGES[error.code] ?? error.message;
 }
 
-/** The errors of each field; undefined where no field has one. */
+/** Returns the errors of each field; undefined when no field has one. */
 export function italianFields({ cause }: ServiceError): Readonly<Record<string, string>> | undefined {
   if (!(cause instanceof SchemaViolations)) return undefined;
   const named = [...cause.fields].filter(([name]) => name !== '').slice(0, MOST_FIELDS);
@@ -17,7 +17,7 @@ export function italianFields({ cause }: ServiceError): Readonly<Record<string, 
     : Object.fromEntries(named.map(([name, violation]) => [name, italianDetail(violation)]));
 }
 
-/** As many as are listed in English. */
+/** The number that is listed in English. */
 const MOST_FIELDS = 100;
 
 function italianDetail({ keyword, params }: Violation): string {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Language } from '../../fiscal/index.ts';
 
-/** Italian where the caller's Accept-Language puts it before English; else English. */
+/** Returns Italian if the caller's Accept-Language prefers it to English, else English. */
 export function languageOf(headers: IncomingHttpHeaders): Language {
   const ranges = String(headers['accept-language'] ?? '').split(',');
   const weightOf = (language: Language): number => {
@@ -11,12 +11,12 @@ export function languageOf(headers: IncomingHttpHeaders): Language {
   return weightOf('it') > weightOf('en') ? 'it' : 'en';
 }
 
-/** Headers of a response that holds messages. */
+/** Returns the headers of a response that has messages. */
 export function languageHeaders(language: Language): Readonly<Record<string, string>> {
   return { 'content-language': language, vary: 'accept-language' };
 }
 
-/** RFC 9110, section 12.5.4: `it-IT;q=0.8` weighs 0.8 for Italian. */
+/** Returns the weight of a range (RFC 9110, section 12.5.4): `it-IT;q=0.8` has the weight 0.8 for Italian. */
 function weightOfRange(range: string, language: Language): number {
   const [tag = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
   if (tag !== language && !tag.startsWith(`${language}-`)) return 0;

@@ -26,7 +26,7 @@ import { FISCAL_TEXTS } from './fiscal-texts.ts';
 import { languageHeaders, languageOf } from './language.ts';
 import { belfioreCode } from './place-route.ts';
 
-/* The routes that take a person's data: a code for the person, and whether a code is that person's. */
+/* Routes about a person's data: the code of a person, and whether a code is that person's. */
 
 export function personRoutes(today: () => string): readonly Route[] {
   return [generateRoute(today), matchRoute(today)];

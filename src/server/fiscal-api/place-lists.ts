@@ -4,16 +4,16 @@ import { gzipSync } from 'node:zlib';
 import type { RouteResponse } from '../platform/http/route.ts';
 
 /*
- * Responses of /it: they change with the data of a release only, so that each has a validator and may be cached, and
- * long ones are compressed.
+ * Responses of /it. They change only with the data of a release, so that each has an ETag and may be cached. Long responses
+ * are compressed.
  */
 
-/** The first page of an array, and the address of the next one. */
+/** One page of an array, and the address of the next page. */
 export type Page<T> = { readonly items: readonly T[]; readonly next: string | undefined };
 
 export type PageQuery = { readonly limit?: string | undefined; readonly offset?: string | undefined };
 
-/** Part of a list; without a limit all of it from the offset on. */
+/** Returns part of a list. Without a limit, everything from the offset on. */
 export function pageOf<T>(all: readonly T[], query: PageQuery & Readonly<Record<string, unknown>>): Page<T> {
   const offset = Number(query.offset ?? 0);
   const limit = query.limit === undefined ? all.length : Number(query.limit);
@@ -26,13 +26,13 @@ export function pageOf<T>(all: readonly T[], query: PageQuery & Readonly<Record<
   return { items, next: `?${parameters}` };
 }
 
-/** A day for responses that depend on the data of the release alone. */
+/** Responses that depend only on the data of the release may be cached for a day. */
 const CACHE_CONTROL = 'public, max-age=86400';
 
-/** Compressing costs more than it saves below this. */
+/** Compressing a shorter response costs more than it saves. */
 const MIN_COMPRESSED_BYTES = 1024;
 
-/** `body` as JSON: 304 for a caller that has it, compressed for one that takes gzip. */
+/** Returns `body` as JSON: 304 when the caller has the current version, compressed when the caller accepts gzip. */
 export function lastingResponse(
   headers: IncomingHttpHeaders,
   body: unknown,
@@ -59,7 +59,7 @@ function isSame(ifNoneMatch: string | undefined, etag: string): boolean {
   return tags.includes('*') || tags.some((tag) => tag.replace(/^W\//, '') === etag.replace(/^W\//, ''));
 }
 
-/** `gzip;q=0` refuses it. */
+/** Whether the caller accepts gzip; `gzip;q=0` rejects it. */
 function takesGzip(headers: IncomingHttpHeaders): boolean {
   const codings = String(headers['accept-encoding'] ?? '').split(',');
   return codings.some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));

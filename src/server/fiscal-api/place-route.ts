@@ -5,7 +5,7 @@ import { FISCAL_ERROR_FORMAT, fiscalErrorResponse } from './fiscal-errors.ts';
 import { FISCAL_TEXTS } from './fiscal-texts.ts';
 import { languageHeaders } from './language.ts';
 
-/** Shared by the routes about places. */
+/** Properties that the routes about places share. */
 export const PLACE_ROUTE = {
   method: 'GET',
   tag: 'places',
@@ -21,7 +21,7 @@ const CACHE_HEADERS = {
   Vary: 'Accept-Encoding: long responses are compressed for callers that take gzip',
 };
 
-/** The responses of a route whose data change with a release only. */
+/** Describes the responses of a route whose data change only with a release. */
 export function lastingSuccess(
   description: string,
   schema: SuccessResponse['schema'],
@@ -33,7 +33,7 @@ export function lastingSuccess(
   };
 }
 
-/** The Belfiore code of the comune that holds a place today; its own where none is known. */
+/** Returns the Belfiore code of the comune to which a place belongs today; the place's own code when none is known. */
 export function belfioreCode(code: string): string {
   const found = findPlace(code);
   return found.ok ? (found.place.successor?.codiceCatastale ?? code) : code;

@@ -113,7 +113,7 @@ function placesRoute(): Route {
   });
 }
 
-/** More are no help to anybody who types. */
+/** Maximum number of suggestions; more do not help a user who types. */
 const MAX_FOUND = 100;
 
 function noSuchDate(language: Language): RouteResponse {
@@ -124,7 +124,7 @@ function noSuchDate(language: Language): RouteResponse {
   };
 }
 
-/** The library throws for a date that is none. */
+/** Whether the date is valid: the library throws for an invalid one. */
 function isDate(date: string | undefined): boolean {
   try {
     suggestPlaces('', { date });

@@ -20,7 +20,7 @@ export type Access = {
 
 export const NOBODY: Access = { identity: '', name: '', metadata: '', attributes: {}, kind: '', video: {} };
 
-/** Answered with 401 and a plain text before any service is called. */
+/** Causes a 401 with a plain text before any service is called. */
 export class InvalidTokenError extends Error {
   override readonly name = 'InvalidTokenError';
 }
@@ -47,7 +47,7 @@ function verifyToken(token: string, keys: Keys): Access {
   const error = isSigned(`${header}.${payload}`, signature, keys.apiSecret)
     ? findTimeError(claims, keys.tokenTime() / 1000)
     : 'token signature is invalid: signature is invalid';
-  // LiveKit quotes the token, so this does too: callers must remove it before they show or log the text.
+  // LiveKit quotes the token, so this text does too. Callers must remove it before they show or log the text.
   if (error !== undefined) throw new InvalidTokenError(`invalid token: ${token}, error: ${error}`);
   return toAccess(claims);
 }

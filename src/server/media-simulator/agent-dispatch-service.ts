@@ -13,7 +13,7 @@ export function agentDispatchService(context: SimulatorContext, rooms: Rooms): T
     ListDispatch: twirpMethod(ListAgentDispatchRequest, async ({ room }, access) => {
       ensureRoomAdmin(access, room);
       if (rooms.find(room) === undefined) {
-        // The real server asks the process of the room, and nobody responds.
+        // The real server asks the process of the room, which does not respond.
         await context.clock.sleep(context.timings.noResponseMs, context.closing);
         throw psrpcError('unavailable', 'no response from servers');
       }

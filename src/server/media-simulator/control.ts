@@ -12,22 +12,22 @@ import type { Rooms } from './rooms.ts';
 import type { Faults, SimulatorContext } from './settings.ts';
 import type { Streams } from './streams.ts';
 
-/** Simulates participants, broadcasters and failures: for tests, and behind /embedded for development. */
+/** Simulates participants, broadcasters and failures, for tests and for /embedded in development. */
 export type EmbeddedControl = {
-  /** Joins without media, and creates the room when it is not open. Throws RoomFullError when the room is full. */
+  /** Joins a participant without media, and creates the room if needed. Throws RoomFullError when the room is full. */
   readonly join: (room: string, participant: SimulatedParticipant) => ParticipantInfo;
-  /** False when there is no such participant. */
+  /** Returns false when there is no such participant. */
   readonly leave: (room: string, identity: string) => boolean;
   /** Publishes a track without media. */
   readonly publish: (room: string, identity: string, track?: SimulatedTrack) => TrackInfo;
   readonly unpublish: (room: string, identity: string, trackSid: string) => boolean;
-  /** A broadcaster connects to the ingress. */
+  /** Connects a broadcaster to the ingress. */
   readonly beginStream: (ingressId: string) => void;
-  /** The broadcaster disconnects. */
+  /** Disconnects the broadcaster. */
   readonly endStream: (ingressId: string) => void;
-  /** The recorder's process dies. */
+  /** Ends the recorder's process. */
   readonly killRecorder: (egressId: string) => void;
-  /** The recorder's browser dies, and its process goes on. */
+  /** Ends the recorder's browser, while its process continues. */
   readonly closeRecorderBrowser: (egressId: string) => void;
   readonly setFaults: (faults: Partial<Faults>) => void;
   /** Resolves when every webhook was delivered or dropped. */

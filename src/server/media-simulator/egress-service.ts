@@ -52,7 +52,7 @@ const MISSING: TwirpService = Object.fromEntries(
   ].map((method) => [method, unimplemented(method)]),
 );
 
-/** Without Redis a start fails as if there were no recorder; only the other calls mention Redis. */
+/** Finds a recorder. Without Redis a start fails as if there were no recorder; only the other calls mention Redis. */
 async function findRecorder({ clock, closing, timings, faults }: SimulatorContext): Promise<void> {
   const { redis, recorder } = faults();
   if (redis === 'absent' || recorder === 'absent') {
@@ -74,7 +74,7 @@ function findEgress(request: ListEgressRequest, recorders: Recorders): EgressInf
     .filter((info) => !request.active || !isOver(info));
 }
 
-/** When no living recorder responds, the egress is looked up after the time-out. */
+/** Stops an egress. When no living recorder responds, the egress is read after the time-out. */
 async function stop(egressId: string, context: SimulatorContext, recorders: Recorders): Promise<EgressInfo> {
   const run = recorders.find(egressId);
   const isReachable = context.faults().redis === 'present' && run !== undefined && !run.isDead;

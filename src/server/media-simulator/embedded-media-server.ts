@@ -21,10 +21,10 @@ import { createStreams } from './streams.ts';
 import { createWebhooks } from './webhooks.ts';
 
 export type EmbeddedMediaServer = {
-  /** http://HOST:PORT */
+  /** Address: http://HOST:PORT */
   readonly url: string;
   readonly control: EmbeddedControl;
-  /** Closes every connection and ends every wait; recordings and queued webhooks are lost. */
+  /** Closes every connection and ends every wait. Recordings and queued webhooks are lost. */
   readonly close: () => Promise<void>;
 };
 

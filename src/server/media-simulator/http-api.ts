@@ -13,7 +13,7 @@ const NO_MEDIA =
 
 export type HttpApi = {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Refuses a WebSocket. */
+  /** Rejects a WebSocket. */
   readonly refuseUpgrade: (socket: Duplex) => void;
 };
 
@@ -25,7 +25,7 @@ export type HttpApiParts = {
 
 type Response = { readonly status: number; readonly type: string; readonly body: string | Buffer };
 
-/** Metadata may have 512 KiB, and JSON escapes take up to six times as much. */
+/** Maximum body. Metadata may have 512 KiB, and JSON escapes take up to six times as much. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Serves LiveKit's paths, and /embedded. */

@@ -32,9 +32,9 @@ export type Recorders = {
   readonly list: () => readonly EgressInfo[];
   /** Requires a run whose recorder is alive. */
   readonly stop: (run: Run) => void;
-  /** Ends the recorder's process: the server removes its participant later, and the egress keeps its state for ever. */
+  /** Ends the recorder's process. The server removes its participant later, and the egress keeps its state forever. */
   readonly kill: (egressId: string) => void;
-  /** Ends the recorder's browser alone: its participant leaves the room, and the egress goes on until it is stopped. */
+  /** Ends only the recorder's browser. Its participant leaves the room, and the egress continues until it is stopped. */
   readonly closeBrowser: (egressId: string) => void;
 };
 
@@ -201,7 +201,7 @@ const RECORDER_PERMISSION = new ParticipantPermission({ canSubscribe: true, hidd
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 const START_SHIFT_MS = 40;
-/** The file holds what the recorder had buffered at its stop; the duration that it reports does not. */
+/** Media that the recorder has buffered at its stop is in the file, but not in the reported duration. */
 const HELD_MS = 600;
 
 function nanoseconds(ms: number): bigint {

@@ -10,7 +10,7 @@ export function storagePath(asked: string): string {
   return path.endsWith('.mp4') ? path : `${path}.mp4`;
 }
 
-/** Stores a finished recording where the request says, and returns its location. */
+/** Stores a finished recording in the requested location, and returns it. */
 export async function storeRecording(
   output: EncodedFileOutput,
   content: Buffer,

@@ -90,7 +90,7 @@ function participantMethods(context: SimulatorContext, rooms: Rooms): TwirpServi
       ensureRoomAdmin(access, request.room);
       const participant = rooms.find(request.room)?.participants.get(request.identity);
       if (participant === undefined) {
-        // The real server asks the process of the participant, and nobody responds.
+        // The real server asks the process of the participant, which does not respond.
         await context.clock.sleep(context.timings.noResponseMs, context.closing);
         throw psrpcError('unavailable', 'no response from servers');
       }
@@ -112,7 +112,7 @@ function participantMethods(context: SimulatorContext, rooms: Rooms): TwirpServi
   };
 }
 
-/** Nobody can connect to get the data. */
+/** Accepts data for participants. No client can connect to receive it. */
 function dataMethods(context: SimulatorContext, rooms: Rooms): TwirpService {
   return {
     SendData: twirpMethod(SendDataRequest, async ({ room }, access) => {
@@ -143,7 +143,7 @@ function setMuted(
   return new MuteRoomTrackResponse({ track });
 }
 
-/** Empty fields change nothing; an attribute with an empty value is removed. */
+/** Updates a participant. Empty fields change nothing; an attribute with an empty value is removed. */
 function update(participant: ParticipantInfo, request: UpdateParticipantRequest): ParticipantInfo {
   if (request.name !== '') participant.name = request.name;
   if (request.metadata !== '') participant.metadata = request.metadata;
@@ -154,7 +154,7 @@ function update(participant: ParticipantInfo, request: UpdateParticipantRequest)
   return participant;
 }
 
-/** Without the permission to publish the tracks end; without a list of sources every one may be published. */
+/** Ends tracks that the participant may not publish any more. An empty list of sources allows all of them. */
 function endForbiddenTracks(
   rooms: Rooms,
   room: string,

@@ -36,9 +36,9 @@ export type Rooms = {
   readonly open: (settings: RoomSettings) => Room;
   readonly find: (name: string) => LiveRoom | undefined;
   readonly list: () => readonly Room[];
-  /** Makes the room when it does not exist; someone of the same identity is put out. */
+  /** Joins a participant, and creates the room if needed. Another participant of the same identity is removed. */
   readonly join: (name: string, joiner: Joiner) => ParticipantInfo;
-  /** False when there was no such participant. */
+  /** Returns false when there was no such participant. */
   readonly leave: (name: string, identity: string, reason: DisconnectReason) => boolean;
   readonly publish: (name: string, identity: string, track: TrackInfo) => TrackInfo;
   readonly unpublish: (name: string, identity: string, trackSid: string) => boolean;
@@ -46,7 +46,7 @@ export type Rooms = {
   readonly close: (name: string, reason: DisconnectReason) => void;
 };
 
-/** LiveKit refuses such a join while it sets up the connection. */
+/** LiveKit rejects such a join while it sets up the connection. */
 export class RoomFullError extends Error {
   override readonly name = 'RoomFullError';
 }
@@ -92,7 +92,7 @@ export function createRooms(context: SimulatorContext, events: EventStream): Roo
   };
 
   const close = (room: LiveRoom, reason: DisconnectReason) => {
-    // Removed from the map first, so that listeners of participant_left do not find a room that is closing.
+    // Removes the room from the map first, so that listeners of participant_left do not find a room that is closing.
     live.delete(room.info.name);
     room.closing.abort();
     for (const participant of [...room.participants.values()]) remove(room, participant, reason);

@@ -1,7 +1,7 @@
 import type { SimulatorContext } from './settings.ts';
 
 /**
- * Runs `work` after `ms`, unless `signal` is aborted or the server closes first. Errors of `work` are logged, since no
+ * Runs `work` after `ms`, unless `signal` is aborted or the server closes first. Errors of `work` are logged, because no
  * caller waits for it.
  */
 export function runLater(

@@ -1,4 +1,4 @@
-/** The time that the simulator runs by. */
+/** The clock of the simulator. */
 export type Clock = {
   /** Unix time in milliseconds. */
   readonly now: () => number;
@@ -29,7 +29,7 @@ export type EmbeddedMediaSettings = {
   /** Receive every event, as the `webhook.urls` of a LiveKit configuration do. */
   readonly webhookUrls?: readonly string[] | undefined;
   readonly ingressUrls?: Partial<IngressUrls> | undefined;
-  /** LiveKit's room.enable_remote_unmute. Default false, as there. */
+  /** LiveKit's room.enable_remote_unmute; default false, like LiveKit's. */
   readonly enableRemoteUnmute?: boolean | undefined;
   readonly timings?: Partial<Timings> | undefined;
   readonly faults?: Partial<Faults> | undefined;
@@ -46,11 +46,11 @@ export type IngressUrls = { readonly rtmp: string; readonly whip: string };
 
 /** Durations in milliseconds. The defaults were measured on a real server with a real recorder. */
 export type Timings = {
-  /** From the start call until a recorder accepts the egress and egress_started is emitted. */
+  /** From the start request until a recorder accepts the egress and egress_started is emitted. */
   readonly startMs: number;
-  /** From then until the response to the start call, which therefore comes after the webhook. */
+  /** From then until the response to the start request, which therefore follows the webhook. */
   readonly startResponseMs: number;
-  /** As startMs, with a slow recorder: longer than callers wait. */
+  /** Like startMs, with a slow recorder: longer than callers wait. */
   readonly slowStartMs: number;
   /** From the start until the recorder joins the room. */
   readonly recorderJoinMs: number;
@@ -99,7 +99,7 @@ export type Faults = {
 
 export const NO_FAULTS: Faults = { redis: 'present', recorder: 'present', api: 'responding' };
 
-/** Shared by all parts of the simulator. */
+/** State and settings that all parts of the simulator share. */
 export type SimulatorContext = {
   readonly enableRemoteUnmute: boolean;
   readonly clock: Clock;

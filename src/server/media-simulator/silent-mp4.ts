@@ -1,7 +1,7 @@
 /*
- * Writes an MP4 (ISO/IEC 14496-12) with black pictures and silence that players and ffmpeg accept: one H.264 picture of
- * 64 x 36 per second, and AAC-LC at 48 kHz mono. The encoded pictures, the encoded silence and both decoder
- * configurations were made once with ffmpeg (libx264, aac); the boxes are written here.
+ * Writes an MP4 (ISO/IEC 14496-12) with black pictures and silence that players and ffmpeg accept: one H.264 picture of 64 x
+ * 36 per second, and AAC-LC at 48 kHz mono. The encoded pictures, the encoded silence and both decoder configurations were
+ * made once with ffmpeg (libx264, aac); this code writes the boxes.
  */
 
 const TIMESCALE = 1000;

@@ -13,7 +13,7 @@ import type { EventStream } from './events.ts';
 import type { Rooms } from './rooms.ts';
 import type { SimulatorContext } from './settings.ts';
 
-/** The ingresses and the simulated streams that are pushed to them. */
+/** The ingresses and their simulated streams. */
 export type Streams = {
   readonly add: (info: IngressInfo) => void;
   readonly find: (ingressId: string) => IngressInfo | undefined;

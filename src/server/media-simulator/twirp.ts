@@ -13,7 +13,7 @@ export type TwirpMethod = (body: Buffer, format: TwirpFormat, access: Access) =>
 
 export type TwirpService = Readonly<Record<string, TwirpMethod>>;
 
-/** A method that needs media, or that no user of the simulator calls. */
+/** Creates a method that needs media, or that no user of the simulator calls. */
 export function unimplemented(method: string): TwirpMethod {
   return async () => {
     throw new TwirpError('unimplemented', `the embedded media server carries no media and has no ${method}`);

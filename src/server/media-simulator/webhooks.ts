@@ -4,11 +4,10 @@ import type { MediaEvent } from './events.ts';
 import type { SimulatorContext } from './settings.ts';
 
 /*
- * Sends LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. Each receiver has one queue per subject
- * (egress, ingress or room), which keeps the order and is independent of the other queues. A delivery is tried again
- * after 1, 2, 4 and 8 s on a broken connection, 429, or 5xx other than 501, with the same body and signature; any other
- * response counts as delivered. A delivery that waited longer than 30 s, or behind 200 others, is dropped. Nothing
- * survives a restart.
+ * Sends LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. Each receiver has one queue per subject (egress,
+ * ingress or room), which keeps the order and is independent of the other queues. A delivery is tried again after 1, 2, 4
+ * and 8 s on a broken connection, 429, or 5xx other than 501, with the same body and signature; any other response counts as
+ * delivered. A delivery that waited longer than 30 s, or behind 200 others, is dropped. The queues are lost in a restart.
  */
 const MAX_AGE_MS = 30_000;
 const MAX_DEPTH = 200;

@@ -4,10 +4,13 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Log } from './log.ts';
 
 const STANDARD_ERROR = 2;
-/** Lines are written in batches, because a write for each request costs a good part of a short request. */
+/**
+ * Bytes of a batch. Lines are written in batches, because a write for each request is a large part of the cost of a short
+ * request.
+ */
 const BATCH_LENGTH = 32_768;
 const WRITE_EVERY_MS = 200;
-/** Longer than a batch, so that the destination writes only when it is told to. */
+/** Longer than a batch, so that the destination writes only on request. */
 const BATCH_BYTES = 4 * BATCH_LENGTH;
 /** Memory for lines that the reader of the log has not taken yet. Further batches are dropped and counted. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
@@ -16,13 +19,13 @@ const EXIT_TIMEOUT_MS = 2000;
 /** Pause between two attempts of an ending process to write. */
 const RETRY_PAUSE_MS = 10;
 
-/** Which program a line is of: several instances, and several versions during an upgrade, may share a log. */
+/** The program that wrote a line: several instances, and several versions during an upgrade, may share a log. */
 export type LogProgram = { readonly version?: string; readonly instance?: string };
 
 /**
- * Logs one JSON object per line to standard error; standard output belongs to the command line. Buffered lines are
- * written when the process ends, also after an uncaught exception. A reader that stalls costs lines, not memory: the
- * next line that is written says how many were dropped.
+ * Logs one JSON object per line to standard error; standard output belongs to the command line. Buffered lines are written
+ * when the process ends, also after an uncaught exception. A reader that stalls costs lines, not memory: the next line that
+ * is written has the number of dropped lines.
  */
 export function createLog(level: string, program: LogProgram = {}): Log {
   const writer = createBatchWriter();
@@ -95,8 +98,8 @@ function createBatchWriter() {
     writeRest: (): void => {
       exitDeadline = performance.now() + EXIT_TIMEOUT_MS;
       try {
-        // A background write that has begun may never finish in an ending process, so it is repeated synchronously.
-        // After an error this would retry for ever.
+        // A background write that has begun may never finish in an ending process, so it is repeated synchronously. After an
+        // error this would retry forever.
         if (!isFailing) destination.flushSync();
       } catch {
         // The reader has not taken the lines in time. Pino would try again, unless the destination is destroyed.

@@ -1,4 +1,4 @@
-/** Resolves to the result of `work`, or to `late` when that takes longer than `timeoutMs`. */
+/** Returns the result of `work`, or `late` when that takes longer than `timeoutMs`. */
 export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, late: T): Promise<T> {
   const { promise: timeUp, resolve } = Promise.withResolvers<T>();
   const timer = setTimeout(() => resolve(late), timeoutMs);

@@ -1,4 +1,4 @@
-/** Reads a stream of bytes in pieces of asked sizes, and takes no more from it than it needs. */
+/** Reads a stream of bytes in pieces of requested sizes, and reads no more from it than needed. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest = Buffer.alloc(0);
@@ -8,7 +8,7 @@ export class ByteReader {
     this.#chunks = stream[Symbol.asyncIterator]();
   }
 
-  /** As many bytes as asked for; fewer only at the end of the stream. */
+  /** Returns as many bytes as requested; fewer only at the end of the stream. */
   async read(count: number): Promise<Buffer> {
     await this.#fill(count);
     const taken = this.#rest.subarray(0, count);
@@ -16,7 +16,7 @@ export class ByteReader {
     return taken;
   }
 
-  /** The same, and leaves them to be read. */
+  /** Returns the next bytes without consuming them. */
   async peek(count: number): Promise<Buffer> {
     await this.#fill(count);
     return this.#rest.subarray(0, count);
@@ -30,7 +30,7 @@ export class ByteReader {
     }
   }
 
-  /** Up to a line feed, which is taken and not returned; undefined where there is none within so many bytes. */
+  /** Returns the text up to a line feed, which is consumed; undefined when there is none within `most` bytes. */
   async readLine(most: number): Promise<string | undefined> {
     for (let length = 64; ; length = Math.min(length * 2, most)) {
       const head = await this.peek(length);

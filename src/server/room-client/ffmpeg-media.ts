@@ -7,15 +7,15 @@ import { badMedia, RoomClientError } from './room-client-error.ts';
 import { readWavOrRaw } from './wav.ts';
 
 /*
- * Files of every other kind, read by ffmpeg: one process for the sound and one for the pictures, since one process that
- * writes both would wait for ever for the reader of the one that is not due yet.
+ * Reads files of every other kind with ffmpeg. Audio and video have a process each, because one process that writes both
+ * would wait forever for the reader of the one that is not due yet.
  */
 
 const SOUND = { sampleRate: 48_000, channels: 2 };
 const MAX_WIDTH = 1280;
 const MAX_HEIGHT = 720;
 const FRAMES_PER_SECOND = 25;
-/** No protocol but that of files: a playlist must not make ffmpeg fetch what its author names. */
+/** Allows only the protocol of files: a playlist must not make ffmpeg fetch addresses that its author names. */
 const INPUT = ['-hide_banner', '-nostats', '-nostdin', '-loglevel', 'error', '-protocol_whitelist', 'file'];
 
 export function createFfmpegMedia(path: string, environment: NodeJS.ProcessEnv): MediaSource {
@@ -63,7 +63,7 @@ async function openMedia(
   return { sound, picture, close };
 }
 
-/** Undefined where the file has no sound. */
+/** Returns undefined when the file has no audio. */
 async function soundOf({ bytes }: Ffmpeg): Promise<Sound | undefined> {
   const sound = await readWavOrRaw(bytes, { name: 'the sound', raw: SOUND });
   const first = await sound.frames.next();
@@ -76,7 +76,7 @@ async function* startingWith<T>(first: T, rest: AsyncIterator<T>): AsyncGenerato
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** Undefined where the file has no pictures. The size is in the first line, `YUV4MPEG2 W1280 H720 …`. */
+/** Returns undefined when the file has no video. The size is in the first line, `YUV4MPEG2 W1280 H720 …`. */
 async function pictureOf({ bytes }: Ffmpeg): Promise<Picture | undefined> {
   const reader = new ByteReader(bytes);
   const header = (await reader.readLine(1_024)) ?? '';
@@ -101,12 +101,15 @@ async function* framesOf(
 
 type Ffmpeg = {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Why it has ended badly; undefined while it runs, or when it has ended well. */
+  /** Why ffmpeg failed; undefined while it runs, or when it has succeeded. */
   failure(): Promise<{ readonly kind: 'missing' | 'failed'; readonly text: string } | undefined>;
   stop(): Promise<void>;
 };
 
-/** Variables that ffmpeg needs to be found and to run; a bug in it must not find secrets. */
+/**
+ * Environment variables that ffmpeg needs to be found and to run. It gets no others, because an exploited bug in it must not
+ * find secrets.
+ */
 const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'SystemRoot'] as const;
 const MAX_STDERR = 4_096;
 

@@ -8,8 +8,8 @@ import { RoomClientError } from './room-client-error.ts';
 import type { WavWriter } from './wav-writer.ts';
 
 /*
- * A participant without a browser: joins a room with an access token, publishes, listens, and leaves at the end of what it
- * publishes, at the signal, or when the media server ends the connection.
+ * A participant without a browser: joins a room with an access token, publishes, listens, and leaves at the end of the
+ * published media, at the signal, or when the media server ends the connection.
  */
 
 export type Sdk = typeof import('@livekit/rtc-node');
@@ -35,12 +35,12 @@ export type RoomVisit = {
   readonly isLooped: boolean;
   readonly writer: WavWriter | undefined;
   readonly now: () => number;
-  /** Leaves the room. Its reason, where it is an Error, is thrown. */
+  /** Makes the participant leave the room. If the reason of the abort is an Error it is thrown. */
   readonly signal: AbortSignal;
   readonly onNews: (news: RoomClientNews) => void;
 };
 
-/** @throws RoomClientError where the room cannot be joined; errors of the media */
+/** @throws RoomClientError when the room cannot be joined; errors of the media */
 export async function joinRoom(sdk: Sdk, visit: RoomVisit): Promise<RoomClientEnd> {
   const room = new sdk.Room();
   const left = Promise.withResolvers<RoomClientEnd>();
@@ -74,7 +74,7 @@ async function connect(room: Room, { url, token, signal }: RoomVisit): Promise<v
   }
 }
 
-/** The room client itself cannot be told to give up connecting; what it has made by then is left with the room. */
+/** The room client cannot cancel a connection attempt. Objects that it has made by then are released with the room. */
 async function untilAborted(connecting: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => aborted.resolve(), { once: true });
@@ -121,7 +121,7 @@ async function stay(
           signal,
           onPublished: ({ kind, sid }) => onNews({ type: 'published', kind, trackSid: sid }),
         });
-  // It is awaited below, and also fails when the connection has ended first.
+  // The promise is awaited below. It also rejects when the connection has ended first.
   const end = played?.then((): RoomClientEnd => 'played');
   end?.catch(() => {});
   try {

@@ -13,19 +13,19 @@ type Sdk = typeof import('@livekit/rtc-node');
 
 export type Listening = {
   readonly writer: WavWriter;
-  /** Milliseconds of a clock that goes on evenly. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   readonly onHeard: (identity: string) => void;
 };
 
 export type Listener = {
-  /** Asks for the sound of those who are there already. */
+  /** Subscribes to the audio of participants who are already in the room. */
   subscribe(): void;
-  /** Ends the file. */
+  /** Completes the file. */
   close(): Promise<void>;
 };
 
-/** Writes what is said in a room to a file, from now on. Only sound is received: pictures would cost bandwidth for nothing. */
+/** Writes the audio of a room to a file, from now on. Only audio is received, because video would only cost bandwidth. */
 export function listen(sdk: Sdk, room: Room, { writer, now, onHeard }: Listening): Listener {
   const mixer = new SoundMixer(now, (samples) => writer.write(samples));
   const streams = new Set<AudioStream>();

@@ -11,7 +11,7 @@ export type Publication =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'stdin'; readonly stream: Readable; readonly raw: RawFormat };
 
-/** Rejects where the file cannot be opened. */
+/** Opens media. Rejects when the file cannot be opened. */
 export async function mediaOf(
   publication: Publication,
   environment: NodeJS.ProcessEnv,
@@ -25,7 +25,7 @@ export async function mediaOf(
     );
   }
   const { path } = publication;
-  // A file that is not there is told before the room is joined, and by its own name rather than by ffmpeg's.
+  // Reports a missing file before the room is joined, and by its own name instead of ffmpeg's.
   await (await open(path)).close();
   if (!/\.wav$/i.test(path)) return createFfmpegMedia(path, environment);
   let file: Readable | undefined;

@@ -1,6 +1,6 @@
 /*
- * The media that a participant publishes: sound in frames of 20 ms and pictures at a fixed rate, both from the same beginning. The
- * player asks for each when it is due, so that a file is read no faster than it is heard.
+ * The media that a participant publishes: audio in frames of 20 ms and pictures at a fixed rate, both from the same
+ * beginning. The player reads each frame when it is due, so that a file is read no faster than it is played.
  */
 
 export const FRAME_MS = 20;
@@ -8,7 +8,7 @@ export const FRAME_MS = 20;
 export type Sound = {
   readonly sampleRate: number;
   readonly channels: number;
-  /** Interleaved samples; each of FRAME_MS. */
+  /** Interleaved samples. Each frame has FRAME_MS. */
   readonly frames: AsyncIterator<Int16Array>;
 };
 
@@ -27,11 +27,11 @@ export type Media = {
 };
 
 export type MediaSource = {
-  /** Begins anew; a source of which there is only one, such as standard input, is opened once. */
+  /** Opens the media from its beginning. A source that exists once, such as standard input, can be opened only once. */
   open(): Promise<Media>;
 };
 
-/** Samples of one channel in a frame. */
+/** Number of samples of one channel in a frame. */
 export function frameLength(sampleRate: number): number {
   return (sampleRate * FRAME_MS) / 1000;
 }

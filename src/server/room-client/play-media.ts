@@ -3,14 +3,15 @@ import { FRAME_MS, frameLength, type Media, type MediaSource, type Picture } fro
 
 type Sdk = typeof import('@livekit/rtc-node');
 
-/** Sound handed over in advance: enough to bridge a busy machine, little enough that a stop is heard soon. */
+/** Audio that is queued in advance: enough to bridge a busy machine, and little enough that a stop takes effect soon. */
 const QUEUE_MS = 200;
 const QUEUED_FRAMES = QUEUE_MS / FRAME_MS;
-/** Silence after the end, so that the last word is not cut off by whatever still buffers it. */
+/** Frames of silence after the end, so that a buffer does not cut off the last word. */
 const TAIL_FRAMES = 15;
 /**
- * Somebody who is there hears a new track only once it is subscribed to: silence goes before, until that is so and a little
- * longer, so that the first word is not lost; but no longer than this, as perhaps nobody wants to hear it.
+ * Maximum frames of silence before the media. A participant in the room hears a new track only after subscribing to it.
+ * Therefore silence precedes the media until then and a little longer, so that the first word is not lost; but not longer
+ * than this, because perhaps nobody wants to listen.
  */
 const MOST_LEAD_FRAMES = 100;
 const LEAD_FRAMES = 15;
@@ -19,16 +20,16 @@ const SILENT_RATE = 48_000;
 export type Playing = {
   readonly source: MediaSource;
   readonly isLooped: boolean;
-  /** Whether somebody else is in the room, who is waited for. */
+  /** Whether another participant is in the room, whose subscription is awaited. */
   readonly isAwaited: boolean;
   readonly signal: AbortSignal;
   readonly onPublished: (track: { readonly kind: 'audio' | 'video'; readonly sid: string }) => void;
 };
 
 /**
- * Publishes a source and plays it to its end, or until the signal. The room client's queue of sound is the clock:
- * `captureFrame` resolves when there is room in it, and each picture is handed over when the sound beside it is heard. A
- * source without sound is timed by silence that nobody gets.
+ * Publishes a source and plays it to its end, or until the signal. The room client's audio queue is the clock:
+ * `captureFrame` resolves when the queue has space, and each picture is sent when the audio beside it is played. A source
+ * without audio is timed by silence that is not published.
  */
 export async function playMedia(sdk: Sdk, participant: LocalParticipant, playing: Playing): Promise<void> {
   const { source, isLooped, isAwaited, signal, onPublished } = playing;
@@ -55,7 +56,7 @@ export async function playMedia(sdk: Sdk, participant: LocalParticipant, playing
 type Sink = {
   readonly audio: AudioSource;
   readonly video: VideoSource | undefined;
-  /** Resolves when somebody is subscribed to one of the tracks. */
+  /** Resolves when a participant has subscribed to one of the tracks. */
   readonly subscribed: Promise<void>;
   close(): Promise<void>;
 };
@@ -111,12 +112,12 @@ async function playOnce(sdk: Sdk, { media, sink }: Played, signal: AbortSignal):
     const samples = next !== undefined && next.done !== true ? next.value : undefined;
     if (samples === undefined && (pictures === undefined || pictures.isAtEnd)) return;
     await audio.captureFrame(frameOf(sdk, audio, samples));
-    // The sound that was handed over now is heard when the queue has been played.
+    // Audio that was queued now is played when the queue before it has been played.
     await pictures?.show((frames - QUEUED_FRAMES) * FRAME_MS);
   }
 }
 
-/** A pipe may never have a next frame: the signal ends the wait for it. */
+/** A pipe may never have a next frame, so the signal ends the wait for it. */
 async function untilAborted<T>(next: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) return undefined;
   const aborted = Promise.withResolvers<undefined>();
@@ -177,7 +178,7 @@ async function playTail(sdk: Sdk, { audio }: Sink, signal: AbortSignal): Promise
   if (!signal.aborted) await audio.waitForPlayout();
 }
 
-/** Silence where there are no samples. */
+/** Returns a frame of silence without samples. */
 function frameOf(sdk: Sdk, { sampleRate, numChannels }: AudioSource, samples: Int16Array | undefined) {
   const length = frameLength(sampleRate);
   return new sdk.AudioFrame(samples ?? new Int16Array(length * numChannels), sampleRate, numChannels, length);

@@ -1,6 +1,9 @@
 import { HintedError } from '../../contract/hint.ts';
 
-/** Why a room cannot be joined, or a file not be played. `ERR_UNAVAILABLE` may be otherwise later, or once something is installed. */
+/**
+ * Error for a room that cannot be joined, or for a file that cannot be played. `ERR_UNAVAILABLE` may go away later, or after
+ * an installation.
+ */
 export class RoomClientError extends HintedError {
   override readonly name = 'RoomClientError';
   readonly code: 'ERR_UNAVAILABLE' | 'ERR_BAD_MEDIA';
@@ -15,7 +18,7 @@ export class RoomClientError extends HintedError {
   }
 }
 
-/** A file of sound or pictures that cannot be played as it is. */
+/** Error for a file of audio or video that cannot be played as it is. */
 export function badMedia(
   reason: string,
   hint: { readonly text: string; readonly command?: string },

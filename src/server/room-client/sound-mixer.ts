@@ -1,13 +1,15 @@
 /*
- * Mixes the tracks of a room into one track of sound that is as long as the call: each track's samples are placed at the
- * instant at which they came, and where nobody speaks there is silence. What no track can still add to is handed out.
+ * Mixes the tracks of a room into one audio track that is as long as the call. The samples of each track are placed at the
+ * time of their arrival, with silence where nobody speaks. Samples are written when no track can change them any more.
  */
 
 export const LISTENED_RATE = 48_000;
 
-/** A track that lags behind by more than this continues at the present: the network has swallowed what lies between. */
+/**
+ * A track that lags behind by more than this continues at the present, because the network has lost the samples in between.
+ */
 const MAX_LAG = LISTENED_RATE / 2;
-/** Samples stay for this long, since tracks come a little apart. */
+/** Samples are held for this long, because the tracks do not arrive in step. */
 const HELD = LISTENED_RATE;
 const MAX_PIECE = 10 * LISTENED_RATE;
 
@@ -17,11 +19,11 @@ export class SoundMixer {
   readonly #now: () => number;
   readonly #startedAt: number;
   readonly #write: (samples: Int16Array) => void;
-  /** Sums of the samples that are not handed out yet, the first of them at `#written`. */
+  /** Sums of the samples that are not written yet. The first one is at `#written`. */
   #sums = new Int32Array(2 * HELD);
   #written = 0;
 
-  /** @param now milliseconds of a clock that goes on evenly */
+  /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number, write: (samples: Int16Array) => void) {
     this.#now = now;
     this.#startedAt = now();
@@ -42,7 +44,7 @@ export class SoundMixer {
     };
   }
 
-  /** Hands out all that is left, up to the present. */
+  /** Writes all remaining samples up to the present. */
   end(): void {
     this.#handOut(this.#position());
   }

@@ -1,6 +1,6 @@
 import { frameLength, type Media, type MediaSource, type Picture, type Sound } from './media.ts';
 
-/** A moving picture and a tone, for as long as somebody wants them. */
+/** Creates an endless source with a moving picture and a tone. */
 export function createTestPattern(parts: readonly ('audio' | 'video')[]): MediaSource {
   return {
     open: async (): Promise<Media> => ({
@@ -15,7 +15,7 @@ const TONE_HZ = 440;
 const PATTERN = { width: 640, height: 360, framesPerSecond: 15 };
 
 const SAMPLE_RATE = 48_000;
-/** A quarter of full scale: clearly speech-loud, and bearable in a headset. */
+/** A quarter of full scale: as loud as speech, and bearable in a headset. */
 const AMPLITUDE = 8_192;
 
 function tone(): Sound {
@@ -45,7 +45,7 @@ const STEP = 4;
 
 function movingBars(): Picture {
   const { width, height } = PATTERN;
-  // Twice as wide as the picture, so that each frame is a window of it.
+  // The picture is twice as wide as a frame, and each frame is a window of it.
   const rows = ([0, 1, 2] as const).map((plane) => {
     const planeWidth = plane === 0 ? width : width / 2;
     const bar = planeWidth / BARS.length;

@@ -2,20 +2,20 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 
 /*
- * Writes a WAV file of one channel while it grows. Its header says "as long as the file is" until the end, so that what a
- * killed process leaves can be played too.
+ * Writes a WAV file of one channel while it grows. Until the end its header has an unknown length, so that the file of a
+ * killed process can be played too.
  */
 
 export type WavWriter = {
   write(samples: Int16Array): void;
-  /** Resolves when everything is in the file. Rejects with the first error of writing. */
+  /** Resolves when everything is in the file. Rejects with the first write error. */
   close(): Promise<void>;
 };
 
 const HEADER_BYTES = 44;
 const UNKNOWN_LENGTH = 0xffffffff;
 
-/** A stream, such as a pipe, that other programs read. */
+/** Writes to a stream, such as a pipe that another program reads. */
 export function createWavStream(stream: Writable, sampleRate: number): WavWriter {
   stream.write(header(sampleRate, UNKNOWN_LENGTH));
   return {
@@ -24,7 +24,9 @@ export function createWavStream(stream: Writable, sampleRate: number): WavWriter
   };
 }
 
-/** A new file; rejects with EEXIST where there is one. `onError` is called with the first error, such as a full disk. */
+/**
+ * Creates a new file. Rejects with EEXIST when it exists. `onError` is called with the first error, such as a full disk.
+ */
 export async function createWavFile(
   path: string,
   { sampleRate, onError }: { readonly sampleRate: number; readonly onError: (error: Error) => void },
@@ -61,7 +63,7 @@ export async function createWavFile(
   };
 }
 
-/** One write may take less than it is given. */
+/** Repeats partial writes. */
 async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;

@@ -3,28 +3,28 @@ import { frameLength, isUsualRate, type Sound } from './media.ts';
 import { badMedia } from './room-client-error.ts';
 
 /*
- * WAV files with 16-bit samples, read as they come: a pipe that never ends is no different from a file. The header is that
- * of https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html.
+ * Reads WAV files with 16-bit samples as they arrive, so that a pipe that never ends is no different from a file. The header
+ * is described in https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html.
  */
 
 export type RawFormat = { readonly sampleRate: number; readonly channels: number };
 
 const BYTES_PER_SAMPLE = 2;
 const PCM = 1;
-/** The format code of files with more to say; the code that counts is in the extension. */
+/** Format code of files with an extension, which has the actual code. */
 const EXTENSIBLE = 0xfffe;
 const EXTENSION_CODE_AT = 24;
-/** Writers to a pipe do not know the length: everything up to the end is sound. */
+/** Lengths that mean "unknown", from programs that write to a pipe: everything up to the end is audio. */
 const UNKNOWN_LENGTHS: readonly number[] = [0, 0x7fffffff, 0xffffffff];
 
-/** @throws RoomClientError for what is no WAV file of 16-bit samples */
+/** @throws RoomClientError for a file that is no WAV file of 16-bit samples */
 export async function readWav(stream: AsyncIterable<Uint8Array>, name: string): Promise<Sound> {
   const reader = new ByteReader(stream);
   if (!isRiff(await reader.peek(12))) throw badMedia(`${name} is not a WAV file`, convert(name));
   return await readSound(reader, name);
 }
 
-/** A WAV file, or, without its header, samples in the given format. */
+/** Reads a WAV file or, without a header, samples in the given format. */
 export async function readWavOrRaw(
   stream: AsyncIterable<Uint8Array>,
   { name, raw }: { readonly name: string; readonly raw: RawFormat },
@@ -77,7 +77,7 @@ function soundOf(reader: ByteReader, { sampleRate, channels }: RawFormat, bytes:
   return { sampleRate, channels, frames: framesOf(reader, { sampleRate, channels }, bytes) };
 }
 
-/** The last frame is filled up with silence. */
+/** Fills the last frame up with silence. */
 async function* framesOf(
   reader: ByteReader,
   { sampleRate, channels }: RawFormat,

@@ -18,8 +18,8 @@ export type BackupSource = {
 export type Backup = { readonly folder: string; readonly sizeBytes: number; readonly key: Manifest['key'] };
 
 /**
- * Backs the SQLite database and the key of its secrets up into a new folder, for the owner alone. The service may run
- * meanwhile. The folder gets its name when everything in it is on the disk.
+ * Backs up the SQLite database and the encryption key into a new folder that only the owner can read. The service may run at
+ * the same time. The folder gets its name when everything in it is on the disk.
  *
  * @throws ServiceError conflict when the folder exists, and storage-unavailable when there is no database.
  */

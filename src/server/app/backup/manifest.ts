@@ -10,15 +10,15 @@ export const DATABASE_FILE = 'rtc.sqlite';
 export const KEY_FILE = 'encryption.key';
 export const MANIFEST_FILE = 'backup.json';
 
-/** Contents of a backup. It is written last: a folder without a manifest is not a whole backup. */
+/** Contents of a backup. The manifest is written last: a folder without one is an incomplete backup. */
 export type Manifest = {
   readonly format: 1;
-  /** The version of the service that made the backup. */
+  /** Version of the service that made the backup. */
   readonly version: string;
   readonly createdAt: string;
-  /** The key of the webhook secrets is in a file of the backup, or in the setting ENCRYPTION_KEY. */
+  /** Whether the key of the webhook secrets is in a file of the backup, or in the setting ENCRYPTION_KEY. */
   readonly key: 'file' | 'setting';
-  /** SHA-256 in hex, by name. */
+  /** SHA-256 in hex, by file name. */
   readonly files: Readonly<Record<string, string>>;
 };
 
@@ -29,7 +29,7 @@ export async function hashFile(path: string): Promise<string> {
 }
 
 /**
- * Reads the manifest of a backup and checks that its files are those that were written.
+ * Reads the manifest of a backup and checks that its files are unchanged.
  *
  * @throws ServiceError invalid-request that names the file.
  */

@@ -14,8 +14,9 @@ import { DATABASE_FILE } from './manifest.ts';
 export type MigrationSource = { readonly dataDir: string; readonly clock: Clock; readonly log: Log };
 
 /**
- * Copies the SQLite database into an empty PostgreSQL database, checked row by row. The file is not changed: the
- * service can go back to it. A copy of it is brought to this version's schema first, so that both sides have the same.
+ * Copies the SQLite database into an empty PostgreSQL database and checks the copy row by row. The file is not changed, so
+ * that the service can return to it. A copy of the file is migrated to this version's schema first, so that both sides have
+ * the same schema.
  *
  * @throws ServiceError conflict when a service or a worker has the file open or the target has rows, and
  *   storage-unavailable when one of the two cannot be used.
@@ -33,7 +34,7 @@ export async function migrateToPostgres(
   await checkSqliteFile(database);
   // The driver takes time to load, and no other command of this program needs it.
   const { loadTables } = await import('../../platform/storage/postgres/load-tables.ts');
-  // Whoever wants the service's database may not have it until the copy is complete.
+  // No service may open the database until the copy is complete.
   const held = holdSqliteFile(database);
   const copy = `${database}.migrating`;
   try {

@@ -9,16 +9,16 @@ import { DATABASE_FILE, KEY_FILE, type Manifest, readManifest } from './manifest
 export type Restoration = {
   readonly createdAt: string;
   readonly key: Manifest['key'];
-  /** Files that were there before, under the names that they have now. */
+  /** Existing files that were renamed, by their new names. */
   readonly keptAside: readonly string[];
 };
 
 /**
- * Puts a backup in the place of the database. Nothing is deleted: what was there is renamed. Everything is checked
- * before anything is changed.
+ * Replaces the database by a backup. Nothing is deleted: existing files are renamed. Everything is checked before anything
+ * is changed.
  *
  * @throws ServiceError conflict when a service or a worker has the database open, invalid-request when the backup is
- *   not whole, and storage-unavailable when it is damaged or of a newer version.
+ *   incomplete, and storage-unavailable when it is damaged or of a newer version.
  */
 export async function restoreBackup(
   { dataDir, now }: { readonly dataDir: string; readonly now: number },
@@ -69,7 +69,7 @@ async function exchange({
   };
   const hasOwnKey = manifest.key === 'file';
   const isSameKey = hasOwnKey && (await isSame(join(folder, KEY_FILE), join(dataDir, KEY_FILE)));
-  // A log without its file would be taken for that of the file which comes.
+  // SQLite would take an existing log for that of the restored file.
   for (const suffix of ['', '-wal', '-shm', '-journal']) await keepAside(DATABASE_FILE + suffix);
   if (hasOwnKey && !isSameKey) {
     await keepAside(KEY_FILE);

@@ -38,7 +38,7 @@ export type Config = {
   readonly recordingPath: string;
   readonly speech: SpeechConfig;
   readonly metrics: 'off' | 'signed' | { readonly host: string; readonly port: number };
-  /** Undefined when no traces are wanted. */
+  /** Undefined when tracing is off. */
   readonly tracing: TracingConfig | undefined;
 };
 

@@ -1,6 +1,6 @@
 import { HTTP, integerSetting, type Setting, switchSetting, textSetting, urlSetting } from './setting.ts';
 
-/** Settings of recordings and of what keeps their files. */
+/** Settings of recordings and of the storage of their files. */
 export const RECORDING_SETTINGS = {
   S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined }),
   S3_ENDPOINT: urlSetting({

@@ -1,6 +1,6 @@
 import { integerSetting } from './setting.ts';
 
-/** How long ended things are kept. */
+/** How long ended records are kept. */
 export const RETENTION_SETTINGS = {
   EVENT_RETENTION: integerSetting({
     meaning: 'How long events are kept',

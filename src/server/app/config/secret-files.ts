@@ -4,12 +4,12 @@ import { SETTINGS } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Far more than a secret or a database's address has. */
+/** Far longer than any secret or database address. */
 const MAX_BYTES = 64 * 1024;
 
 /**
  * Replaces `NAME_FILE` by `NAME` with the content of the file, for every secret setting, as Docker, Kubernetes and systemd
- * hand out secrets. A line feed at the end is not part of the secret. Faults go into `faults`; none of them has a secret.
+ * provide secrets. A line feed at the end is not part of the secret. Adds errors, without secrets, to `faults`.
  */
 export function readSecretFiles(environment: Environment, faults: string[]): Environment {
   const read: Record<string, string> = {};

@@ -19,7 +19,7 @@ import { TRACING_SETTINGS } from './tracing-settings.ts';
 const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];
 const SECOND_PER_YEAR = 31_536_000;
 
-/** In the working directory. */
+/** Relative to the working directory. */
 export const DEFAULT_DATA_DIR = '.rtc';
 
 /** Every environment variable that the service reads. */

@@ -17,10 +17,10 @@ export type TracingConfig = {
       };
 };
 
-/** The specification's own. */
+/** The default endpoint of the OpenTelemetry specification. */
 const LOCAL_COLLECTOR = 'http://localhost:4318';
 
-/** Undefined when no traces are wanted. */
+/** Undefined when tracing is off. */
 export function tracingConfig(values: SettingValues, faults: string[]): TracingConfig | undefined {
   const endpoint = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   const url = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${endpoint ?? LOCAL_COLLECTOR}/v1/traces`;
@@ -58,7 +58,7 @@ function otlpSettings(values: SettingValues) {
   };
 }
 
-/** `name=value,…`, percent-encoded, as the specification has headers and resource attributes. */
+/** Parses `name=value,…` with percent-encoding, as the specification defines headers and resource attributes. */
 function pairsOf(text: string): Readonly<Record<string, string>> {
   if (text === '') return {};
   const pairs = text.split(',').map((pair) => {
@@ -68,7 +68,7 @@ function pairsOf(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-/** A value that is not well encoded is meant as it stands. */
+/** A value that is not well encoded is taken literally. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.trim());

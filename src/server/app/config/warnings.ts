@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** The effective settings that the warnings are about. */
+/** The effective settings that cause warnings. */
 export type RiskySettings = {
   readonly host: string;
   /** The current secret first, then the previous one. */
@@ -14,7 +14,7 @@ export type RiskySettings = {
 /** LiveKit's minimum for its secrets. An attacker who has a signature can guess shorter secrets offline. */
 const MIN_SECRET_LENGTH = 32;
 
-/** Settings that are allowed but unwise, one sentence each, without values of secrets. */
+/** Returns a sentence for each setting that is allowed but unwise, without values of secrets. */
 export function warningsOf(settings: RiskySettings): readonly string[] {
   return [...secretWarnings(settings), ...exposureWarnings(settings)];
 }

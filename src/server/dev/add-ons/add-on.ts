@@ -7,11 +7,11 @@ export type AddOn = {
   readonly name: DevAddOn;
   readonly logFile: string;
   readonly start: (logMode: 'truncate' | 'append') => RunningChild;
-  /** Whether the service would find it at work. */
+  /** Whether the service finds the add-on ready for work. */
   readonly isReady: (serviceUrl: string) => Promise<boolean>;
 };
 
-/** An add-on that does not run, and what it is missing. */
+/** An add-on that cannot run, and what it is missing. */
 export type AbsentAddOn = {
   readonly name: DevAddOn;
   readonly reason: string;

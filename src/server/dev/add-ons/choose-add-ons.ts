@@ -3,19 +3,19 @@ import { absentBecause } from './absent-because.ts';
 import type { AbsentAddOn, AddOn } from './add-on.ts';
 
 export type AddOnChoice = {
-  /** Those without which nothing is to run. */
+  /** Required add-ons: when one of them is missing nothing is started. */
   readonly required: readonly DevAddOn[];
   readonly unwanted: readonly DevAddOn[];
-  /** Whether the others are started too where they can be. */
+  /** Whether the other add-ons are started too, if possible. */
   readonly areOthersTried: boolean;
 };
 
-/** Finds what an add-on needs. Rejects with what it is missing, and what to do. */
+/** Finds the parts of an add-on. Rejects with what is missing and what to do. */
 export type FindAddOn = (name: DevAddOn) => Promise<AddOn>;
 
 export type ChosenAddOns = { readonly addOns: readonly AddOn[]; readonly absent: readonly AbsentAddOn[] };
 
-/** The add-ons to start, and those that cannot be. Rejects when a required one cannot be. */
+/** Selects the add-ons to start, and those that cannot be started. Rejects when a required one cannot be started. */
 export async function chooseAddOns(choice: AddOnChoice, find: FindAddOn): Promise<ChosenAddOns> {
   const { required, unwanted, areOthersTried } = choice;
   const addOns: AddOn[] = [];

@@ -6,14 +6,14 @@ import type { Environment } from '../../app/config/config.ts';
 import { findOnPath, type Program } from '../binaries/find-on-path.ts';
 import { isExecutable } from '../binaries/go-binary.ts';
 
-/** The image of compose.yaml. */
+/** The image that compose.yaml uses. */
 export const RECORDER_IMAGE = 'livekit/egress:v1.12.0';
 
-/** LiveKit's egress worker as a program of this machine, or as an image that a container engine has. */
+/** LiveKit's egress worker, as a program of this machine or as an image of a container engine. */
 export type RecorderProgram = Program &
   ({ readonly kind: 'program' } | { readonly kind: 'container'; readonly image: string });
 
-/** It starts itself again, for each recording, by this name on its PATH. */
+/** The program starts itself again for each recording, by this name on its PATH. */
 const NAME = 'egress';
 
 /**
@@ -42,7 +42,7 @@ async function findContainer(
   platform: NodeJS.Platform,
 ): Promise<RecorderProgram> {
   const missing = "LiveKit's egress worker is not on PATH";
-  // Elsewhere a container is in a virtual machine, which does not reach a LiveKit that listens on 127.0.0.1.
+  // On other platforms containers run in a virtual machine, which does not reach a LiveKit that listens on 127.0.0.1.
   if (engine === undefined || platform !== 'linux') throw new HintedError(missing, BY_HAND);
   if (!(await succeeds(engine, ['info']))) {
     throw new HintedError(`${missing}, and ${engine.name} does not answer`, BY_HAND);
@@ -58,7 +58,7 @@ async function findContainer(
 
 const BY_HAND = { text: 'ways to run one', command: 'rtc help recorder' } as const;
 
-/** An engine that hangs is as good as none. */
+/** A container engine that takes longer counts as missing. */
 const ENGINE_TIMEOUT_MS = 10_000;
 
 async function succeeds({ path }: Program, args: readonly string[]): Promise<boolean> {

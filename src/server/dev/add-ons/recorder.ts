@@ -24,7 +24,10 @@ export type RecorderSettings = {
   readonly log: Log;
 };
 
-/** LiveKit's egress worker. Files come into the recording folder; the bucket of S3_BUCKET comes with each request. */
+/**
+ * Returns the add-on for LiveKit's egress worker. Files are written into the recording folder; each request has the bucket
+ * of S3_BUCKET.
+ */
 export async function recorder(settings: RecorderSettings): Promise<AddOn> {
   const { media, dataDir, supervisor, log } = settings;
   const redisUrl = requireRedis(media);
@@ -56,7 +59,7 @@ function requireRedis({ kind, redisUrl }: RecorderSettings['media']): string {
 
 const TEMPLATE_PORT = 7980;
 
-/** JSON is valid YAML. A room is recorded on a machine with few processors too, which LiveKit's own figure (4) forbids. */
+/** JSON is valid YAML. Allows recordings on a machine with few processors, which LiveKit's default (4) forbids. */
 async function configuration({ media, apiKey, apiSecret }: RecorderSettings, redisUrl: string) {
   return {
     api_key: apiKey,
@@ -68,7 +71,10 @@ async function configuration({ media, apiKey, apiSecret }: RecorderSettings, red
   };
 }
 
-/** A container's user is another one than ours. Nobody else comes past the data folder, which is ours alone. */
+/**
+ * The user of a container differs from ours, so the folder may be written by everyone. The data folder above it is
+ * accessible only to us.
+ */
 async function prepareFolders(
   { kind }: RecorderProgram,
   { dataDir, recordingDir }: RecorderSettings,
@@ -76,12 +82,12 @@ async function prepareFolders(
   if (kind === 'container' && dirname(recordingDir) === dataDir) await chmod(recordingDir, 0o777);
 }
 
-/** SIGINT ends the recordings that run, and with them their files; SIGTERM would wait until their rooms are empty. */
+/** SIGINT ends the running recordings and completes their files; SIGTERM would wait until their rooms are empty. */
 const STOP = { signal: 'SIGINT', timeoutMs: 10_000 } as const;
 
 type Command = Omit<ChildSettings, 'logFile' | 'logMode'>;
 
-/** The configuration has the secret, so it goes through the environment. */
+/** The configuration has the secret, so it is passed in the environment. */
 function command(
   program: RecorderProgram,
   { environment, recordingDir }: RecorderSettings,
@@ -104,7 +110,7 @@ function command(
   };
 }
 
-/** Variables that the recorder's sound server, its browser and its encoders, or the container's client, look at. */
+/** Environment variables that the recorder's sound server, browser and encoders, or the container's client, use. */
 const PASSED_ON = [
   ...['XDG_RUNTIME_DIR', 'PULSE_SERVER', 'CHROME_DEVEL_SANDBOX', 'GST_PLUGIN_PATH'],
   ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'CONTAINER_HOST'],

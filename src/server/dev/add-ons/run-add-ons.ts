@@ -7,7 +7,7 @@ import type { AbsentAddOn, AddOn } from './add-on.ts';
 
 export type AddOnsSettings = {
   readonly addOns: readonly AddOn[];
-  /** The add-ons without which nothing is to run. */
+  /** Required add-ons: an error of one of them ends the development server. */
   readonly required: readonly DevAddOn[];
   readonly clock: Clock;
   readonly progress: (line: string) => void;
@@ -15,11 +15,11 @@ export type AddOnsSettings = {
 
 export type RunningAddOns = {
   /**
-   * Waits until all work, or have ended. Throws the error of a required one that does not work; returns the others that
-   * do not.
+   * Waits until all add-ons are ready or have ended. Throws the error of a required one that is not ready, and returns the
+   * others that are not.
    */
   readonly waitForReady: (serviceUrl: string) => Promise<readonly AbsentAddOn[]>;
-  /** From now on, reports and restarts an add-on that ends. Calls continue without it. */
+  /** From this call on, reports and restarts an add-on that ends. The service continues without it. */
   readonly superviseRestarts: () => void;
   readonly close: () => Promise<void>;
 };

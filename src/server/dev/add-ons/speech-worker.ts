@@ -6,19 +6,19 @@ import type { AddOn } from './add-on.ts';
 
 export type SpeechWorkerSettings = {
   readonly supervisor: Pick<ProcessSupervisor, 'start'>;
-  /** The service's environment: the workers share its database and its recordings. */
+  /** The service's environment, because the workers share its database and its recordings. */
   readonly environment: Environment;
   readonly dataDir: string;
   /** Path of bin/rtc.js. */
   readonly launcher: string;
 };
 
-/** `rtc worker stt-live`, or stt-post. */
+/** Returns the add-on for `rtc worker stt-live` or `rtc worker stt-post`. */
 export function speechWorker(kind: WorkerKind, settings: SpeechWorkerSettings): AddOn {
   const { supervisor, environment, dataDir, launcher } = settings;
   const logFile = join(dataDir, `${kind}.log`);
   const given = Object.entries(environment).filter(
-    // The port of the metrics is the service's.
+    // Leaves out the METRICS settings, because the service uses that port.
     (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('METRICS'),
   );
   return {
@@ -26,10 +26,10 @@ export function speechWorker(kind: WorkerKind, settings: SpeechWorkerSettings): 
     logFile,
     start: (logMode) =>
       supervisor.start({
-        // The process sets its title to this name, by which a later run recognises an orphan.
+        // The process sets its title to this name, so that a later run can recognise an orphan.
         name: kind,
         program: process.execPath,
-        // With --json its error is data in the last line of its log.
+        // With --json the last line of its log has the error as data.
         args: [launcher, 'worker', kind, '--json'],
         // glibc keeps the memory of calls that have ended unless it has few arenas.
         env: { MALLOC_ARENA_MAX: '2', ...Object.fromEntries(given) },

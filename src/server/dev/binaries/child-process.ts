@@ -63,7 +63,7 @@ function inherited(): NodeJS.ProcessEnv {
   return { PATH, HOME, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, SystemRoot };
 }
 
-/** The error that a child's end is for whoever needs it. */
+/** Returns the end of a child as an error for code that needs the child. */
 export function childError({ reason, hint }: ChildEnd): Error {
   return hint === undefined ? new Error(reason) : new HintedError(reason, hint);
 }
@@ -83,7 +83,7 @@ function describeEnd(child: ChildProcess, { name, logFile }: ChildSettings): Pro
 
 type LastMessage = { readonly message: string; readonly hint: Hint | undefined };
 
-/** The last line of the log. An rtc command that runs with --json leaves its error there as a problem. */
+/** Reads the last line of the log. An rtc command that runs with --json writes its error there as a problem. */
 function lastMessage(log: string): LastMessage {
   const line = log.trimEnd().split('\n').at(-1) ?? '';
   const { detail, next } = parseProblem(line);
@@ -100,7 +100,7 @@ function parseProblem(line: string): { readonly detail?: unknown; readonly next?
     const parsed: unknown = JSON.parse(line);
     return typeof parsed === 'object' && parsed !== null ? parsed : {};
   } catch {
-    // A line of text: that of another program, or of Node itself.
+    // A line of text of another program, or of Node itself.
     return {};
   }
 }

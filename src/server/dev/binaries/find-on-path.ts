@@ -3,7 +3,7 @@ import { isExecutable, programFile } from './go-binary.ts';
 
 export type Program = { readonly name: string; readonly path: string };
 
-/** Returns the first of these names that a folder of the search path has as a program. */
+/** Returns the path of the first of these names that is a program in a folder of the search path. */
 export async function findOnPath(
   names: readonly string[],
   searchPath: string | undefined,

@@ -17,7 +17,7 @@ const livekitServer: GoProgram = {
   version: livekitServerVersion,
 };
 
-/** Searched for a media server: PATH of `env`, then the cache. */
+/** Where to search for a media server: PATH of `env`, then the cache. */
 export interface LivekitSearch {
   readonly env: NodeJS.ProcessEnv;
   readonly cacheDir: string;

@@ -10,11 +10,11 @@ import { RECORDER_IMAGE } from '../add-ons/find-recorder.ts';
 import { findOnPath, type Program } from '../binaries/find-on-path.ts';
 import type { MediaWorkerKind } from './worker-files.ts';
 
-/** What came of one thing that was to be done. */
+/** Outcome of one step of the repair. */
 export type Outcome = {
   readonly status: 'done' | 'unchanged' | 'not done';
   readonly detail: string;
-  /** The next step; empty where there is none. */
+  /** The next step for the user; empty when there is none. */
   readonly next: string;
 };
 
@@ -24,19 +24,19 @@ export const IMAGES: Readonly<Record<MediaWorkerKind, string>> = {
   ingress: 'livekit/ingress:v1.5.0',
 };
 
-/** Longer than a container takes to start; an image is not downloaded. */
+/** Longer than a container takes to start. Images are not downloaded. */
 const ENGINE_TIMEOUT_MS = 30_000;
 const POLL_INTERVAL_MS = 500;
 
 export type ContainerOptions = {
   readonly environment: Environment;
   readonly config: Pick<Config, 'dataDir' | 'recordingDir' | 'redisUrl' | 'bucket'>;
-  /** How long a container may take to connect. */
+  /** Time for a container to connect. */
   readonly connectTimeoutMs: number;
   readonly signal: AbortSignal;
 };
 
-/** Starts the worker with its file in DATA_DIR, in the place of a container of the same name, and waits until it is connected. */
+/** Starts the worker with its file in DATA_DIR, replacing a container of the same name, and waits until it is connected. */
 export async function startContainer(
   kind: MediaWorkerKind,
   { environment, config, connectTimeoutMs, signal }: ContainerOptions,
@@ -45,7 +45,7 @@ export async function startContainer(
   const image = IMAGES[kind];
   const run = runner(engine, environment, signal);
   if (!(await succeeds(run(['image', 'inspect', image])))) {
-    // It has up to a gigabyte: nobody wants that by surprise.
+    // An image has up to a gigabyte, so it is never downloaded unasked.
     throw new HintedError(`${engine.name} does not have the image ${image}`, {
       text: 'fetch it, then run this again',
       command: `${engine.name} pull ${image}`,
@@ -56,7 +56,7 @@ export async function startContainer(
   const variable = `${kind.toUpperCase()}_CONFIG_BODY`;
   const body = await readFile(join(config.dataDir, `${kind}.yaml`), 'utf8');
   const recordings = `${config.recordingDir}:${config.recordingDir}`;
-  // The configuration has the secret, so it goes through the environment and not through the arguments.
+  // The configuration has the secret, so it is passed in the environment and not in the arguments.
   const args = [
     ...['run', '--detach', '--name', name, '--restart', 'unless-stopped', '--pull', 'never'],
     ...['--network', 'host', '--env', variable],

@@ -7,21 +7,21 @@ import { type Config, type Environment, loadConfig } from '../../app/config/conf
 import { type Outcome, startContainer } from './container.ts';
 import { type MediaWorkerKind, workerFile } from './worker-files.ts';
 
-/** What `rtc doctor --fix` did about one thing, or why it did not. */
+/** Outcome of one step of `rtc doctor --fix`, with its subject. */
 export type Repair = Outcome & { readonly subject: string };
 
 export type RepairOptions = {
   readonly environment: Environment;
-  /** The workers that are known to be missing: only those are started. */
+  /** Workers that are known to be missing. Only these are started. */
   readonly missing: readonly MediaWorkerKind[];
-  /** Milliseconds that a container may take to connect to the media server's Redis. */
+  /** Milliseconds for a container to connect to the media server's Redis. */
   readonly connectTimeoutMs: number;
   readonly signal: AbortSignal;
 };
 
 /**
- * Makes the folders of the service on this machine, writes the configuration of LiveKit's workers with its keys, and
- * starts those that are missing as containers. What is there already is not replaced, but renamed.
+ * Makes the folders of the service on this machine, writes the configuration of LiveKit's workers with its keys, and starts
+ * missing workers as containers. Existing files are renamed and not overwritten.
  *
  * @throws ConfigError for settings with which no service starts.
  */
@@ -75,7 +75,7 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** It has the media server's secret: it is for its owner alone. */
+/** The file has the media server's secret, so only its owner can read it. */
 async function writeWorkerFile(kind: MediaWorkerKind, config: Config): Promise<Outcome> {
   const { redisUrl, livekit, dataDir } = config;
   if (redisUrl === undefined) {

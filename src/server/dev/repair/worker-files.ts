@@ -3,7 +3,10 @@ import { livekitRedis } from '../redis.ts';
 
 export type MediaWorkerKind = 'egress' | 'ingress';
 
-/** LiveKit's recommendation for a recording; with fewer it takes none unless it reckons with less. */
+/**
+ * LiveKit's recommendation for a recording. On a machine with fewer processors the recorder accepts none unless its
+ * configuration assumes less.
+ */
 const RECORDER_PROCESSORS = 4;
 
 export type WorkerFileSource = {
@@ -13,7 +16,10 @@ export type WorkerFileSource = {
   readonly processors: number;
 };
 
-/** The configuration of LiveKit's egress or ingress worker, as YAML: https://docs.livekit.io/transport/self-hosting/egress/. */
+/**
+ * Returns the configuration of LiveKit's egress or ingress worker, as YAML:
+ * https://docs.livekit.io/transport/self-hosting/egress/.
+ */
 export function workerFile(
   kind: MediaWorkerKind,
   { livekit, redisUrl, processors }: WorkerFileSource,
@@ -26,7 +32,7 @@ export function workerFile(
   };
   const own = kind === 'egress' ? recorderSettings(processors) : { rtmp_port: 1935, whip_port: 8080 };
   const lines = Object.entries({ ...common, ...own });
-  // JSON is YAML, with which a secret needs no thought about quotes.
+  // JSON is valid YAML, and quotes secrets safely.
   return lines.map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`).join('');
 }
 

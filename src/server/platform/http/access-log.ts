@@ -5,11 +5,11 @@ import type { Span, TraceHeaders, Tracing } from '../tracing/tracing.ts';
 
 export type CompletedRequest = {
   readonly method: string;
-  /** The route's pattern. Paths are not logged, because they contain names and codes of people. */
+  /** Pattern of the route. Paths are not logged, because they contain names and codes of people. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
-  /** The code of the problem that it was answered with. */
+  /** Problem code of the response. */
   readonly problem?: ErrorCode | undefined;
 };
 
@@ -22,10 +22,10 @@ export type AccessLogDeps = {
 /** nginx's status for a client that disconnects before it has the whole response. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Orchestrators and scrapers ask for these every few seconds. A line of each would hide the others. */
+/** Paths that orchestrators and scrapers request every few seconds. Their log lines would hide the others. */
 const PROBES: ReadonlySet<string> = new Set(['/v1/health', '/ready', '/metrics']);
 
-/** Starts the span of a request, below the caller's own if there is one. Probes have none. */
+/** Starts the span of a request, as a child of the caller's span if there is one. Probes have no span. */
 export function startRequestSpan({ tracing }: AccessLogDeps, request: FastifyRequest): Span | undefined {
   if (PROBES.has(request.routeOptions.config?.route?.path ?? '')) return undefined;
   return tracing?.start({
@@ -40,7 +40,7 @@ function traceHeadersOf({ headers }: FastifyRequest): TraceHeaders {
   return { traceparent: headers.traceparent, tracestate: headers.tracestate };
 }
 
-/** Paths are not in spans either. A client's mistake is no error of the server's. */
+/** Paths are not in spans either. An error of the client does not mark the span as failed. */
 function endSpan(span: Span | undefined, { method, route, status }: CompletedRequest): void {
   span?.end({
     name: `${method} ${route}`,

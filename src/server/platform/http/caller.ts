@@ -3,8 +3,8 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 
 /**
- * Which keys may call a signed route: those with one of the scopes, those with any, or the root key alone. A key with the
- * scope `admin` may call what any scope allows.
+ * The keys that may call a signed route: those with one of the scopes, all keys, or only the root key. A key with the scope
+ * `admin` may call everything that any scope allows.
  */
 export type RouteScopes = readonly Scope[] | 'any' | 'root';
 
@@ -17,13 +17,13 @@ export type Caller = {
 
 export const ROOT_CALLER: Caller = { keyId: ROOT_KEY_ID, scopes: undefined };
 
-/** The key that a signed route was called with. */
+/** Returns the caller of a signed route. */
 export function requireCaller(caller: Caller | undefined): Caller {
   if (caller === undefined) throw new Error('This request has not been authenticated');
   return caller;
 }
 
-/** Throws insufficient-scope where the key may not call the route. */
+/** Throws insufficient-scope when the key may not call the route. */
 export function requireScope(allowed: RouteScopes | undefined, caller: Caller | undefined): void {
   if (allowed === undefined || allowed === 'any') return;
   const { keyId, scopes } = requireCaller(caller);

@@ -5,8 +5,8 @@ import { PROBLEM_CONTENT_TYPE, problemOf } from './problem-response.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 /*
- * Responses to errors that Node finds before there is a request object: malformed HTTP, oversized headers, a request
- * that does not arrive in time, CONNECT. They are problems too, written directly to the socket.
+ * Responses to errors that Node finds before there is a request object: malformed HTTP, oversized headers, a request that
+ * does not arrive in time, CONNECT. These responses are problems too, and are written directly to the socket.
  */
 
 const CODE_OF_CLIENT_ERROR: Readonly<Record<string, readonly [code: ErrorCode, detail: string]>> = {
@@ -15,7 +15,7 @@ const CODE_OF_CLIENT_ERROR: Readonly<Record<string, readonly [code: ErrorCode, d
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload-too-large', 'The chunk extensions are too large.'],
 };
 
-/** Errors of Node's HTTP parser have a reason in words too. */
+/** Errors of Node's HTTP parser also have a reason in words. */
 type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
 
 function toProblem({ code = '', reason }: ParserError): ServiceError {
@@ -37,7 +37,7 @@ export function handleClientErrors(server: Server, nextRequestId: () => string):
     if (error.code === 'ECONNRESET') socket.destroy();
     else afterResponses(socket, () => writeProblem(socket, toProblem(error), nextRequestId()));
   });
-  // An unknown Expect header is ignored. Node would refuse the request with an empty 417.
+  // An unknown Expect header is ignored. Node would reject the request with an empty 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => {
     // Node has removed its own error listener, and an unhandled connection reset would end the process.

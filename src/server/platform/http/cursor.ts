@@ -6,13 +6,13 @@ type Parts<Kinds extends readonly Kind[]> = { readonly [Index in keyof Kinds]: P
 
 export type Cursor<P extends readonly unknown[]> = {
   readonly encode: (...parts: P) => string;
-  /** Throws invalid-request for anything but a cursor of this list. */
+  /** Throws invalid-request unless the text is a cursor of this list. */
   readonly decode: (cursor: string) => P;
 };
 
 /**
- * An opaque position in a list: texts and numbers of the given kinds, as JSON in base64url. It includes the list's
- * name, so that a cursor of another list is refused instead of continuing at a wrong position.
+ * An opaque position in a list: texts and numbers of the given kinds, as JSON in base64url. It includes the list's name, so
+ * that a cursor of another list is rejected instead of continuing at a wrong position.
  */
 export function cursorOf<const Kinds extends readonly Kind[]>(
   list: string,

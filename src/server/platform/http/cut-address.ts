@@ -3,7 +3,10 @@ import ipaddr from 'ipaddr.js';
 const IPV4_BITS = 24;
 const IPV6_BITS = 48;
 
-/** The network of an address, coarse enough not to be a person's: /24 of IPv4, /48 of IPv6. Undefined for no address. */
+/**
+ * Returns the network of an address, coarse enough not to identify a person: /24 of IPv4, /48 of IPv6. Undefined without an
+ * address.
+ */
 export function cutAddress(text: string | undefined): string | undefined {
   // A zone (fe80::1%eth0) names an interface of this machine.
   const [address = ''] = (text ?? '').split('%');

@@ -14,7 +14,9 @@ const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'access-control-max-age': '86400',
 };
 
-/** The error format of the request's route, or of its path when there is no such route. Undefined means problems. */
+/**
+ * Returns the error format of the request's route, or of its path when there is no such route. Undefined means problems.
+ */
 export function errorFormatOf(routes: readonly Route[], request: FastifyRequest): ErrorFormat | undefined {
   const { route } = request.routeOptions.config;
   if (route !== undefined) return route.errorFormat;

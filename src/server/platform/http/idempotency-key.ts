@@ -6,7 +6,7 @@ import type { Route, RouteResponse } from './route.ts';
 /** A POST with an Idempotency-Key, as received. */
 export type KeyedRequest = {
   readonly key: string;
-  /** The API key that signed it. */
+  /** Id of the API key that signed the request. */
   readonly keyId: string;
   readonly method: string;
   /** Path and query. */
@@ -14,10 +14,13 @@ export type KeyedRequest = {
   readonly body: Buffer;
 };
 
-/** Runs a request once per key, and gives its response again. */
+/** Runs a request once per key, and repeats its response. */
 export type RunOnce = (request: KeyedRequest, work: () => Promise<RouteResponse>) => Promise<RouteResponse>;
 
-/** Requests that nothing is lost by repeating have no use for a key: tokens are issued anew each time. */
+/**
+ * Whether the route takes an Idempotency-Key. Requests that can be repeated without harm, such as those for tokens, do not
+ * need one.
+ */
 export function takesIdempotencyKey({ method, security, tag }: Route): boolean {
   return method === 'POST' && security === 'signed' && tag !== 'tokens';
 }
@@ -25,8 +28,8 @@ export function takesIdempotencyKey({ method, security, tag }: Route): boolean {
 const KEY = new RegExp(`^[!#-[\\]-~]{1,${MAX_IDEMPOTENCY_KEY_LENGTH}}$`);
 
 /**
- * The key, of the form that the draft has (a string in quotes) or bare, as most callers send it. Throws invalid-request
- * for one that is empty, too long, or has other characters.
+ * Returns the key in the form of the draft (a quoted string) or bare, as most callers send it. Throws invalid-request for a
+ * key that is empty, too long, or has other characters.
  */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const value = headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()];

@@ -1,4 +1,4 @@
-/* Parts of a JSON pointer, RFC 6901. */
+/* Escapes a part of a JSON pointer (RFC 6901). */
 
 export function escapePointer(part: string): string {
   return part.replaceAll('~', '~0').replaceAll('/', '~1');

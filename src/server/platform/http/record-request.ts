@@ -6,16 +6,19 @@ import { cutAddress } from './cut-address.ts';
 import { toServiceError } from './problem-response.ts';
 import type { Route, RouteResponse } from './route.ts';
 
-/** A request that is kept: who, when, what, from where, and how it ended. No body, no secret. */
+/** A recorded request: who, when, what, from where, and with which result. It has no body and no secret. */
 export type RecordedRequest = {
-  /** Whether it changed something, or was to. Others are recorded when they fail, so that their ids can be looked up. */
+  /**
+   * Whether the request changed something or tried to. Other requests are recorded when they fail, so that their ids can be
+   * looked up.
+   */
   readonly isChange: boolean;
   readonly occurredAt: number;
   readonly keyId: string;
   readonly method: string;
-  /** With the names of its parameters. */
+  /** Path with the names of its parameters instead of their values. */
   readonly path: string;
-  /** The parameters of the path as they came, perhaps not valid, and the ids of what was made. */
+  /** The received values of the path's parameters, which may be invalid, and the ids of created objects. */
   readonly ids: Readonly<Record<string, string>>;
   readonly address: string | undefined;
   readonly requestId: string;
@@ -29,8 +32,9 @@ export type RequestRecorder = {
 };
 
 /**
- * Runs the request and records how it ended, whether the caller waits for the response or not. Reads and tokens change
- * nothing and are many: they are recorded when they fail. A key that may not ask for tokens counts as a change refused.
+ * Runs the request and records its result, whether the caller waits for the response or not. Reads and requests for tokens
+ * change nothing and are frequent: they are recorded only when they fail. A request for a token that lacks the scope counts
+ * as a rejected change.
  */
 export async function recordingRequest(
   recorder: RequestRecorder | undefined,

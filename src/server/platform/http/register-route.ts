@@ -13,13 +13,13 @@ type RouteValidators = {
   readonly body: Validate | undefined;
 };
 
-/** Routes without query parameters refuse unknown ones too, so that a mistyped parameter is reported. */
+/** Routes without query parameters reject unknown ones too, so that a mistyped parameter is reported. */
 const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
 
 export type RouteServices = {
   /** Runs a POST once per Idempotency-Key. Undefined: keys are ignored. */
   readonly runOnce?: RunOnce | undefined;
-  /** Gets every request that changes something. */
+  /** Records requests: see record-request.ts. */
   readonly requestRecorder?: RequestRecorder | undefined;
 };
 
@@ -48,7 +48,7 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
   });
 }
 
-/** Input that is not valid has been refused before: it can be corrected, and sent under the same key. */
+/** Invalid input has been rejected before, so that it can be corrected and sent under the same key. */
 async function runKeyed(
   { method, raw, headers, rawBody, caller }: FastifyRequest,
   work: () => Promise<RouteResponse>,
@@ -66,7 +66,7 @@ function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
   return reply.send(response.body);
 }
 
-/** Checks params, query and body before it throws, so that the error names every bad field. */
+/** Checks params, query and body before it throws, so that the error names every invalid field. */
 function readInput(
   validators: RouteValidators,
   request: FastifyRequest,

@@ -31,9 +31,9 @@ export type Security = 'signed' | 'public' | 'media-server';
 export type ErrorFormat = {
   /** Path prefixes such as `/cf`. Unknown paths and methods below them use the format too. */
   readonly paths: readonly string[];
-  /** The body of every error, application/json, in the language that the request's headers ask for. */
+  /** Creates the body of an error, application/json, in the language that the request's headers ask for. */
   readonly errorBody: (error: ServiceError, request: IncomingHttpHeaders) => object;
-  /** Headers of every error: the language of its body. */
+  /** Creates the headers of an error, with the language of its body. */
   readonly errorHeaders: (request: IncomingHttpHeaders) => Readonly<Record<string, string>>;
   readonly errorSchema: TSchema;
   /** Whether pages of any origin may call these paths (CORS). */
@@ -47,7 +47,7 @@ export type SuccessResponse = {
   readonly example?: unknown;
   /** Descriptions of headers beside X-Request-Id, by name. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Default application/json. */
+  /** Media type; default application/json. */
   readonly contentType?: string | undefined;
   /** Examples of the same response in other media types, by media type. */
   readonly texts?: Readonly<Record<string, string>> | undefined;
@@ -57,7 +57,7 @@ export type RouteResponse = {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Ids of what was made, for the audit log. */
+  /** Ids of created objects, for the audit log. */
   readonly ids?: Readonly<Record<string, string>> | undefined;
 };
 
@@ -65,7 +65,7 @@ export type RouteInput<P, Q, B> = {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** The key that signed the request; undefined on routes that are not signed. */
+  /** The caller whose key signed the request; undefined on routes that are not signed. */
   readonly caller: Caller | undefined;
   /** The request as received, for signatures over its bytes and for conditional, range and HEAD requests. */
   readonly raw: {
@@ -88,13 +88,13 @@ export type Route = RouteParts & Access;
 
 type RouteParts = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** In Fastify's notation, such as /v1/rooms/:roomId. */
+  /** Path in Fastify's notation, such as /v1/rooms/:roomId. */
   readonly path: string;
   readonly operationId: string;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string | undefined;
-  /** Absent for problems, without CORS. */
+  /** Absent for routes with problems and without CORS. */
   readonly errorFormat?: ErrorFormat | undefined;
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
@@ -105,7 +105,7 @@ type RouteParts = {
   readonly largeBodies?: LargeBodies | undefined;
   /** The handler validates the body by rules that no schema can express. The schema is for the document only. */
   readonly checksBodyItself?: boolean | undefined;
-  /** Not for callers of the API: the OpenAPI document leaves it out. */
+  /** Whether the route is not meant for callers of the API. The OpenAPI document leaves it out. */
   readonly isInternal?: true | undefined;
   readonly success: Readonly<Record<number, SuccessResponse>>;
   /** Errors beside those that every route of the same security has. */

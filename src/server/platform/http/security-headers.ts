@@ -1,4 +1,4 @@
-/** Sent with every response: browsers must not guess its type, and must not reveal its URL to other sites. */
+/** Headers of every response: browsers must not guess its media type, and must not reveal its URL to other sites. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

@@ -16,7 +16,7 @@ export type Exchange = { readonly request: FastifyRequest; readonly reply: Fasti
 
 const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
-/** Sends the error in the error format of the request's path, and logs the service's own failures. */
+/** Sends the error in the error format of the request's path, and logs errors of the service itself. */
 export function sendError(
   { log, routes, limitRefusals }: SendErrorDeps,
   thrown: unknown,

@@ -16,7 +16,7 @@ import {
 } from './bodies/top-level-fields.ts';
 import { escapePointer, unescapePointer } from './json-pointer.ts';
 
-/** Further bad fields are counted and not listed, which bounds the response to a hostile body. */
+/** Maximum invalid fields that an error lists, which limits the response to a hostile body. Further ones are counted. */
 export const MAX_LISTED_ERRORS = 100;
 const MAX_POINTER_LENGTH = 300;
 
@@ -25,7 +25,7 @@ export type Place = 'body' | 'query' | 'params';
 /** The requirement that a field breaks, by its JSON Schema keyword. */
 export type Violation = Pick<SchemaError, 'keyword' | 'params'>;
 
-/** The cause of an invalid request: for who words its errors in another language. */
+/** The cause of an invalid request, for code that formulates its errors in another language. */
 export class SchemaViolations {
   /** The first error of each parameter or member, by its name. */
   readonly fields: ReadonlyMap<string, Violation>;
@@ -35,7 +35,7 @@ export class SchemaViolations {
   }
 }
 
-/** Returns the value, with integers of a query converted. Throws invalid-request, which names every bad field. */
+/** Returns the value, with integers of a query converted. Throws invalid-request, which names every invalid field. */
 export type Validate = (value: unknown) => unknown;
 
 export function compileValidator(schema: TSchema, place: Place): Validate {
@@ -81,7 +81,7 @@ function isInstant(text: string): boolean {
 
 const INTEGER = /^(?:\d|-[1-9])\d{0,14}$/;
 
-/** Converts decimal digits to integers where the schema wants one. "1e2", "" and " 5" stay text and are refused. */
+/** Converts decimal digits to integers where the schema requires one. "1e2", "" and " 5" stay text and are rejected. */
 function convertQuery(schema: TSchema, value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(membersOf(value)).map(([name, text]) => {
@@ -116,7 +116,7 @@ function invalidRequest(place: Place, schemaErrors: readonly SchemaError[], valu
   });
 }
 
-/** An error of one body field, which is named by its JSON pointer. */
+/** Creates an error of one body field, which is named by its JSON pointer. */
 export function bodyError(path: string, detail: string): ServiceError {
   const errors = [fieldError('body', path, detail)];
   return new ServiceError('invalid-request', summary('body', errors, 1), { errors });
@@ -173,7 +173,7 @@ function* describeError(
   yield [path, describeValueError(error, value)];
 }
 
-/** Unknown members that are only counted: to describe tens of thousands of them takes most of the time. */
+/** Number of unknown members that are only counted: describing tens of thousands of them takes most of the time. */
 function unlistedNames(error: SchemaError): number {
   return Math.max(0, unknownNames(error).length - MAX_LISTED_ERRORS);
 }

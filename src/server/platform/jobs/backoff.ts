@@ -3,11 +3,11 @@ export type BackoffOptions = {
   readonly maxMs: number;
 };
 
-/** Pauses between tries: each is twice as long as the one before it, up to `maxMs`. */
+/** Pauses between attempts. Each is twice as long as the previous one, up to `maxMs`. */
 export type Backoff = {
-  /** The pause before the next try, in milliseconds. */
+  /** Returns the pause before the next attempt, in milliseconds. */
   readonly next: () => number;
-  /** A try succeeded: the next pause is `firstMs` again. */
+  /** Notes a successful attempt: the next pause is `firstMs` again. */
   readonly reset: () => void;
 };
 

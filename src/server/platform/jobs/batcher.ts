@@ -2,15 +2,15 @@ import type { Clock } from '../clock.ts';
 import { systemClock } from '../system.ts';
 
 export type BatcherOptions<Item> = {
-  /** Most items of one batch. */
+  /** Maximum items of one batch. */
   readonly maxSize: number;
   readonly flush: (items: readonly Item[]) => Promise<void>;
   /**
-   * A batch waits for more items for `ms`, until it has `size` of them. Without it a batch is flushed at once, and what
-   * comes meanwhile goes into the next.
+   * A batch waits for more items for `ms`, until it has `size` of them. Without `gather` a batch is flushed at once, and
+   * items that arrive in the meantime go into the next one.
    */
   readonly gather?: { readonly ms: number; readonly size: number };
-  /** Measures that wait. By default real time: a test that stops its clock must not stop the batcher. */
+  /** Measures the wait of `gather`. Real time by default, because a test that stops its clock must not stop the batcher. */
   readonly timer?: Pick<Clock, 'sleep'> | undefined;
   /** Whether the items of a batch that failed with `error` are tried one by one, so that one cannot fail all. */
   readonly splitsAfter?: (error: unknown) => boolean;
@@ -43,7 +43,7 @@ export class Batcher<Item> {
     });
   }
 
-  /** Flushes everything without waiting for more; items that come later are not gathered either. */
+  /** Flushes everything without waiting for more items. Later items are not gathered either. */
   async close(): Promise<void> {
     this.#isHurried = true;
     this.#gathering.abort();

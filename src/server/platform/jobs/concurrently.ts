@@ -1,6 +1,6 @@
 /**
- * Runs `work` for every item, at most `limit` at a time. After an error no further item is begun; rejects with the first
- * error as soon as those that were begun have ended.
+ * Runs `work` for every item, at most `limit` at a time. After an error no further item is started. Rejects with the first
+ * error when all started items have ended.
  */
 export async function forEachConcurrently<Item>(
   items: readonly Item[],

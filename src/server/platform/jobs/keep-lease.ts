@@ -5,13 +5,13 @@ export type LeaseRenewal = {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
   readonly leaseMs: number;
-  /** Prolongs the lease by `leaseMs`; false when somebody else holds it now. */
+  /** Prolongs the lease by `leaseMs`. Returns false when another instance holds it now. */
   readonly renew: () => Promise<boolean>;
-  /** Aborts when the work must end, such as at a close. */
+  /** Aborts when the work must end, such as at shutdown. */
   readonly signal: AbortSignal;
 };
 
-/** Renewed this often within a lease, so that one renewal may fail. */
+/** Number of renewals within the duration of a lease, so that one renewal may fail. */
 const RENEWALS_PER_LEASE = 3;
 
 /**

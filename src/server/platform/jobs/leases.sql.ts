@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../storage/engine.ts';
 import type { LeaseStore } from './leases.ts';
 
-/** No lease is as long. One that ends later was taken before the clock was set back. */
+/** Longer than any lease. A lease that ends later was taken before the clock was set back. */
 const LONGEST_LEASE_MS = 600_000;
 
 export function createLeaseStore({ db }: Connection): LeaseStore {

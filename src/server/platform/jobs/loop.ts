@@ -6,8 +6,8 @@ export type LoopOptions = {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly log: Pick<Log, 'warn'>;
   /**
-   * Does what is due and returns in how many milliseconds the next round is due, or undefined to sleep until `wake`.
-   * The signal aborts when the loop closes.
+   * Does all due work and returns the milliseconds until the next round is due, or undefined to sleep until `wake`. The
+   * signal aborts when the loop closes.
    */
   readonly round: (signal: AbortSignal) => Promise<number | undefined>;
   /** Logged with the error when a round rejects, such as "claiming deliveries failed; trying again". */
@@ -28,14 +28,14 @@ export type Loop = {
 const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 1_000, maxMs: 30_000 };
 
 /**
- * Runs rounds one after the other, the first at once. Between rounds it sleeps until the next is due, or a wake-up. It
- * measures by the monotonic clock: a machine whose time of day is set back must not sleep for that much longer.
+ * Runs rounds one after the other, the first at once. Between rounds it sleeps until the next one is due or until a wake-up.
+ * It measures by the monotonic clock, because a loop must not sleep longer when the machine's clock is set back.
  */
 export function startLoop(options: LoopOptions): Loop {
   const { clock, round, log, failureMessage } = options;
   const closing = new AbortController();
   let wakeUp = new AbortController();
-  /** Ends the current sleep, to begin another one until an earlier time. */
+  /** Ends the current sleep, so that a shorter one can begin. */
   let reschedule = new AbortController();
   /** Monotonic milliseconds. */
   let dueAt: number | undefined;
@@ -58,7 +58,7 @@ export function startLoop(options: LoopOptions): Loop {
   async function run(): Promise<void> {
     const backoff = createBackoff(options.backoff ?? DEFAULT_BACKOFF);
     while (!closing.signal.aborted) {
-      // Created before the round: a wake-up that comes while it runs must not be lost.
+      // Created before the round, so that a wake-up during the round is not lost.
       wakeUp = new AbortController();
       dueAt = undefined;
       try {
@@ -73,7 +73,7 @@ export function startLoop(options: LoopOptions): Loop {
     }
   }
 
-  /** The round's due time, or an earlier one that `wakeWithin` asked for while it ran. */
+  /** Returns the due time of the round, or an earlier one that `wakeWithin` set during the round. */
   function earliest(pauseMs: number | undefined): number | undefined {
     if (pauseMs === undefined) return dueAt;
     return Math.min(dueAt ?? Number.POSITIVE_INFINITY, clock.monotonic() + pauseMs);

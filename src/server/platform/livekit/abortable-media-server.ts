@@ -1,8 +1,8 @@
 import type { MediaServer } from './media-server.ts';
 
 /**
- * The same media server, whose calls reject as soon as the signal aborts. A request that was sent is not undone: nobody
- * waits for its response any more.
+ * Wraps a media server so that its calls reject as soon as the signal aborts. A request that was sent is not undone, but its
+ * response is ignored.
  */
 export function abortableMediaServer(mediaServer: MediaServer, signal: AbortSignal): MediaServer {
   return new Proxy(mediaServer, {

@@ -29,7 +29,7 @@ export type ClientSettings = {
 export type LivekitClients = {
   readonly rooms: RoomServiceClient;
   readonly egress: EgressClient;
-  /** The same API with the longer timeout that a start needs. */
+  /** The same API with the longer timeout of a start. */
   readonly egressStart: EgressClient;
   readonly ingress: IngressClient;
   readonly dispatch: AgentDispatchClient;
@@ -41,8 +41,8 @@ const TOKEN_LIFETIME_SECONDS = 600;
 const TOKEN_REUSE_MS = (TOKEN_LIFETIME_SECONDS * 1000) / 2;
 
 /**
- * The SDK's clients sign a new token for every call, which is a good part of the cost of a short call. Here, a token that
- * is not for one room is signed once in five minutes.
+ * The SDK's clients sign a new token for every call, which is a large part of the cost of a short call. Here a token that is
+ * not for one room is signed once in five minutes.
  */
 export function createClients(settings: ClientSettings): LivekitClients {
   const authorize = createAuthorization(settings);
@@ -97,7 +97,7 @@ export function toHttpUrl(url: string): string {
   return url.replace(/^ws/i, 'http');
 }
 
-/** The SDK's own criterion. */
+/** Whether the URL is LiveKit's cloud, by the SDK's own criterion. */
 function isCloud(url: string): boolean {
   return new URL(url).hostname.endsWith('.livekit.cloud');
 }
@@ -114,11 +114,11 @@ function createAuthorization({ apiKey, apiSecret, now }: ClientSettings) {
   };
   return async (grant: VideoGrant): Promise<AuthHeader> => {
     const at = now();
-    // Keeping one token per room would take memory without bound.
+    // A cached token for every room would take unlimited memory.
     if (grant.room !== undefined) return sign(grant, at);
     const key = Object.keys(grant).join();
     const found = kept.get(key);
-    // If the clock was set back since, the token is not valid yet, and the media server refuses it.
+    // If the clock was set back since, the token is not valid yet, and the media server rejects it.
     const isFresh = found !== undefined && at >= found.signedAt && at < found.signedAt + TOKEN_REUSE_MS;
     if (isFresh) return found.header;
     const header = sign(grant, at);

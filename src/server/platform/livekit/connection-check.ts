@@ -8,7 +8,7 @@ export class NoConnectionError extends Error {
 
 export type ConnectionCheck = {
   readonly url: string;
-  /** Time without a response before the address is tried, and timeout of that try. */
+  /** Time without a response before the address is tried, and timeout of that connection attempt. */
   readonly connectMs: number;
 };
 

@@ -4,8 +4,8 @@ import type { MediaWorkers, UnknownWorkers, WorkerCount } from './media-workers.
 /*
  * LiveKit's processes find each other by channels of Redis (psrpc). A worker subscribes to the channel on which work is
  * offered, and unsubscribes when it drains: the number of subscribers is the number of workers. The media server itself
- * subscribes to the responses. Where it does not, this is another Redis, or the channels have other names now, and the
- * number is unknown. From the source of psrpc 0.7.2 (pkg/info/channels.go, internal/bus/bus_redis.go).
+ * subscribes to the responses. Without that subscription this is another Redis, or the channels have other names now, and
+ * the number is unknown. From the source of psrpc 0.7.2 (pkg/info/channels.go, internal/bus/bus_redis.go).
  */
 
 const RECORDERS = 'EgressInternal|StartEgress|REQ';
@@ -17,14 +17,17 @@ const QUESTIONS = [
   ['PUBSUB', 'CHANNELS', ANSWERS_TO_MEDIA_SERVER],
 ] as const;
 
-/** Redis runs next to the media server: a slower one is as good as down. */
+/** Time limit. Redis runs next to the media server, so a slower one counts as down. */
 const TIMEOUT_MS = 2000;
 
-/** `url`: redis[s]://[user:password@]host[:port] of the media server's own Redis, a single one; undefined: not told. */
+/**
+ * `url`: redis[s]://[user:password@]host[:port] of the media server's own Redis, a single server; undefined when it is not
+ * configured.
+ */
 export function createMediaWorkers(url: string | undefined, log: Log): MediaWorkers {
   if (url === undefined) return { count: async () => ({ unknown: NOT_TOLD }) };
   const address = new URL(url);
-  // Each scrape of the metrics asks: one line for each reason is enough.
+  // Every scrape of the metrics counts the workers. A new line is logged only for a new reason.
   let logged: string | undefined;
   return {
     count: async () => {

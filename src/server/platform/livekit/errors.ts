@@ -6,7 +6,7 @@ import { NoConnectionError } from './connection-check.ts';
 export type FailedCall = {
   readonly method: string;
   readonly timeoutMs: number;
-  /** The code for a not_found of this call. */
+  /** Error code for a not_found of this call. */
   readonly notFound?: ErrorCode;
   /** The process behind the media server that this call needs. */
   readonly worker?: 'recorder' | 'ingress service';
@@ -67,7 +67,7 @@ function fromServerError(error: ServerError, call: FailedCall): ServiceError {
   }
 }
 
-/** LiveKit refused our credentials. A 401 or 403 would tell our caller that its own are wrong. */
+/** LiveKit rejected our credentials. A 401 or 403 would mean to our caller that the caller's own are wrong. */
 function fromRefusal(error: ServerError): ServiceError {
   const clock = /expired|not valid yet|before/i.test(error.message);
   return new ServiceError(
@@ -95,7 +95,7 @@ function fromForeignAnswer(error: ServerError): ServiceError {
       );
 }
 
-/** Without Redis, LiveKit says so, except in DeleteIngress, which panics. */
+/** Without Redis LiveKit returns an error with that reason, except in DeleteIngress, which panics. */
 function fromMissingRedis(error: ServerError, call: FailedCall): ServiceError | undefined {
   const isMissing =
     error.message.includes('not connected (redis required)') ||
@@ -187,7 +187,9 @@ function systemCode(error: Error): string | undefined {
   return 'code' in source && typeof source.code === 'string' ? source.code : undefined;
 }
 
-/** Whether the media server responded that none of its processes did: the process of the room or participant is gone. */
+/**
+ * Whether the media server responded that none of its processes did, because the process of the room or participant is gone.
+ */
 export function isNoResponse(error: unknown): boolean {
   return (
     error instanceof ServerError &&
@@ -196,14 +198,14 @@ export function isNoResponse(error: unknown): boolean {
   );
 }
 
-/** LiveKit puts this before the text of its internal errors. */
+/** Removes the prefix that LiveKit puts before the text of its internal errors. */
 function plainDetail(message: string): string {
   return message.replace(/^twirp error \w+: /, '').replace(/\.$/, '');
 }
 
 const TOKEN = /eyJ[\w-]*\.[\w-]*\.[\w-]*/g;
 
-/** LiveKit's "invalid token" contains the whole token. */
+/** Removes tokens, because LiveKit's "invalid token" contains the whole token. */
 export function hideTokens(text: string): string {
   return text.replace(TOKEN, '<token>');
 }
@@ -213,12 +215,15 @@ function withoutToken(error: ServerError): ServerError {
   return new ServerError(error.name, hideTokens(error.message), error.status, error.code, error.metadata);
 }
 
-/** Whether the media server did not respond. The call may have been carried out, and the next one would fail too. */
+/** Whether the media server did not respond. The call may have had its effect, and the next one would fail too. */
 export function isMediaServerAway(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'media-server-unavailable';
 }
 
-/** Whether the media server responded that it does not accept the service's key, or a token of the service's clock. */
+/**
+ * Whether the media server responded that it does not accept the service's key, or a token with the time of the service's
+ * clock.
+ */
 export function isKeyRefused(error: unknown): boolean {
   if (!(error instanceof ServiceError && error.cause instanceof ServerError)) return false;
   return error.cause.status === 401 || error.cause.status === 403;
@@ -226,7 +231,7 @@ export function isKeyRefused(error: unknown): boolean {
 
 const SILENT_WORKER: readonly ErrorCode[] = ['media-worker-unavailable', 'conflict', 'recording-not-found'];
 
-/** Whether the media server responded that the recorder did not: it died, or its egress is ending or over. */
+/** Whether the media server responded that the recorder did not: the recorder died, or its egress is ending or over. */
 export function isWorkerSilent(error: unknown): boolean {
   return error instanceof ServiceError && SILENT_WORKER.includes(error.code);
 }

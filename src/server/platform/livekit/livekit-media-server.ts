@@ -16,7 +16,7 @@ export type LivekitCall = {
 };
 
 export type LivekitMediaServerSettings = {
-  /** ws, wss, http or https. */
+  /** URL with ws, wss, http or https. */
   readonly url: string;
   readonly apiKey: string;
   readonly apiSecret: string;
@@ -31,8 +31,8 @@ export type LivekitMediaServerSettings = {
 const TIMEOUTS = { callMs: 10_000, startMs: 40_000, connectMs: 2_000 } as const;
 
 /**
- * A LiveKit server, by its API (https://docs.livekit.io/reference/server/server-apis/). Calls reject with the errors that
- * MediaServer documents, and are never repeated here: only callers know whether that is safe.
+ * A LiveKit server, used by its API (https://docs.livekit.io/reference/server/server-apis/). Calls reject with the errors
+ * that MediaServer documents, and are never repeated here, because only callers know whether that is safe.
  */
 export function createLivekitMediaServer(settings: LivekitMediaServerSettings): MediaServer {
   const timeouts = { ...TIMEOUTS, ...settings.timeouts };
@@ -44,7 +44,7 @@ export function createLivekitMediaServer(settings: LivekitMediaServerSettings): 
     ...participantMethods(clients, caller),
     ...egressMethods(clients, caller, settings.apiKey),
     ...ingressMethods(clients, caller),
-    // Those of fetch belong to the whole process, and close by themselves after 4 s.
+    // The connections of fetch belong to the whole process, and close by themselves after 4 s.
     close: clients.close,
   };
 }
@@ -55,7 +55,7 @@ type CallerSettings = LivekitMediaServerSettings & {
   readonly timeouts: Timeouts & { readonly connectMs: number };
 };
 
-/** Measures a call, checks the connection meanwhile, and translates its error. */
+/** Measures a call, checks the connection during the call, and translates its error. */
 function createCaller({ url, timeouts, log, onCall }: CallerSettings): Caller {
   const check = { url: toHttpUrl(url), connectMs: timeouts.connectMs };
   return async (method, meaning, call) => {
@@ -111,7 +111,7 @@ function roomMethods({ rooms, dispatch }: LivekitClients, caller: Caller): Pick<
         return (await rooms.listRooms(names && [...names])).map(toRoom);
       }),
     deleteRoom: (room) => caller('deleteRoom', roomNotFound, () => rooms.deleteRoom(room)),
-    // The one request about a room that its process answers and that changes nothing.
+    // listDispatch is the only request about a room that the room's process responds to without changing anything.
     isRoomServed: (room) => caller('isRoomServed', {}, () => getsResponse(dispatch.listDispatch(room))),
     updateRoomMetadata: (room, metadata) =>
       caller('updateRoomMetadata', roomNotFound, async () =>
@@ -139,7 +139,7 @@ async function getsResponse(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** No track has this sid. */
+/** A sid that no track has. */
 const NO_TRACK = 'TR_none';
 
 type ParticipantMethods =
@@ -164,7 +164,7 @@ function participantMethods(
       caller('getParticipant', participantNotFound, async () =>
         toParticipant(await rooms.getParticipant(room, identity)),
       ),
-    // The process of a participant answers a mute of an unknown track, and does nothing.
+    // The process of a participant responds to a mute of an unknown track, and does nothing.
     isParticipantServed: (room, identity) =>
       caller('isParticipantServed', {}, () =>
         getsResponse(rooms.mutePublishedTrack(room, identity, NO_TRACK, true)),
@@ -233,7 +233,7 @@ function toListOptions(filter: EgressFilter) {
   return { roomName: filter.room, active: filter.active ?? false };
 }
 
-/** A list by id is 404 when there is none; a list by room is empty. */
+/** Returns an empty list for 404: a list by id is 404 when there is none, while a list by room is empty. */
 function emptyWhenUnknown(error: unknown): readonly never[] {
   if (error instanceof ServiceError && error.code === 'recording-not-found') return [];
   throw error;

@@ -16,7 +16,7 @@ import { toEgress } from './records.ts';
 /** The media server's clock may differ from ours; its tokens are valid for five minutes. */
 const CLOCK_TOLERANCE_SECONDS = 300;
 
-/** LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. */
+/** Reads LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. */
 export function createMediaEventReader(apiKey: string, apiSecret: string): MediaEventReader {
   const verifier = new TokenVerifier(apiKey, apiSecret);
   return {
@@ -29,7 +29,7 @@ export function createMediaEventReader(apiKey: string, apiSecret: string): Media
 }
 
 /**
- * The hash of the body that the token signs; undefined when the media server did not sign it, and for the token of a
+ * Returns the hash of the body that the token signs; undefined when the media server did not sign it, and for the token of a
  * participant. The SDK's receiver is not used, because it does not distinguish a wrong signature from an unreadable body.
  */
 async function signedHash(verifier: TokenVerifier, token: string | undefined): Promise<string | undefined> {
@@ -87,7 +87,7 @@ function toParticipant(info: ParticipantInfo, type: string): MediaEventParticipa
     kind: info.joinedAt === 0n ? undefined : kind,
     isHidden: info.permission?.hidden ?? false,
     joinedAt: toMilliseconds(info.joinedAtMs, info.joinedAt),
-    // Events of tracks carry only sid and identity.
+    // Events of tracks contain only sid and identity.
     metadata: info.joinedAt === 0n ? undefined : info.metadata,
     role: info.attributes['rtc.role'],
     leaveReason: type === 'participant_left' ? (LEAVE_REASONS[info.disconnectReason] ?? 'lost') : undefined,
@@ -110,7 +110,7 @@ function toMilliseconds(milliseconds: bigint | undefined, seconds: bigint | unde
   return seconds === undefined || seconds === 0n ? undefined : toTime(Number(seconds) * 1000);
 }
 
-/** The last instant of RFC 3339. An event with a later one could never be stored, and would be sent again and again. */
+/** The last instant of RFC 3339. An event with a later one could never be stored, and would be sent repeatedly. */
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 function toTime(milliseconds: number): number {

@@ -1,7 +1,7 @@
 import type { Egress } from './media-server.ts';
 
 /**
- * An event of the media server arrives within this. It is sent within a second; retries after failed attempts end
+ * Maximum time until an event of the media server arrives. It is sent within a second; retries after failed attempts end
  * after 15 s.
  */
 export const EVENT_ARRIVAL_MS = 20_000;
@@ -12,9 +12,9 @@ export type MediaEvent = {
   readonly id: string;
   readonly type: string;
   readonly createdAt: number;
-  /** Egress and ingress events carry only sid and name. */
+  /** Egress and ingress events contain only sid and name. */
   readonly room: MediaEventRoom | undefined;
-  /** Track events carry only sid and identity. */
+  /** Track events contain only sid and identity. */
   readonly participant: MediaEventParticipant | undefined;
   /** LiveKit's TrackInfo in protobuf JSON. */
   readonly track: Readonly<Record<string, unknown>> | undefined;
@@ -22,7 +22,7 @@ export type MediaEvent = {
   readonly ingress: MediaEventIngress | undefined;
   /** Identifies one of an ingress's successive streams, because the media server may report a stream several times. */
   readonly streamId?: string | undefined;
-  /** The trace of the request that brought it; undefined when nothing is traced. */
+  /** Trace of the request with the event; undefined without tracing. */
   readonly traceparent?: string | undefined;
 };
 
@@ -41,13 +41,13 @@ export type MediaEventParticipant = {
   readonly isHidden: boolean;
   readonly joinedAt: number | undefined;
   readonly metadata?: string | undefined;
-  /** The role of the token with which the participant joined; undefined for tokens of others. */
+  /** Role of the token with which the participant joined; undefined for tokens that another program issued. */
   readonly role?: string | undefined;
   /** Only with participant_left. */
   readonly leaveReason?: LeaveReason | undefined;
 };
 
-/** lost: the connection ended, and the participant had not said that it was leaving. */
+/** `lost`: the connection ended without the participant announcing it. */
 export type LeaveReason = 'left' | 'removed' | 'lost' | 'room_closed' | 'duplicate_identity';
 
 export type MediaEventIngress = {
@@ -62,7 +62,9 @@ export type MediaEventIngress = {
 
 /** Checks the signature of the media server's events, and reads them. */
 export interface MediaEventReader {
-  /** Whether the media server signed this header for some event. The body, which is not read yet, may be another one. */
+  /**
+   * Whether the media server signed this header for an event. The body, which is not read yet, may be that of another event.
+   */
   isEventToken(authorization: string | undefined): Promise<boolean>;
   /**
    * `authorization` is the JWT of the request, whose sha256 claim covers the raw body. Undefined when the

@@ -7,70 +7,78 @@ import type { Room } from '../../../contract/rooms.ts';
  * The calls of a media server, in LiveKit's terms. Records are LiveKit's objects in protobuf JSON with zero values; a Room
  * never contains `turnPassword`. Every method rejects with a ServiceError:
  *   media-server-unavailable   no connection, or no response within the timeout
- *   media-server-error         it refused our key (its 401 and 403) or failed (its 500)
+ *   media-server-error         it rejected our key (its 401 and 403) or failed (its 500)
  *   media-worker-unavailable   egress or ingress without Redis or without a worker
- *   invalid-request            an argument is invalid
- * and with the not-found codes that each method names.
+ *   invalid-request            an argument is invalid and with the not-found codes that each method names.
  */
 /** A name that no room can have. Looking it up is the cheapest call that verifies our key. */
 export const NO_ROOM = '\u0000ready';
 
 export interface MediaServer {
-  /** Get-or-create: an existing room is returned unchanged, whatever the settings. */
+  /** Gets or creates a room: an existing room is returned unchanged, whatever the settings. */
   createRoom(settings: RoomSettings): Promise<Room>;
-  /** All open rooms, or those of `names` that exist. Their numParticipants is up to five seconds old. */
+  /** Lists all open rooms, or those of `names` that exist. Their numParticipants is up to five seconds old. */
   listRooms(names?: readonly string[]): Promise<readonly Room[]>;
-  /** room-not-found. Disconnects everyone. */
+  /** Disconnects everyone. Rejects with room-not-found. */
   deleteRoom(room: string): Promise<void>;
   /**
-   * Whether a process of the media server holds the room. After a crash a media server with Redis goes on listing the
-   * rooms and participants of the process that died; createRoom then moves the room to a living process. False after
+   * Whether a process of the media server holds the room. After a crash a media server with Redis continues to list the
+   * rooms and participants of the dead process; createRoom then moves the room to a living process. Resolves to false after
    * 3 s, also for an unknown room.
    */
   isRoomServed(room: string): Promise<boolean>;
-  /** room-not-found. */
+  /** Rejects with room-not-found. */
   updateRoomMetadata(room: string, metadata: string): Promise<Room>;
 
   /**
-   * Sends to these participants, or to everyone for none; unknown ones are left out. For an unknown room
-   * media-server-unavailable, after 3 s.
+   * Sends to these participants, or to everyone for an empty list; unknown ones are left out. Rejects for an unknown room
+   * with media-server-unavailable, after 3 s.
    */
   sendData(room: string, message: DataMessage): Promise<void>;
 
-  /** Everyone, hidden agents and recorders included; empty for an unknown room. */
+  /** Lists everyone, hidden agents and recorders included. Returns an empty list for an unknown room. */
   listParticipants(room: string): Promise<readonly Participant[]>;
-  /** participant-not-found, also for an unknown room. */
+  /** Rejects with participant-not-found, also for an unknown room. */
   getParticipant(room: string, identity: string): Promise<Participant>;
-  /** Whether a process of the media server holds the participant, as isRoomServed. False after 3 s. */
+  /** Whether a process of the media server holds the participant, like isRoomServed. Resolves to false after 3 s. */
   isParticipantServed(room: string, identity: string): Promise<boolean>;
-  /** participant-not-found, also for an unknown room. */
+  /** Rejects with participant-not-found, also for an unknown room. */
   removeParticipant(room: string, identity: string): Promise<void>;
-  /** participant-not-found, also for an unknown room; media-server-unavailable after 3 s when it leaves meanwhile. */
+  /**
+   * Rejects with participant-not-found, also for an unknown room; with media-server-unavailable after 3 s when the
+   * participant leaves in the meantime.
+   */
   updateParticipant(room: string, identity: string, change: ParticipantChange): Promise<Participant>;
   /**
-   * track-not-found. For an unknown participant media-server-unavailable, after 3 s: check that it is there first. A
-   * muted track stays muted.
+   * Rejects with track-not-found. For an unknown participant it rejects with media-server-unavailable after 3 s, so check
+   * first that the participant is in the room. A muted track stays muted.
    */
   muteTrack(room: string, identity: string, trackSid: string): Promise<void>;
-  /** As muteTrack; conflict where its configuration does not allow that (LiveKit's room.enable_remote_unmute). */
+  /**
+   * Rejects like muteTrack, and with conflict when the media server's configuration forbids it (LiveKit's
+   * room.enable_remote_unmute).
+   */
   unmuteTrack(room: string, identity: string, trackSid: string): Promise<void>;
 
-  /** room-not-found; media-worker-unavailable. Waits up to 40 s for a recorder: callers have their own timeout. */
+  /**
+   * Rejects with room-not-found and media-worker-unavailable. Waits up to 40 s for a recorder; callers have their own
+   * timeout.
+   */
   startRoomComposite(request: RoomCompositeRequest): Promise<Egress>;
   /**
-   * recording-not-found; conflict when the egress is over; media-worker-unavailable when its recorder is gone. Each of
-   * them after 3 s.
+   * Rejects, each time after 3 s, with recording-not-found; with conflict when the egress is over; with
+   * media-worker-unavailable when its recorder is gone.
    */
   stopEgress(egressId: string): Promise<Egress>;
   /**
-   * Finds by id or by room, ended ones included for as long as the media server remembers them; empty for an unknown
-   * one. Egresses of other kinds that someone else started in the room are among them.
+   * Finds egresses by id or by room, including ended ones for as long as the media server remembers them; an empty list for
+   * an unknown one. The list includes egresses of other kinds that another program started in the room.
    */
   listEgress(filter: EgressFilter): Promise<readonly Egress[]>;
 
   createIngress(request: IngressRequest): Promise<Ingress>;
   listIngress(room: string): Promise<readonly Ingress[]>;
-  /** ingress-not-found. */
+  /** Rejects with ingress-not-found. */
   deleteIngress(ingressId: string): Promise<Ingress>;
 
   close(): Promise<void>;
@@ -79,9 +87,9 @@ export interface MediaServer {
 export type RoomSettings = {
   readonly name: string;
   readonly maxParticipants?: number | undefined;
-  /** Seconds before the first join. */
+  /** Seconds for which an empty room stays open before the first join. */
   readonly emptyTimeout?: number | undefined;
-  /** Seconds after the last leave. */
+  /** Seconds for which an empty room stays open after the last leave. */
   readonly departureTimeout?: number | undefined;
   readonly metadata?: string | undefined;
 };
@@ -99,7 +107,7 @@ export type ParticipantChange = {
   readonly metadata: string | undefined;
   /** Merged into the attributes; an empty text removes one. */
   readonly attributes: Readonly<Record<string, string>> | undefined;
-  /** Replaces all permissions; as the participant's record has them. */
+  /** Replaces all permissions, in the form of the participant's record. */
   readonly permission: Readonly<Record<string, boolean | string[]>> | undefined;
 };
 
@@ -111,11 +119,13 @@ export type RoomCompositeRequest = {
   readonly room: string;
   /** Key in the bucket, or path for the recorder's own file output. */
   readonly filepath: string;
-  /** Absent: the recorder writes to its own file system. */
+  /** Absent when the recorder writes to its own file system. */
   readonly bucket?: BucketSettings | undefined;
-  /** Absent members leave it to the recorder. */
+  /** Absent members are left to the recorder. */
   readonly settings?: RecordingSettings | undefined;
-  /** Gets the events of this egress, signed with the media server's key, also where its webhook setting is missing. */
+  /**
+   * URL that gets the events of this egress, signed with the media server's key, even if its webhook setting is missing.
+   */
   readonly webhookUrl?: string | undefined;
 };
 
@@ -137,14 +147,14 @@ export type EgressStatus =
   | 'EGRESS_ABORTED'
   | 'EGRESS_LIMIT_REACHED';
 
-/** LiveKit's EgressInfo, as far as recordings need it; instants in Unix milliseconds. */
+/** The part of LiveKit's EgressInfo that recordings need; instants in Unix milliseconds. */
 export type Egress = {
   readonly egressId: string;
   readonly room: string;
   readonly status: EgressStatus;
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
-  /** The first recorded frame; known from EGRESS_ACTIVE on, up to half a second ahead. */
+  /** Time of the first recorded frame. It is known from EGRESS_ACTIVE on, up to half a second ahead. */
   readonly mediaStartedAt: number | undefined;
   readonly error: string | undefined;
   /** The path that was requested: roomComposite.fileOutputs[0].filepath of EgressInfo's request. */

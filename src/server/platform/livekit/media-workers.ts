@@ -1,6 +1,6 @@
 /** The media server's workers: recorders (egress) and receivers of streams (ingress). */
 export interface MediaWorkers {
-  /** Never rejects: the number may be unknown. */
+  /** Counts the workers. Never rejects, because the number may be unknown. */
   count(): Promise<WorkerCount>;
 }
 
@@ -12,6 +12,6 @@ export type WorkerCount =
 export type UnknownWorkers = {
   /** `not-told`: no Redis was configured. */
   readonly reason: 'not-told' | 'unreachable' | 'refused' | 'foreign';
-  /** The reason for people, without address and password. */
+  /** The reason in words, without address and password. */
   readonly detail: string;
 };

@@ -40,7 +40,7 @@ export function toParticipant(message: ParticipantInfo): Participant {
   return message.toJson(WITH_ZEROS) as Participant;
 }
 
-/** From the JSON of a participant's record. */
+/** Converts the permission in the JSON of a participant's record. */
 export function toPermission(
   permission: NonNullable<ParticipantChange['permission']>,
 ): ParticipantPermission {
@@ -72,7 +72,7 @@ function toRequestedFilepath(info: EgressInfo): string | undefined {
   return file?.filepath;
 }
 
-/** From EGRESS_ACTIVE, when the recorder's pipeline begins to play, to its first frame; measured on livekit/egress. */
+/** Time from EGRESS_ACTIVE, when the recorder's pipeline begins to play, to its first frame; measured on livekit/egress. */
 const FIRST_FRAME_MS = 500;
 
 function toMediaStart(info: EgressInfo): number | undefined {
@@ -100,8 +100,8 @@ function toFile(info: EgressInfo): EgressFile | undefined {
 
 /**
  * The recorder sets `duration` to ended_at - started_at of the file, by its own clock. From livekit/egress 1.13 on it
- * puts the end of a recorded page where the pipeline's running time, added to the present, leads: in the future. No
- * file plays on after its egress is over.
+ * computes the end of a recorded page from the pipeline's running time, which leads into the future. The duration is limited
+ * to the end of the egress, because no file is longer.
  */
 function durationOf({ endedAt }: EgressInfo, { startedAt, duration }: MessageOfFile): bigint {
   if (endedAt === 0n || startedAt === 0n || startedAt > endedAt) return duration;

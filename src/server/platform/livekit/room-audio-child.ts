@@ -13,10 +13,10 @@ export type ListenerChannel = {
   readonly onRequest: (listener: (request: ListenerRequest) => void) => void;
 };
 
-/** Frees the native memory of a call this long after its end, when its last events have passed. */
+/** Time after the end of a call until its native memory is freed, when its last events have been handled. */
 const COLLECT_AFTER_MS = 1_000;
 
-/** Listens to rooms for a worker that is another process. Returns when the room client is loaded, or cannot be. */
+/** Listens to rooms for a worker in another process. Returns when the room client is loaded, or cannot be loaded. */
 export async function serveRoomAudio(channel: ListenerChannel): Promise<void> {
   try {
     const sdk = await loadRoomSdk();

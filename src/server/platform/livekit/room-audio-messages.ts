@@ -1,8 +1,8 @@
 import type { Caption } from './room-audio.ts';
 
 /*
- * Messages between a worker and a process that listens to rooms for it. `connection`, `track` and `caption` are
- * numbers that the sender of the first message about one has chosen.
+ * Messages between a worker and a process that listens to rooms for it. `connection`, `track` and `caption` are numbers that
+ * the sender of the first message about each has chosen.
  */
 
 export type ListenerRequest =
@@ -30,7 +30,7 @@ export type ListenerMessage =
       readonly trackId: string;
       readonly identity: string;
     }
-  /** Before the first samples of a track, and when the participant has another name. */
+  /** Sent before the first samples of a track, and when the participant's name has changed. */
   | { readonly kind: 'name'; readonly track: number; readonly name: string }
   | { readonly kind: 'samples'; readonly track: number; readonly samples: Int16Array }
   | { readonly kind: 'track-ended'; readonly track: number }

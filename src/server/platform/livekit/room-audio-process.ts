@@ -5,11 +5,11 @@ import type { ListenerMessage, ListenerRequest, RoomAddress } from './room-audio
 export type RoomAudioProcessSettings = {
   /** File of the process. */
   readonly program: string;
-  /** After this many joins, failed ones included, the process ends once it listens to no room. */
+  /** After this many joins, failed ones included, the process ends as soon as it listens to no room. */
   readonly maxJoins: number;
 };
 
-/** A process, the rooms that it listens to, and their tracks. */
+/** A child process with the rooms that it listens to, and their tracks. */
 export class RoomAudioProcess {
   readonly #child: ChildProcess;
   readonly #connections = new Map<number, OpenConnection>();
@@ -40,12 +40,12 @@ export class RoomAudioProcess {
     return this.#child.pid;
   }
 
-  /** Whether it may not join a further room. */
+  /** Whether the process may not join another room. */
   get isFull(): boolean {
     return this.#joins >= this.#maxJoins;
   }
 
-  /** Whether the process has ended although nobody ended it. */
+  /** Whether the process has ended unexpectedly. */
   get isLost(): boolean {
     return !this.#isEnding && (this.#child.exitCode !== null || this.#child.signalCode !== null);
   }
@@ -89,7 +89,7 @@ export class RoomAudioProcess {
     await this.#ended.promise;
   }
 
-  /** All connections were left in order before, so that nothing can be lost. */
+  /** Kills the process. All connections have been left properly before, so that nothing is lost. */
   #kill(): void {
     this.#isEnding = true;
     this.#child.kill('SIGKILL');
@@ -100,7 +100,9 @@ export class RoomAudioProcess {
     return this.#numbers;
   }
 
-  /** A message to a process that has ended is lost; `#end` deals with all that wait for a response. */
+  /**
+   * Sends a message. A message to a process that has ended is lost; `#end` rejects everything that waits for a response.
+   */
   #send(request: ListenerRequest): void {
     if (this.#child.connected) this.#child.send(request, () => {});
   }
@@ -169,7 +171,7 @@ export class RoomAudioProcess {
     else sent?.reject(new Error(error));
   }
 
-  /** The process has ended, or cannot be started: so have all of its connections. */
+  /** Handles the end of the process, or a failed start: all of its connections have ended too. */
   #end(reason: string): void {
     const lost = new Error(`The process of the room client has ended: ${reason}.`);
     this.#ready.reject(lost);

@@ -9,10 +9,10 @@ import { RoomAudioProcess } from './room-audio-process.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 /*
- * Listens to rooms in processes of their own. LiveKit's room client keeps about half a megabyte of native memory for
- * each connection that it ever had, and has no means to free it. Therefore a process takes a limited number of
- * connections; then another one takes the next, and the first ends with the last of its rooms. A crash of the client's
- * native code ends such a process and not the worker.
+ * Listens to rooms in child processes. LiveKit's room client keeps about half a megabyte of native memory for each
+ * connection that it ever had, and cannot free it. Therefore a process takes a limited number of connections; then another
+ * process takes the next ones, and the first one ends with the last of its rooms. A crash of the client's native code ends
+ * such a process and not the worker.
  */
 
 export type RoomAudioSubscriberSettings = {
@@ -23,13 +23,13 @@ export type RoomAudioSubscriberSettings = {
   readonly log: Log;
   /** Sample rate of the audio that callers receive. */
   readonly sampleRate: number;
-  /** File of the process that listens, src/server/room-audio.ts or what is built of it. */
+  /** File of the child process: src/server/room-audio.ts or its bundle. */
   readonly program: string;
-  /** Connections that one process has in its life. */
+  /** Maximum connections of one process during its life. */
   readonly connectionsPerProcess?: number;
 };
 
-/** Some 12 MB of native memory. Starting a process takes about half a second, and nobody waits for it. */
+/** Some 12 MB of native memory. Starting a process takes about half a second, for which nobody waits. */
 const CONNECTIONS_PER_PROCESS = 24;
 /** Longer than any call, so that the token does not end the connection. */
 const TOKEN_SECONDS = 24 * 3600;
@@ -73,7 +73,7 @@ class ListenerProcesses {
     this.#settings = settings;
   }
 
-  /** The process that takes the next connection. */
+  /** Returns the process that takes the next connection. */
   current(): RoomAudioProcess {
     if (this.#current === undefined || this.#current.isLost) this.#current = this.#start();
     return this.#current;
@@ -82,7 +82,7 @@ class ListenerProcesses {
   async join(request: JoinRequest, room: RoomAddress): Promise<RoomConnection> {
     const process = this.current();
     const joining = process.join(request, room);
-    // The next one is started now, so that nobody waits for it.
+    // Starts the next process now, so that no caller waits for it.
     if (process.isFull) this.#current = this.#start();
     return await joining;
   }

@@ -10,7 +10,10 @@ export interface RoomAudioSubscriber {
 
 export type JoinRequest = {
   readonly room: string;
-  /** The same for every connection of a transcription: LiveKit disconnects the first when a second one joins. */
+  /**
+   * The same for every connection of a transcription: LiveKit disconnects the first participant when a second one of this
+   * identity joins.
+   */
   readonly identity: string;
   readonly onTrack: (track: AudioTrack) => void;
   /** Called when the connection ends: the room was closed, we were removed, or the network failed. */
@@ -33,7 +36,7 @@ export interface RoomConnection {
 }
 
 export type Caption = {
-  /** The same for all interim captions of a segment and its final one. */
+  /** Id of the segment, the same for all its interim captions and its final one. */
   readonly segmentId: string;
   readonly trackId: string;
   /** Identity of the speaker. */

@@ -10,7 +10,7 @@ import {
 import type { RecordingPreset } from '../../../contract/choices.ts';
 import type { BucketSettings, RoomCompositeRequest } from './media-server.ts';
 
-/** One MP4 file, in the bucket or on the recorder's own file system. */
+/** Requests one MP4 file, in the bucket or on the recorder's own file system. */
 export function toFileOutput(request: RoomCompositeRequest): EncodedFileOutput {
   return new EncodedFileOutput({
     fileType: EncodedFileType.MP4,
@@ -21,7 +21,7 @@ export function toFileOutput(request: RoomCompositeRequest): EncodedFileOutput {
   });
 }
 
-/** `signingKey` is the name of one of the media server's keys, with whose secret it signs. */
+/** `signingKey` is the name of one of the media server's keys, whose secret signs the events. */
 export function toRoomCompositeOptions(request: RoomCompositeRequest, apiKey: string): RoomCompositeOptions {
   const { webhookUrl, settings = {} } = request;
   const { layout, audioOnly, preset } = settings;
@@ -36,8 +36,8 @@ export function toRoomCompositeOptions(request: RoomCompositeRequest, apiKey: st
 }
 
 /**
- * H264_720P_30 is 0 in the protocol, which the SDK takes for no preset. It is the recorder's own default today; it is
- * written out, so that a recorder with another default records what was asked for.
+ * H264_720P_30 is 0 in the protocol, which the SDK takes for no preset. Its options are written out, so that a recorder with
+ * another default records what was requested.
  */
 function toEncodingOptions(preset: RecordingPreset): EncodingOptions | EncodingOptionsPreset {
   if (preset !== 'H264_720P_30') return EncodingOptionsPreset[preset];

@@ -37,7 +37,7 @@ export type RoomListener = {
 
 /** LiveKit's topic for transcriptions, which its client components show as captions. */
 const CAPTION_TOPIC = 'lk.transcription';
-/** The client's usual 10 ms would be twice as many messages between processes. */
+/** Length of a frame. The client's usual 10 ms would mean twice as many messages between processes. */
 const FRAME_MS = 20;
 
 export async function loadRoomSdk(): Promise<RoomSdk> {
@@ -68,11 +68,11 @@ export async function listenToRoom(
 }
 
 /**
- * Removes the client's own listener. `disconnect` leaves it when the server has ended the connection, and then every
- * event of every other room would still be handed to this one, which is never freed.
+ * Removes the client's own listener. `disconnect` keeps it when the server has ended the connection. Then every event of
+ * every other room would still be passed to this one, which would never be freed.
  */
 function forget(room: Room): void {
-  // biome-ignore lint/complexity/useLiteralKeys: it is private, and nothing public removes it.
+  // biome-ignore lint/complexity/useLiteralKeys: the property is private, and no public method removes the listener.
   globalThis._ffiClientInstance?.off('ffi_event', room['onFfiEvent']);
   room.removeAllListeners();
 }

@@ -3,15 +3,15 @@ import { createJwtSigner } from './sign-jwt.ts';
 /** Grants of a participant. Every grant is explicit, so that no default of the media server applies. */
 export type ParticipantGrants = {
   readonly canPublish: boolean;
-  /** The only sources that may be published; absent for all of them. */
+  /** The only sources that may be published; absent to allow all of them. */
   readonly canPublishSources?: readonly string[];
   readonly canSubscribe: boolean;
   readonly canPublishData: boolean;
   readonly canUpdateOwnMetadata: boolean;
   readonly roomAdmin: boolean;
-  /** Other participants do not see it; for our own agents. */
+  /** Whether the participant is invisible to others; for our own agents. */
   readonly hidden?: boolean;
-  /** May send in the name of others; for our own agents. */
+  /** Whether the participant may send in the name of others; for our own agents. */
   readonly agent?: boolean;
 };
 

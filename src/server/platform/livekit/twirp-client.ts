@@ -11,7 +11,8 @@ import { type Dispatcher, Pool } from 'undici';
 /*
  * The calls that are made for every room or return all of them, in protobuf, the other encoding of Twirp
  * (https://twitchtv.github.io/twirp/docs/spec_v7.html). The SDK uses JSON, which takes the media server three times as long
- * to write and us twice as long to read, and fetch, which takes four times the processor of undici's own requests.
+ * to write and us twice as long to read. It also uses fetch, which needs four times the processor time of undici's own
+ * requests.
  */
 
 export type TwirpClientSettings = {
@@ -22,9 +23,9 @@ export type TwirpClientSettings = {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Rejects as the SDK's calls do: with ServerError for a status, TimeoutError, or an error of the network with its code. */
+/** Rejects with the errors of the SDK's calls: ServerError for a status, TimeoutError, or a network error with its code. */
 export type TwirpClient = {
-  /** No names: all rooms. */
+  /** Lists rooms; all of them for an empty list of names. */
   readonly listRooms: (headers: Headers, names: readonly string[]) => Promise<Room[]>;
   readonly listParticipants: (headers: Headers, room: string) => Promise<ParticipantInfo[]>;
   /** Ends the connections. */
@@ -33,9 +34,9 @@ export type TwirpClient = {
 
 export function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): TwirpClient {
   const pool = new Pool(new URL(url).origin, {
-    // One of HTTP/2 would be shared by all requests.
+    // With HTTP/2 all requests would share one connection.
     allowH2: false,
-    // The signal bounds all of a call.
+    // The signal limits the whole call.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: timeoutMs },
@@ -71,7 +72,7 @@ type TwirpCall<T> = {
   readonly type: ResponseType<T>;
 };
 
-/** How a message is read. */
+/** How to decode a response. */
 type ResponseType<T> = {
   readonly fromBinary: (bytes: Uint8Array) => T;
   readonly fromJsonString: (text: string, options: { readonly ignoreUnknownFields: boolean }) => T;

@@ -13,7 +13,7 @@ export const KEYED_ERRORS: readonly ErrorCode[] = [
   'storage-unavailable',
 ];
 
-/** Visible ASCII characters but quotes and backslashes, with or without quotes around all of them. */
+/** Visible ASCII characters except quotes and backslashes, with or without quotes around all of them. */
 const KEY_PATTERN = '^(?:[!#-\\[\\]-~]+|"[!#-\\[\\]-~]+")$';
 
 export const IDEMPOTENCY_KEY: JsonObject = {

@@ -1,8 +1,8 @@
 import type { Route } from '../http/route.ts';
 
 /**
- * /llms.txt (https://llmstxt.org): what a language model needs to call the API, in Markdown. It is also what a reader
- * without JavaScript gets.
+ * /llms.txt (https://llmstxt.org): everything that a language model needs to call the API, in Markdown. Readers without
+ * JavaScript get it too.
  */
 export function llmsText(routes: readonly Route[], guide: string): string {
   const operations = routes

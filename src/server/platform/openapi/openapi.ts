@@ -27,7 +27,7 @@ import {
 import { shareComponents } from './shared-components.ts';
 import { DELIVERY_TAG, webhookSection } from './webhook-operations.ts';
 
-/** Errors of every route: each one refuses unknown query parameters, and any request may have a body. */
+/** Errors of every route: each one rejects unknown query parameters, and any request may have a body. */
 const ANY_ERRORS: readonly ErrorCode[] = [
   'invalid-request',
   'request-timeout',
@@ -39,7 +39,7 @@ const ANY_ERRORS: readonly ErrorCode[] = [
   'shutting-down',
 ];
 
-/** The OpenAPI 3.1 document of the routes: every operation, error, header and example. */
+/** Builds the OpenAPI 3.1 document of the routes: every operation, error, header and example. */
 export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
   const components: Components = new Map();
   const inline: Record<string, Record<string, JsonObject & { readonly operationId: string }>> = {};
@@ -74,7 +74,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   };
 }
 
-/** In the order of the descriptions, which begin with what a newcomer does first. */
+/** Returns the used tags in the order of the descriptions, which begin with the first steps of a newcomer. */
 function usedTags(routes: readonly Route[]): readonly JsonObject[] {
   const used = new Set<string>(routes.map((route) => route.tag));
   return Object.entries(TAG_DESCRIPTIONS)
@@ -172,7 +172,7 @@ function successResponse(route: Route, response: SuccessResponse, components: Co
   return { description: response.description, headers, content };
 }
 
-/** All errors that the route can return, one response per status with an example per code. */
+/** Returns all errors that the route can return, one response per status with an example per code. */
 function errorResponses(route: Route, components: Components): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorCodesOf(route)) {
@@ -180,7 +180,7 @@ function errorResponses(route: Route, components: Components): JsonObject {
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   const sorted = [...byStatus].sort(([a], [b]) => a - b);
-  // The 503 of /ready has its own shape and is declared as a success response.
+  // The 503 of /ready has a shape of its own and is declared as a success response.
   const own = sorted.filter(([status]) => !Object.hasOwn(route.success, status));
   return Object.fromEntries(
     own.map(([status, codes]) => [
@@ -223,7 +223,10 @@ function errorResponse(status: number, codes: readonly ErrorCode[], shape: Error
   };
 }
 
-/** Component name of an error response, from the codes that not every route has; undefined for a success response. */
+/**
+ * Returns the component name of an error response, from the codes that not every route has; undefined for a success
+ * response.
+ */
 function nameOfErrorResponse({ content }: JsonObject): string | undefined {
   for (const [type, media] of Object.entries(content ?? {})) {
     const { examples }: { readonly examples?: object } = media;

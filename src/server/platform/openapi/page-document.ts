@@ -4,7 +4,7 @@ import { allSamples } from './samples/code-samples.ts';
 import type { JsonObject } from './schema-document.ts';
 
 /**
- * The document as the reference shows it: the guides are its introduction. The page signs by itself, so it does not ask
+ * Adapts the document for the reference page: the guides are its introduction. The page signs by itself, so it does not ask
  * for the values of signature headers.
  */
 export function pageDocument(document: JsonObject, guide: string, routes: readonly Route[]): JsonObject {
@@ -27,7 +27,7 @@ export function pageDocument(document: JsonObject, guide: string, routes: readon
   };
 }
 
-/** The groups of operations: their names, which stay in addresses, and their titles. */
+/** Returns the names of the groups of operations, which are parts of addresses, and their titles. */
 export function tagTitles({ tags }: JsonObject): readonly (readonly [string, string])[] {
   return objectsOf(tags).map(({ name }) => {
     const text = String(name);

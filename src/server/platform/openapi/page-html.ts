@@ -1,4 +1,4 @@
-/* The pages as HTML. They are readable before any script runs, and load nothing from other hosts. */
+/* Renders the pages as HTML. They are readable before any script runs, and load nothing from other hosts. */
 
 /** @param current the path of the page */
 function bar(current: string, rest = ''): string {
@@ -47,8 +47,9 @@ const CREDENTIALS = `<dialog id="credentials" aria-labelledby="credentials-title
 export type ReferencePage = { readonly guide: string; readonly tags: readonly (readonly [string, string])[] };
 
 /**
- * The reference. The viewer takes a second of processor time or more before it shows anything, so that its first view is
- * in the page already: the guides, with which the viewer's own introduction begins. It is all there is without scripts.
+ * Renders the reference. The viewer takes a second of processor time or more before it shows anything. Therefore the page
+ * has its first view already: the guides, which are also the beginning of the viewer's content. Without scripts this is the
+ * whole page.
  */
 export function referencePage({ guide, tags }: ReferencePage): string {
   const operations = tags
@@ -77,7 +78,7 @@ export function referencePage({ guide, tags }: ReferencePage): string {
   );
 }
 
-/** As the viewer writes the name of a tag in an address. */
+/** Returns the anchor that the viewer gives to a tag. */
 function anchorOf(name: string): string {
   return name.replaceAll(' ', '-');
 }

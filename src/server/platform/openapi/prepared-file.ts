@@ -9,25 +9,25 @@ import type { RouteResponse } from '../http/route.ts';
 import { once } from './once.ts';
 
 /*
- * Files that are compressed once and sent often, with an ETag for each encoding, so that a browser which has the file
- * gets 304.
+ * Files that are compressed once and sent often, with an ETag for each encoding, so that a browser that has the file gets
+ * 304.
  */
 
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
 export type PreparedFile = {
-  /** Changes with the content. */
+  /** A text that changes with the content. */
   readonly version: string;
   readonly open: (encoding: Encoding) => Promise<Buffer | Readable>;
 };
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
-/** A few hundred kilobytes take 30 ms with it, and are a tenth larger than with the slowest one. */
+/** With this quality a few hundred kilobytes take 30 ms, and are a tenth larger than with the slowest one. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
 
-/** A text that is kept in memory, compressed. */
+/** Prepares a text, which is kept in memory in compressed form. */
 export async function prepareText(text: string): Promise<PreparedFile> {
   const identity = Buffer.from(text);
   const [br, gzipped] = await Promise.all([compressBrotli(identity, BROTLI), compressGzip(identity)]);
@@ -36,9 +36,9 @@ export async function prepareText(text: string): Promise<PreparedFile> {
 }
 
 /**
- * A large file that is on disk in brotli alone, as PATH.br: its other forms would take four times its room in every
- * package. Browsers ask for gzip where the page has no TLS, so that form is made at the first such request and kept; the
- * plain one, which only tools ask for, is unpacked as it is sent.
+ * Prepares a large file that is stored only in brotli, as PATH.br: its other forms would take four times the space in every
+ * package. Browsers ask for gzip when the page has no TLS, so that form is made at the first such request and kept. The
+ * plain form, which only tools ask for, is decompressed while it is sent.
  */
 export async function prepareBrotliFile(path: string): Promise<PreparedFile> {
   const stored = `${path}.br`;
@@ -55,7 +55,7 @@ export async function prepareBrotliFile(path: string): Promise<PreparedFile> {
   };
 }
 
-/** 200 with the file in the best encoding that the caller accepts, or 304. */
+/** Returns 200 with the file in the best encoding that the caller accepts, or 304. */
 export async function sendPrepared(file: PreparedFile, request: IncomingHttpHeaders): Promise<RouteResponse> {
   const encoding = chooseEncoding(request['accept-encoding']);
   const etag = `"${file.version}-${encoding}"`;
@@ -77,7 +77,7 @@ function chooseEncoding(accepted = ''): Encoding {
   return ENCODINGS.find(isAccepted) ?? 'identity';
 }
 
-/** A proxy may have made the tag a weak one. */
+/** Whether the caller has this version. A proxy may have made the tag a weak one. */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');

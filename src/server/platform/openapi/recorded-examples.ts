@@ -1,8 +1,8 @@
 import recorded from './examples.json' with { type: 'json' };
 
 /*
- * The examples of the document: exchanges that test/server/platform/openapi/examples.test.ts records and compares, so
- * that they cannot go stale.
+ * The examples of the document: exchanges that test/server/platform/openapi/examples.test.ts records and compares, so that
+ * they are always current.
  */
 
 export type RecordedOperation = {

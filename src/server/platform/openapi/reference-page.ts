@@ -11,17 +11,18 @@ import { type PreparedFile, prepareBrotliFile, prepareText, sendPrepared } from 
 import type { JsonObject } from './schema-document.ts';
 
 /*
- * /openapi.json, /docs with its parts, /docs/guide and /llms.txt. Each is built and compressed at its first request. The
- * script of the viewer comes from a package and is streamed from disk, because it is larger than the rest of the service.
+ * Serves /openapi.json, /docs with its parts, /docs/guide and /llms.txt. Each is built and compressed at its first request.
+ * The script of the viewer comes from a package and is streamed from disk, because it is larger than the rest of the
+ * service.
  */
 
 export type ReferenceDeps = {
   readonly version: string;
-  /** Folder that the build made for the pages: dist/reference. */
+  /** Folder of the pages that the build made: dist/reference. */
   readonly folder: string;
 };
 
-/** The page loads nothing from other origins. */
+/** Content security policy: the page loads nothing from other origins. */
 const POLICY = [
   "default-src 'self'",
   "script-src 'self'",
@@ -33,7 +34,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The guide needs no script at all. */
+/** Content security policy of the guide, which needs no scripts. */
 const TEXT_POLICY =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
 

@@ -29,12 +29,12 @@ export const RETRY_AFTER = {
   example: 1,
 };
 
-/** Routes of the media server have no rate limit, because it does not retry after a 429. */
+/** Whether the route has a rate limit. Routes of the media server have none, because it does not retry after a 429. */
 export function isLimited({ security }: Route): boolean {
   return security !== 'media-server';
 }
 
-/** Headers of a response. One that is sent before the request was counted has no RateLimit headers. */
+/** Returns the headers of a response. A response to a request that was not counted has no RateLimit headers. */
 export function commonHeaders(request: 'counted' | 'uncounted'): JsonObject {
   const names = Object.keys(HEADERS).filter(
     (name) => request === 'counted' || !name.startsWith('RateLimit-'),

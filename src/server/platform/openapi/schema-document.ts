@@ -28,14 +28,17 @@ function referTo(value: unknown, components: Components): unknown {
   return { $ref: `#/components/schemas/${id}` };
 }
 
-/** Formats of our own say nothing to others: a pattern takes their place, and the description says the rest. */
+/** Replaces our own formats, which other programs do not know, by a pattern and a description. */
 function withKnownFormat({ format, ...schema }: JsonObject): JsonObject {
   if (format === 'date-time' || format === 'binary') return { ...schema, format };
   const pattern = FORMAT_PATTERNS[String(format)];
   return pattern === undefined ? schema : { ...schema, pattern };
 }
 
-/** `{anyOf: [{type: 'string'}, {type: 'null'}]}` as `{type: ['string', 'null']}`, which generators of clients read better. */
+/**
+ * Converts `{anyOf: [{type: 'string'}, {type: 'null'}]}` to `{type: ['string', 'null']}`, which generators of clients handle
+ * better.
+ */
 function withNullType({ anyOf, ...outer }: JsonObject): JsonObject {
   if (!Array.isArray(anyOf)) return outer;
   const [schema, second, ...others]: readonly JsonObject[] = anyOf;
@@ -46,7 +49,7 @@ function withNullType({ anyOf, ...outer }: JsonObject): JsonObject {
   return { ...schema, ...outer, type: [schema.type, 'null'] };
 }
 
-/** Names the schema of each value of the property that tells the members apart. */
+/** Adds a discriminator: the schema by the value of the property that distinguishes the members. */
 function withDiscriminator(schema: JsonObject, components: Components): JsonObject {
   const { anyOf, discriminator, ...rest } = schema;
   if (!isDiscriminator(discriminator) || !Array.isArray(anyOf)) return schema;
@@ -71,14 +74,14 @@ function namesOf(member: JsonObject | undefined, property: string): readonly str
   return Array.isArray(names) ? names.map(String) : [];
 }
 
-/** TypeBox gives an enum and a constant no type, and generators of clients then accept any value. */
+/** Adds a type to enums and constants. TypeBox gives them none, and generators of clients then accept any value. */
 function withType(schema: JsonObject): JsonObject {
   const values: readonly unknown[] = Array.isArray(schema.enum) ? schema.enum : [schema.const];
   const areTexts = values.every((value) => typeof value === 'string');
   return areTexts && schema.type === undefined ? { type: 'string', ...schema } : schema;
 }
 
-/** `RecordingList` as `Recording list`. */
+/** Converts a name such as `RecordingList` to `Recording list`. */
 function titleOf(id: string): string {
   return id.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -3,7 +3,7 @@ import type { RouteScopes } from '../http/caller.ts';
 import type { Route, Security } from '../http/route.ts';
 import type { JsonObject } from './schema-document.ts';
 
-/* How requests are signed, and which API keys may call a route. */
+/* Describes how requests are signed, and which API keys may call a route. */
 
 /** Errors of every signed route, before its handler runs: any key may call some routes. */
 export const SIGNED_ERRORS: readonly ErrorCode[] = [
@@ -40,13 +40,13 @@ export const SECURITY_SCHEMES = {
   },
 };
 
-/** For readers of the document that are programs: scopes of which a key needs one, or `any`, or `root`. */
+/** Describes scopes for programs that read the document: a list of which a key needs one, or `any`, or `root`. */
 export function scopesOf({ scopes }: Route): JsonObject {
   if (scopes === undefined) return {};
   return { 'x-scopes': typeof scopes === 'string' ? [scopes] : scopes };
 }
 
-/** Its own, and which API keys may call it. */
+/** Returns the description of the route, and which API keys may call it. */
 export function descriptionOf({ description, scopes }: Route): JsonObject {
   const parts = [description, scopes === undefined ? undefined : scopeSentence(scopes)];
   const text = parts.filter((part) => part !== undefined).join('\n\n');
@@ -59,7 +59,7 @@ function scopeSentence(scopes: RouteScopes): string {
   return `API key: with the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
 }
 
-/** A key beside the root key may have to be read. */
+/** Returns the errors of a signed route. A key beside the root key may have to be read from the database. */
 export function signedErrorsOf({ security, scopes }: Route): readonly ErrorCode[] {
   if (security !== 'signed') return [];
   const own =

@@ -47,7 +47,7 @@ export function shareComponents(
   return { paths: shared, parameters: parameters.components, responses: responses.components };
 }
 
-/** Parts of equal content share one component, under the name that was asked for first. */
+/** Parts of equal content share one component, under the first requested name. */
 class SharedParts {
   readonly components: Record<string, JsonObject> = {};
   readonly #kind: Kind;
@@ -67,7 +67,7 @@ class SharedParts {
     return (this.#uses.get(JSON.stringify(part)) ?? 0) > 1;
   }
 
-  /** @param qualifier tells a part of the same name and other content apart */
+  /** @param qualifier distinguishes a part with the same name and different content */
   refer(part: JsonObject, name: string, qualifier: string): JsonObject {
     const key = JSON.stringify(part);
     const known = this.#names.get(key);

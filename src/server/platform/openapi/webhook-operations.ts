@@ -10,9 +10,9 @@ import {
 } from '../../../contract/webhook-signing.ts';
 import { type Components, type JsonObject, toReference } from './schema-document.ts';
 
-/* The `webhooks` section of the document: the request that a receiver gets for each event, and what it should answer. */
+/* The `webhooks` section of the document: the request that a receiver gets for each event, and the expected response. */
 
-/** Apart from the operations on webhooks: generators of clients make one file of each tag. */
+/** A separate tag from that of the operations on webhooks, because generators of clients make one file of each tag. */
 export const DELIVERY_TAG = {
   name: 'deliveries',
   description: 'The requests that webhooks receive',

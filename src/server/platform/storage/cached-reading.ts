@@ -2,13 +2,13 @@ import type { Clock } from '../clock.ts';
 import type { ChangeFeed, ChangeTopic } from './changes.ts';
 
 /*
- * Rows in memory, so that a request reads nothing. A change is notified to all instances, each of which reads anew when it
- * next needs the rows; an instance that missed the notification, because its connection was lost, does so after `maxAgeMs`.
- * Ages are measured with the monotonic clock, so that nothing lives longer because the time of day was set back.
+ * Rows in memory, so that a request needs no read. All instances are notified of a change, and read again when they next
+ * need the rows. An instance that missed the notification, because its connection was lost, reads again after `maxAgeMs`.
+ * Ages are measured with the monotonic clock, so that setting the clock back does not prolong them.
  */
 
 export type CachedReading<T> = {
-  /** Returns what was read last while that is fresh, else what is read now. Rejects with storage-unavailable. */
+  /** Returns the cached rows while they are fresh, else reads them. Rejects with storage-unavailable. */
   readonly current: () => T | Promise<T>;
   readonly close: () => void;
 };
@@ -21,8 +21,9 @@ export type CachedReadingOptions<T> = {
   readonly read: () => Promise<T>;
   readonly maxAgeMs: number;
   /**
-   * Callers wait this long for a database that does not respond, and then go by what was read last. Only a change that this
-   * process made itself is waited for. Without it, stale rows are never used: `current` rejects while the database is away.
+   * Callers wait this long for a database that does not respond, and then get the cached rows. After a change by this
+   * process itself they wait without this limit. Without `maxWaitMs` stale rows are never used: `current` rejects while the
+   * database does not respond.
    */
   readonly maxWaitMs?: number;
 };
@@ -48,12 +49,12 @@ export function openCachedReading<T>(options: CachedReadingOptions<T>): CachedRe
     const freshUntil = clock.monotonic() + maxAgeMs;
     const value = await options.read();
     if (seen === changesSeen) known = { value, freshUntil };
-    // It may be outdated already, and is still better than nothing while the database is away.
+    // The rows may be outdated already, but are better than none while the database does not respond.
     else if (ownSeen === ownChangesSeen) known ??= { value, freshUntil: 0 };
     return value;
   };
 
-  /** Callers that come while a read runs share it, unless a change was notified meanwhile. */
+  /** Callers that arrive during a read share it, unless a change was notified in the meantime. */
   const readShared = (): Promise<T> => {
     if (reading !== undefined) return reading;
     const own = read().finally(() => {
@@ -63,7 +64,7 @@ export function openCachedReading<T>(options: CachedReadingOptions<T>): CachedRe
     return own;
   };
 
-  /** The value known before, when the database does not respond in time; callers of the next `waitMs` do not wait then. */
+  /** Returns the cached rows when the database does not respond in time. Callers of the next `waitMs` then do not wait. */
   const readOrKeep = async (before: Known<T>, waitMs: number): Promise<T> => {
     const keep = (): T => {
       if (known === before) known = { ...before, freshUntil: clock.monotonic() + waitMs };

@@ -2,10 +2,10 @@
 export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
 
 /**
- * events: events or deliveries were stored. fanOuts: deliveries of an event are still to be stored. deliveries: some
- * have ended. transcriptions: a transcription or its segments changed. keys: an API key was made, revoked or sealed anew. blocks: an identity was
- * blocked, or a block lifted. segments: final segments of a live transcription were stored, or it has ended.
- * recordings: a recording changed its state, or the worker that listens to its room.
+ * events: events or deliveries were stored. fanOuts: deliveries of an event are still to be stored. deliveries: some have
+ * ended. transcriptions: a transcription or its segments changed. keys: an API key was made, revoked or re-encrypted.
+ * blocks: an identity was blocked, or a block lifted. segments: final segments of a live transcription were stored, or it
+ * has ended. recordings: a recording changed its state, or the worker that listens to its room.
  */
 export const CHANGE_TOPICS = [
   'events',
@@ -18,19 +18,21 @@ export const CHANGE_TOPICS = [
   'recordings',
 ] as const;
 
-/** Whether this process committed the change, or another one (or perhaps nobody: after a lost connection). */
+/**
+ * Whether this process committed the change, or another one. After a lost connection there may have been no change at all.
+ */
 export type ChangeOrigin = 'here' | 'elsewhere';
 
 type ChangeListener = (origin: ChangeOrigin) => void;
 
 /**
- * Reports committed changes, so that nobody has to poll the database. Listeners read what they need themselves; they
- * may be called without a change, and once for many. PostgreSQL carries changes between instances by NOTIFY; on SQLite
- * the processes that share the file watch its log. A change of another process may be missed, for example while a
- * connection is lost: whoever waits for one looks again after some time.
+ * Reports committed changes, so that nobody has to poll the database. Listeners read what they need themselves; they may be
+ * called without a change, and once for many. PostgreSQL carries changes between instances by NOTIFY; on SQLite the
+ * processes that share the file watch its log. A change of another process may be missed, for example while a connection is
+ * lost. Therefore code that waits for one must read again after some time.
  */
 export interface ChangeFeed {
-  /** Returns a function that ends the subscription. Subscribe before reading, so that no change is missed between. */
+  /** Returns a function that ends the subscription. Subscribe before reading, so that no change in between is missed. */
   subscribe(topic: ChangeTopic, listener: ChangeListener): () => void;
 }
 
@@ -86,7 +88,7 @@ export class ChangeHub implements ChangeFeed {
     else noted.add(topic);
   }
 
-  /** Runs a transaction and publishes what was noted in it after the commit. */
+  /** Runs a transaction, and publishes the changes that were noted in it after the commit. */
   async publishAfter<Db extends object, T>(
     transaction: (work: (db: Db) => Promise<T>) => Promise<T>,
     work: (db: Db) => Promise<T>,

@@ -4,8 +4,8 @@ import type { ChangeHub } from './changes.ts';
 import type { Tables } from './schema/tables.ts';
 
 /*
- * The differences between SQLite and PostgreSQL that queries and migrations have to know. All other code outside the
- * sqlite and postgres folders is the same for both.
+ * The differences between SQLite and PostgreSQL that queries and migrations depend on. All other code outside the sqlite and
+ * postgres folders is the same for both.
  */
 export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL';
@@ -13,7 +13,7 @@ export interface Engine {
   readonly columnTypes: ColumnTypes;
   readonly dialect: SqlDialect;
   readonly changes: ChangeHub;
-  /** The time by which leases and due times go: on PostgreSQL the database's, as the instances' clocks may be apart. */
+  /** The clock for leases and due times. On PostgreSQL it is the database's, because the clocks of instances may differ. */
   readonly clock: Clock;
   /** Resolves when the transaction is durable. If `work` throws, it is rolled back. On SQLite, simultaneous transactions share a commit. */
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
@@ -25,7 +25,7 @@ export interface Engine {
   lockMigrations(db: Kysely<Tables>): Promise<void>;
   /** Undefined for a file, which has no pool. */
   readonly pool?: (() => PoolState) | undefined;
-  /** Call it when no query is running. */
+  /** Must be called when no query is running. */
   close(): Promise<void>;
 }
 
@@ -33,14 +33,14 @@ export interface Engine {
 export type PoolState = {
   readonly used: number;
   readonly idle: number;
-  /** Calls that wait for a connection. */
+  /** Number of calls that wait for a connection. */
   readonly waiting: number;
 };
 
 /**
- * Runs statements as the last ones of the transaction of `db`, before it resolves, and passes on the rows of the last
- * one. PostgreSQL gets them together with the COMMIT: this process then holds none of their locks while it is stopped
- * or slow, however long that lasts. SQLite, where every transaction locks the whole file, runs them at once.
+ * Runs statements as the last ones of the transaction of `db`, before it resolves, and returns the rows of the last one.
+ * PostgreSQL receives them together with the COMMIT, so that this process holds none of their locks while it is suspended or
+ * slow. SQLite, where every transaction locks the whole file, runs them at once.
  */
 export type RunAtCommit = <Row>(
   db: Kysely<Tables>,
@@ -49,7 +49,7 @@ export type RunAtCommit = <Row>(
 ) => Promise<void>;
 
 export type ColumnTypes = {
-  /** Compared byte by byte on both engines, so that pages come in one order. */
+  /** Texts are compared byte by byte on both engines, so that pages have the same order. */
   readonly text: RawBuilder<unknown>;
   /** A safe integer: instants in Unix milliseconds, sizes in bytes. */
   readonly integer: RawBuilder<unknown>;
@@ -60,23 +60,23 @@ export type ColumnTypes = {
  * the statement's text stays the same and is compiled once.
  */
 export type SqlDialect = {
-  /** For the few statements that are entirely different. */
+  /** Name of the engine, for the few statements that are completely different. */
   readonly engine: 'SQLite' | 'PostgreSQL';
   /** Turns the objects into a table for `from`, with `columns` of their fields. */
   rows<Row extends object>(objects: readonly Row[], columns: RowColumns<Row>): RawBuilder<Row>;
-  /** For `where column …`. */
+  /** The right side of `where column …`: the column is one of the values. */
   oneOf(values: readonly (string | number)[]): RawBuilder<boolean>;
-  /** For `where column …`. */
+  /** The right side of `where column …`: the column is none of the values. */
   noneOf(values: readonly string[]): RawBuilder<boolean>;
   /** Ends a select: locks its rows, and waits for other transactions that hold them. */
   readonly lockRows: RawBuilder<unknown>;
-  /** Like lockRows, but skips rows that others have locked. */
+  /** Like lockRows, but skips rows that other transactions have locked. */
   readonly lockFreeRows: RawBuilder<unknown>;
   /** Locks a name until the transaction of `db` ends. */
   lockName(db: Kysely<Tables>, name: string): Promise<void>;
   /** Locks the names in the given order. */
   lockNames(db: Kysely<Tables>, names: readonly string[]): Promise<void>;
-  /** Locks those names that nobody else has locked, and returns them. */
+  /** Locks the names that no other transaction has locked, and returns them. */
   lockFreeNames(db: Kysely<Tables>, names: readonly string[]): Promise<readonly string[]>;
 };
 
@@ -88,7 +88,7 @@ export type Connection = {
   readonly dialect: SqlDialect;
   /** Its `note` publishes a change after the commit, in this process and to others. */
   readonly changes: ChangeHub;
-  /** Only for the `db` of a transaction, such as `atomically` gives. */
+  /** Only for the `db` of a transaction, such as that of `atomically`. */
   readonly runAtCommit: RunAtCommit;
   /** Runs `work` in a new transaction, or in the current one. */
   atomically<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 
-/** Counts the calls that are running, so that closing can wait for them and refuse new ones. */
+/** Counts running calls, so that closing can wait for them and reject new ones. */
 export class InFlightCounter {
   #count = 0;
   #closing = false;
@@ -22,7 +22,7 @@ export class InFlightCounter {
     }
   }
 
-  /** Refuses new calls, and resolves when the running ones have ended. */
+  /** Rejects new calls, and resolves when the running ones have ended. */
   close(): Promise<void> {
     this.#closing = true;
     this.#resolveWhenDrained();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A row as both engines give it: text, safe integers and nothing else. */
+/** A row as both engines return it: only texts, safe integers and nulls. */
 export type PlainRow = readonly (string | number | null)[];
 
 const MODULUS = 1n << 256n;

@@ -20,9 +20,9 @@ import { stemmer as turkish } from '@orama/stemmers/turkish';
 import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
 
 /*
- * What SQLite indexes of a text, which has no stemmer but an English one. Each word has two terms: the word as it is,
- * and its stem behind the language's tag, `it:parl` of "parliamo". A query looks for either, under the tag of every
- * language: a segment has terms under its own alone, so that it is found by the rules of its own.
+ * Stems words for SQLite's index, because SQLite has only an English stemmer. Each word has two terms: the word as it is,
+ * and its stem after the language's tag, `it:parl` for "parliamo". A query looks for either, under the tag of every
+ * language. A segment has terms of its own language only, so that it is found by the rules of that language.
  */
 
 const STEMMERS: Readonly<Record<string, (word: string) => string>> = {
@@ -50,7 +50,7 @@ const STEMMERS: Readonly<Record<string, (word: string) => string>> = {
   uk: ukrainian,
 };
 
-/** Stemmers take more than proportionally long for long words, and no language has words of this length. */
+/** Longer words are not stemmed: no language has them, and the time of stemmers grows more than proportionally. */
 const STEMMED_CHARACTERS = 64;
 
 const WORDS = /([\p{L}\p{N}][\p{L}\p{N}\p{M}]*)/u;
@@ -97,12 +97,12 @@ function wordsOf(text: string): readonly string[] {
     .map(normalize);
 }
 
-/** Stemmers know composed lower-case letters. */
+/** Normalises a word, because stemmers expect composed lower-case letters. */
 function normalize(word: string): string {
   return word.normalize('NFC').toLowerCase();
 }
 
-/** Accents count for the stem, and are left out of the terms after it. */
+/** Accents are kept for the stem, and removed from the terms afterwards. */
 function termsOf(word: string, tags: readonly string[]): ReadonlySet<string> {
   const stemmed = word.length > STEMMED_CHARACTERS ? [] : tags;
   return new Set([
@@ -111,7 +111,7 @@ function termsOf(word: string, tags: readonly string[]): ReadonlySet<string> {
   ]);
 }
 
-/** Leaves the marks of scripts in which they are vowels. */
+/** Keeps the marks of scripts in which they are vowels. */
 function withoutAccents(word: string): string {
   return word
     .normalize('NFD')

@@ -16,7 +16,7 @@ import { withTimeout } from '../with-timeout.ts';
 import { createSpanProcessor, type SpanExport } from './span-export.ts';
 import type { EndedSpan, Span, SpanEnd, SpanStart, TraceHeaders, Tracing } from './tracing.ts';
 
-/** What the standard OTEL_ variables say. */
+/** The settings of the standard OTEL_ variables. */
 export type TracingSettings = {
   readonly serviceName: string;
   readonly resourceAttributes: Readonly<Record<string, string>>;
@@ -31,19 +31,18 @@ export type TracingDeps = {
 };
 
 /**
- * The official SDK without its globals, and without its instrumentations, which patch modules when they are loaded: a
- * bundle has none left to patch, and our own spans have the names of this service. This module is loaded only when
- * traces are asked for.
+ * The official SDK without its globals and without its instrumentations. Those patch modules when they are loaded; a bundle
+ * has none left to patch, and our own spans have the names of this service. This module is loaded only when tracing is on.
  */
 export function createTracing(settings: TracingSettings, deps: TracingDeps): Tracing {
   const processor = createSpanProcessor(settings.export, deps.log);
   return new OpenTelemetryTracing(settings, { ...deps, processor });
 }
 
-/** A collector that is away must not hold up the end of the process. */
+/** Time limit: a collector that does not respond must not delay the end of the process. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** `traceparent` and `tracestate` (https://www.w3.org/TR/trace-context/). */
+/** Reads and writes `traceparent` and `tracestate` (https://www.w3.org/TR/trace-context/). */
 const HEADERS = new W3CTraceContextPropagator();
 
 class OpenTelemetryTracing implements Tracing {

@@ -13,21 +13,21 @@ import type { Log } from '../log.ts';
 
 export type SpanExport = { readonly to: 'console' } | OtlpExport;
 
-/** A collector that takes OTLP over HTTP. */
+/** A collector that accepts OTLP over HTTP. */
 export type OtlpExport = {
   readonly to: 'otlp';
   readonly protocol: 'http/protobuf' | 'http/json';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly isCompressed: boolean;
-  /** Milliseconds that one request may take. */
+  /** Time limit of one request, in milliseconds. */
   readonly timeoutMs: number;
   readonly batch: {
-    /** Milliseconds between two requests. */
+    /** Time between two requests, in milliseconds. */
     readonly intervalMs: number;
-    /** Spans of one request. */
+    /** Maximum spans of one request. */
     readonly size: number;
-    /** Spans that wait; more are dropped. */
+    /** Maximum waiting spans. Further ones are dropped. */
     readonly queueSize: number;
   };
 };
@@ -49,7 +49,10 @@ function createExporter({ protocol, url, headers, isCompressed, timeoutMs }: Otl
   return new Exporter(isCompressed ? { ...settings, compression: CompressionAlgorithm.GZIP } : settings);
 }
 
-/** The SDK says to nobody that a collector is away. Here the first failure and the first success after it are logged. */
+/**
+ * The SDK does not report that a collector does not respond. Here the first failure and the first success after it are
+ * logged.
+ */
 class ReportingExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #log: Log;

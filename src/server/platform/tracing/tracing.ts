@@ -1,25 +1,25 @@
 /*
- * Traces of requests: the port. Nothing is traced unless the operator asks for it, so that every user of this port has
- * it as `Tracing | undefined`. open-telemetry.ts implements it.
+ * Traces of requests: the port. Nothing is traced unless the operator turns it on, so every user of this port has a `Tracing
+ * | undefined`. open-telemetry.ts implements it.
  */
 
 export interface Tracing {
-  /** Starts a span. Without a parent it begins a trace of its own. */
+  /** Starts a span. Without a parent the span begins a trace of its own. */
   start(start: SpanStart): Span;
-  /** Adds a span that has just ended, below the one that is running. Outside of a span it does nothing. */
+  /** Adds a span that has just ended, as a child of the running one. Does nothing outside of a span. */
   record(span: EndedSpan): void;
-  /** The `traceparent` of the running span; undefined outside of one. */
+  /** Returns the `traceparent` of the running span; undefined outside of one. */
   current(): string | undefined;
-  /** Sends what is left. Never rejects. */
+  /** Sends the remaining spans. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface Span {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** The value of the header that passes the span on (W3C Trace Context). */
+  /** Value of the header that passes the span on (W3C Trace Context). */
   readonly traceparent: string;
-  /** Runs the work as part of the span: what it starts and records is below it. */
+  /** Runs the work as part of the span: spans that it starts or records are children of it. */
   within<T>(work: () => T): T;
   end(end?: SpanEnd): void;
 }
@@ -28,9 +28,9 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export type SpanStart = {
   readonly name: string;
-  /** A server answers a request, a client makes one. */
+  /** A server responds to a request, a client makes one. */
   readonly kind: 'server' | 'client';
-  /** Headers of the request, or what was stored of them. */
+  /** Headers of the request, or the stored part of them. */
   readonly parent?: TraceHeaders | undefined;
   readonly attributes?: SpanAttributes;
 };
@@ -41,9 +41,9 @@ export type TraceHeaders = {
 };
 
 export type SpanEnd = {
-  /** The name that is known only now, such as the route of a request. */
+  /** A name that is known only at the end, such as the route of a request. */
   readonly name?: string;
-  /** Why it failed, without personal data; undefined when it did not. */
+  /** Why the span failed, without personal data; undefined when it did not. */
   readonly error?: string | undefined;
   readonly attributes?: SpanAttributes;
 };

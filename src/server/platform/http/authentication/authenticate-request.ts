@@ -18,8 +18,8 @@ export type AuthenticateRequestDeps = {
 };
 
 /**
- * Calls `done` once, with an error when the request is refused. By then `request.rawBody` is set, and `request.caller`
- * when the signature is good.
+ * Calls `done` once, with an error when the request is rejected. By then `request.rawBody` is set, and with a valid
+ * signature `request.caller`.
  */
 export type AuthenticateRequest = (
   request: FastifyRequest,
@@ -40,7 +40,7 @@ export function createAuthenticateRequest(deps: AuthenticateRequestDeps): Authen
     try {
       credentials = readCredentials(request.headers);
     } catch (error) {
-      // Deferred, because the HTTP parser may still reject the request, and that response comes first.
+      // Deferred, because the HTTP parser may still reject the request, and its response comes first.
       queueMicrotask(() => done(error as Error));
       return;
     }
@@ -62,7 +62,7 @@ function createBodyReader(
   deps: AuthenticateRequestDeps,
   checkSignature: Authenticator['checkSignature'],
 ): ReadAndVerify {
-  // A budget below the limit of one body would refuse that body at all times.
+  // A budget below the limit of one body would always reject that body.
   const budgetBytes = deps.unverifiedBodyBytes ?? Math.max(UNVERIFIED_BODY_BYTES, 2 * deps.bodyLimitBytes);
   const createAllowance = createBodyBudget(budgetBytes);
   return (request, credentials, done) => {
@@ -88,7 +88,7 @@ function createBodyReader(
   };
 }
 
-/** A destroyed request emits no further event that would end the reading of its body. */
+/** Error for a body that ended early: a destroyed request emits no further event that would end the reading. */
 function brokenOff(): ServiceError {
   return new ServiceError('invalid-request', 'The request broke off.');
 }

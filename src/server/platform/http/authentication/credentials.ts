@@ -13,16 +13,16 @@ import type { Clock } from '../../clock.ts';
 import { type Caller, ROOT_CALLER } from '../caller.ts';
 
 /*
- * The signed scheme, in the specification's order: key missing or wrong (401), signature headers missing (401),
- * timestamp not an integer or outside its window (403), signature wrong (403). The first three checks need only the
- * headers and run before the body is read. The last one covers the raw bytes and runs before they are parsed.
- * Node joins a header that is sent twice with a comma, so that it matches nothing.
+ * The signed scheme, in the specification's order: key missing or wrong (401), signature headers missing (401), timestamp
+ * not an integer or outside its window (403), signature wrong (403). The first three checks need only the headers and run
+ * before the body is read. The last one covers the raw bytes and runs before they are parsed. Node joins a header that is
+ * sent twice with a comma, so that it matches nothing.
  *
- * The root key is known from the configuration, and checked without the database. Other keys are looked up, which may
- * take a read. A key's id is no secret: the specification tells an unknown one (401) from a wrong signature (403).
+ * The root key comes from the configuration, and is checked without the database. Other keys are looked up, which may take a
+ * read. A key's id is not secret: the specification distinguishes an unknown id (401) from a wrong signature (403).
  */
 
-/** A key beside the root key, for as long as it is accepted. */
+/** A key beside the root key that is accepted at present. */
 export type KnownKey = { readonly caller: Caller; readonly secret: string };
 
 /** Rejects with storage-unavailable while the keys cannot be read. */
@@ -35,7 +35,7 @@ export type AuthenticationDeps = {
   readonly apiSecrets: readonly string[];
   /** Whether `X-API-Key: <API_SECRET>` alone authenticates a request. */
   readonly acceptsSingleHeader: boolean;
-  /** Finds the keys beside the root key. Absent: there are none. */
+  /** Finds the keys beside the root key; undefined when there are none. */
   readonly findKey?: FindKey | undefined;
 };
 
@@ -45,7 +45,7 @@ export type Credentials =
   | {
       readonly kind: 'signed';
       readonly caller: Caller;
-      /** Any of them may have signed. */
+      /** Secrets of which any may have signed the request. */
       readonly secrets: readonly string[];
       readonly timestamp: string;
       readonly signature: string;
@@ -53,7 +53,7 @@ export type Credentials =
 
 export type Authenticator = {
   /**
-   * Throws missing-credentials, invalid-api-key or timestamp-out-of-window. For a key beside the root key it is a
+   * Throws missing-credentials, invalid-api-key or timestamp-out-of-window. For a key beside the root key the result is a
    * promise, which may also reject with storage-unavailable.
    */
   readonly readCredentials: (headers: IncomingHttpHeaders) => Credentials | Promise<Credentials>;
@@ -105,7 +105,7 @@ function readSignature(clock: Clock, headers: IncomingHttpHeaders, signer: Signe
   return { kind: 'signed', ...signer, timestamp, signature };
 }
 
-/** The same for a key that was never there, one that is revoked, and one past its end. */
+/** The same error for an unknown, a revoked and an expired key. */
 function unknownKey(): ServiceError {
   return new ServiceError('invalid-api-key', 'X-Api-Key is no API key of this service.');
 }

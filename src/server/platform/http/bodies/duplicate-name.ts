@@ -1,8 +1,8 @@
 import { escapePointer } from '../json-pointer.ts';
 
 /*
- * When an object has two members of the same name, JSON.parse takes the last one and other parsers take the first
- * (RFC 8259, section 4). Two parts of a system would then act on different values, so such bodies are refused.
+ * When an object has two members of the same name, JSON.parse takes the last one and other parsers take the first (RFC 8259,
+ * section 4). Two parts of a system would then act on different values, so such bodies are rejected.
  */
 
 const QUOTE = 0x22;

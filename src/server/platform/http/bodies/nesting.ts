@@ -1,7 +1,10 @@
 import { escapePointer } from '../json-pointer.ts';
 import { bodyError } from '../validate.ts';
 
-/** Levels of objects and lists in a body, itself counted. Some checks and the media server's library recurse. */
+/**
+ * Maximum levels of objects and lists in a body, including the body itself. Some checks and the media server's library
+ * recurse.
+ */
 const MAX_DEPTH = 100;
 
 /** @throws ServiceError invalid-request that names the first top-level entry which is nested too deeply. */

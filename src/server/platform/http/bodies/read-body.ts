@@ -16,8 +16,8 @@ export type BodyLimits = {
 
 /**
  * Reads the raw body of any request, GET included. The error is payload-too-large or server-busy as soon as a limit is
- * exceeded, and invalid-request when the client disconnects: nobody reads that response, but the log shows that the
- * service did not fail. Uses a callback, and calls it synchronously without a body, because every request passes here.
+ * exceeded, and invalid-request when the client disconnects: that response is not read, but the log shows that the service
+ * did not fail. Uses a callback, and calls it synchronously without a body, because it runs for every request.
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits, receive: BodyReceiver): void {
   const declared = Number(request.headers['content-length'] ?? 0);
@@ -126,7 +126,7 @@ export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
   }
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new ServiceError('unsupported-media-type', 'The body must not be compressed.', {
-      // RFC 9110, section 12.5.3: shows the client that the coding was refused, not the type.
+      // RFC 9110, section 12.5.3: tells the client that the encoding was rejected, not the media type.
       headers: { 'accept-encoding': 'identity' },
     });
   }

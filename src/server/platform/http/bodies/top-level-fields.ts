@@ -2,9 +2,9 @@ import type { TSchema } from 'typebox';
 import { isObject } from '../../../../contract/unknown-value.ts';
 import { escapePointer } from '../json-pointer.ts';
 
-/* Checks of the top-level fields of a value that come before the validator looks into them. */
+/* Checks of the top-level fields of a value that run before the validator. */
 
-/** An error of the validator, as far as it is used here. */
+/** The part of a validation error that is used here. */
 export type SchemaError = {
   readonly keyword: string;
   readonly schemaPath: string;
@@ -26,12 +26,12 @@ type ObjectSchema = {
   readonly required?: readonly string[];
 };
 
-/** The type of a property as its schema names it; undefined for one that the schema does not know. */
+/** Returns the type of a property as its schema names it; undefined for a property that the schema does not have. */
 export function typeOfProperty(schema: TSchema, name: string): string | undefined {
   return propertyOf(schema, name)?.type;
 }
 
-/** A null in an optional field counts as absent, unless the field's schema takes null. */
+/** Removes nulls of optional fields, which count as absent, unless the field's schema allows null. */
 export function withoutNulls(schema: TSchema, value: unknown): unknown {
   if (!isObject(value) || !Object.values(value).includes(null)) return value;
   const { required = [] }: ObjectSchema = schema;
@@ -44,8 +44,8 @@ export function withoutNulls(schema: TSchema, value: unknown): unknown {
 }
 
 /**
- * A list or map with more entries than it may have is reported and not looked into: the validator takes time with the
- * square of a list's repetitions, minutes for a body of the size that is allowed.
+ * Reports lists and maps with more entries than allowed, and removes them from the validated value: the validator's time
+ * grows with the square of a list's repetitions, up to minutes for a body of the allowed size.
  */
 export function setLongValuesAside(
   schema: TSchema,
@@ -78,7 +78,7 @@ function propertyOf({ properties = {} }: ObjectSchema, name: string): Property |
   return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-/** A schema without a type takes any value. */
+/** Whether the property allows null. A schema without a type allows any value. */
 function takesNull({ type, enum: values, anyOf }: Property): boolean {
   if (values !== undefined) return values.includes(null);
   if (anyOf !== undefined) return anyOf.some(takesNull);

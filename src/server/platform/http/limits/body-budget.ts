@@ -1,16 +1,16 @@
 /*
- * Limits the memory of bodies whose signature is not checked yet. Anyone can send them, also with the right API key,
- * which every participant's token contains.
+ * Limits the memory of bodies whose signature is not checked yet. Anyone can send them, even with a valid API key, because
+ * every participant's token contains it.
  */
 
-/** Requests on public paths are smaller, and so are most signed ones. */
+/** Maximum size of a small body. Requests on public paths and most signed ones are smaller. */
 const SMALL_BODY_BYTES = 16 * 1024;
 /** A quarter of the budget is reserved for small bodies, so that large ones cannot block them. */
 const SHARE_OF_LARGE_BODIES = 0.75;
 
 /** The part of the budget that one body uses. */
 export type BodyAllowance = {
-  /** Returns false when the budget is exhausted. The bytes are counted otherwise. */
+  /** Reserves bytes. Returns false when the budget is exhausted. */
   readonly take: (bytes: number) => boolean;
   /** Returns all bytes of this body to the budget. A second call has no effect. */
   readonly release: () => void;

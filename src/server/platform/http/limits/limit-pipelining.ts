@@ -2,10 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /*
- * Limits how many requests of one connection are served at a time. HTTP/1.1 allows clients to send requests without
- * reading the responses, and Node emits all requests of a received chunk at once. Without a limit one unread connection
- * keeps the event loop busy and its responses in memory. Further requests wait until earlier responses have been sent,
- * and the socket is not read meanwhile.
+ * Limits how many requests of one connection are served at a time. HTTP/1.1 allows clients to send requests without reading
+ * the responses, and Node emits all requests of a received chunk at once. Without a limit one unread connection keeps the
+ * event loop busy and its responses in memory. Further requests wait until earlier responses have been sent, and the socket
+ * is not read in the meantime.
  */
 
 const MAX_CONCURRENT_REQUESTS = 16;
@@ -14,7 +14,7 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 type Waiting = { readonly request: IncomingMessage; readonly response: ServerResponse };
 type ConnectionState = { running: number; readonly waiting: Waiting[] };
 
-/** Puts the limit before the server's request listeners. Call it before further listeners are added. */
+/** Puts the limit before the server's request listeners. Must be called before further listeners are added. */
 export function limitPipelining(server: Server): void {
   const listeners = server.rawListeners('request');
   server.removeAllListeners('request');

@@ -9,8 +9,8 @@ import type { Security } from '../route.ts';
 export type RateLimits = { readonly api: number; readonly public: number };
 
 /**
- * Adds one limit per second and API key for all signed paths together and one per address for all public paths, unknown
- * paths included. Signed requests are authenticated by now.
+ * Adds one limit per second and API key for all signed paths together, and one per address for all public paths, unknown
+ * paths included. Signed requests have been authenticated before.
  */
 export function limitRates(app: FastifyInstance, limits: RateLimits, clock: Clock): void {
   const byKey = limiterOf(limits.api, clock);

@@ -9,8 +9,8 @@ import { curlSample, rtcSample } from './shell.ts';
 import { typescriptSample } from './typescript.ts';
 
 /*
- * Code samples of each operation, with the values of its example. By itself the page would show requests without a
- * signature, which the service refuses. `x-codeSamples` is Redoc's extension, which other pages support too:
+ * Writes code samples of each operation, with the values of its example. By itself the page would show requests without a
+ * signature, which the service rejects. `x-codeSamples` is Redoc's extension, which other pages support too:
  * https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples
  */
 
@@ -20,20 +20,20 @@ type Language = {
   readonly write: (request: SampleRequest) => string;
 };
 
-/** In the document itself: more would be most of it. */
+/** Languages in the document itself. More of them would be most of the document. */
 const SHELL: readonly Language[] = [
   { lang: 'Shell', label: 'curl', write: curlSample },
   { lang: 'Shell', label: 'rtc', write: rtcSample },
 ];
 
-/** On the page. */
+/** Further languages on the page. */
 const OTHERS: readonly Language[] = [
   { lang: 'TypeScript', label: 'TypeScript', write: typescriptSample },
   { lang: 'Python', label: 'Python', write: pythonSample },
   { lang: 'Go', label: 'Go', write: goSample },
   { lang: 'PHP', label: 'PHP', write: phpSample },
   { lang: 'Java', label: 'Java', write: javaSample },
-  // No toolchain of the tests runs it.
+  // No toolchain of the tests runs this one.
   { lang: 'C#', label: 'C# (reviewed only)', write: cSharpSample },
 ];
 

@@ -1,6 +1,6 @@
 import { indent, lines, type SampleRequest } from './sample-request.ts';
 
-/** With nothing but the standard library. */
+/** Writes a sample that uses only the standard library. */
 export function goSample({ method, path, body, isSigned }: SampleRequest): string {
   const imports = [
     ...(isSigned ? ['crypto/hmac', 'crypto/sha256', 'encoding/hex'] : []),
@@ -45,7 +45,7 @@ export function goSample({ method, path, body, isSigned }: SampleRequest): strin
   );
 }
 
-/** For Java 17: a file that runs as it is, `java Sample.java`. */
+/** Writes a sample for Java 17: a file that runs as it is, `java Sample.java`. */
 export function javaSample({ method, path, body, isSigned }: SampleRequest): string {
   const text = body === undefined ? '""' : `"""\n        ${indent(escaped(body), '        ')}"""`;
   const publisher = body === undefined ? 'noBody()' : 'ofString(body)';
@@ -88,7 +88,7 @@ function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\');
 }
 
-/** For .NET 8, as Program.cs of a console application. */
+/** Writes a sample for .NET 8, as Program.cs of a console application. */
 export function cSharpSample({ method, path, body, isSigned }: SampleRequest): string {
   const text = body === undefined ? '""' : `"""\n${body}\n"""`;
   return lines(

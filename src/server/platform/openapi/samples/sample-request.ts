@@ -1,23 +1,23 @@
-/** The request of a sample. Each one reads RTC_URL, API_KEY and API_SECRET from the environment. */
+/** The request of a sample. Each sample reads RTC_URL, API_KEY and API_SECRET from the environment. */
 export type SampleRequest = {
   readonly operationId: string;
   readonly method: string;
-  /** With its query, as it is signed. */
+  /** Path with its query, as it is signed. */
   readonly path: string;
-  /** Values of the path's parameters, in their order. */
+  /** Values of the path's parameters, in order. */
   readonly values: readonly string[];
   readonly query: Readonly<Record<string, string>>;
-  /** JSON on several lines; undefined for none. */
+  /** JSON on several lines; undefined without a body. */
   readonly body: string | undefined;
   readonly isSigned: boolean;
 };
 
-/** Puts `prefix` before each line but the first. */
+/** Puts `prefix` before each line except the first. */
 export function indent(text: string, prefix: string): string {
   return text.replaceAll('\n', `\n${prefix}`);
 }
 
-/** Lines of code, without those that are not needed. */
+/** Joins lines of code, and leaves out those that are false. */
 export function lines(...parts: readonly (string | false)[]): string {
   return parts.filter((part) => part !== false).join('\n');
 }

@@ -1,6 +1,6 @@
 import { lines, type SampleRequest } from './sample-request.ts';
 
-/** With nothing but the standard library. */
+/** Writes a sample that uses only the standard library. */
 export function pythonSample({ method, path, body, isSigned }: SampleRequest): string {
   return lines(
     isSigned ? 'import hashlib, hmac, os, time' : 'import os',
@@ -23,7 +23,7 @@ export function pythonSample({ method, path, body, isSigned }: SampleRequest): s
   );
 }
 
-/** Without extensions. */
+/** Writes a sample that needs no extensions. */
 export function phpSample({ method, path, body, isSigned }: SampleRequest): string {
   const header = (name: string, value: string): string => `    '${name}: ' . ${value},`;
   return lines(

@@ -1,6 +1,6 @@
 import { lines, type SampleRequest } from './sample-request.ts';
 
-/** Signs with openssl, which is everywhere. */
+/** Writes a sample that signs with openssl, which is installed everywhere. */
 export function curlSample({ method, path, body, isSigned }: SampleRequest): string {
   const json = `  -H 'Content-Type: application/json' --data "$body"`;
   const options = [
@@ -26,7 +26,7 @@ export function curlSample({ method, path, body, isSigned }: SampleRequest): str
   );
 }
 
-/** `rtc api` signs and sends any request. */
+/** Writes a sample with `rtc api`, which signs and sends any request. */
 export function rtcSample({ method, path, body }: SampleRequest): string {
   const command = `rtc api ${method} ${quoted(path)}`;
   return body === undefined ? command : `${command} \\\n  --data ${quoted(body)}`;

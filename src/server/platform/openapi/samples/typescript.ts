@@ -1,6 +1,6 @@
 import { lines, type SampleRequest } from './sample-request.ts';
 
-/** Methods of the client: the arguments are the values of the path, then the body or the query. */
+/** Methods of the client by operation. The arguments are the values of the path, then the body or the query. */
 const METHODS: Readonly<Record<string, string>> = {
   createToken: 'tokens.create',
   refreshToken: 'tokens.refresh',
@@ -66,7 +66,7 @@ function callOf(request: SampleRequest): string {
   return `${name}(${[...values, ...last].map(literal).join(', ')})`;
 }
 
-/** Names of speakers are the argument itself. */
+/** The names of speakers are an argument by themselves. */
 function argumentOf(name: string, body: object): object {
   return name.endsWith('nameSpeakers') && 'participants' in body ? Object(body.participants) : body;
 }
@@ -79,7 +79,7 @@ function withNumbers(query: Readonly<Record<string, string>>): object {
   return Object.fromEntries(values);
 }
 
-/** As a person writes it: names without quotes, texts in single ones. */
+/** Writes a value like a person does: names without quotes, texts in single quotes. */
 function literal(value: unknown): string {
   return JSON.stringify(value, undefined, 2)
     .replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:')

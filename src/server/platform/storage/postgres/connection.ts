@@ -51,7 +51,7 @@ export class PostgresConnection implements DatabaseConnection {
       this.#query('commit', []),
     ];
     stream.uncork();
-    // The connection must not be released before every response has come.
+    // The connection must not be released before every response has arrived.
     await Promise.allSettled(results);
     const responses = await Promise.all(results);
     // PostgreSQL responds to COMMIT with ROLLBACK when a statement of the transaction failed.

@@ -4,19 +4,19 @@ import { startLoop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 
 const INTERVAL_MS = 60_000;
-/** A response that took longer says little about the clock of the database. */
+/** A response that took longer is too inexact to compare clocks. */
 const MAX_ROUND_TRIP_MS = 1000;
 
-/** A change of this machine's clock by more than that is no correction of its speed. */
+/** A larger change of this machine's clock is a jump and no correction of its speed. */
 const JUMP_MS = 1000;
 
 export type DatabaseClock = Clock & { readonly close: () => Promise<void> };
 
 /**
- * The clock of the database, as the instances' own clocks may be apart: our monotonic clock, and the difference that the
- * database's had to it at the last comparison. It is off by half a round trip at most; setting this machine's clock
- * changes nothing, and that of the database counts from the next comparison on. The monotonic clock stands still while a
- * machine is suspended. Both look alike here, and call for a comparison at once.
+ * The clock of the database, because the clocks of the instances may differ: our monotonic clock, and its difference to the
+ * database's clock at the last comparison. It is off by half a round trip at most. Setting this machine's clock changes
+ * nothing, and a change of the database's clock counts from the next comparison on. The monotonic clock stops while a
+ * machine is suspended. Both cases look alike here, and cause a comparison at once.
  */
 export async function startDatabaseClock(pool: Pool, clock: Clock, log: Log): Promise<DatabaseClock> {
   let offsetMs = (await readOffset(pool, clock)) ?? clock.now() - clock.monotonic();
@@ -27,7 +27,7 @@ export async function startDatabaseClock(pool: Pool, clock: Clock, log: Log): Pr
     log,
     failureMessage: 'comparing the clock with that of the database failed; trying again',
     round: async () => {
-      // The first comparison was that of the start.
+      // The first comparison was made at the start.
       if (!isFirst) offsetMs = (await readOffset(pool, clock)) ?? offsetMs;
       isFirst = false;
       return INTERVAL_MS;

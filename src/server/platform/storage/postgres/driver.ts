@@ -25,7 +25,7 @@ export function postgresKyselyDialect(pool: Pool): Dialect {
   };
 }
 
-/** How long a call waits while the server has no free connection, such as after a burst over all instances. */
+/** How long a call waits while the server has no free connection, such as after a burst on all instances. */
 const CONNECTION_RETRY_MS = 1000;
 const CONNECTION_RETRY_PAUSE_MS = 50;
 

@@ -18,16 +18,18 @@ import { explainStart } from './start.ts';
 
 /** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
 const DEFAULT_POOL_SIZE = 10;
-/** After this a caller gets a retryable error. */
+/** Time to connect, after which a caller gets a retryable error. */
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** For a server that does not respond. It is longer than the statement timeout, which leaves the connection usable. */
+/**
+ * Time limit for a server that does not respond. It is longer than the statement timeout, which keeps the connection usable.
+ */
 const QUERY_TIMEOUT_MS = 15_000;
-/** A caller gets a retryable error when somebody else holds a lock for so long. */
+/** A caller gets a retryable error when another transaction holds a lock for this long. */
 const LOCK_TIMEOUT_MS = 1000;
 /**
- * Releases the locks of an instance that stopped within a transaction, such as those of its rooms. The media server
- * sends an event again for 15 s: within that time another instance must be able to store it.
+ * Releases the locks of an instance that was suspended in a transaction, such as those of rooms. The media server repeats an
+ * event for 15 s, and another instance must be able to store it within that time.
  */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5000;
 
@@ -115,7 +117,7 @@ function createPool(log: Log, config: PoolConfig): Pool {
     application_name: 'rtc-service',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    // Statements that are not awaited one by one are sent at once. The commit depends on it.
+    // Several statements are sent without waiting for each response. The commit depends on it.
     pipeline: true,
     types: { getTypeParser },
     ...config,
@@ -143,7 +145,7 @@ function trackProcessIds(pool: Pool): ReadonlySet<number> {
   return processIds;
 }
 
-/** pg sets it at the connect, and its types leave it out. */
+/** Returns the process id of a connection. pg sets it, but its types leave it out. */
 function processIdOf(client: object): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
 }
@@ -178,7 +180,7 @@ function createEngine({ pool, changes, clock }: EngineParts): Engine {
     }),
     close: async () => {
       await db.destroy();
-      // Kysely ends a pool only where it has run a statement on it.
+      // Kysely closes a pool only after it has run a statement on it.
       if (!pool.ending) await pool.end();
     },
   };

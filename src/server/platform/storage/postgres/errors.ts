@@ -2,8 +2,8 @@ import { DatabaseError } from 'pg';
 import { ServiceError } from '../../../../contract/errors.ts';
 
 /*
- * Classes and codes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). All others are
- * errors in our own statements and are not translated.
+ * Classes and codes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). All others are errors in
+ * our own statements and are not translated.
  */
 const UNAVAILABLE: readonly {
   readonly state: RegExp;
@@ -33,7 +33,7 @@ const UNAVAILABLE: readonly {
   { state: /^XX00[12]/, message: 'The database is damaged; restore it from a backup.', retryable: false },
 ];
 
-/** SQLSTATEs after which the connection is unusable. Errors that do not come from the server are fatal too. */
+/** SQLSTATEs after which the connection is unusable. Errors that the server did not send are fatal too. */
 const CONNECTION_LOST = /^(08|25006|25P03|57P)/;
 
 /** Returns whether the connection must not be used again: it was ended, or its responses can no longer be matched. */

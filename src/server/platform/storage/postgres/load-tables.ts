@@ -6,7 +6,7 @@ import { explainStart } from './start.ts';
 
 /** Rows of one statement, each column of which is one parameter. */
 const ROWS_AT_ONCE = 1_000;
-/** Tables that every database has rows in. */
+/** Tables that have rows in every database. */
 const NEVER_EMPTY = ['rtcMigrations', 'counters'];
 const INT8_OID = 20;
 
@@ -19,10 +19,10 @@ export type TableSource = {
 };
 
 /**
- * Copies every table into an empty database that has the schema already, in one transaction, and reads every row back
- * before the commit. A service that starts meanwhile waits.
+ * Copies every table into an empty database that has the schema already, in one transaction, and reads every row back before
+ * the commit. A service that starts in the meantime waits.
  *
- * @throws ServiceError conflict when the database has rows, and internal-error when a row is not what was copied;
+ * @throws ServiceError conflict when the database has rows, and internal-error when a row differs from the original;
  *   nothing was changed then.
  */
 export async function loadTables(url: string, source: TableSource): Promise<readonly LoadedTable[]> {
@@ -48,12 +48,12 @@ export async function loadTables(url: string, source: TableSource): Promise<read
   } catch (error) {
     throw withoutValues(error);
   } finally {
-    // What is not committed is rolled back with its connection.
+    // PostgreSQL rolls everything back that is not committed when the connection ends.
     await client.end().catch(() => {});
   }
 }
 
-/** A message of PostgreSQL's may quote what is in a row. */
+/** Removes values from an error, because a message of PostgreSQL may quote those of a row. */
 function withoutValues(error: unknown): unknown {
   const translated = translatePostgresError(error);
   if (!(translated instanceof DatabaseError)) return translated;
@@ -104,7 +104,7 @@ async function loadTable(client: Client, source: TableSource, table: string): Pr
 
 type ColumnDescription = { readonly name: string; readonly kind: string; readonly isNumbered: boolean };
 
-/** `kind` is the type, such as `bigint`; what is numbered has a sequence of PostgreSQL's. */
+/** `kind` is the type, such as `bigint`. A numbered column has a sequence. */
 async function columnsIn(client: Client, table: string): Promise<readonly ColumnDescription[]> {
   const { rows } = await client.query<ColumnDescription>(
     `select column_name as name, data_type as kind, is_identity = 'YES' as "isNumbered"
@@ -114,7 +114,7 @@ async function columnsIn(client: Client, table: string): Promise<readonly Column
   return rows;
 }
 
-/** Numbers that PostgreSQL gives from now on follow those that were copied. */
+/** Makes PostgreSQL continue the numbers after the copied ones. */
 async function continueNumbers(client: Client, table: string, column: string): Promise<void> {
   await client.query(
     `select setval(pg_get_serial_sequence($1, $2), (select max(${quote(column)}) from ${quote(table)}))`,
@@ -122,7 +122,7 @@ async function continueNumbers(client: Client, table: string, column: string): P
   );
 }
 
-/** By a cursor: a table may be larger than the memory of this process. */
+/** Reads with a cursor, because a table may be larger than the memory of this process. */
 async function digestOf(client: Client, select: string): Promise<RowDigest> {
   const digest = new RowDigest();
   await client.query(`declare stored no scroll cursor for ${select}`);

@@ -5,9 +5,9 @@ import type { ChangeTopic } from '../changes.ts';
 
 export const CHANGE_CHANNEL = 'rtc_changes';
 
-/** Changes of this long share a notification. Readers at other instances learn of an event that much later at most. */
+/** Changes of this time share a notification. Readers on other instances get an event at most this much later. */
 const GATHER_MS = 10;
-/** More than there are topics, so that a batch always waits until its time is over. */
+/** More than the number of topics, so that a batch always waits for its full time. */
 const GATHER_SIZE = Number.MAX_SAFE_INTEGER;
 
 export type ChangeNotifier = {
@@ -17,9 +17,9 @@ export type ChangeNotifier = {
 };
 
 /**
- * Notifies the other instances of committed changes, several changes at once. NOTIFY is not part of the transaction
- * that makes the change, because PostgreSQL lets transactions with a NOTIFY commit one at a time, and each waits for
- * the disk meanwhile. A notification that cannot be sent is dropped: listeners look again by themselves.
+ * Notifies the other instances of committed changes, several changes at once. NOTIFY is not part of the transaction that
+ * makes the change, because PostgreSQL lets transactions with a NOTIFY commit one at a time, and each waits for the disk
+ * meanwhile. A notification that cannot be sent is dropped: listeners read again by themselves.
  */
 export function createChangeNotifier(pool: Pool, log: Log): ChangeNotifier {
   const batcher = new Batcher<ChangeTopic>({
@@ -37,7 +37,7 @@ export function createChangeNotifier(pool: Pool, log: Log): ChangeNotifier {
   };
 }
 
-/** Statements of one message are one transaction. Nothing is lost with it, so it does not wait for the disk. */
+/** The statements of one message are one transaction. It does not wait for the disk, because its loss is harmless. */
 async function sendTopics(pool: Pool, topics: ReadonlySet<ChangeTopic>): Promise<void> {
   const notifications = [...topics].map((topic) => `notify ${CHANGE_CHANNEL}, '${topic}'`);
   await pool.query(['set local synchronous_commit = off', ...notifications].join('; '));

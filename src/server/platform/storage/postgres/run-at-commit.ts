@@ -3,7 +3,7 @@ import { withinSavepoint } from '../savepoint.ts';
 import type { Tables } from '../schema/tables.ts';
 import { type LastStatement, PostgresConnection } from './connection.ts';
 
-/** See RunAtCommit. */
+/** Implements RunAtCommit. */
 export async function runAtCommit<Row>(
   db: Kysely<Tables>,
   statements: readonly RawBuilder<Row>[],
@@ -18,7 +18,7 @@ export async function runAtCommit<Row>(
   );
 }
 
-/** Runs a nested transaction. If it is rolled back, what it wanted to run at the commit is dropped. */
+/** Runs a nested transaction. If it is rolled back, its statements for the commit are dropped. */
 export async function nestedTransaction<T>(db: Transaction<Tables>, work: () => Promise<T>): Promise<T> {
   const before = await withConnection(db, (connection) => connection.lastStatements);
   try {

@@ -5,7 +5,7 @@ import { shellQuote } from '../../../../contract/shell-quote.ts';
 /** Explains to the operator why the database of `url` cannot be opened. Names the host and user, never the password. */
 export function explainStart(error: unknown, url: string): unknown {
   const cause = error instanceof ServiceError ? error.cause : error;
-  // The error is an explanation already.
+  // The error already has an explanation.
   if (cause === undefined) return error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const text = cause instanceof Error ? cause.message : '';

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from '../engine.ts';
 import type { Tables } from './tables.ts';
 
-/** Migration 002; docs/storage.md says what each index serves. */
+/** Migration 002; docs/storage.md describes the purpose of each index. */
 export async function createEventTables(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
   await createEvents(db, types);
   await createPresence(db, types);
@@ -104,7 +104,7 @@ async function createDeliveries(db: Kysely<Tables>, { text, integer }: ColumnTyp
     .addColumn('roundAttempts', integer, (column) => column.notNull())
     .addColumn('leaseOwner', text)
     .addColumn('leaseUntil', integer)
-    // Leased rows sort behind what is due, so that a claim does not walk over those that others have in hand.
+    // Leased rows are sorted after due ones, so that a claim does not scan rows that other instances hold.
     .addColumn('claimableAt', integer, (column) =>
       column
         .generatedAlwaysAs(sql`case when "leaseUntil" > "dueAt" then "leaseUntil" else "dueAt" end`)
@@ -159,7 +159,7 @@ async function createLeases(db: Kysely<Tables>, { text, integer }: ColumnTypes):
     .execute();
 }
 
-/** Migration 008: which tracks are published, to find those whose events the media server could not deliver. */
+/** Migration 008: the published tracks, to find those whose events the media server could not deliver. */
 export async function createPublishedTracks(
   db: Kysely<Tables>,
   { text, integer }: ColumnTypes,

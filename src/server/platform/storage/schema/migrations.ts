@@ -99,7 +99,7 @@ async function addMediaStart(db: Kysely<Tables>, { integer }: ColumnTypes): Prom
   await db.schema.alterTable('recordings').addColumn('mediaStartedAt', integer).execute();
 }
 
-/** The trace that an event belongs to, so that its deliveries go on with it. */
+/** The trace of an event, which its deliveries continue. */
 async function addTraceparent(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
   await db.schema.alterTable('events').addColumn('traceparent', text).execute();
 }
@@ -150,7 +150,7 @@ async function createApiKeys(db: Kysely<Tables>, { text, integer }: ColumnTypes)
   await db.schema.createIndex('apiKeysOldest').on('apiKeys').columns(['createdAt', 'id']).execute();
 }
 
-/** Requests that changed something, or were to. */
+/** Requests that changed something, or tried to. */
 async function createAudit(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('auditEntries')
@@ -184,7 +184,7 @@ async function addAuditExpiry(db: Kysely<Tables>, { integer }: ColumnTypes): Pro
     .execute();
 }
 
-/** What the retention of recordings and transcriptions looks for. */
+/** Indexes for the retention of recordings and transcriptions. */
 async function indexEnded(db: Kysely<Tables>): Promise<void> {
   await db.schema.createIndex('recordingsEnded').on('recordings').columns(['endedAt', 'id']).execute();
   await db.schema
@@ -194,7 +194,7 @@ async function indexEnded(db: Kysely<Tables>): Promise<void> {
     .execute();
 }
 
-/** One row: which instance compares everything with the media server, and how many such comparisons there were. */
+/** One row: the instance that compares everything with the media server, and the number of such comparisons. */
 async function createComparisons(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('comparisons')

@@ -3,8 +3,8 @@ import type { Engine } from '../engine.ts';
 import type { Tables } from './tables.ts';
 
 /*
- * Full-text search over segments. Both engines keep the index themselves, in the transaction that writes or deletes the
- * segment. `searchKey` ascends in the order in which segments were stored, which is the order of the hits.
+ * Full-text search over segments. Both engines maintain the index themselves, in the transaction that writes or deletes the
+ * segment. `searchKey` ascends in the order in which segments were stored, which is the order of the results.
  */
 
 /** Migration 016. */
@@ -18,9 +18,9 @@ export async function createSearch(db: Kysely<Tables>, engine: Engine['name']): 
 }
 
 /**
- * The index refers to rows by number. Only the number of an `integer primary key` survives a vacuum, so the table is
- * made anew with one. The triggers hand the old text to the index, which needs it to delete the words; secure-delete
- * makes it do so at once, not when it happens to rewrite the page.
+ * The index refers to rows by number. Only the number of an `integer primary key` survives a vacuum, so the table is created
+ * again with one. The triggers pass the old text to the index, which needs it to delete the words; secure-delete makes it do
+ * so at once, not when it happens to rewrite the page.
  */
 async function createSqliteSearch(db: Kysely<Tables>): Promise<void> {
   const columns = sql.raw(
@@ -65,9 +65,9 @@ async function createSqliteSearch(db: Kysely<Tables>): Promise<void> {
 }
 
 /**
- * Migration 026. The index has its own copy of the terms, because it can only delete words when it is given exactly
- * those that it was given before, and a later version may stem differently. The triggers call `indexedTerms`, which the
- * connection brings.
+ * Migration 026. The index has its own copy of the terms, because it can delete words only when it gets exactly the terms
+ * that it indexed before, and a later version may stem differently. The triggers call `indexedTerms`, which the connection
+ * defines.
  */
 export async function stemByLanguage(db: Kysely<Tables>, engine: Engine['name']): Promise<void> {
   if (engine !== 'SQLite') return;
@@ -95,7 +95,7 @@ export async function stemByLanguage(db: Kysely<Tables>, engine: Engine['name'])
   for (const statement of statements) await statement.execute(db);
 }
 
-/** For readers that wait for what is stored next. */
+/** For readers that wait for the next stored segments. */
 export async function indexSegmentsAsStored(db: Kysely<Tables>): Promise<void> {
   await sql`create index "segmentsAsStored" on "segments" ("transcriptionId", "searchKey")`.execute(db);
 }
@@ -104,8 +104,8 @@ export async function indexSegmentsAsStored(db: Kysely<Tables>): Promise<void> {
 const SEARCHED_CHARACTERS = 65_536;
 
 /**
- * Each row has its words as they are (`simple`) and as its language's configuration stems them. A query finds either.
- * The query of the index is that of all languages, of which each row's own is then checked.
+ * Each row has its words as they are (`simple`) and as its language's configuration stems them. A query finds either. The
+ * query of the index is that of all languages; the query of the row's own language is checked afterwards.
  */
 async function createPostgresSearch(db: Kysely<Tables>): Promise<void> {
   const { rows: known } = await sql<{ name: string }>`

@@ -3,8 +3,8 @@ import type { ColumnTypes } from '../engine.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * In which session of its room a recording or transcription was started, and the indexes that sessions are listed and
- * purged by. Rows of earlier versions get the last session of that name that was open when they were made.
+ * The room session in which a recording or transcription was started, and the indexes by which sessions are listed and
+ * purged. Rows of earlier versions get the last session of that name that was open when they were created.
  */
 export async function addSessionColumns(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
   for (const table of ['recordings', 'transcriptions'] as const) {
@@ -19,7 +19,7 @@ export async function addSessionColumns(db: Kysely<Tables>, { text }: ColumnType
         order by one."createdAt" desc limit 1
       )`.execute(db);
   }
-  // A recording is mostly transcribed after its room was closed.
+  // A recording is usually transcribed after its room was closed.
   await sql`
     update transcriptions set "roomSid" = (
       select "roomSid" from recordings where recordings.id = transcriptions."recordingId"
@@ -30,7 +30,7 @@ export async function addSessionColumns(db: Kysely<Tables>, { text }: ColumnType
     .columns(['createdAt', 'sid'])
     .execute();
   await db.schema.createIndex('publishedTracksOldest').on('publishedTracks').column('publishedAt').execute();
-  // Only who is present can still leave, which is what their metadata is kept for.
+  // Metadata is kept for the event of a leave, so only participants who are present need it.
   await sql`update ${sql.table('participantSessions')} set metadata = null where "leftAt" is not null`.execute(
     db,
   );

@@ -13,7 +13,7 @@ import type { StoredSegment, Transcription } from '../../../transcription/store.
 import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../../../transcription/turns/store.ts';
 import type { Attempt, Delivery, Webhook } from '../../../webhooks/store.ts';
 
-/** Every table for the query layer. Columns have the names of the records' fields, so that rows need no mapping. */
+/** Every table, for the query layer. Columns have the names of the records' fields, so that rows need no mapping. */
 export type Tables = {
   readonly rtcMigrations: MigrationRow;
   readonly recordings: Recording;
@@ -62,7 +62,7 @@ type CounterRow = {
 /** `events` is a list as JSON text. */
 export type WebhookRow = Omit<Webhook, 'events'> & { readonly events: string };
 
-/** Kept while rows of the webhook may remain, or may still be written by an earlier transaction. */
+/** A deleted webhook, kept while rows of it may remain or may still be written by an earlier transaction. */
 type DeletedWebhookRow = {
   readonly id: string;
   readonly deletedAt: number;
@@ -79,10 +79,10 @@ type LeaseRow = {
 
 type ComparisonRow = {
   readonly name: string;
-  /** The instance that makes it; null while none does. */
+  /** The instance that makes the comparison; null when there is none. */
   readonly owner: string | null;
   readonly leaseUntil: number;
-  /** Of the one that was begun last. */
+  /** Number of the comparison that was begun last. */
   readonly number: number;
   readonly completed: number;
 };

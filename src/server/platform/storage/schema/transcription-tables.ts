@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from '../engine.ts';
 import type { Tables } from './tables.ts';
 
-/** SQLite takes the name for its own 8 byte float. */
+/** SQLite uses the name for its own 8-byte float. */
 const float = sql`double precision`;
 
-/** Migration 003; docs/storage.md says what each index serves. */
+/** Migration 003; docs/storage.md describes the purpose of each index. */
 export async function createTranscriptionTables(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
   await createTranscriptions(db, types);
   await createTranscriptionIndexes(db);
@@ -40,7 +40,7 @@ async function createTranscriptions(db: Kysely<Tables>, { text, integer }: Colum
     .execute();
 }
 
-/** The predicates are repeated to the letter by the queries: neither engine matches them otherwise. */
+/** The queries repeat the predicates literally, because the engines use a partial index only then. */
 async function createTranscriptionIndexes(db: Kysely<Tables>): Promise<void> {
   await db.schema
     .createIndex('transcriptionsOneActivePerRoom')
@@ -130,7 +130,7 @@ export async function createInterimSegments(
     .execute();
 }
 
-/** Migration 007: which models a worker could not load, and why. */
+/** Migration 007: the models that a worker could not load, and the reasons. */
 export async function addFailedModels(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
   await db.schema.alterTable('speechWorkers').addColumn('failedModels', text).execute();
 }
@@ -144,7 +144,7 @@ export async function createVocabularies(db: Kysely<Tables>, { text }: ColumnTyp
     .execute();
 }
 
-/** When each word of a segment was spoken, where the model says so. An interim result has the same columns. */
+/** Times of the words of a segment, when the model returns them. An interim result has the same columns. */
 export async function addWords(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
   for (const table of ['segments', 'interimSegments'] as const) {
     await db.schema.alterTable(table).addColumn('words', text).execute();

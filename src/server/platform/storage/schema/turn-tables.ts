@@ -24,7 +24,7 @@ export async function createTurnTables(db: Kysely<Tables>, { text, integer }: Co
   await db.schema.alterTable('interimSegments').addColumn('overlapMs', integer).execute();
 }
 
-/** Migration 021: each participant's sound, for recordings that ask for it. */
+/** Migration 021: each participant's audio, for recordings that request it. */
 export async function createTurnSounds(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .alterTable('recordings')
@@ -43,7 +43,7 @@ export async function createTurnSounds(db: Kysely<Tables>, { text, integer }: Co
   await db.schema.createIndex('turnSoundsByAge').on('turnSounds').column('startedAt').execute();
 }
 
-/** Migration 017: in which recordings a participant was heard. */
+/** Migration 017: index of the recordings in which a participant spoke. */
 export async function indexTurns(db: Kysely<Tables>): Promise<void> {
   await db.schema.createIndex('turnsOfIdentity').on('turns').columns(['identity', 'recordingId']).execute();
 }

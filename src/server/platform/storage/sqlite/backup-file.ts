@@ -3,18 +3,18 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../../../../contract/errors.ts';
 import { isBusy, isDamage, translateSqliteError } from './errors.ts';
 
-/** All pages in one step: after a write of another process SQLite would begin again between two steps. */
+/** Copies all pages in one step, because SQLite would begin again after a write of another process between two steps. */
 const ALL_PAGES = 0x7fff_ffff;
 const LOCK_TIMEOUT_MS = 5000;
 
 /**
- * Copies a database that others may be writing to. The copy, made with mode 0600, has every transaction that was
+ * Copies a database that other processes may write to. The copy, made with mode 0600, has every transaction that was
  * committed before the call, and none in part.
  */
 export async function copySqliteFile(path: string, target: string): Promise<void> {
   const file = await open(target, 'wx', 0o600);
   await file.close();
-  // Not read-only: as the last one to close the database, such a connection would leave its log behind.
+  // Not read-only: a read-only connection that is the last one to close the database would leave the log behind.
   const source = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS });
   try {
     await backup(source, target, { rate: ALL_PAGES });

@@ -6,7 +6,7 @@ export const sqliteDialect: SqlDialect = {
   rows,
   oneOf: (values) => sql`in (select value from json_each(${JSON.stringify(values)}))`,
   noneOf: (values) => sql`not in (select value from json_each(${JSON.stringify(values)}))`,
-  // A transaction locks the whole file.
+  // Empty, because a transaction locks the whole file.
   lockRows: sql``,
   lockFreeRows: sql``,
   lockName: async () => {},

@@ -14,9 +14,9 @@ import type { Clock } from '../../clock.ts';
 import { SqliteConnection } from './connection.ts';
 
 /*
- * Kysely on node:sqlite, with one connection that writes and one that reads. A write may wait for another process, and
- * a transaction keeps the writing connection until it ends. Reads that belong to no transaction do not wait for either:
- * they run on the reading connection and see what was committed last.
+ * Kysely on node:sqlite, with one connection that writes and one that reads. A write may wait for another process, and a
+ * transaction keeps the writing connection until it ends. Reads outside a transaction wait for neither: they run on the
+ * reading connection and see the last committed state.
  */
 
 export type SqliteDatabases = {
@@ -78,7 +78,7 @@ class SqliteDriver implements Driver {
     return session.rollback();
   }
 
-  /** The databases are closed by whoever opened them. */
+  /** The code that opened the databases closes them. */
   async destroy(): Promise<void> {}
 }
 
@@ -90,7 +90,7 @@ type Connections = {
   readonly afterCommit: () => void;
 };
 
-/** A query or a transaction. It takes the writing connection only when it needs it. */
+/** A query or a transaction, which takes the writing connection only when it needs it. */
 class SqliteSession implements DatabaseConnection {
   readonly #connections: Connections;
   #stopWriting: (() => void) | undefined;
@@ -139,7 +139,7 @@ class SqliteSession implements DatabaseConnection {
   }
 }
 
-/** Raw statements that begin otherwise, such as `with`, may write. */
+/** Raw statements that begin with another word, such as `with`, may write. */
 function isRead({ query, sql }: CompiledQuery): boolean {
   return query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && /^\s*select\b/i.test(sql));
 }

@@ -19,7 +19,7 @@ import { GroupCommit } from './group-commit.ts';
 import { maintainFile } from './maintain-file.ts';
 import { watchFile } from './watch-file.ts';
 
-/** Another process may be creating or recovering the same file. */
+/** Time limit: another process may be creating or recovering the same file. */
 const OPEN_TIMEOUT_MS = 5000;
 
 /** Size to which the write-ahead log shrinks after a burst. */
@@ -28,9 +28,9 @@ const LOG_BYTES = 64 * 1024 * 1024;
 export type SqliteOptions = {
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether this process truncates the log and shrinks the file. One of those that share the file is enough. */
+  /** Whether this process truncates the log and shrinks the file. One of the processes that share the file is enough. */
   readonly isMaintained?: boolean;
-  /** Called once when a file of the database was moved, deleted or replaced. From then on writes are refused. */
+  /** Called once when a file of the database was moved, deleted or replaced. From then on writes are rejected. */
   readonly onLost?: (error: ServiceError) => void;
 };
 
@@ -84,7 +84,7 @@ function openFile(path: string): DatabaseSync {
   try {
     database.open();
     addFunctions(database);
-    // Only a new file takes this setting. In an existing one the pragma would write, which a full disk refuses.
+    // Only a new file takes this setting. In an existing file the pragma would write, which fails on a full disk.
     const isNew = database.prepare('pragma page_count').get()?.page_count === 0;
     if (isNew) database.exec('pragma auto_vacuum = incremental');
     const mode = database.prepare('pragma journal_mode = wal').get()?.journal_mode;
@@ -106,7 +106,7 @@ function fileSystemError(path: string): ServiceError {
   });
 }
 
-/** The file itself was found writable before, but SQLite creates its log and index in the folder. */
+/** The file itself was writable before, but SQLite creates its log and index in the folder. */
 function folderError(path: string, cause: unknown): ServiceError {
   return fileError(path, {
     reason: 'cannot be opened, because its folder cannot be written',
@@ -159,8 +159,8 @@ function createEngine({ writer, reader, path, clock, guard }: EngineParts): Engi
 }
 
 /**
- * SQLite leaves the log as it is when its file is not where it was. The log must then not be taken for that of a file
- * which took the place, and the file, wherever it is, should have everything: so the log is copied into it here.
+ * SQLite keeps the log when its file is no longer at its path. The log must then not be taken for that of a file at the same
+ * path, and the moved file should be complete. Therefore the log is copied into the file here.
  */
 function closeDatabases({ writer, reader }: Databases, guard: FileGuard): void {
   reader.close();

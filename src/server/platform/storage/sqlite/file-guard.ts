@@ -6,15 +6,15 @@ import { fileError } from './file.ts';
 const SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /**
- * Notices that a file of the database was moved, deleted or replaced while it is open. Everything would seem to work:
- * SQLite goes on writing into files that no path leads to, and what it writes is lost when the process ends.
+ * Notices that a file of the database was moved, deleted or replaced while it is open. Everything would seem to work: SQLite
+ * continues to write into files without a path, and the data is lost when the process ends.
  */
 export class FileGuard {
   readonly #files: readonly OpenFile[];
   readonly #onLost: (error: ServiceError) => void;
   #isLost = false;
 
-  /** Takes the files as they are now, so the database must be open and have been read. */
+  /** Remembers the files as they are now, so the database must be open and have been read. */
   constructor(databasePath: string, onLost: (error: ServiceError) => void) {
     this.#files = SUFFIXES.map((suffix) => {
       const path = databasePath + suffix;
@@ -23,7 +23,7 @@ export class FileGuard {
     this.#onLost = onLost;
   }
 
-  /** Returns false from the first time that a file is missing or is another one. */
+  /** Returns false from the first time that a file is missing or was replaced. */
   isIntact(): boolean {
     const lost = this.#isLost ? undefined : this.#files.find(isChanged);
     if (lost !== undefined) {

@@ -11,7 +11,9 @@ import { isDamage } from './errors.ts';
 /** The first 16 bytes of every SQLite database (https://sqlite.org/fileformat.html, section 1.3). */
 const MAGIC = 'SQLite format 3\0';
 
-/** Larger files are not checked completely at the start, because that takes seconds. Damage shows when a page is read. */
+/**
+ * Larger files are not checked completely at the start, because that takes seconds. Damage is noticed when a page is read.
+ */
 const FULL_CHECK_BYTES = 64 * 1024 * 1024;
 
 const LOCK_TIMEOUT_MS = 5000;
@@ -49,8 +51,8 @@ export async function checkSqliteFile(path: string): Promise<void> {
 }
 
 /**
- * Checks by a file of its own, because permissions alone do not tell of a read-only file system. The folder may still
- * have to be created; then the one above it is checked.
+ * Writes a test file, because permissions alone do not show a read-only file system. If the folder does not exist yet its
+ * parent is checked.
  *
  * @throws ServiceError as prepareSqliteFile.
  */
@@ -132,7 +134,7 @@ async function inspectDatabase(path: string, size: number): Promise<void> {
       size,
     );
   } catch (error) {
-    // Another process may have opened the file meanwhile, and we may have read it during a write.
+    // Another process may have opened the file in the meantime, so that it was read during a write.
     if (!(await exists(`${path}-wal`))) throw error;
     inspectContent(new DatabaseSync(path, READ_ONLY), path, size);
   }
@@ -202,7 +204,7 @@ function damaged(path: string, finding: string, cause?: unknown): ServiceError {
   });
 }
 
-/** Why a file or folder cannot be used, to follow its path, and what to do about it. */
+/** Why a file or folder cannot be used, as text after its path, and what to do about it. */
 type FileProblem = { readonly reason: string; readonly hint: string; readonly cause?: unknown };
 
 export function fileError(path: string, { reason, hint, cause }: FileProblem): ServiceError {

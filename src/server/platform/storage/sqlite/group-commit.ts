@@ -4,12 +4,12 @@ import { withinSavepoint } from '../savepoint.ts';
 import type { Tables } from '../schema/tables.ts';
 
 /*
- * One durable commit for several transactions. A commit waits for the disk, and SQLite runs on the event loop, so the
- * whole process waits. Transactions that are requested in the same turn of the event loop, or while others run,
- * therefore share a commit. Each runs in its own savepoint, and its caller gets the result after the shared commit.
+ * Shares one durable commit among several transactions. A commit waits for the disk, and SQLite runs on the event loop, so
+ * the whole process waits. Therefore transactions that are requested in the same turn of the event loop, or while others
+ * run, share a commit. Each runs in its own savepoint, and its caller gets the result after the shared commit.
  */
 
-/** Bounds how long the first transaction of a group waits for the last one. */
+/** Limits how long the first transaction of a group waits for the last one. */
 const GROUP_SIZE = 100;
 
 type Work<T> = (db: Transaction<Tables>) => Promise<T>;
@@ -73,7 +73,7 @@ export class GroupCommit {
       try {
         reports.push(await withinSavepoint(db, () => transaction.run(db)));
       } catch (error) {
-        // If this error made SQLite roll back the whole transaction, the driver refuses the next statement and the commit.
+        // If this error made SQLite roll back the whole transaction, the driver rejects the next statement and the commit.
         reports.push(() => transaction.fail(error));
       }
     }

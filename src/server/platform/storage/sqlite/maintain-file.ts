@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts';
 import type { FileGuard } from './file-guard.ts';
 
 const INTERVAL_MS = 60_000;
-/** Bounds how long one round blocks the event loop. */
+/** Limits how long one round blocks the event loop. */
 const PAGES_PER_ROUND = 1000;
 
 export type MaintenanceParts = {
@@ -25,9 +25,9 @@ export function maintainFile(database: DatabaseSync, { clock, log, guard }: Main
     log,
     failureMessage: 'truncating the write-ahead log failed; trying again',
     round: async () => {
-      // Only writes look otherwise, and an idle service writes nothing.
+      // Otherwise only writes check the files, and an idle service writes nothing.
       if (!guard.isIntact()) return undefined;
-      // Within a transaction SQLite refuses a checkpoint. The next round does it.
+      // SQLite rejects a checkpoint during a transaction. The next round does it.
       if (!database.isOpen || database.isTransaction) return INTERVAL_MS;
       // An idle service takes no write lock: without a change since the last round there is nothing to do.
       if (versionOf(database) !== maintained) {
@@ -46,7 +46,7 @@ function versionOf(database: DatabaseSync): string {
   return `${changes} ${version}`;
 }
 
-/** Returns whether no free page is left. One round returns a limited number of them. */
+/** Returns whether no free page remains. One round returns a limited number of them to the file system. */
 function isShrunk(database: DatabaseSync): boolean {
   return database.prepare('pragma freelist_count').get()?.freelist_count === 0;
 }

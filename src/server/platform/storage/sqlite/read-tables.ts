@@ -2,20 +2,20 @@ import { DatabaseSync } from 'node:sqlite';
 import type { PlainRow } from '../row-digest.ts';
 import { sanitizeText } from '../sanitize-text.ts';
 
-/** The tables of a database file that nobody writes to. */
+/** Reads the tables of a database file that no process writes to. */
 export type TableReader = {
-  /** In the order of their names. */
+  /** Names of the tables, in order. */
   readonly tables: readonly string[];
-  /** Columns that are stored, in their order; those that the database computes are left out. */
+  /** Names of the stored columns, in order, without those that the database computes. */
   columnsOf(table: string): readonly string[];
-  /** The texts are those that PostgreSQL can hold. */
+  /** Texts are sanitised, so that PostgreSQL can store them. */
   rowsOf(table: string): Iterable<PlainRow>;
   close(): void;
 };
 
 export function readTables(path: string): TableReader {
   const database = new DatabaseSync(path, { readOnly: true });
-  // Not the tables of the full-text index, which PostgreSQL makes by itself.
+  // Without the tables of the full-text index, which PostgreSQL creates by itself.
   const tables = database
     .prepare(
       `select name from pragma_table_list

@@ -1,16 +1,16 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Writes within this time are noticed together. */
+/** Writes within this time cause one notification. */
 const SETTLE_MS = 20;
-/** Interval between looks where the file system cannot be watched, as on some mounts and beyond the limit of watches. */
+/** Interval of checks when the file system cannot be watched, as on some mounts and beyond the limit of watches. */
 const FALLBACK_INTERVAL_MS = 1000;
 
 export type FileWatch = { readonly start: () => void; readonly close: () => void };
 
 /**
- * Notices commits of other processes that share the database file: its write-ahead log is written then. Our own writes
- * are told apart by data_version, which changes with those of other connections only.
+ * Notices commits of other processes that share the database file, by writes to its write-ahead log. Our own writes are
+ * distinguished by data_version, which changes only with those of other connections.
  */
 export function watchFile(database: DatabaseSync, path: string, onChange: () => void): FileWatch {
   let watcher: FSWatcher | undefined;
