@@ -6,8 +6,8 @@ import type { RequestSigner } from './transport/sign-request.ts';
 export type { WireRequest } from './transport/http-exchange.ts';
 
 /*
- * The options of the client and its view of the wire. Nothing here names a type of Node's or undici's:
- * an importing program needs no types besides its own.
+ * The options of the client and its types of requests and responses. They use no types of Node or undici, so that an
+ * importing program needs no types besides its own.
  */
 
 export type RtcClientOptions = {
@@ -26,28 +26,30 @@ export type RtcClientOptions = {
   readonly sign?: RequestSigner;
   /** Milliseconds since the epoch; default Date.now. The signature carries the time. */
   readonly clock?: () => number;
-  /** Limit of a whole attempt, connection included, in milliseconds; default 30 000 (a recorder may take 25 s to start). */
+  /**
+   * Time limit of a whole attempt, connection included, in milliseconds; default 30 000 (a recorder may take 25 s to start).
+   */
   readonly timeoutMs?: number;
   /** Largest response body in bytes; default 32 MiB. */
   readonly maxResponseBytes?: number;
   /**
-   * Attempts of a GET or DELETE whose response is 429 or 503, and of a POST, which an Idempotency-Key keeps from being
-   * done twice, also after a lost connection; default 3, 1 for none.
+   * Maximum attempts of a GET or DELETE whose response is 429 or 503, and of a POST, which its Idempotency-Key allows to be
+   * repeated even after a lost connection; default 3, 1 for no repetition.
    */
   readonly maxAttempts?: number;
   readonly userAgent?: string;
   readonly observer?: Observer;
-  /** For tests: how a pause between attempts passes. */
+  /** For tests: how to wait between attempts. */
   readonly pause?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** For tests: spreads the pauses; default Math.random. */
   readonly random?: () => number;
 };
 
-/** Sees each attempt as it goes over the wire. Headers carry the signature: mask before showing. */
+/** Observes each attempt as it is sent. Headers contain the signature: mask them before showing them. */
 export type Observer = {
   onRequest?(request: WireRequest): void;
   onResponse?(request: WireRequest, response: ServiceResponse, elapsedMs: number): void;
-  /** Called once where a request has no response after 5 s. A call with a limit of its own is slow on purpose. */
+  /** Called once when a request has no response after 5 s. A call with a time limit of its own is expected to be slow. */
   onSlow?(request: WireRequest, timeoutMs: number): void;
   /** @deprecated Use onResponse. */
   onAnswer?(request: WireRequest, response: ServiceResponse, elapsedMs: number): void;
@@ -66,18 +68,18 @@ export type QueryOptions<Query> = CallOptions & { readonly [Name in keyof Query]
 export type SendOptions = CallOptions & {
   /** JSON text, sent and signed byte for byte. */
   readonly body?: string | undefined;
-  /** False for the public health and readiness. */
+  /** False for the public health and readiness endpoints. */
   readonly signed?: boolean;
-  /** Overrides the client's own. */
+  /** Overrides the client's own `maxAttempts`. */
   readonly maxAttempts?: number;
 };
 
-/** A response of the service, its body read whole. */
+/** A response of the service with its whole body. */
 export type ServiceResponse = {
   readonly status: number;
   /** The reason phrase of the status line, `Created`; may be empty. */
   readonly statusText: string;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };

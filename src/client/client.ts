@@ -22,9 +22,9 @@ import { readinessOf } from './transport/request-parts.ts';
 import { Transport } from './transport/transport.ts';
 
 /**
- * The service as a typed object, one member per noun and one method per endpoint. Every call is signed, timed, bounded
- * and throws RtcError; GET and DELETE are repeated on 429 and 503. It runs wherever fetch and WebCrypto are: Node from
- * 20, Deno, Bun, workers. Not for browsers: it holds API_SECRET.
+ * The service as a typed object, one member per noun and one method per endpoint. Every call is signed, has a time limit and
+ * a maximum response size, and throws RtcError; GET and DELETE are repeated on 429 and 503. The client runs on every runtime
+ * with fetch and WebCrypto: Node from 20, Deno, Bun, workers. It must not be used in browsers, because it holds API_SECRET.
  *
  * ```ts
  * const client = new RtcClient({ url: 'http://127.0.0.1:3000', apiKey, apiSecret });
@@ -51,7 +51,7 @@ export class RtcClient extends DeprecatedCalls {
   readonly audit: Audit;
   readonly #transport: Transport;
 
-  /** @throws TypeError for an address that is no http(s) URL, and for a key that no header can carry */
+  /** @throws TypeError for an address that is not an http(s) URL, and for a key that no header can contain */
   constructor(options: RtcClientOptions) {
     super();
     const transport = new Transport(options);
@@ -88,17 +88,17 @@ export class RtcClient extends DeprecatedCalls {
     }
   }
 
-  /** POST /v1/self-check: tries what stands behind the service; what is found wrong is in the response. */
+  /** POST /v1/self-check: tests the services that this one depends on. The response has the problems that were found. */
   async checkSelf(options?: CallOptions): Promise<SelfCheckList> {
     return await this.#transport.call('POST', '/v1/self-check', options);
   }
 
-  /** Any request, signed: `path` with its query goes out as given, `body` is JSON text. */
+  /** Sends any request, signed: `path` with its query is sent as given, `body` is JSON text. */
   async request(method: string, path: string, options?: SendOptions): Promise<ServiceResponse> {
     return await this.#transport.send(method, path, options);
   }
 
-  /** Ends the calls that still run; later ones fail. */
+  /** Ends running calls; later calls fail. */
   async close(): Promise<void> {
     await this.#transport.close();
   }

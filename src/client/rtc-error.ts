@@ -22,7 +22,7 @@ export type { Hint };
 
 export type RtcErrorOptions = {
   readonly code: ErrorCode | ClientErrorCode;
-  /** Without the hint. */
+  /** The detail without the hint. */
   readonly detail: string;
   readonly hint?: Hint | undefined;
   readonly method: string;
@@ -38,11 +38,11 @@ export type RtcErrorOptions = {
 /** A call that failed, with the service's problem (RFC 9457) when the response is one. */
 export class RtcError extends Error {
   override readonly name = 'RtcError';
-  /** Slug of the problem catalogue, or why there is no response of the service. */
+  /** Code of the problem, or the reason why there is no response of the service. */
   readonly code: ErrorCode | ClientErrorCode;
   /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
-  /** The problem's `detail`. For a connection that failed it ends with the hint. */
+  /** The problem's `detail`. For a failed connection it ends with the hint. */
   readonly detail: string;
   /** The detail without the hint. */
   readonly reason: string;
@@ -56,7 +56,7 @@ export class RtcError extends Error {
   /** Retry-After in seconds. */
   readonly retryAfterSeconds: number | undefined;
   readonly method: string;
-  /** Path with query, as sent. */
+  /** Path with query, as it was sent. */
   readonly path: string;
 
   constructor(options: RtcErrorOptions) {
@@ -76,25 +76,25 @@ export class RtcError extends Error {
     this.path = options.path;
   }
 
-  /** Every bad field or parameter of a refused request. */
+  /** Every invalid field or parameter of a rejected request. */
   get errors(): readonly FieldError[] {
     const errors: unknown = this.problem?.errors;
     return Array.isArray(errors) ? errors.filter(isFieldError) : [];
   }
 
-  /** The server's clock in Unix seconds, when the request's timestamp was refused. */
+  /** The server's clock in Unix seconds, when the request's timestamp was rejected. */
   get serverTime(): number | undefined {
     return this.problem?.serverTime;
   }
 }
 
-/** The detail of a problem ends with its hint, for clients that show the detail alone. */
+/** Removes the hint, with which the detail of a problem ends for clients that show only the detail. */
 function withoutHint(detail: string, hint: Hint | undefined): string {
   const ending = hint === undefined ? '' : ` ${hintSentence(hint)}`;
   return ending !== '' && detail.endsWith(ending) ? detail.slice(0, -ending.length) : detail;
 }
 
-/** The catalogue's code of a problem; for a type that this version does not know, the nearest by status. */
+/** Returns the catalogue's code of a problem. For a type that this version does not know, the code is chosen by status. */
 export function codeOfProblem(problem: Problem, status: number): ErrorCode | ClientErrorCode {
   return errorCodeOfType(problem.type) ?? codeOfStatus(status);
 }
@@ -137,7 +137,7 @@ function isFieldError(value: unknown): value is FieldError {
   return typeof value.detail === 'string' && typeof place === 'string';
 }
 
-/** The problem, or problem details for an error that no server described, so that programs read one shape. */
+/** Returns the problem, or problem details for an error that no server described, so that programs read one shape. */
 export function problemOf(error: RtcError): Omit<Problem, 'status'> & { readonly status?: number } {
   if (error.problem !== undefined) return error.problem;
   return {

@@ -8,7 +8,7 @@ import {
 import { hmacSha256 } from './transport/sign-request.ts';
 
 export type WebhookDelivery = {
-  /** The body as it arrived: one that was parsed and written again has another signature. */
+  /** The raw body as received. A body that was parsed and serialised again has another signature. */
   readonly body: string | Uint8Array;
   /** A Headers object, or the headers of node:http, Express or Fastify. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -18,7 +18,7 @@ export type WebhookDelivery = {
   readonly now?: () => number;
 };
 
-/** A delivery that is not genuine, or too old: respond with 401 and do not act on it. */
+/** Error for a delivery that is not genuine, or too old: respond with 401 and do not act on it. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
@@ -70,13 +70,13 @@ function headerReader(headers: WebhookDelivery['headers']): HeaderReader {
   };
 }
 
-/** The bytes behind `whsec_`. The text of a secret of another form is its own key. */
+/** Returns the bytes of the base64 after `whsec_`. The text of a secret in another form is the key itself. */
 function keyOf(secret: string): Uint8Array {
   const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : '';
   return fromBase64(encoded) ?? new TextEncoder().encode(secret);
 }
 
-/** Undefined for text that is empty or not canonical base64. */
+/** Returns undefined for text that is empty or not canonical base64. */
 function fromBase64(encoded: string): Uint8Array | undefined {
   if (encoded === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || encoded.length % 4 !== 0) return undefined;
   const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
@@ -94,7 +94,7 @@ function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array {
   return both;
 }
 
-/** The time that it takes does not tell where two signatures differ. */
+/** Compares in constant time, so that the time does not reveal the position of a difference. */
 function isEqual(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false;
   let difference = 0;

@@ -3,19 +3,19 @@ import { roomIdParameter } from './ids.ts';
 import { instantSchema, nameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 
-/** A year has 31,536,000 seconds; whoever needs more than these 31 years means for ever. */
+/** Longest block that ends, 31 years. A caller who needs more blocks forever. */
 export const MAX_BLOCK_SECONDS = 999_999_999;
 
-/** How long an identity is blocked: seconds, or for ever. */
+/** Duration of a block: seconds, or `forever`. */
 export type BlockDuration = number | 'forever';
 
-/** Undefined for a text that is no duration of a block. */
+/** Returns undefined for a text that is no duration of a block. */
 export function parseBlockDuration(text: string): BlockDuration | undefined {
   if (text === 'forever') return text;
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Why `text` is no duration of a block; undefined when it is one. */
+/** Returns why `text` is no duration of a block; undefined when it is one. */
 export function blockDurationFault(text: string): string | undefined {
   if (parseBlockDuration(text) !== undefined) return undefined;
   return `must be whole seconds from 1 to ${MAX_BLOCK_SECONDS}, or forever`;
@@ -39,7 +39,7 @@ export const BlockParams = Type.Object({
   identity: nameSchema('The identity that is blocked', 'ada'),
 });
 
-/** A cursor holds an identity of 256 bytes, each written as six. */
+/** A cursor contains an identity of 256 bytes, each written as six. */
 const MAX_CURSOR_LENGTH = 2100;
 
 export const BlockListQuery = Type.Object(

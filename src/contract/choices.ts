@@ -1,6 +1,6 @@
 /*
- * The closed word lists of the specification that a client needs at run time, apart from the schemas: who reads
- * them only to offer a choice does not load TypeBox.
+ * The closed word lists of the specification that a client needs at run time. They are separate from the schemas, so that
+ * programs that only offer a choice do not load TypeBox.
  */
 
 export const ROLES = ['host', 'moderator', 'participant', 'viewer'] as const;
@@ -10,7 +10,7 @@ export type Role = (typeof ROLES)[number];
 export const SESSION_STATUSES = ['open', 'ended'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-/** How a transcript may be read. */
+/** Formats in which a transcript can be read. */
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'md', 'vtt', 'srt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
@@ -38,11 +38,11 @@ export const DATA_ENCODINGS = ['text', 'base64'] as const;
 export const TRACK_SOURCES = ['microphone', 'camera', 'screen_share', 'screen_share_audio'] as const;
 export type TrackSourceName = (typeof TRACK_SOURCES)[number];
 
-/** How LiveKit's recorder arranges a room. */
+/** Layouts of LiveKit's recorder. */
 export const RECORDING_LAYOUTS = ['grid', 'speaker', 'single-speaker'] as const;
 export type RecordingLayout = (typeof RECORDING_LAYOUTS)[number];
 
-/** Resolutions and frame rates of LiveKit's recorder, by its names. */
+/** Resolutions and frame rates of LiveKit's recorder, by LiveKit's names. */
 export const RECORDING_PRESETS = [
   'H264_720P_30',
   'H264_720P_60',
@@ -68,6 +68,6 @@ export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   admin: 'everything that the other four may, the audit log and the self-check; no API keys',
 };
 
-/** How a request that would change something ended: 2xx and 3xx, 4xx, 5xx. */
+/** Results of a request that would change something: 2xx and 3xx, 4xx, 5xx. */
 export const AUDIT_RESULTS = ['done', 'refused', 'failed'] as const;
 export type AuditResult = (typeof AUDIT_RESULTS)[number];

@@ -2,8 +2,8 @@ import { type Hint, messageWithHint } from './hint.ts';
 import { REASON_PHRASES } from './reason-phrases.ts';
 
 /**
- * Every error that the service can answer with: its slug (the code), HTTP status, and what a reader of the
- * catalogue needs to know. The `type` of a problem is `urn:problem-type:rtc:<code>` (RFC 9457, section 3.1.1).
+ * Every error of the service: its slug (the code), HTTP status, and the text of the catalogue. The `type` of a problem is
+ * `urn:problem-type:rtc:<code>` (RFC 9457, section 3.1.1).
  */
 export const PROBLEMS = {
   'invalid-request': {
@@ -131,23 +131,23 @@ export function problemType(code: ErrorCode): string {
   return TYPE_PREFIX + code;
 }
 
-/** The code behind a problem's `type`; undefined for one that this catalogue does not know. */
+/** Returns the code of a problem's `type`; undefined for a type that this catalogue does not have. */
 export function errorCodeOfType(type: string): ErrorCode | undefined {
   const slug = isOwnType(type) ? type.slice(TYPE_PREFIX.length) : '';
   return Object.hasOwn(PROBLEMS, slug) ? (slug as ErrorCode) : undefined;
 }
 
-/** Whether a problem is of this service, of this version or another one. */
+/** Whether the problem type belongs to this service, in this version or another one. */
 export function isOwnType(type: string): boolean {
   return type.startsWith(TYPE_PREFIX);
 }
 
-/** The HTTP reason phrase, which RFC 9457 problems of this service carry as `title`. */
+/** The HTTP reason phrase, which problems of this service (RFC 9457) have as `title`. */
 export function reasonPhrase(status: number): string {
   return REASON_PHRASES[status] ?? 'Error';
 }
 
-/** One bad field (`pointer`, a JSON pointer as URI fragment) or query or path parameter (`parameter`). */
+/** One invalid field (`pointer`, a JSON pointer as URI fragment) or query or path parameter (`parameter`). */
 export type FieldError =
   | { readonly pointer: string; readonly detail: string }
   | { readonly parameter: string; readonly detail: string };
@@ -159,18 +159,18 @@ export type ProblemExtensions = Readonly<
 export type ServiceErrorOptions = {
   readonly cause?: unknown;
   readonly hint?: Hint;
-  /** Whether the same call may succeed later without anything being changed. */
+  /** Whether the same call may succeed later without any change. */
   readonly retryable?: boolean;
   readonly errors?: readonly FieldError[];
   /** Further members of the problem, such as `serverTime`. */
   readonly extensions?: ProblemExtensions;
-  /** Further headers of the answer, such as Allow. */
+  /** Further headers of the response, such as Allow. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 
 /**
- * An expected failure. `message` is shown to the caller: what is wrong, with which value, and what to do, which `hint` has
- * as data.
+ * An expected error. `message` is shown to the caller: what is wrong, with which value, and what to do, which `hint` has as
+ * data.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';

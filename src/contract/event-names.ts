@@ -1,10 +1,10 @@
 /*
- * The specification names events twice: as a webhook registers them, and in the delivery table. Both are accepted.
- * When two names mean one event, it is delivered once, under the name that the webhook registered, and under the
- * delivery table's name for `*` or when both are registered.
+ * The specification has two names for some events: one for registrations of webhooks, and one in the delivery table. Both
+ * are accepted. When a webhook registers both names of an event, the event is delivered once. It has the name that the
+ * webhook registered; for `*`, or when both names are registered, the name of the delivery table.
  */
 
-/** The delivery table's names, with room_created, transcription_completed and transcription_failed, which it lacks. */
+/** The names of the delivery table, and room_created, transcription_completed and transcription_failed, which it lacks. */
 export const EVENT_TYPES = [
   'room_created',
   'room_started',
@@ -22,7 +22,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Registration's names of events that the delivery table calls otherwise. */
+/** Names of registrations that differ from those of the delivery table. */
 export const EVENT_ALIASES = {
   room_closed: 'room_finished',
   recording_started: 'egress_started',
@@ -33,7 +33,7 @@ export type EventAlias = keyof typeof EVENT_ALIASES;
 
 export const ALL_EVENTS = '*';
 
-/** A cursor after which only events that are yet to come follow. */
+/** A cursor after the last stored event. */
 export const LATEST_CURSOR = 'latest';
 
 /** Every name that a webhook may register. */
@@ -44,20 +44,20 @@ export const EVENT_NAMES = [
 ] as const;
 export type EventName = (typeof EVENT_NAMES)[number];
 
-/** The event of a test delivery; it cannot be registered for. */
+/** The event of a test delivery. Webhooks cannot register for it. */
 export const TEST_EVENT = 'webhook_test';
 
 export function isEventName(name: string): name is EventName {
   return (EVENT_NAMES as readonly string[]).includes(name);
 }
 
-/** The event that a name means; undefined for `*` and unknown names. */
+/** Returns the event of a name; undefined for `*` and unknown names. */
 export function eventTypeOf(name: string): EventType | undefined {
   if ((EVENT_TYPES as readonly string[]).includes(name)) return name as EventType;
   return Object.hasOwn(EVENT_ALIASES, name) ? EVENT_ALIASES[name as EventAlias] : undefined;
 }
 
-/** The name under which a webhook with these registered names gets the event; undefined when it does not. */
+/** Returns the name under which a webhook with these registered names gets the event; undefined when it does not get it. */
 export function deliveredName(type: EventType, registered: readonly string[]): string | undefined {
   if (registered.includes(ALL_EVENTS) || registered.includes(type)) return type;
   return registered.find(

@@ -3,7 +3,7 @@ import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-
 import { instantSchema } from './names.ts';
 
 /*
- * The payload of each event: the specified fields, and what the event is about. `event` tells the payloads apart, in
+ * The payload of each event: the specified fields, and the subject of the event. `event` distinguishes the payloads, in
  * TypeScript too. Further fields of newer versions are passed on.
  */
 
@@ -11,7 +11,7 @@ const egressId = Type.String({ description: "The recording's egress id", example
 const orNull = <S extends TSchema>(schema: S, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-/** A room as events tell of it. */
+/** A room as events contain it. */
 const EventRoomSchema = Type.Object(
   {
     id: Type.String({
@@ -157,7 +157,7 @@ const EventTranscriptionSchema = Type.Object(
 );
 
 const room = Type.Unsafe<Static<typeof EventRoomSchema>>(EventRoomSchema);
-/** Tracks, recordings and streams may be told of when the session of their room is not known. */
+/** Events of tracks, recordings and streams may have no room, when the session of the room is not known. */
 const roomOrNull = orNull(EventRoomSchema, 'The room; null where it is not known');
 
 type Names<T extends EventType> =
@@ -166,7 +166,7 @@ type Names<T extends EventType> =
       [A in keyof typeof EVENT_ALIASES]: (typeof EVENT_ALIASES)[A] extends T ? A : never;
     }[keyof typeof EVENT_ALIASES];
 
-/** The event's own name, and the one under which webhooks may register it too. */
+/** The event's own name, and the name under which webhooks may also register it. */
 function nameSchema<const T extends EventType>(type: T) {
   const aliases = Object.entries(EVENT_ALIASES).flatMap(([alias, of]) => (of === type ? [alias] : []));
   const description =
@@ -206,7 +206,7 @@ const ofRecording = { room: roomOrNull, ...occurrence, recording: EventRecording
 const ofIngress = { room: roomOrNull, ...occurrence, ingress: EventIngressSchema };
 const ofTranscription = { room: roomOrNull, ...occurrence, transcription: EventTranscriptionSchema };
 
-/** The payload of each event, by the delivery table's names. */
+/** The payload of each event, by the names of the delivery table. */
 export const EVENT_SCHEMAS = {
   room_created: Type.Object(
     { event: nameSchema('room_created'), room, ...occurrence },
@@ -262,7 +262,7 @@ export const EVENT_SCHEMAS = {
   ),
 } as const satisfies Readonly<Record<EventType, TSchema>>;
 
-/** The payload of a test delivery, which is no event of a room and is in no list. */
+/** The payload of a test delivery. It is no event of a room and is in no list. */
 export const WebhookTestEventSchema = Type.Object(
   {
     event: Type.Literal(TEST_EVENT, { description: 'Event name' }),
@@ -275,12 +275,12 @@ export type WebhookTestEvent = Static<typeof WebhookTestEventSchema>;
 
 type Payload = { [T in EventType]: Static<(typeof EVENT_SCHEMAS)[T]> }[EventType];
 type Subject = 'participant' | 'track' | 'recording' | 'ingress' | 'transcription';
-/** Subjects that an event does not have can be asked for all the same, before the event is told apart. */
+/** Allows reading any subject before the type of the event is checked, as undefined when the event does not have it. */
 type WithEverySubject<E> = E extends unknown
   ? E & { readonly [S in Exclude<Subject, keyof E>]?: never }
   : never;
 
-/** One event; a test of `event` says which. */
+/** One event. Check `event` to narrow its type. */
 export type Event = WithEverySubject<Payload>;
 
 export const EventSchema = Type.Unsafe<Event>(

@@ -3,8 +3,8 @@ import { MAX_TEXT_LENGTH } from './parsed-person.ts';
 import { PlacePeriodSchema, PlaceRecordSchema } from './places.ts';
 
 /*
- * The wire shapes of /cf. Names are the specification's, to the letter. A request body may hold further fields, which
- * are ignored; an answer has no others than these.
+ * The wire shapes of /cf. Names are exactly those of the specification. A request body may have further fields, which are
+ * ignored; a response has no others than these.
  */
 
 const numberOrDigits = (description: string, example: number) =>

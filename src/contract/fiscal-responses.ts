@@ -2,8 +2,8 @@ import type { DecodedCode, GeneratedCode, MatchResponse, Validity } from './fisc
 import type { PlacePeriod, PlaceRecord } from './places.ts';
 
 /*
- * Results of the fiscal library under the names of the wire; server and command line answer the same. Apart from the
- * schemas, since the command line does not load TypeBox.
+ * Converts results of the fiscal library to the names of the API. Server and command line return the same. This file is
+ * separate from the schemas, because the command line does not load TypeBox.
  */
 
 /** The fields of the library's decoded code that a response needs. */
@@ -49,7 +49,7 @@ type Checked =
   | { readonly ok: true; readonly warnings: readonly Warning[] }
   | { readonly ok: false; readonly reason: Fault['reason']; readonly faults: readonly Fault[] };
 
-/** The ten fields of the specification, in its order, and `details` where they are wanted. */
+/** Returns the ten fields of the specification, in its order, and `details` if requested. */
 export function decodedResponse(decoded: Decoded, { withDetails = false } = {}): DecodedCode {
   return {
     name: decoded.givenName,
@@ -76,7 +76,7 @@ type Generated = {
 
 type GeneratedDetails = NonNullable<GeneratedCode['details']>;
 
-/** `{cf}`, and the place that was chosen where details are wanted. */
+/** Returns `{cf}`, and the chosen place if details are requested. */
 export function generatedResponse(generated: Generated, { withDetails = false } = {}): GeneratedCode {
   const { codiceFiscale: cf, birthplace, match, warnings } = generated;
   if (!withDetails) return { cf };
@@ -116,10 +116,10 @@ export function matchResponse({ matches, parts }: Matched): MatchResponse {
   return { matches, parts: parts.map((each) => ({ ...each, part: WIRE_PARTS[each.part] })) };
 }
 
-/** Which kinds of codes count as valid: those of persons alone, or every Italian tax code. */
+/** The kinds of codes that count as valid: those of persons only, or every Italian tax code. */
 export type Accepted = 'person' | 'any';
 
-/** `{valid, kind}`, and the reason of an invalid code; all that is wrong or odd where details are wanted. */
+/** Returns `{valid, kind}`, and the reason of an invalid code; with details all errors and warnings. */
 export function validityResponse(
   checked: Checked,
   { withDetails = false, accept = 'person' }: { withDetails?: boolean; accept?: Accepted } = {},
@@ -134,7 +134,7 @@ export function validityResponse(
   return { valid: false, kind, reason: checked.reason, ...faults };
 }
 
-/** The kinds of the codes of eleven digits, by the reason for which they are no codes of persons. */
+/** The kinds of codes of eleven digits, by the reason why they are no codes of persons. */
 const KINDS: Partial<Readonly<Record<Fault['reason'], NonNullable<Validity['kind']>>>> = {
   'provisional-code': 'provisional',
   'vat-number': 'vat',
@@ -145,7 +145,7 @@ export function faultsResponse({ faults }: { readonly faults: readonly Fault[] }
   return faults.map(({ reason, start, end, message }) => ({ reason, start, end, message }));
 }
 
-/** A place that was looked up or listed; `belfiore` is the code of the comune that holds it today. */
+/** Returns a place that was looked up or listed. `belfiore` is the code of the comune to which it belongs today. */
 export function placeResponse(place: PlaceName, belfiore: string): PlaceRecord {
   return {
     code: place.codiceCatastale,

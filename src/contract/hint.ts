@@ -4,7 +4,7 @@
  */
 export type Hint = { readonly text: string; readonly command?: string };
 
-/** An error of a process rather than of a request: why something cannot start, and what to do about it. */
+/** An error of a process and not of a request: why something cannot start, and what to do about it. */
 export class HintedError extends Error {
   override readonly name: string = 'HintedError';
   /** The message without the hint. */
@@ -18,19 +18,21 @@ export class HintedError extends Error {
   }
 }
 
-/** `It is so.` and its hint as one text, for logs and for clients that show the detail alone. */
+/** Joins the sentence of an error and its hint to one text, for logs and for clients that show only the detail. */
 export function messageWithHint(reason: string, hint: Hint | undefined): string {
   if (hint === undefined) return reason;
   return `${reason}${/[.?!]$/.test(reason) ? '' : '.'} ${hintSentence(hint)}`;
 }
 
-/** The hint as the sentence that messageWithHint ends with. */
+/** Returns the hint as the sentence with which messageWithHint ends. */
 export function hintSentence({ text, command }: Hint): string {
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
   return command === undefined ? `${sentence}.` : `${sentence}: ${command}`;
 }
 
-/** The hint of an error of any build: the service and the command line are bundled apart, and share no classes. */
+/**
+ * Returns the hint of an error of any build: the service and the command line are bundled separately, and share no classes.
+ */
 export function hintOf(value: unknown): Hint | undefined {
   const hint = typeof value === 'object' && value !== null && 'hint' in value ? value.hint : undefined;
   if (typeof hint !== 'object' || hint === null || !('text' in hint)) return undefined;
@@ -39,7 +41,7 @@ export function hintOf(value: unknown): Hint | undefined {
   return 'command' in hint && typeof hint.command === 'string' ? { text, command: hint.command } : { text };
 }
 
-/** The text of an error without its hint. */
+/** Returns the text of an error without its hint. */
 export function reasonOf(error: Error): string {
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }

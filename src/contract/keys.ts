@@ -4,10 +4,10 @@ import { idParameter } from './ids.ts';
 import { instantSchema, nameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 
-/** Id of the root key, API_KEY, which is in no database. */
+/** Id of the root key, API_KEY, which is not in the database. */
 export const ROOT_KEY_ID = 'root';
 
-/** A century, so that a date remains one that calendars know. */
+/** A century, so that the end remains a date that calendars support. */
 export const MAX_KEY_TTL_SECONDS = 3_153_600_000;
 
 const keyId = {

@@ -6,8 +6,8 @@ export const MAX_NAME_BYTES = 256;
 export const MAX_METADATA_BYTES = 512 * 1024;
 
 /**
- * A room name, identity or display name: 1 to 256 bytes of UTF-8 without control characters (LiveKit itself
- * accepts NUL and the like). The two formats are checked by the server's validator.
+ * A room name, identity or display name: 1 to 256 bytes of UTF-8 without control characters (LiveKit itself accepts NUL and
+ * others). The server's validator checks the two formats.
  */
 export function nameSchema(description: string, example: string) {
   return Type.String({
@@ -19,7 +19,7 @@ export function nameSchema(description: string, example: string) {
   });
 }
 
-/** Why `text` is no name; undefined when it is one. */
+/** Returns why `text` is no name; undefined when it is one. */
 export function nameFault(text: string): string | undefined {
   if (text === '') return 'must not be empty';
   if (isLongerThan(text, MAX_NAME_BYTES)) return `must be at most ${MAX_NAME_BYTES} bytes of UTF-8`;
@@ -28,7 +28,7 @@ export function nameFault(text: string): string | undefined {
   return undefined;
 }
 
-/** Why `text` cannot be the metadata of a room; undefined when it can. */
+/** Returns why `text` cannot be the metadata of a room; undefined when it can. */
 export function metadataFault(text: string): string | undefined {
   if (isLongerThan(text, MAX_METADATA_BYTES)) {
     return `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8`;
@@ -42,7 +42,10 @@ export function instantSchema(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
 }
 
-/** Whether the text has more bytes of UTF-8. A UTF-16 code unit takes one to three of them, so that few texts need to be encoded. */
+/**
+ * Whether the text has more than `maxBytes` bytes of UTF-8. A UTF-16 code unit takes one to three bytes, so that few texts
+ * need to be encoded.
+ */
 export function isLongerThan(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes;

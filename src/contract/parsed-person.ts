@@ -1,10 +1,10 @@
 /*
- * A person as the wire names its fields, parsed into what the fiscal library takes. Apart from the schemas, since the
- * command line parses persons without loading TypeBox.
+ * Parses a person with the field names of the API into the input of the fiscal library. This file is separate from the
+ * schemas, because the command line parses persons without loading TypeBox.
  */
 import { type FieldProblem, problemMessages } from './person-messages.ts';
 
-/** In the order in which errors are told. */
+/** In the order in which errors are reported. */
 const PERSON_FIELDS = [
   'name',
   'surname',
@@ -19,20 +19,23 @@ const PERSON_FIELDS = [
 ] as const;
 export type PersonField = (typeof PERSON_FIELDS)[number];
 
-/** No name has more; and anybody may send one, whose letters then cost the service seconds where there are a million. */
+/** No name is longer. Without the limit a text of a million letters would cost the service seconds. */
 export const MAX_TEXT_LENGTH = 256;
 
 export type PersonFieldError = {
   /** The library's reason code, or the kind of the problem. */
   readonly reason: string;
-  /** For people; holds nothing of the person. */
+  /** For people; contains no data of the person. */
   readonly message: string;
 };
 
-/** The error of each field that is not valid. */
+/** The error of each invalid field. */
 export type PersonFieldErrors = Partial<Readonly<Record<PersonField, PersonFieldError>>>;
 
-/** As the library names it. What is missing or malformed is empty, and has its problem beside it. */
+/**
+ * The person with the field names of the library. A missing or malformed field is empty, and its problem is reported
+ * separately.
+ */
 export type LibraryPerson = {
   readonly surname: string;
   readonly givenName: string;
@@ -46,7 +49,7 @@ export type LibraryPerson = {
 
 type BirthDate = { readonly year: number; readonly month: number; readonly day: number };
 
-/** A fault as the library tells it, in the language of the response. */
+/** An error of the library, in the language of the response. */
 type LibraryFault = {
   readonly field: 'surname' | 'givenName' | 'sex' | 'birthDate' | 'birthplace' | 'province';
   readonly reason: string;
@@ -58,7 +61,10 @@ export type ParsedPerson = {
   readonly problems: Partial<Readonly<Record<PersonField, FieldProblem>>>;
 };
 
-/** Day, month and year may be numbers or their digits; the gender of either case. Unknown fields are ignored. */
+/**
+ * Parses the fields. Day, month and year may be numbers or their digits; the gender may have either case. Unknown fields are
+ * ignored.
+ */
 export function parsePerson(wire: Readonly<Record<string, unknown>>): ParsedPerson {
   const problems: Partial<Record<PersonField, FieldProblem>> = {};
   const text = (field: PersonField): string => {
@@ -96,12 +102,12 @@ export function parsePerson(wire: Readonly<Record<string, unknown>>): ParsedPers
 }
 
 type ErrorOptions = {
-  /** ISO; which part of a date to come is at fault depends on it. */
+  /** ISO date, which decides which part of a future date is wrong. */
   readonly today: string;
   readonly language: 'en' | 'it';
 };
 
-/** The library's faults under the wire's names; what {@link parsePerson} found goes before. */
+/** Returns the library's errors with the field names of the API. Errors of {@link parsePerson} take precedence. */
 export function personErrors(
   { person, problems }: ParsedPerson,
   faults: readonly LibraryFault[],
@@ -111,7 +117,7 @@ export function personErrors(
   const hasDateProblem = problems.day ?? problems.month ?? problems.year;
   for (const fault of faults) {
     const { reason, message } = fault;
-    // The wire's word for the field, in the message too.
+    // The API's word for the field, in the message too.
     if (fault.field === 'sex') named.gender ??= { reason, message: message.replace(/\bsex\b/, 'gender') };
     else if (fault.field !== 'birthDate') named[FIELD_OF[fault.field]] ??= { reason, message };
     else if (hasDateProblem === undefined) named[datePartAtFault(person, fault, today)] = { reason, message };
@@ -127,7 +133,7 @@ export function personErrors(
   return errors;
 }
 
-/** The messages alone, as the wire has them. */
+/** Returns only the messages, in the form of the API. */
 export function errorMessages(
   errors: Readonly<Record<string, PersonFieldError>>,
 ): Readonly<Record<string, string>> {
@@ -141,7 +147,7 @@ const FIELD_OF: Readonly<Record<Exclude<LibraryFault['field'], 'birthDate' | 'se
   province: 'province',
 };
 
-/** The largest part that makes a date to come; the day of one that its month does not have. */
+/** Returns the largest part that makes a date a future one, or the day when the month does not have it. */
 function datePartAtFault(
   { birthDate }: LibraryPerson,
   { reason }: LibraryFault,

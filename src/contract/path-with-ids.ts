@@ -1,6 +1,6 @@
 /**
- * The path of an audited request as it was, `/v1/rooms/demo`. Ids that are not in it follow it, such as that of what was
- * made.
+ * Returns the original path of an audited request, `/v1/rooms/demo`. Ids that are not part of it follow it, such as that of
+ * a created object.
  */
 export function pathWithIds(path: string, ids: Readonly<Record<string, string>>): string {
   const inPath = new Set<string>();

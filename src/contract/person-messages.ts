@@ -1,4 +1,4 @@
-/** The errors of a field that are found before the fiscal library sees it. */
+/** Errors of a field that are found before the fiscal library gets it. */
 export type FieldProblem =
   | { readonly kind: 'not-text' | 'not-boolean' | 'missing' | 'not-number' }
   | { readonly kind: 'too-long'; readonly most: number }
@@ -6,7 +6,7 @@ export type FieldProblem =
 
 type ProblemMessage = (field: string, problem: FieldProblem) => string;
 
-/** Messages by language. They hold nothing of the person. */
+/** Messages by language. They contain no data of the person. */
 export const problemMessages: Readonly<Record<'en' | 'it', ProblemMessage>> = {
   en: (field, problem) => {
     switch (problem.kind) {

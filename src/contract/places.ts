@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/* The wire shapes of /it. Names are the specification's, to the letter. */
+/* The wire shapes of /it. Names are exactly those of the specification. */
 
 export const PlaceRecordSchema = Type.Object(
   {

@@ -1,4 +1,7 @@
-/** Rooms that `rtc doctor --probe` makes; webhooks are told nothing of them, as nobody is meant to act on them. */
+/**
+ * Prefix of the rooms that `rtc doctor --probe` makes. Webhooks get no events of them, because no receiver should act on
+ * them.
+ */
 export const PROBE_ROOM_PREFIX = 'rtc-doctor-probe-';
 
 export function isProbeRoom(name: string): boolean {

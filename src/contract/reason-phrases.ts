@@ -1,6 +1,6 @@
 /**
- * The reason phrases of RFC 9110 and its extensions, as Node has them: a copy, so that whatever imports the catalogue of
- * errors runs without Node too.
+ * The reason phrases of RFC 9110 and its extensions, as Node has them. They are a copy, so that programs that import the
+ * catalogue of errors also run without Node.
  */
 export const REASON_PHRASES: Readonly<Record<number, string>> = {
   400: 'Bad Request',

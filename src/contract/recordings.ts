@@ -85,14 +85,14 @@ export type RecordingStatus = Static<typeof RecordingStatusSchema>;
 
 export const RECORDING_WORDS = ['recording', 'stopped', 'aborted', 'failed'] as const;
 
-/** Named, since generators of clients would call it RecordingStatus, which is another schema. */
+/** Has a name, because generators of clients would call it RecordingStatus, which is another schema. */
 const RecordingStateSchema = Type.Enum(RECORDING_WORDS, {
   $id: 'RecordingState',
   description:
     'stopped: by a caller, the media server, or because the room ended; aborted: before any media came; failed: `error` says why',
 });
 
-/** A recording as the library keeps it, for as long as it is not deleted. */
+/** A stored recording, until it is deleted. */
 export const RecordingSchema = Type.Object(
   {
     recordingId: Type.String({
@@ -146,7 +146,7 @@ export const RecordingListQuery = Type.Object(
 );
 export type RecordingListQuery = Static<typeof RecordingListQuery>;
 
-/** The query of a link to a local file, which the service signs. */
+/** The query of a signed link to a local file. */
 export const RecordingLinkQuery = Type.Object(
   {
     expires: Type.Integer({

@@ -2,9 +2,11 @@ import { type Static, Type } from 'typebox';
 import { DATA_ENCODINGS, DATA_KINDS } from './choices.ts';
 import { nameSchema } from './names.ts';
 
-/** The most bytes that LiveKit's clients take reliably in one message: https://docs.livekit.io/home/client/data/packets/ */
+/**
+ * Maximum bytes that LiveKit's clients receive reliably in one message: https://docs.livekit.io/home/client/data/packets/
+ */
 export const MAX_RELIABLE_DATA_BYTES = 15 * 1024;
-/** The most bytes of one packet: a longer lossy message is lost with any of its packets. */
+/** Maximum bytes of one packet. A longer lossy message is lost with any of its packets. */
 export const MAX_LOSSY_DATA_BYTES = 1300;
 
 /** Each byte of UTF-8 may be written as six characters of JSON, and is one or more characters of the text. */

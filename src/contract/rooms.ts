@@ -3,12 +3,12 @@ import { roomIdParameter } from './ids.ts';
 import { nameSchema } from './names.ts';
 import { pageCursor, pageLimit } from './paging.ts';
 
-/** LiveKit keeps both as uint32. */
+/** LiveKit stores both values as uint32. */
 const MAX_UINT32 = 4_294_967_295;
 
 export const RoomParams = Type.Object({ roomId: roomIdParameter });
 
-/** A cursor holds a name of 256 bytes, each written as six. */
+/** A cursor contains a name of 256 bytes, each written as six. */
 const MAX_CURSOR_LENGTH = 2100;
 
 export const RoomListQuery = Type.Object(

@@ -77,7 +77,7 @@ const TranscriptionWarningSchema = Type.Object(
 );
 export type TranscriptionWarning = Static<typeof TranscriptionWarningSchema>;
 
-/** Member of a transcription. */
+/** The member `warnings` of a transcription. */
 export const warnings = Type.Optional(
   Type.Array(TranscriptionWarningSchema, { description: 'Only where something is odd about the text' }),
 );

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 
 /**
- * `unknown`: the service cannot tell, and `next` may say how to find out. `note`: something optional is not there, and
- * nothing is wrong.
+ * `unknown`: the service cannot find out, and `next` may describe how to. `note`: something optional is missing, and nothing
+ * is wrong.
  */
 export const SELF_CHECK_STATUSES = ['ok', 'note', 'warning', 'fault', 'unknown'] as const;
 
-/** One thing that the service can find out about what stands behind it, for people to read. */
+/** Result of one check of something that the service depends on, for people to read. */
 export const SelfCheckSchema = Type.Object(
   {
     check: Type.String({ description: 'Name of the check', examples: ['bucket'] }),

@@ -104,7 +104,7 @@ const SessionTranscriptionSchema = Type.Object(
 );
 export type SessionTranscription = Static<typeof SessionTranscriptionSchema>;
 
-/** The most participants in a session that is shown; the list of its participants has all of them. */
+/** Maximum participants in a returned session. The list of its participants has all of them. */
 export const MAX_SHOWN_PARTICIPANTS = 1000;
 
 export const SessionDetailSchema = Type.Object(

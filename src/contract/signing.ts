@@ -9,12 +9,12 @@ export function canonicalString(request: SignableRequest): string {
   return canonicalLines(request, bodyHash(request.body));
 }
 
-/** Hex HMAC-SHA256 of the canonical string. */
+/** Returns the hex HMAC-SHA256 of the canonical string. */
 export function signRequest(request: SignableRequest, apiSecret: string): string {
   return createHmac('sha256', apiSecret).update(canonicalString(request)).digest('hex');
 }
 
-/** Whether `signature`, hex in either case, is the request's own; compared in constant time. */
+/** Whether `signature`, hex in either case, is that of the request; compared in constant time. */
 export function isSignatureValid(request: SignableRequest, signature: string, apiSecret: string): boolean {
   const [given, expected] = [
     Buffer.from(signature.toLowerCase()),
@@ -23,15 +23,17 @@ export function isSignatureValid(request: SignableRequest, signature: string, ap
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Compares with `expected` in a time that depends neither on where they differ nor on how long `expected` is. */
+/**
+ * Returns a comparison with `expected`, whose time depends neither on the position of a difference nor on the length of
+ * `expected`.
+ */
 export function equalityWith(expected: string): (given: string) => boolean {
   const known = digest(expected);
   return (given) => timingSafeEqual(digest(given), known);
 }
 
 /**
- * A digest by way of its hex text, which is three times as fast: a digest as a buffer allocates memory outside the
- * heap.
+ * Computes a digest via its hex text, which is three times as fast: a digest as a buffer allocates memory outside the heap.
  */
 function digest(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'));

@@ -2,8 +2,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * The date in Italy, ISO, at a Unix time in milliseconds; the same wherever the machine stands. By the rule of Directive
- * 2000/84/EC, as the time zone tables of Node take 40 ms to load: summer time (UTC+2, else UTC+1) from the last
+ * Returns the date in Italy, in ISO form, at a Unix time in milliseconds, whatever the machine's time zone. Uses the rule of
+ * Directive 2000/84/EC, because Node's time zone tables take 40 ms to load: summer time (UTC+2, else UTC+1) from the last
  * Sunday of March to that of October, each at 01:00 UTC.
  */
 export function todayInItaly(nowMs: number): string {

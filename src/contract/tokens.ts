@@ -7,7 +7,7 @@ export const RoleSchema = Type.Enum(ROLES, {
     'Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end.',
 });
 
-/** A year, as the settings of the service allow. */
+/** A year, the maximum of the service's settings. */
 const MAX_TTL_SECONDS = 31_536_000;
 
 export const TokenRequestSchema = Type.Object(

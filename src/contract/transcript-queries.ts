@@ -3,7 +3,7 @@ import { POST_STATUSES } from './choices.ts';
 import { nameSchema } from './names.ts';
 import { pageCursor, pageLimit } from './paging.ts';
 
-/** BCP 47, as far as speech models tell languages apart: language, script, region, variants. */
+/** BCP 47, as far as speech models distinguish languages: language, script, region, variants. */
 export const LANGUAGE_PATTERN = '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
 
 const searched = {
@@ -24,7 +24,7 @@ const WORDS_MEANING =
   'Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character has a meaning';
 const SPOKEN_LANGUAGE = { pattern: LANGUAGE_PATTERN, maxLength: 35, examples: ['en'] };
 
-/** One operation with one response, which `q` of the list has too. */
+/** One operation with one response, for which the list has the parameter `q` too. */
 export const TranscriptSearchQuery = Type.Object(
   {
     q: Type.String({ ...WORDS, description: WORDS_MEANING }),

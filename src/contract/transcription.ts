@@ -20,7 +20,7 @@ const language = Type.String({
 const speakerName = { minLength: 1, maxLength: 256, format: 'livekit-name' } as const;
 export const MAX_SPEAKERS = 1000;
 
-/** Constraints on a map of speakers, stated here as the type of its keys constrains nothing. */
+/** Constraints on a map of speakers. They are stated here, because the type of the keys constrains nothing. */
 const speakerMap = { maxProperties: MAX_SPEAKERS, propertyNames: speakerName } as const;
 
 /** Track id or identity to speaker name. */
@@ -140,7 +140,7 @@ export const PostQueuedSchema = Type.Object(
 );
 export type PostQueued = Static<typeof PostQueuedSchema>;
 
-/** Why a transcription failed: its `error.code`. A live one fails only with worker-lost. */
+/** Why a transcription failed: its `error.code`. A live transcription fails only with worker-lost. */
 export const TRANSCRIPTION_FAULTS = {
   'recording-not-found': 'The recording was deleted before it was transcribed.',
   'recording-file-not-found': 'The file of the recording is not where it was stored.',

@@ -1,26 +1,26 @@
-/* Checked access to values that came from outside, such as parsed JSON and caught errors. */
+/* Checked access to external values, such as parsed JSON and caught errors. */
 
-/** Whether a value is an object, and no array. */
+/** Whether a value is an object and not an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The members of an object; none when the value is not one. */
+/** Returns the members of an object; none when the value is not an object. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
 
-/** The elements of an array of objects. Other values, and other elements, are left out. */
+/** Returns the objects of an array. Other values, and other elements, are left out. */
 export function objectsOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The strings of an array. Other values, and other elements, are left out. */
+/** Returns the strings of an array. Other values, and other elements, are left out. */
 export function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((element) => typeof element === 'string') : [];
 }
 
-/** The code of an error, such as Node's `ENOENT`; undefined when it has none. */
+/** Returns the code of an error, such as Node's `ENOENT`; undefined when it has none. */
 export function codeOfError(error: unknown): string | undefined {
   const { code } = membersOf(error);
   return typeof code === 'string' ? code : undefined;

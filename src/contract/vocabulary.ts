@@ -28,7 +28,7 @@ export const VocabularySchema = Type.Object(
 );
 export type Vocabulary = Static<typeof VocabularySchema>;
 
-/** Why `text` cannot be a term; undefined when it can. */
+/** Returns why `text` cannot be a term; undefined when it can. */
 export function termFault(text: string): string | undefined {
   if (text.length > MAX_TERM_LENGTH) return `must be at most ${MAX_TERM_LENGTH} characters`;
   if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(text)) return 'must not contain control characters';

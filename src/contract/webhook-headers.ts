@@ -4,5 +4,5 @@ export const WEBHOOK_ID_HEADER = 'webhook-id';
 export const WEBHOOK_TIMESTAMP_HEADER = 'webhook-timestamp';
 export const STANDARD_SIGNATURE_HEADER = 'webhook-signature';
 
-/** How far webhook-timestamp may be from the receiver's clock, in seconds: Standard Webhooks' own tolerance. */
+/** Maximum difference of webhook-timestamp to the receiver's clock, in seconds: the tolerance of Standard Webhooks. */
 export const WEBHOOK_TOLERANCE_SECONDS = 300;

@@ -1,29 +1,29 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /*
- * Two signatures on every delivery. The specified one: `sha256=` and the hex HMAC-SHA256 of the raw body, keyed with
- * the webhook's secret as UTF-8. And Standard Webhooks (https://www.standardwebhooks.com): `v1,` and the base64
- * HMAC-SHA256 of `id.timestamp.body`, keyed with the bytes behind `whsec_`; several, separated by a space, while a
- * secret is being rotated. A secret of another form keys both with its UTF-8 bytes.
+ * Every delivery has two signatures. The specified one is `sha256=` and the hex HMAC-SHA256 of the raw body, keyed with the
+ * webhook's secret as UTF-8. The one of Standard Webhooks (https://www.standardwebhooks.com) is `v1,` and the base64
+ * HMAC-SHA256 of `id.timestamp.body`, keyed with the bytes of the base64 after `whsec_`; there are several, separated by a
+ * space, during a rotation of the secret. A secret in another form keys both with its UTF-8 bytes.
  */
 
 export * from './webhook-headers.ts';
 
 const SECRET_PREFIX = 'whsec_';
 
-/** `whsec_` and the base64 of 32 random bytes. */
+/** Formats a secret: `whsec_` and the base64 of 32 random bytes. */
 export function formatWebhookSecret(random: Uint8Array): string {
   return SECRET_PREFIX + Buffer.from(random).toString('base64');
 }
 
-/** A secret made ready for both signatures, for who signs much with it. */
+/** A secret prepared for both signatures, for code that signs often with it. */
 export type WebhookSigningKeys = { readonly specified: KeyObject; readonly standard: KeyObject };
 
 export function webhookSigningKeys(secret: string): WebhookSigningKeys {
   return { specified: createSecretKey(secret, 'utf8'), standard: standardKey(secret) };
 }
 
-/** The specified signature, such as `sha256=2c26…`. */
+/** Returns the specified signature, such as `sha256=2c26…`. */
 export function signBody(body: string | Uint8Array, secret: string | WebhookSigningKeys): string {
   const key = typeof secret === 'string' ? secret : secret.specified;
   return `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
@@ -36,7 +36,7 @@ export type StandardMessage = {
   readonly body: string | Uint8Array;
 };
 
-/** One Standard Webhooks signature, such as `v1,K5oZ…`. */
+/** Returns one Standard Webhooks signature, such as `v1,K5oZ…`. */
 export function signStandard(
   { id, timestamp, body }: StandardMessage,
   secret: string | WebhookSigningKeys,
@@ -46,12 +46,14 @@ export function signStandard(
   return `v1,${mac.digest('base64')}`;
 }
 
-/** Whether the specified signature is the body's own, compared in constant time. */
+/** Whether the specified signature is that of the body, compared in constant time. */
 export function isBodySignatureValid(body: string | Uint8Array, signature: string, secret: string): boolean {
   return isEqual(signature, signBody(body, secret));
 }
 
-/** Whether one of the Standard Webhooks signatures of the header is the message's own. The timestamp is the caller's to check. */
+/**
+ * Whether one of the Standard Webhooks signatures of the header is that of the message. The caller checks the timestamp.
+ */
 export function isStandardSignatureValid(message: StandardMessage, header: string, secret: string): boolean {
   const expected = signStandard(message, secret);
   return header.split(' ').some((signature) => isEqual(signature, expected));

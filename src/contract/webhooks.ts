@@ -5,9 +5,9 @@ import { instantSchema, isLongerThan } from './names.ts';
 import { pageCursor, pageLimit } from './paging.ts';
 
 const MAX_URL_LENGTH = 2048;
-/** Stands for the secret in every answer but the one to the creation. */
+/** Replaces the secret in every response except that of the creation. */
 export const WEBHOOK_SECRET_MASK = '***';
-/** Any secret of another system can be used as it is. */
+/** Maximum length, so that any secret of another system can be used. */
 const MAX_SECRET_BYTES = 1024;
 const SECRET_LENGTH = { minLength: 1, maxLength: MAX_SECRET_BYTES } as const;
 
@@ -47,7 +47,7 @@ export const WebhookPatchSchema = Type.Object(
 );
 export type WebhookPatch = Static<typeof WebhookPatchSchema>;
 
-/** A webhook may be put back as it was read. */
+/** A webhook may be sent back as it was read. */
 const IGNORED = { description: 'Ignored, so that a webhook can be sent as it was read', examples: ['…'] };
 
 export const WebhookPutSchema = Type.Object(
@@ -136,9 +136,9 @@ export const WebhookTestSchema = Type.Object(
 );
 export type WebhookTest = Static<typeof WebhookTestSchema>;
 
-/** Why `text` is no webhook URL; undefined when it is one. Addresses are checked when they are connected to. */
+/** Returns why `text` is no webhook URL; undefined when it is one. Addresses are checked when they are connected to. */
 export function webhookUrlFault(text: string): string | undefined {
-  // WHATWG's parser takes them out or turns them; what is kept and shown is the text as it came.
+  // WHATWG's parser removes or converts these characters, but the text is stored and shown as received.
   if (/[\s\p{Cc}\\]/u.test(text)) return 'must not contain spaces, control characters or backslashes';
   if (!text.isWellFormed()) return 'must be well-formed Unicode';
   if (!URL.canParse(text)) return 'must be an absolute URL';
@@ -148,16 +148,16 @@ export function webhookUrlFault(text: string): string | undefined {
   return username !== '' || password !== '' ? 'must not carry user info' : undefined;
 }
 
-/** Why `text` is no webhook secret; undefined when it is one. */
+/** Returns why `text` is no webhook secret; undefined when it is one. */
 export function webhookSecretFault(text: string): string | undefined {
-  // A caller who sends back what it read would sign with three asterisks from then on.
+  // Otherwise a caller who sends back the response of a read would make three asterisks the secret.
   if (text === WEBHOOK_SECRET_MASK) return 'must be a secret, not the mask that stands for one';
   if (text === '') return 'must not be empty';
   if (isLongerThan(text, MAX_SECRET_BYTES)) return `must be at most ${MAX_SECRET_BYTES} bytes of UTF-8`;
   return text.isWellFormed() ? undefined : 'must be well-formed Unicode';
 }
 
-/** The same where the mask stands for the present secret. */
+/** The same check for a request in which the mask means the current secret. */
 export function webhookPutSecretFault(text: string): string | undefined {
   return text === WEBHOOK_SECRET_MASK ? undefined : webhookSecretFault(text);
 }

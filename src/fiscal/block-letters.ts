@@ -1,8 +1,8 @@
-/** The letters of the place block: A to Z stand for themselves, lower-case ones for accented letters. */
+/** The letters of the place block: A to Z are themselves, lower-case ones replace accented letters. */
 import { ACCENTED_LETTERS } from './data/places.ts';
 import { baseLetter, spellInLatin } from './latin-letters.ts';
 
-/** A character of the block, or the accented letter that its lower-case letter stands for. */
+/** A character of the block, or the accented letter that its lower-case letter replaces. */
 export const letterOf = (character: number): string =>
   String.fromCharCode(
     character < FIRST_ACCENTED ? character : (ACCENTED_LETTERS[character - 97] ?? character),
@@ -12,18 +12,18 @@ export const letterOf = (character: number): string =>
 export const FIRST_ACCENTED = 97;
 
 /**
- * What accented letters are in a folded name, by their place in the alphabet of the block: the first letter's code, plus
- * 256 times that of the second one, where there are two.
+ * The unaccented spelling of each accented letter, by its position in the alphabet of the block: the code of the first
+ * letter, plus 256 times that of the second one, if there are two.
  */
 export type AccentFolds = Uint16Array;
 
-/** Each by its base letter. */
+/** Maps each accented letter to its base letter. */
 export const accentFolds = (): AccentFolds => {
   folds ??= makeFolds(baseLetter);
   return folds;
 };
 
-/** Umlauts as AE, OE and UE, as some write them; the others by their base letter. */
+/** Maps umlauts to AE, OE and UE, as some write them; the others to their base letter. */
 export const umlautFolds = (): AccentFolds => {
   spelledFolds ??= makeFolds((letter) => (isUmlaut(letter) ? spellInLatin(letter) : baseLetter(letter)));
   return spelledFolds;

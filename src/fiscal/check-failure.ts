@@ -7,7 +7,7 @@ import { isKnownCode, slotOfCode } from './code-table.ts';
 import { CODE_LENGTH, IS_DIGIT_POSITION } from './inspect-code.ts';
 import { checkDigit } from './numeric-code.ts';
 
-/** One thing that is wrong with a code, and where: `code.slice(start, end)`. */
+/** One error in a code, and its position: `code.slice(start, end)`. */
 export type CheckFault = {
   readonly reason: CheckReason;
   readonly detail: CheckDetail;
@@ -15,9 +15,9 @@ export type CheckFault = {
   readonly start: number;
   /** Index after the last character at fault; equal to `start` when something is missing. */
   readonly end: number;
-  /** For people, in English; holds nothing of the code. `messages` has it in other languages. */
+  /** For people, in English; contains nothing of the code. `messages` has it in other languages. */
   readonly message: string;
-  /** The right check character, where that is what is wrong. */
+  /** The right check character, if the error is in the check character. */
   readonly expected?: string;
 };
 
@@ -28,11 +28,11 @@ export type CheckFailure = {
   readonly start: number;
   readonly end: number;
   readonly message: string;
-  /** Everything that is wrong, the deciding fault first. */
+  /** All errors of the code, the deciding one first. */
   readonly faults: readonly [CheckFault, ...CheckFault[]];
 };
 
-/** Tells in full why the code got its status, which must not be a valid one. */
+/** Explains why the code got its status, which must not be a valid one. */
 export const explainFailure = (code: unknown, status: CheckStatus): CheckFailure => {
   const text = typeof code === 'string' ? code : '';
   const reason = reasonOfStatus(status) ?? 'characters';

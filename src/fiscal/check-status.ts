@@ -1,8 +1,8 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 
 /**
- * What a check found, as small integers for those who read a million codes a second. Up to
- * {@link CHECK_STATUS}.validWithWarnings the code is valid.
+ * Results of a check as small integers, for callers that check a million codes a second. Up to {@link
+ * CHECK_STATUS}.validWithWarnings the code is valid.
  */
 export const CHECK_STATUS = {
   valid: 0,
@@ -30,7 +30,7 @@ export const CHECK_STATUS = {
 
 export type CheckStatus = (typeof CHECK_STATUS)[keyof typeof CHECK_STATUS];
 
-/** Why a code is refused, in words; the same catalogue as {@link CHECK_STATUS}. */
+/** Why a code is invalid, in words; the same catalogue as {@link CHECK_STATUS}. */
 export type CheckReason =
   | 'length'
   | 'characters'
@@ -62,11 +62,11 @@ const REASONS: readonly (CheckReason | undefined)[] = [
 export const reasonOfStatus = (status: CheckStatus): CheckReason | undefined => REASONS[status];
 
 export type CheckOptions = {
-  /** Today, in the reader's eyes: no code is read as a birth after it. */
+  /** Today, for the caller: no code is read as a birth after it. */
   readonly asOf: DateInput;
-  /** The first year of the century of birth (1800, 1900, 2000); without it the latest fitting one is read. */
+  /** The first year of the century of birth (1800, 1900, 2000); without it the latest possible one is read. */
   readonly century?: number | undefined;
-  /** Refuse a place that was not in force on the birth date, instead of warning. */
+  /** Rejects a place that was not in force on the birth date, instead of a warning. */
   readonly strict?: boolean | undefined;
 };
 
@@ -78,7 +78,7 @@ export type Settings = {
   readonly strict: boolean;
 };
 
-/** @throws TypeError when `asOf` is no date or `century` no century: the caller's mistake, not the data's. */
+/** @throws TypeError when `asOf` is no date or `century` no century: an error of the caller, not of the data. */
 export const readSettings = (options: CheckOptions): Settings => {
   const { asOf, century = 0, strict } = options ?? NO_OPTIONS;
   const today = readToday(asOf);

@@ -9,27 +9,28 @@ import {
 import { CODE_LENGTH, inspectBytes, inspectText, otherLengthStatus, parts } from './inspect-code.ts';
 
 /**
- * What is odd about a valid code. `place-not-in-force`: the place did not exist, or not yet, on the birth date; tax
- * offices issue such codes. `names-not-derivable`: no surname or given name gives these letters.
+ * A warning about a valid code. `place-not-in-force`: the place did not exist, or not yet, on the birth date; tax offices
+ * issue such codes. `names-not-derivable`: no surname or given name gives these letters.
  */
 export type CheckWarning = 'place-not-in-force' | 'names-not-derivable';
 
 export type CheckSuccess = { readonly ok: true; readonly warnings: readonly CheckWarning[] };
 export type CheckResult = CheckSuccess | CheckFailure;
 
-/** Checks many codes by one reading of the options. */
+/** Checks many codes with options that are read once. */
 export type Checker = {
   /** As {@link check}. */
   readonly check: (code: string) => CheckResult;
-  /** As {@link check}, but answers one of {@link CHECK_STATUS}. */
+  /** Like {@link check}, but returns one of {@link CHECK_STATUS}. */
   readonly checkStatus: (code: string) => CheckStatus;
   /** As checkStatus, for ASCII text at `bytes[start]` up to, not including, `bytes[end]`. Allocates nothing. */
   readonly checkBytes: (bytes: Uint8Array, start: number, end: number) => CheckStatus;
 };
 
 /**
- * Checks a codice fiscale: length, characters, omocodia, check character, date, place. Letters may be of either
- * case; nothing is trimmed or corrected. Provisional codes and VAT numbers (eleven digits) are refused by name.
+ * Checks a codice fiscale: length, characters, omocodia, check character, date, place. Letters may be of either case;
+ * nothing is trimmed or corrected. Provisional codes and VAT numbers (eleven digits) are invalid, with a reason of their
+ * own.
  *
  * @throws TypeError only for options that make no sense.
  */
@@ -60,7 +61,7 @@ const WARNINGS: readonly (readonly CheckWarning[])[] = [
   ['place-not-in-force', 'names-not-derivable'],
 ].map((warnings) => Object.freeze(warnings as CheckWarning[]));
 
-/** A valid code without warnings is by far the most frequent answer, and always the same one. */
+/** The result of nearly all valid codes, which is shared. */
 const PLAIN_SUCCESS: CheckSuccess = Object.freeze({ ok: true, warnings: Object.freeze([]) });
 
 const checkWith = (code: string, settings: Settings): CheckResult => {

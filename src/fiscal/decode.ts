@@ -6,7 +6,7 @@ import { inspectText, parts, upperCaseText } from './inspect-code.ts';
 import { baseCodeOf, type OmocodiaDetail, omocodiaDetail } from './omocodia.ts';
 import { type Birthplace, birthplaceAt } from './place.ts';
 
-/** The facts that a codice fiscale tells of its person. */
+/** The facts about a person in a codice fiscale. */
 export type DecodedCode = {
   readonly ok: true;
   /** The code, upper case. */
@@ -33,10 +33,10 @@ export type DecodedCode = {
 export type DecodeResult = DecodedCode | CheckFailure;
 
 /**
- * Reads a valid codice fiscale; any other gets the answer of `check`.
+ * Decodes a valid codice fiscale; for any other the result is that of `check`.
  *
- * The two-digit year is the latest one whose whole date is not after `asOf`, or the one before when only then the
- * place was in force.
+ * The two-digit year is the latest one whose whole date is not after `asOf`, or the one before when only then the place was
+ * in force.
  *
  * @throws TypeError only for options that make no sense.
  */

@@ -11,7 +11,7 @@ import { suggestPlaces } from './suggest-places.ts';
 export type PlaceFilter = {
   /** Province abbreviation of that time or of today, `EE` for states; empty or absent: any. */
   readonly province?: string | undefined;
-  /** The birth date; absent: places of today come first. */
+  /** The birth date; without it current places come first. */
   readonly date?: DateInput | undefined;
 };
 
@@ -37,10 +37,10 @@ export type PlaceNotFound = {
 };
 
 /**
- * The place of a name, or of a Belfiore code. Case, accents, apostrophes, hyphens and spaces do not count, but a name
- * with the right accents goes before one without (PATERNO', PATERNO). Historical names, aliases, `Bolzano/Bozen`,
- * `Castro (LE)`, `S. Giovanni Rotondo` and names without their small words (`Reggio Calabria`) are understood. A place
- * that had ended leads to the one that took it over.
+ * Finds the place of a name, or of a Belfiore code. Case, accents, apostrophes, hyphens and spaces are ignored, but a name
+ * with the right accents is preferred to one without (PATERNO', PATERNO). Historical names, aliases, `Bolzano/Bozen`,
+ * `Castro (LE)`, `S. Giovanni Rotondo` and names without their small words (`Reggio Calabria`) are understood. A place that
+ * had ended leads to the one that took it over.
  *
  * @throws TypeError when the filter's date is no date.
  */
@@ -67,7 +67,7 @@ const readDate = (input: DateInput | undefined): number => {
   return date;
 };
 
-/** The question that was asked, to build the answer for a negative slot of {@link lookUpPlace}. */
+/** The query, to build the result for a negative slot of {@link lookUpPlace}. */
 export type PlaceQuery = { readonly name: string; readonly province: string; readonly date: number };
 
 export const notFound = (answer: number, query: PlaceQuery): PlaceNotFound =>

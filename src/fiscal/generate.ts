@@ -11,9 +11,9 @@ import type { PersonFault } from './person-fault.ts';
 import { type Birthplace, birthplaceAt } from './place.ts';
 
 export type GenerateOptions = {
-  /** Today: a birth after it is refused. */
+  /** Today: a birth after it is invalid. */
   readonly asOf: DateInput;
-  /** Refuse a place that was not in force on the birth date, instead of warning. */
+  /** Rejects a place that was not in force on the birth date, instead of a warning. */
   readonly strict?: boolean | undefined;
   /** False leaves similar names for an unknown birthplace out: they cost as much as a thousand codes. */
   readonly suggest?: boolean | undefined;
@@ -31,8 +31,8 @@ export type GeneratedCode = {
 export type GenerateResult = GeneratedCode | { readonly ok: false; readonly faults: readonly PersonFault[] };
 
 /**
- * The codice fiscale of a person, DM 12 March 1974 and 23 December 1976. All faults are told at once.
- * The tax office alone gives out codes: with omocodia the true one may be another of the 128 forms.
+ * Generates the codice fiscale of a person, DM 12 March 1974 and 23 December 1976. All errors are returned at once. Only the
+ * tax office issues codes: with omocodia the true one may be another of the 128 forms.
  *
  * @throws TypeError only for options that make no sense.
  */

@@ -1,6 +1,6 @@
 /**
- * The one place where a codice fiscale is taken apart: from bytes, without allocating, into {@link parts}, which
- * each inspection overwrites. check, decode and omocodie all read it straight after.
+ * Parses a codice fiscale: from bytes, without allocating, into {@link parts}, which each inspection overwrites. check,
+ * decode and omocodie read them directly afterwards.
  */
 import { daysInMonth } from './calendar-date.ts';
 import {
@@ -91,7 +91,7 @@ export const upperCaseText = (code: string): string => {
 /** Z */
 const LAST_UPPER_CASE = 90;
 
-/** Takes sixteen bytes apart, from `start`. The checks come in the order of the statuses. */
+/** Parses sixteen bytes from `start`. The checks come in the order of the statuses. */
 export const inspectBytes = (code: Uint8Array, start: number, settings: Settings): CheckStatus => {
   const surname1 = intAt(AT_ODD, byteAt(code, start));
   const surname2 = intAt(AT_EVEN, byteAt(code, start + 1));

@@ -13,13 +13,13 @@ import { byteAt } from './typed-access.ts';
 
 export type MatchPartName = 'surname' | 'givenName' | 'sex' | 'day' | 'month' | 'year' | 'birthplace';
 
-/** A part of the code beside what the person's data ask for. */
+/** A part of the code, compared with the person's data. */
 export type MatchPart = {
   readonly part: MatchPartName;
   readonly matches: boolean;
-  /** Made of the person's data: three letters of a name, F or M, a number of the date, a Belfiore code. */
+  /** Computed from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code. */
   readonly expected: string | number;
-  /** In the code. */
+  /** The value in the code. */
   readonly found: string | number;
 };
 
@@ -31,7 +31,7 @@ export type Match = {
   readonly parts: readonly MatchPart[];
 };
 
-/** The code is invalid, or the person's data are: one or both are told. */
+/** The code is invalid, or the person's data are: the failure has the errors of one or both. */
 export type MatchFailure = {
   readonly ok: false;
   readonly code: CheckFailure | null;
@@ -76,7 +76,7 @@ const areAllMatching = (compared: readonly MatchPart[]): boolean => {
   return true;
 };
 
-/** An ambiguous name will do: the code tells which place was meant. */
+/** An ambiguous name is sufficient, because the code shows which place was meant. */
 const isPlaceKnown = (): boolean => inspected.slot >= 0 || inspected.slot === AMBIGUOUS_PLACE;
 
 const valuePart = (part: MatchPartName, expected: string | number, found: string | number): MatchPart => ({

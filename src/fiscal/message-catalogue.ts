@@ -10,18 +10,18 @@ import type { PersonFaultFacts, PersonFaultReason } from './person-fault.ts';
 
 export type Language = 'en' | 'it';
 
-/** All that the library has to say to people. A message holds nothing of a code or a person. */
+/** All messages of the library. A message contains nothing of a code or a person. */
 export type Messages = {
-  /** Says what is wrong with a code, and at which character. */
+  /** Describes an error of a code, and its position. */
   readonly codeFault: (fault: Pick<CheckFault, 'detail' | 'start' | 'end'>) => string;
-  /** Says what is wrong with a field of a person's data. */
+  /** Describes an error of a field of a person's data. */
   readonly personFault: (fault: PersonFaultFacts) => string;
   /** Reasons of a check, for a report or a heading. */
   readonly checkReasons: Readonly<Record<CheckReason, string>>;
   /** Reasons of faults in a person's data, for a report or a heading. */
   readonly personReasons: Readonly<Record<PersonFaultReason, string>>;
   readonly warnings: Readonly<Record<CheckWarning | PersonWarning, string>>;
-  /** Says what to do about a place that was not found. */
+  /** Describes what to do about a place that was not found. */
   readonly hints: Readonly<Record<PlaceHint, string>>;
   readonly kinds: Readonly<Record<TaxCodeKind, string>>;
   readonly parts: Readonly<Record<MatchPartName, string>>;

@@ -1,17 +1,17 @@
-/** A fault of a person's data. */
+/** An error of a person's data. */
 import type { PlaceNotFound } from './find-place.ts';
 import type { Place } from './place.ts';
 
-/** The fields that can be wrong. */
+/** The fields that can be invalid. */
 export type PersonField = 'surname' | 'givenName' | 'sex' | 'birthDate' | 'birthplace' | 'province';
 
-/** One thing that is wrong with a person's data. */
+/** One error of a person's data. */
 export type PersonFault = PersonFaultFacts & {
-  /** For people, in English; holds nothing of the person. `messages` has it in other languages. */
+  /** For people, in English; contains nothing of the person. `messages` has it in other languages. */
   readonly message: string;
 };
 
-/** The facts that a message puts into words. */
+/** The facts that a message describes. */
 export type PersonFaultFacts = {
   readonly field: PersonField;
   readonly reason: PersonFaultReason;
@@ -30,7 +30,7 @@ export type PersonFaultReason =
   | 'no-letters'
   /** A name with a character that no name has: a digit, a symbol, another script. */
   | 'characters'
-  /** A name that is given although the person is said to have none. */
+  /** A name that is given although the person is stated to have none. */
   | 'contradiction'
   /** A sex that is neither F nor M; a date that is on no calendar; a name that is no place; a province that is none. */
   | 'unknown'
@@ -38,5 +38,5 @@ export type PersonFaultReason =
   /** Born before 1850: nobody lived from then to 1973, when codes began. */
   | 'too-early'
   | 'ambiguous'
-  /** `strict` only. */
+  /** Only with `strict`. */
   | 'not-in-force';

@@ -1,4 +1,4 @@
-/** A person's data, and the faults that they can have. */
+/** A person's data, and its possible errors. */
 import type { DateInput } from './calendar-date.ts';
 import type { PlaceNotFound } from './find-place.ts';
 import type { NameFault } from './name-code.ts';
@@ -23,9 +23,9 @@ export type Person = {
 };
 
 /**
- * What is odd about a person's data. `place-not-in-force`: the place did not exist, or not yet, on the birth date;
- * `place-ended`: the place that was named had ended before, and the code has the one that took it over;
- * `names-after-comma`: given names after a comma were left out.
+ * A warning about a person's data. `place-not-in-force`: the place did not exist, or not yet, on the birth date;
+ * `place-ended`: the place that was named had ended before, and the code has the one that took it over; `names-after-comma`:
+ * given names after a comma were left out.
  */
 export type PersonWarning = 'place-not-in-force' | 'place-ended' | 'names-after-comma';
 
@@ -41,7 +41,7 @@ export const nameFault = (field: NameField, reason: NameFault | 'missing' | 'con
 export const sexFault = (sex: unknown): PersonFault =>
   fault({ field: 'sex', reason: sex === undefined || sex === null || sex === '' ? 'missing' : 'unknown' });
 
-/** The fault of a date of birth, which is given as it was put and as a date number. */
+/** Creates the error of a birth date, from the input and its date number. */
 export const dateFault = (input: unknown, date: number, today: number): PersonFault => {
   const field = 'birthDate';
   if (input === undefined || input === null || input === '') return fault({ field, reason: 'missing' });

@@ -195,7 +195,7 @@ const areNeighbours = (tied: readonly Candidate[]): boolean => {
   return provinces.every((province) => province === provinces[0]);
 };
 
-/** Of places that came later the next one; of those that had ended the one that was called so last. */
+/** Prefers, of places that came later, the next one; of ended places, the last one of this name. */
 const nearness = ({ slot, record, score }: Candidate, date: number): number => {
   const records = recordsOf(slot);
   const byDate = recordAt(records, slot, date);

@@ -263,7 +263,7 @@ const unpackAlias = (records: Writable<PlaceRecords>, line: string, start: numbe
   return unpackName(records, line, start);
 };
 
-/** Of the record that was begun last. */
+/** Unpacks the name of the record that was begun last. */
 const unpackName = (records: PlaceRecords, line: string, start: number): number => {
   const record = records.count - 1;
   let at = start;

@@ -1,4 +1,4 @@
-/** Places as callers see them, made from the records on demand. */
+/** Places in the form of the public API, created from the records on demand. */
 import { toIsoDate } from './calendar-date.ts';
 import { codeOfSlot, isInForce, OPEN_END } from './code-table.ts';
 import {
@@ -28,7 +28,7 @@ export type Place = {
   readonly validFrom: string | null;
   /** Last day, ISO; null while in force, and for places without dates. */
   readonly validTo: string | null;
-  /** Whether it is in force today. Of a place without dates nobody knows: false. */
+  /** Whether the place is in force today; false for a place without dates, whose state is unknown. */
   readonly isCurrent: boolean;
 };
 
@@ -64,7 +64,7 @@ export const placeOfRecord = (records: PlaceRecords, record: number): Place => {
   };
 };
 
-/** The place of a known slot as it was on the date. The same object for the same record: results are shared. */
+/** Returns the place of a known slot as it was on the date. The same record returns the same object: results are shared. */
 export const birthplaceAt = (slot: number, date: number): Birthplace => {
   const records = recordsOf(slot);
   const record = recordAt(records, slot, date);
@@ -93,7 +93,7 @@ export const placeToday = (slot: number): PlaceToday | null => {
   return { codiceCatastale, name, province };
 };
 
-/** Everything that is recorded under a code, oldest first, without aliases. */
+/** Returns everything that is recorded under a code, the oldest first, without aliases. */
 export const placeHistoryOfSlot = (slot: number): Place[] => {
   const records = recordsOf(slot);
   const first = records.first[slot] as number;

@@ -15,9 +15,9 @@ export type SuccessorSource = 'istat' | 'istat-same-code' | 'istat-seat' | 'ista
 
 export type Successor = PlaceToday & { readonly source: SuccessorSource };
 
-/** A place with all that is recorded of it. */
+/** A place with everything that is recorded about it. */
 export type PlaceWithHistory = {
-  /** As `suggestPlaces` answers it. */
+  /** The place as `suggestPlaces` returns it. */
   readonly place: Place;
   /** Its names and provinces over time, oldest first. */
   readonly history: readonly (Place & { readonly source: NameSource })[];
@@ -26,8 +26,8 @@ export type PlaceWithHistory = {
 };
 
 /**
- * As `suggestPlaces`, with the history of each place. A postal code, also one that was replaced some years ago, leads to
- * its comuni.
+ * Like `suggestPlaces`, with the history of each place. A postal code, even one that was replaced some years ago, finds its
+ * comuni.
  *
  * @throws TypeError when the date is no date.
  */

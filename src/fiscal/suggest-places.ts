@@ -18,19 +18,19 @@ import { residentsRank } from './residents.ts';
 import { intAt, shortAt } from './typed-access.ts';
 
 export type SuggestOptions = {
-  /** Only places of this province, at any time; `EE` for states. */
+  /** Only places that were in this province at any time; `EE` for states. */
   readonly province?: string | undefined;
-  /** Places in force on this date come first; absent: those of today. */
+  /** Places in force on this date come first; without it the current ones. */
   readonly date?: DateInput | undefined;
-  /** At most so many (default 10). */
+  /** Maximum number of places (default 10). */
   readonly limit?: number | undefined;
 };
 
 /**
- * Places for what somebody has typed so far: names that begin so, then names with a word that does, then names with
- * words that begin as the words typed do (`reggio em`); if no place in force is among them, names that differ by a slip
- * or two. Among equals, names in force come first, then places with more residents. Each place once, at most `limit`.
- * A Belfiore code is its place.
+ * Returns places for the text that a user has typed so far: names that begin with it, then names with a word that begins
+ * with it, then names with words that begin with the typed words (`reggio em`); if none of these places is in force, also
+ * names that differ by one or two typing errors. Among equals, names in force come first, then places with more residents.
+ * The list has each place once, and at most `limit`. A Belfiore code returns its place.
  *
  * @throws TypeError when the date is no date.
  */

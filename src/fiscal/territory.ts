@@ -75,8 +75,8 @@ export const provinces = (): (ListedPlace & { readonly provinceName: string })[]
 };
 
 /**
- * All places that ever were in a province, by each of their names there, by code and then oldest first; also of
- * provinces that are no more (`FO`), and of `EE`, the states. Empty for an abbreviation that no province ever had.
+ * Lists all places that ever were in a province, with each of their names there, by code and then the oldest first; also for
+ * former provinces (`FO`), and for `EE`, the states. Empty for an abbreviation that no province ever had.
  */
 export const cities = (province: string): ListedPlace[] => {
   const text = typeof province === 'string' ? province.trim().toUpperCase() : '';
@@ -97,7 +97,7 @@ export const cities = (province: string): ListedPlace[] => {
   return [...listed.values()];
 };
 
-/** The postal codes of a comune, by any of its names; those of the successor for one that has ended. */
+/** Returns the postal codes of a comune, by any of its names; those of the successor for an ended comune. */
 export const caps = (province: string, city: string): CapsResult => {
   const found = findPlace(city, { province });
   if (!found.ok) return found;
@@ -110,7 +110,7 @@ export const caps = (province: string, city: string): CapsResult => {
   return { ok: true, place, caps: splitCaps(codes), asOf: CAPS_AS_OF, replacedBy };
 };
 
-/** The comuni of a postal code, those of today first, then those that had it until a few years ago. */
+/** Returns the comuni of a postal code, those of today first, then those that had it until a few years ago. */
 export const placesOfCap = (cap: string): CapPlace[] => {
   if (typeof cap !== 'string' || !/^\d{5}$/.test(cap)) return [];
   const current = [...capsOfSlots()].filter(([, codes]) => splitCaps(codes).includes(cap));
@@ -124,7 +124,7 @@ export const placesOfCap = (cap: string): CapPlace[] => {
   });
 };
 
-/** All that is recorded of a Belfiore code, oldest name first; empty for an unknown one. */
+/** Returns everything that is recorded for a Belfiore code, the oldest name first; an empty list for an unknown one. */
 export const placeHistory = (codiceCatastale: string): Place[] => {
   const slot = typeof codiceCatastale === 'string' ? slotOfCode(codiceCatastale.toUpperCase()) : -1;
   return isKnownCode(slot) ? placeHistoryOfSlot(slot) : [];

@@ -1,19 +1,19 @@
 import type { PersonField } from '../contract/parsed-person.ts';
 
-/** The fields of the API; `date` for day, month and year in one; `state` for births abroad, where the city is empty. */
+/** The fields of the API; `date` for day, month and year in one; `state` for births abroad, for which the city is empty. */
 export type RecordField = PersonField | 'date' | 'cf' | 'state';
 
-/** The fields of a row by their column, and which of its names may be absent. */
+/** The fields of a row by their column, and the names that may be absent. */
 export type Columns = {
-  /** By field: the index of its column. */
+  /** Index of the column of each field. */
   readonly indexOf: ReadonlyMap<RecordField, number>;
-  /** Names whose column says that a person may have none: an empty cell then means so. */
+  /** Names whose column header says that a person may have none: an empty cell then means that the person has none. */
   readonly mayBeAbsent: ReadonlySet<'name' | 'surname'>;
 };
 
 /**
- * The columns that the names of a first row mean. Where several mean one field (`Comune`, `Comune di nascita`), the name
- * that says more is taken.
+ * Finds the columns that the names of a first row mean. When several mean one field (`Comune`, `Comune di nascita`), the
+ * more specific name is taken.
  */
 export function columnsOf(names: readonly string[]): Columns {
   const indexOf = new Map<RecordField, number>();
@@ -32,12 +32,12 @@ export function columnsOf(names: readonly string[]): Columns {
   return { indexOf, mayBeAbsent };
 }
 
-/** The field that a JSON member of this name holds; undefined for one that is not read. */
+/** Returns the field of a JSON member of this name; undefined for a member that is not read. */
 export function fieldOfName(name: string): RecordField | undefined {
   return MEANING_OF_NAME.get(folded(name))?.field;
 }
 
-/** Those of the five that a person cannot do without. */
+/** Returns the required fields without a column. */
 export function missingFields({ indexOf }: Columns): readonly string[] {
   const missing: string[] = (['name', 'surname', 'gender'] as const).filter((field) => !indexOf.has(field));
   const hasDate = indexOf.has('date') || (indexOf.has('day') && indexOf.has('month') && indexOf.has('year'));
@@ -48,7 +48,7 @@ export function missingFields({ indexOf }: Columns): readonly string[] {
   ];
 }
 
-/** Case, spaces, accents and punctuation do not count in the name of a column. */
+/** Normalises the name of a column: case, spaces, accents and punctuation are ignored. */
 export function folded(name: string): string {
   return name
     .normalize('NFD')
@@ -56,11 +56,13 @@ export function folded(name: string): string {
     .replace(/[^a-z0-9]/g, '');
 }
 
-/** `Nome (se presente)`: the header says that an empty cell means a person without one. */
+/** Matches `Nome (se presente)`: the header says that an empty cell means a person without one. */
 const IF_ANY =
   /[\s(,;-]*(?:se presente|se esiste|se c'è|se ce l'ha|vuoto se assente|può mancare|facoltativo|if any|may be empty|optional)\)?\s*$/i;
 
-/** In English and Italian, as registries and spreadsheets call them; the names that say most first. */
+/**
+ * Names of columns in English and Italian, as registries and spreadsheets write them. The most specific names come first.
+ */
 const NAMES: Readonly<Record<RecordField, readonly string[]>> = {
   name: ['given name', 'first name', 'nome di battesimo', 'name', 'nome', 'nomi'],
   surname: ['surname', 'last name', 'family name', 'cognome di nascita', 'cognome', 'cognomi'],
@@ -139,7 +141,7 @@ function recordFields(): readonly RecordField[] {
   return Object.keys(NAMES) as RecordField[];
 }
 
-/** How the rows of a table are read as persons. */
+/** Creates a function that reads the rows of a table as persons. */
 export function createRowReader({ indexOf, mayBeAbsent }: Columns): (cells: readonly string[]) => RowRecord {
   const fields = [...indexOf];
   return (cells) => {

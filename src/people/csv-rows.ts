@@ -1,25 +1,25 @@
 import type { CellValue, Row, RowProblem } from './row.ts';
 
 /*
- * CSV (RFC 4180), read piece by piece. A parser of its own, because the parser that was used before took four of the five
- * seconds that a million rows may take: nearly all rows have no quote, and are split where the delimiter stands.
+ * Reads CSV (RFC 4180) piece by piece. This is a parser of our own, because the earlier one took four of the five seconds
+ * that a million rows may take: nearly all rows have no quote, and are split at the delimiter.
  */
 
 export type CsvReader = {
-  /** The rows that are complete now, in order; empty lines are left out. */
+  /** Returns the rows that are complete now, in order, without empty lines. */
   readonly push: (text: string) => readonly Row[];
-  /** The rows at the end of the input, whose last line needs no end. */
+  /** Returns the rows at the end of the input, whose last line needs no line end. */
   readonly end: () => readonly Row[];
 };
 
-/** More than this without an end is a quote that nobody closed. */
+/** A longer row has a quote that is never closed. */
 const MAX_ROW_LENGTH = 1024 * 1024;
 
 export function createCsvReader(delimiter: string): CsvReader {
   let rest = '';
   let line = 1;
   let isEnded = false;
-  // The rest of a row that was too long is dropped up to its line end.
+  // The rest of a row that was too long is dropped, up to its line end.
   let isDropping = false;
 
   const read = (): readonly Row[] => {
@@ -81,12 +81,12 @@ type Scan = {
 
 type ScannedRow = {
   readonly cells: readonly string[];
-  /** Where the row's line end is, or the end of the input. */
+  /** Position of the row's line end, or of the end of the input. */
   readonly end: number;
   readonly problem?: RowProblem;
 };
 
-/** A row with quotes; undefined when its end has not been read yet. */
+/** Reads a row with quotes; undefined when its end has not been read yet. */
 function scanRow(scan: Scan): ScannedRow | undefined {
   const { text, start, delimiter, isEnded } = scan;
   const cells: string[] = [];
@@ -96,7 +96,7 @@ function scanRow(scan: Scan): ScannedRow | undefined {
       const closing = closingQuote(text, at + 1);
       if (closing < 0)
         return isEnded ? { cells: [], end: text.length, problem: 'quote-not-closed' } : undefined;
-      // Whether a closing quote is the first of a pair is told by the next character.
+      // The next character decides whether a closing quote is the first of a pair.
       if (closing + 1 >= text.length && !isEnded) return undefined;
       cells.push(text.slice(at + 1, closing).replaceAll('""', '"'));
       at = text[closing + 1] === '\r' ? closing + 2 : closing + 1;
@@ -114,7 +114,9 @@ function scanRow(scan: Scan): ScannedRow | undefined {
   }
 }
 
-/** The index of the quote that closes a cell, -1 when there is none yet. Two quotes stand for one. */
+/**
+ * Returns the index of the quote that closes a cell, -1 when there is none yet. A pair of quotes means one quote character.
+ */
 function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
@@ -127,7 +129,7 @@ function endOfPlainCell(text: string, from: number, delimiter: string): number {
   return at;
 }
 
-/** The rest of the line goes with it. */
+/** Returns an invalid row, which takes the rest of its line with it. */
 function brokenRow({ text, isEnded }: Scan, at: number): ScannedRow | undefined {
   const end = text.indexOf('\n', at);
   if (end < 0 && !isEnded) return undefined;
@@ -148,7 +150,9 @@ function countLines(text: string, start: number, end: number): number {
   return count;
 }
 
-/** The character that stands most often in a line of the beginning, outside quotes; Excel in Italy writes semicolons. */
+/**
+ * Returns the delimiter that is most frequent in a line of the beginning, outside quotes. Excel in Italy writes semicolons.
+ */
 export function guessDelimiter(beginning: string): string {
   const lines = beginning.replace(/"(?:[^"]|"")*"/g, '').split('\n', LINES_LOOKED_AT);
   const counted = [',', ';', '\t', '|'].map((delimiter) => ({
@@ -158,10 +162,10 @@ export function guessDelimiter(beginning: string): string {
   return counted.reduce((best, each) => (each.count > best.count ? each : best)).delimiter;
 }
 
-/** A title may stand above the names of the columns. */
+/** Lines of the beginning that are read, because a title may precede the names of the columns. */
 const LINES_LOOKED_AT = 20;
 
-/** A row of CSV; a cell is quoted where it has to be (RFC 4180). */
+/** Writes a row of CSV. A cell is quoted when necessary (RFC 4180). */
 export function csvLine(cells: readonly CellValue[], delimiter: string): string {
   let line = '';
   for (let at = 0; at < cells.length; at++) {

@@ -1,9 +1,9 @@
 export type DateParts = { readonly day: number; readonly month: number; readonly year: number };
 
 /**
- * A date as people write it in Italy: `01/02/1980`, `1-2-1980`, `1.2.1980`, `01021980`, `1 febbraio 1980`, `1 feb. 1980`;
- * or `1980-02-01`. A time behind it does not count. The day comes before the month. Undefined for anything else: years
- * of two digits could be of either century.
+ * Parses a date as people write it in Italy: `01/02/1980`, `1-2-1980`, `1.2.1980`, `01021980`, `1 febbraio 1980`, `1 feb.
+ * 1980`; or `1980-02-01`. A time after it is ignored. The day comes before the month. Returns undefined for anything else:
+ * years of two digits could be of either century.
  */
 export function dateOfText(text: string): DateParts | undefined {
   const plain = plainDate(text);
@@ -18,7 +18,7 @@ export function dateOfText(text: string): DateParts | undefined {
   return undefined;
 }
 
-/** Nearly all dates of a file are `DD/MM/YYYY`, which is read without a pattern. */
+/** Parses `DD/MM/YYYY` without a pattern, because nearly all dates of a file have this form. */
 function plainDate(text: string): DateParts | undefined {
   if (text.length !== 10 || text.charCodeAt(2) !== SLASH || text.charCodeAt(5) !== SLASH) return undefined;
   const day = number(text, 0, 2);
@@ -63,7 +63,7 @@ const MONTHS = [
   'dicembre',
 ];
 
-/** By at least three letters of an Italian month. */
+/** Finds a month by at least three letters of its Italian name. */
 function monthOfName(name: string): number | undefined {
   const typed = name.toLowerCase();
   const at = typed.length < 3 ? -1 : MONTHS.findIndex((month) => month.startsWith(typed));

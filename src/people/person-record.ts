@@ -30,7 +30,7 @@ export type Generated =
   | {
       readonly ok: false;
       readonly errors: RecordErrors;
-      /** Places that an ambiguous name means. */
+      /** Places that an ambiguous name may mean. */
       readonly candidates: readonly Place[];
       /** Places that an unknown name may mean. */
       readonly suggestions: readonly Place[];
@@ -61,7 +61,7 @@ export type Matched =
   | { readonly ok: true; readonly response: MatchResponse }
   | { readonly ok: false; readonly errors: RecordErrors };
 
-/** Whether the record's code is that of its person. */
+/** Checks whether the record's code is that of its person. */
 export function matchFrom(record: PersonRecord, rules: Rules): Matched {
   const parsed = parsedAtOnce(record) ?? parsePerson(wireOf(record));
   const code = typeof record.cf === 'string' ? record.cf.trim() : '';
@@ -83,13 +83,13 @@ export function recordOfJson(value: unknown): PersonRecord | undefined {
   return Object.fromEntries(members.filter(([field]) => field !== undefined));
 }
 
-/** A place as people tell it from its namesakes. */
+/** Returns the name of a place with what distinguishes it from places of the same name. */
 export function placeLabel({ name, province, codiceCatastale, validTo }: Place, language: Language): string {
   const end = validTo === null ? '' : `, ${PERSON_TEXTS[language].until} ${validTo.slice(0, 4)}`;
   return `${name} (${province}) ${codiceCatastale}${end}`;
 }
 
-/** Whether the text came from bytes that are no UTF-8: decoders put U+FFFD for them. */
+/** Whether the text comes from bytes that are not UTF-8: decoders replace them by U+FFFD. */
 function isGarbled(text: unknown): boolean {
   return typeof text === 'string' && text.includes('\ufffd');
 }
@@ -101,7 +101,10 @@ function isEmpty(problems: object): boolean {
 
 const NO_PROBLEMS: ParsedPerson['problems'] = Object.freeze({});
 
-/** A record of plain texts, as nearly all rows are, without making a wire person of it first; undefined for any other. */
+/**
+ * Parses a record of plain texts, as nearly all rows are, without converting it to the fields of the API first; undefined
+ * for any other record.
+ */
 function parsedAtOnce(record: PersonRecord): ParsedPerson | undefined {
   const { name, surname, gender, city, province = '', date } = record;
   if (typeof date !== 'string' || !isSex(gender) || !isShort(province)) return undefined;
@@ -132,7 +135,7 @@ function isFilled(value: unknown): value is string {
   return isShort(value) && value.trim() !== '';
 }
 
-/** As the wire has it; whether its month has the day is for the library to tell. */
+/** Whether the parts have the form of a date of the API. The library checks whether the month has the day. */
 function isDate({ day, month, year }: DateParts): boolean {
   return day >= 1 && day <= 31 && month >= 1 && month <= 12 && year >= 1000;
 }
@@ -155,7 +158,7 @@ function isBlank(value: unknown): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
-/** In a cell, the words for the gender are written out as well. */
+/** Converts the gender, which cells also have as a word. */
 function genderOf(value: unknown): unknown {
   if (typeof value !== 'string' || value.length === 1) return value;
   const word = value.trim().toLowerCase();
@@ -164,7 +167,7 @@ function genderOf(value: unknown): unknown {
   return word.length === 1 ? word : value;
 }
 
-/** In a cell, yes is written in many ways. */
+/** Converts yes, which cells have in many forms. */
 function yesOf(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   return /^(?:x|1|s[iì]?|y|yes|true|vero)$/i.test(value.trim()) || (isNo(value.trim()) ? false : value);
@@ -174,7 +177,7 @@ function isNo(text: string): boolean {
   return text === '' || /^(?:0|n|no|false|falso)$/i.test(text);
 }
 
-/** What is wrong with day, month or year is wrong with the date that they came from; text that is no text is told so. */
+/** Assigns errors of day, month or year to the date that they came from. Reports text with invalid characters as such. */
 function errorsOf(record: PersonRecord, named: RecordErrors, { language }: Rules): RecordErrors {
   const texts = PERSON_TEXTS[language];
   const told = withAbsence(named, texts);
@@ -198,7 +201,7 @@ function errorsOf(record: PersonRecord, named: RecordErrors, { language }: Rules
   };
 }
 
-/** Of a missing name, how to say that the person has none. */
+/** Adds to the error of a missing name how to state that the person has none. */
 function withAbsence(errors: RecordErrors, texts: PersonTexts): RecordErrors {
   const { name, surname } = errors;
   return {

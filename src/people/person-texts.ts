@@ -1,16 +1,16 @@
 import type { Language } from '../fiscal/index.ts';
 
-/** What is said about the cells of a table of people, beside the messages of the fiscal library. */
+/** Messages about the cells of a table of people, beside those of the fiscal library. */
 export type PersonTexts = {
-  /** They say how a table tells that a person has none. */
+  /** The messages explain how a table states that a person has none. */
   readonly nameMissing: string;
   readonly surnameMissing: string;
   readonly dateMissing: string;
   readonly dateFormat: string;
-  /** Before the year in which a place ended. */
+  /** Precedes the year in which a place ended. */
   readonly until: string;
   readonly garbled: (field: string) => string;
-  /** Names of the fields, where they are not those of the API. */
+  /** Names of the fields that differ from those of the API. */
   readonly fields: Readonly<Record<string, string>>;
 };
 

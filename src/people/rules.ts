@@ -6,6 +6,6 @@ export type Rules = {
   readonly strict: boolean;
   readonly century: number | undefined;
   readonly language: Language;
-  /** False in a run over many: suggestions cost as much as a thousand codes. */
+  /** False when many codes are processed, because suggestions cost as much as a thousand codes. */
   readonly suggest?: false;
 };

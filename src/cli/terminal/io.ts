@@ -98,7 +98,7 @@ export type Repair = {
   readonly subject: string;
   readonly status: 'done' | 'unchanged' | 'not done';
   readonly detail: string;
-  /** The next step; empty where there is none. */
+  /** The next step for the user; empty when there is none. */
   readonly next: string;
 };
 
@@ -142,7 +142,7 @@ export type RoomVisit = {
   readonly listenTo: string | Writable | undefined;
   readonly signal: AbortSignal;
   readonly onNews: (news: RoomVisitNews) => void;
-  /** Called when everything is ready for it. */
+  /** Called when everything else is ready. */
   readonly issueToken: () => Promise<{ readonly url: string; readonly token: string }>;
 };
 
@@ -248,9 +248,12 @@ export type ServeOptions = {
 /** `rtc dev`: resolves when everything it started has closed after `signal`. */
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
-  /** Add-ons without which nothing is to run. Beside a real LiveKit the others are started too where they can be. */
+  /**
+   * Required add-ons: an error of one of them ends the development server. Beside a real LiveKit the other add-ons are
+   * started too, if possible.
+   */
   readonly with: readonly DevAddOn[];
-  /** Add-ons that are not wanted. */
+  /** Add-ons that are not started. */
   readonly without: readonly DevAddOn[];
   readonly host: string | undefined;
   readonly port: number | undefined;

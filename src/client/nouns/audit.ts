@@ -17,14 +17,14 @@ export class Audit {
     this.#transport = transport;
   }
 
-  /** GET /v1/audit: a page, newest first. */
+  /** GET /v1/audit: returns a page of entries, the newest first. */
   async list(options: ListAuditOptions = {}): Promise<AuditList> {
     const { key, room, since, until, result, requestId, limit, cursor } = options;
     const query = queryOf({ key, room, since, until, result, requestId, limit, cursor });
     return await this.#transport.call('GET', `/v1/audit${query}`, options);
   }
 
-  /** Each entry, newest first, page by page. */
+  /** Iterates over the entries, the newest first, page by page. */
   all(options: ListAuditOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     return itemsOfPages('/v1/audit', options.cursor, async (cursor) => {
       const { entries, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });

@@ -9,7 +9,7 @@ export type ListBlocksOptions = QueryOptions<BlockListQuery>;
 
 const ALL_PAGE_SIZE = 200;
 
-/** The blocks of a room: `client.blocks`. `client.participants.remove()` with `block` makes a block. */
+/** The blocks of a room: `client.blocks`. `client.participants.remove()` with `block` creates a block. */
 export class Blocks {
   readonly #transport: Transport;
 
@@ -17,7 +17,7 @@ export class Blocks {
     this.#transport = transport;
   }
 
-  /** GET /v1/rooms/:roomId/blocks: a page, by identity. */
+  /** GET /v1/rooms/:roomId/blocks: returns a page of blocks, ordered by identity. */
   async list(room: string, options: ListBlocksOptions = {}): Promise<BlockList> {
     const { limit, cursor } = options;
     return await this.#transport.call(
@@ -27,7 +27,7 @@ export class Blocks {
     );
   }
 
-  /** Each block of the room, page by page. */
+  /** Iterates over the blocks of the room, page by page. */
   all(room: string, options: ListBlocksOptions = {}): AsyncGenerator<Block, void, undefined> {
     return itemsOfPages(roomPath(room, 'blocks'), options.cursor, async (cursor) => {
       const { blocks, nextCursor } = await this.list(room, { limit: ALL_PAGE_SIZE, ...options, cursor });

@@ -13,7 +13,7 @@ import { itemsOfPages } from './pages.ts';
 /** Page size at most 200; default 50. */
 export type ListDeliveriesOptions = QueryOptions<DeliveryListQuery>;
 
-/** `wait` in seconds for its end while it is pending, at most 25; default 0. */
+/** `wait`: maximum seconds to wait for the end of a pending delivery, at most 25; default 0. */
 export type GetDeliveryOptions = QueryOptions<DeliveryQuery>;
 
 const ALL_PAGE_SIZE = 200;
@@ -26,14 +26,14 @@ export class Deliveries {
     this.#transport = transport;
   }
 
-  /** GET /v1/webhooks/:webhookId/deliveries: a page, newest first. */
+  /** GET /v1/webhooks/:webhookId/deliveries: returns a page of deliveries, the newest first. */
   async list(webhookId: string, options: ListDeliveriesOptions = {}): Promise<DeliveryList> {
     const { status, eventId, limit, cursor } = options;
     const path = webhookPath(webhookId, 'deliveries') + queryOf({ status, eventId, limit, cursor });
     return await this.#transport.call('GET', path, options);
   }
 
-  /** Each delivery, newest first, page by page. */
+  /** Iterates over the deliveries, the newest first, page by page. */
   all(webhookId: string, options: ListDeliveriesOptions = {}): AsyncGenerator<Delivery, void, undefined> {
     return itemsOfPages(webhookPath(webhookId, 'deliveries'), options.cursor, async (cursor) => {
       const page = await this.list(webhookId, { limit: ALL_PAGE_SIZE, ...options, cursor });
@@ -41,7 +41,9 @@ export class Deliveries {
     });
   }
 
-  /** GET /v1/webhooks/:webhookId/deliveries/:deliveryId; with `wait`, as soon as it is not pending any more. */
+  /**
+   * GET /v1/webhooks/:webhookId/deliveries/:deliveryId: with `wait`, returns as soon as the delivery is no longer pending.
+   */
   async get(webhookId: string, deliveryId: string, options: GetDeliveryOptions = {}): Promise<Delivery> {
     const { wait } = options;
     const path = webhookPath(webhookId, 'deliveries', deliveryId) + queryOf({ wait });
@@ -52,13 +54,15 @@ export class Deliveries {
     });
   }
 
-  /** POST /v1/webhooks/:webhookId/deliveries/:deliveryId/replay: sends a delivery again that has ended. */
+  /** POST /v1/webhooks/:webhookId/deliveries/:deliveryId/replay: sends an ended delivery again. */
   async replay(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Replay> {
     const path = webhookPath(webhookId, 'deliveries', deliveryId, 'replay');
     return await this.#transport.call('POST', path, options);
   }
 
-  /** POST /v1/webhooks/:webhookId/replay: all that failed and were created at `since` (ISO 8601) or later. */
+  /**
+   * POST /v1/webhooks/:webhookId/replay: sends all failed deliveries again that were created at `since` (ISO 8601) or later.
+   */
   async replayFailed(webhookId: string, since: string, options?: CallOptions): Promise<Replay> {
     return await this.#transport.call('POST', webhookPath(webhookId, 'replay') + queryOf({ since }), options);
   }

@@ -12,7 +12,7 @@ import { itemsOfPages } from './pages.ts';
 
 const ALL_PAGE_SIZE = 1000;
 
-/** Stored events, the same as webhooks receive: `client.events`. */
+/** Stored events, the same that webhooks receive: `client.events`. */
 export class Events {
   readonly #transport: Transport;
 
@@ -20,7 +20,9 @@ export class Events {
     this.#transport = transport;
   }
 
-  /** GET /v1/events: a page, oldest first; `nextCursor` goes on, also after the last event. */
+  /**
+   * GET /v1/events: returns a page of events, the oldest first. `nextCursor` continues the list, also after the last event.
+   */
   async list(options: ListEventsOptions = {}): Promise<EventList> {
     const { cursor, since, room, types, limit, wait } = options;
     const query = queryOf({ cursor, since, room, types: types?.join(','), limit, wait });
@@ -31,18 +33,20 @@ export class Events {
     });
   }
 
-  /** Each event that is stored now, oldest first, page by page. */
+  /** Iterates over the events that are stored now, the oldest first, page by page. */
   all(
     options: CallOptions & EventFilter & { readonly cursor?: string } = {},
   ): AsyncGenerator<Event, void, undefined> {
     return itemsOfPages('/v1/events', options.cursor, async (cursor) => {
       const { events, nextCursor } = await this.list({ ...options, limit: ALL_PAGE_SIZE, cursor });
-      // There is always a cursor, for events to come; an empty page is the end of those that are stored.
+      // There is always a cursor, for future events. An empty page is the end of the stored events.
       return { items: events, nextCursor: events.length === 0 ? undefined : nextCursor };
     });
   }
 
-  /** Each event as it comes, through restarts of the service, losing none; see FollowEventsOptions. */
+  /**
+   * Iterates over events as they are stored, without losing any during restarts of the service; see FollowEventsOptions.
+   */
   follow(options: FollowEventsOptions = {}): AsyncGenerator<Event, void, undefined> {
     return followEvents({ list: (query) => this.list(query), ...this.#transport.waiting }, options);
   }

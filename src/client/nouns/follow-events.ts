@@ -13,18 +13,21 @@ export type EventFilter = {
 };
 
 /**
- * A cursor is the nextCursor of the page before, or `latest`; page size at most 1000, default 100; `wait` in seconds for
- * an event when there is none, at most 25, default 0.
+ * `cursor` is the nextCursor of the previous page, or `latest`. The page size is at most 1000, default 100. `wait`: maximum
+ * seconds to wait for an event when there is none, at most 25, default 0.
  */
 export type ListEventsOptions = EventFilter & QueryOptions<Omit<EventListQuery, keyof EventFilter>>;
 
 export type FollowEventsOptions = EventFilter &
   WaitOptions & {
-    /** The position to begin at; default `since`, and without either the events from now on. */
+    /** Position to start from; default `since`, and without either only future events. */
     readonly cursor?: string | undefined;
-    /** Called with the cursor to begin with another time, whenever all events before it have been handled. The first call means that the client is connected. */
+    /**
+     * Called with the cursor to start from another time, whenever all events before it have been handled. The first call
+     * means that the client is connected.
+     */
     readonly onCursor?: ((cursor: string) => void) | undefined;
-    /** Set where the service has answered before: then it is waited for from the first call on. */
+    /** Set when the service has responded before. Then the iteration waits for it from the first call on. */
     readonly isResumed?: boolean | undefined;
   };
 
@@ -38,11 +41,10 @@ const PAGE_SIZE = 200;
 const SHORTEST_WAIT_MS = 500;
 
 /**
- * The stored events in their order, and then each new one as it comes, by long poll. It waits for a service that goes
- * away, restarts or is overloaded, and sends the same cursor again: nothing is lost. The first call must succeed
- * (but for a resumed iteration), and
- * an error that does not pass (credentials, a bad parameter) ends the iteration, as does a service that sends events
- * under the cursor that it was asked with: they would come for ever.
+ * Iterates over the stored events in order, and then over each new one, by long poll. Waits for a service that is
+ * unavailable, restarts or is overloaded, and sends the same cursor again, so that no event is lost. The first call must
+ * succeed, except in a resumed iteration. A permanent error (credentials, an invalid parameter) ends the iteration, and so
+ * does a service that repeats the cursor of the request with events, because they would be repeated forever.
  */
 export async function* followEvents(
   deps: FollowDeps,
@@ -65,7 +67,7 @@ export async function* followEvents(
   }
 }
 
-/** A service that shuts down, or a proxy, may end a wait at once with an empty page: the next poll then waits a little. */
+/** A service that shuts down, or a proxy, may end a wait at once with an empty page. The next poll then waits a little. */
 async function pollOnce(deps: FollowDeps, query: ListEventsOptions): Promise<EventList> {
   const startedAt = performance.now();
   const page = await deps.list(query);

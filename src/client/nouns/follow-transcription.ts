@@ -5,8 +5,8 @@ import { pause } from '../transport/retry.ts';
 import { retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry-until-response.ts';
 
 /**
- * `since`: only segments that end after it (ISO 8601). `cursor`: only those that were stored after the response whose
- * nextCursor it is, and then `wait`: how many seconds to wait for one, at most 25.
+ * `since`: only segments that end after it (ISO 8601). `cursor`: only segments that were stored after the response with this
+ * nextCursor, and then `wait`: maximum seconds to wait for one, at most 25.
  */
 export type ReadTranscriptionOptions = CallOptions & {
   readonly since?: string | undefined;
@@ -15,9 +15,9 @@ export type ReadTranscriptionOptions = CallOptions & {
 };
 
 export type FollowTranscriptionOptions = WaitOptions & {
-  /** Only segments that ended after it (ISO 8601); default all. */
+  /** Only segments that end after it (ISO 8601); default all. */
   readonly since?: string | undefined;
-  /** Called with the transcription when the first response has come. */
+  /** Called with the transcription after the first response. */
   readonly onStart?: ((transcription: LiveTranscription) => void) | undefined;
   /** Called with the transcription when it was stopped or has failed. */
   readonly onEnd?: ((transcription: EndedTranscription) => void) | undefined;
@@ -31,14 +31,15 @@ export type FollowTranscriptionDeps = WaitDeps & {
 };
 
 const WAIT_SECONDS = 25;
-/** Of a service of an earlier version, which cannot wait. */
+/** Polling interval for a service of an earlier version, which has no `wait`. */
 const POLL_MS = 500;
-/** Segments are stored in the order of their recognition: a long one comes after a short one that ended later. */
+/** Segments are stored in the order of their recognition: a long one may be stored after a short one that ended later. */
 const OVERLAP_MS = 120_000;
 
 /**
- * The segments of a room's transcription in the order in which they are stored, until it is stopped; those of a stopped
- * one at once. The first call must succeed; later on it waits for a service that is away, and misses nothing.
+ * Iterates over the segments of a room's transcription in the order in which they are stored, until it is stopped; a stopped
+ * one is returned at once. The first call must succeed. Later the iteration waits for an unavailable service, and misses
+ * nothing.
  */
 export async function* followTranscription(
   deps: FollowTranscriptionDeps,
@@ -70,14 +71,17 @@ export async function* followTranscription(
     if (cursor === undefined) await wait(deps, options.signal);
     response = await retryUntilResponse(deps, options, () => readOnce(deps, { ...call, ...next }));
     if (response.transcriptionId === transcriptionId) continue;
-    // The transcription was stopped, and another one started since.
+    // The transcription was stopped, and another one was started since.
     const last = await retryUntilResponse(deps, options, () => deps.ofId(transcriptionId, call));
     yield* newOnes(last.segments);
     return options.onEnd?.(last);
   }
 }
 
-/** A service that shuts down, or a proxy, may end a wait at once with nothing: the next one then comes a little later. */
+/**
+ * A service that shuts down, or a proxy, may end a wait at once without segments. The next request is then sent a little
+ * later.
+ */
 async function readOnce(
   deps: FollowTranscriptionDeps,
   query: ReadTranscriptionOptions,

@@ -12,7 +12,10 @@ export class Ingress {
     this.#transport = transport;
   }
 
-  /** POST /v1/rooms/:roomId/ingress; the room need not exist yet. The stream key lets its holder publish. */
+  /**
+   * POST /v1/rooms/:roomId/ingress: creates an ingress. The room need not exist yet. The holder of the stream key can
+   * publish.
+   */
   async create(room: string, ingress: IngressCreate, options?: CallOptions): Promise<IngressRecord> {
     return await this.#transport.call('POST', roomPath(room, 'ingress'), withBody(ingress, options));
   }
@@ -22,7 +25,7 @@ export class Ingress {
     return await this.#transport.call('GET', roomPath(room, 'ingress'), options);
   }
 
-  /** Each ingress of the room. */
+  /** Iterates over the ingresses of the room. */
   all(room: string, options?: CallOptions): AsyncGenerator<IngressRecord, void, undefined> {
     return itemsOfPages(roomPath(room, 'ingress'), undefined, async () => {
       const { ingress } = await this.list(room, options);
@@ -30,7 +33,7 @@ export class Ingress {
     });
   }
 
-  /** DELETE /v1/rooms/:roomId/ingress/:ingressId: its stream ends. */
+  /** DELETE /v1/rooms/:roomId/ingress/:ingressId: deletes the ingress and ends its stream. */
   async delete(room: string, ingressId: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', roomPath(room, 'ingress', ingressId), options);
   }

@@ -9,7 +9,7 @@ export type ListKeysOptions = QueryOptions<KeyListQuery>;
 
 const ALL_PAGE_SIZE = 200;
 
-/** API keys beside the root key: `client.keys`. All but `self` are for the root key. */
+/** API keys beside the root key: `client.keys`. All methods except `self` need the root key. */
 export class Keys {
   readonly #transport: Transport;
 
@@ -17,18 +17,18 @@ export class Keys {
     this.#transport = transport;
   }
 
-  /** POST /v1/keys; only this response ever holds the secret. */
+  /** POST /v1/keys: creates a key. Only this response contains the secret. */
   async create(key: KeyCreate, options?: CallOptions): Promise<Key> {
     return await this.#transport.call('POST', '/v1/keys', withBody(key, options));
   }
 
-  /** GET /v1/keys: a page, oldest first; those that have ended too. */
+  /** GET /v1/keys: returns a page of keys, the oldest first, including expired ones. */
   async list(options: ListKeysOptions = {}): Promise<KeyList> {
     const query = queryOf({ limit: options.limit, cursor: options.cursor });
     return await this.#transport.call('GET', `/v1/keys${query}`, options);
   }
 
-  /** Each key, page by page. */
+  /** Iterates over the keys, page by page. */
   all(options: ListKeysOptions = {}): AsyncGenerator<Key, void, undefined> {
     return itemsOfPages('/v1/keys', options.cursor, async (cursor) => {
       const { keys, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
@@ -41,12 +41,12 @@ export class Keys {
     return await this.#transport.call('GET', keyPath(id), options);
   }
 
-  /** GET /v1/keys/self: the key that this client signs with, and what it may do. */
+  /** GET /v1/keys/self: returns the key that this client signs with, and its scopes. */
   async self(options?: CallOptions): Promise<OwnKey> {
     return await this.#transport.call('GET', '/v1/keys/self', options);
   }
 
-  /** DELETE /v1/keys/:keyId: it is accepted no more. */
+  /** DELETE /v1/keys/:keyId: revokes the key. */
   async revoke(id: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', keyPath(id), options);
   }

@@ -7,8 +7,8 @@ type Page<T> = {
 };
 
 /**
- * The items of all pages, each page fetched when the one before has been read.
- * @param path for the error of a server that repeats its cursor and would be asked for ever
+ * Iterates over the items of all pages. Each page is fetched when the previous one has been read.
+ * @param path for the error about a server that repeats its cursor, which would never end
  */
 export async function* itemsOfPages<T>(
   path: string,

@@ -11,19 +11,19 @@ export type TrackTarget = { readonly room: string; readonly identity: string; re
 export type ParticipantTarget = { readonly room: string; readonly identity: string };
 
 export type RemoveParticipantOptions = CallOptions & {
-  /** Also keeps the identity out of the room: for so many seconds, or `forever`. */
+  /** Also blocks the identity: for this many seconds, or `forever`. */
   readonly block?: BlockDuration | undefined;
 };
 
-/** Tens of thousands of segments take minutes on SQLite, which rewrites pages of the search's index for each. */
+/** Time limit: tens of thousands of segments take minutes on SQLite, which rewrites pages of the search index for each. */
 const FORGET_TIMEOUT_MS = 600_000;
 
 export type ForgetWordsOptions = CallOptions & {
-  /** What was said in every room, not in this one only. */
+  /** Deletes the participant's words in every room, not only in this one. */
   readonly allRooms?: boolean | undefined;
 };
 
-/** The people in a room, addressed by identity: `client.participants`. */
+/** The participants of a room, addressed by identity: `client.participants`. */
 export class Participants {
   readonly #transport: Transport;
 
@@ -36,7 +36,7 @@ export class Participants {
     return await this.#transport.call('GET', roomPath(room, 'participants'), options);
   }
 
-  /** Each participant of the room. */
+  /** Iterates over the participants of the room. */
   all(room: string, options?: CallOptions): AsyncGenerator<Participant, void, undefined> {
     return itemsOfPages(roomPath(room, 'participants'), undefined, async () => {
       const { participants } = await this.list(room, options);
@@ -45,8 +45,8 @@ export class Participants {
   }
 
   /**
-   * DELETE /v1/rooms/:roomId/participants/:participantId: disconnects the participant. With `block` it is no error when
-   * nobody is there: `removed` is false then.
+   * DELETE /v1/rooms/:roomId/participants/:participantId: disconnects the participant. With `block` an absent participant is
+   * no error: `removed` is false then.
    */
   async remove(
     room: string,
@@ -60,9 +60,9 @@ export class Participants {
   }
 
   /**
-   * DELETE /v1/rooms/:roomId/participants/:participantId/words: what the participant said, from every transcription of
-   * the room, or with `allRooms` of every room. Nobody needs to be there. Waits up to ten minutes, unless `timeoutMs` is
-   * given.
+   * DELETE /v1/rooms/:roomId/participants/:participantId/words: deletes the participant's words from every transcription of
+   * the room, or with `allRooms` of every room. The participant need not be in the room. Waits up to ten minutes, unless
+   * `timeoutMs` is given.
    */
   async forgetWords(
     room: string,
@@ -75,7 +75,10 @@ export class Participants {
     return await this.#transport.call('DELETE', path, { ...rest, timeoutMs });
   }
 
-  /** PATCH /v1/rooms/:roomId/participants/:participantId: name, metadata, attributes or role, while it is in the room. */
+  /**
+   * PATCH /v1/rooms/:roomId/participants/:participantId: changes name, metadata, attributes or role of a participant in the
+   * room.
+   */
   async update(
     { room, identity }: ParticipantTarget,
     patch: ParticipantPatch,
@@ -85,13 +88,16 @@ export class Participants {
     return await this.#transport.call('PATCH', path, withBody(patch, options));
   }
 
-  /** POST /v1/rooms/:roomId/participants/:participantId/mute: one track, which only the participant can unmute. */
+  /** POST /v1/rooms/:roomId/participants/:participantId/mute: mutes one track, which only the participant can unmute. */
   async mute({ room, identity, trackSid }: TrackTarget, options?: CallOptions): Promise<void> {
     const path = roomPath(room, 'participants', identity, 'mute');
     await this.#transport.send('POST', path, withBody({ trackSid }, options));
   }
 
-  /** The same endpoint with `muted: false`; 409 where the media server lets only participants unmute themselves. */
+  /**
+   * The same endpoint with `muted: false`: unmutes a track. 409 when the media server lets only participants unmute
+   * themselves.
+   */
   async unmute({ room, identity, trackSid }: TrackTarget, options?: CallOptions): Promise<void> {
     const path = roomPath(room, 'participants', identity, 'mute');
     await this.#transport.send('POST', path, withBody({ trackSid, muted: false }, options));

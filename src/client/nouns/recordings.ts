@@ -16,7 +16,7 @@ import { itemsOfPages } from './pages.ts';
 /** Page size at most 200; default 50. */
 export type ListRecordingsOptions = QueryOptions<RecordingListQuery>;
 
-/** How to record; without any, as the recorder does by itself. */
+/** How to record. Without options the recorder's defaults apply. */
 export type StartRecordingOptions = QueryOptions<RecordingSettings>;
 
 const ALL_PAGE_SIZE = 200;
@@ -29,7 +29,10 @@ export class Recordings {
     this.#transport = transport;
   }
 
-  /** POST /v1/rooms/:roomId/recording/start; the active recording is returned again. A recorder may take 25 s to start. */
+  /**
+   * POST /v1/rooms/:roomId/recording/start: starts a recording, or returns the active one. A recorder may take 25 s to
+   * start.
+   */
   async start(room: string, options: StartRecordingOptions = {}): Promise<RecordingStart> {
     const { layout, audioOnly, preset, recordTracks, ...rest } = options;
     const settings = { layout, audioOnly, preset, recordTracks };
@@ -43,19 +46,19 @@ export class Recordings {
     return await this.#transport.call('POST', roomPath(room, 'recording', 'stop'), options);
   }
 
-  /** GET /v1/rooms/:roomId/recording: whether the room is being recorded. */
+  /** GET /v1/rooms/:roomId/recording: returns whether the room is being recorded. */
   async status(room: string, options?: CallOptions): Promise<RecordingStatus> {
     return await this.#transport.call('GET', roomPath(room, 'recording'), options);
   }
 
-  /** GET /v1/recordings: a page, newest first. */
+  /** GET /v1/recordings: returns a page of recordings, the newest first. */
   async list(options: ListRecordingsOptions = {}): Promise<RecordingList> {
     const { roomId, status, limit, cursor } = options;
     const query = queryOf({ roomId, status, limit, cursor });
     return await this.#transport.call('GET', `/v1/recordings${query}`, options);
   }
 
-  /** Each recording, newest first, page by page. */
+  /** Iterates over the recordings, the newest first, page by page. */
   all(options: ListRecordingsOptions = {}): AsyncGenerator<Recording, void, undefined> {
     return itemsOfPages('/v1/recordings', options.cursor, async (cursor) => {
       const { recordings, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
@@ -68,12 +71,14 @@ export class Recordings {
     return await this.#transport.call('GET', recordingPath(id), options);
   }
 
-  /** GET /v1/recordings/:recordingId/download: the bytes, from the service or from the bucket that it redirects to. */
+  /**
+   * GET /v1/recordings/:recordingId/download: downloads the file, from the service or from the bucket that it redirects to.
+   */
   async download(id: string, options?: DownloadOptions): Promise<Download> {
     return await download(this.#transport, recordingPath(id, 'download'), options);
   }
 
-  /** DELETE /v1/recordings/:recordingId: the file and the record. */
+  /** DELETE /v1/recordings/:recordingId: deletes the file and the record. */
   async delete(id: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', recordingPath(id), options);
   }

@@ -6,12 +6,12 @@ import { queryOf, roomPath, splitList, withBody } from '../transport/request-par
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 
-/** A room as created or found, with what the two headers of the response say. */
+/** A room that was created or found, with the values of the response's two headers. */
 export type RoomCreation = {
   readonly room: Room;
-  /** The room was there already; only its metadata was updated. */
+  /** Whether the room existed already. Then only its metadata was updated. */
   readonly existed: boolean;
-  /** Settings of the request that the existing room does not have and did not take. */
+  /** Settings of the request that the existing room did not adopt. */
   readonly ignored: readonly string[];
 };
 
@@ -28,7 +28,7 @@ export class Rooms {
     this.#transport = transport;
   }
 
-  /** POST /v1/rooms; a room that exists is returned too, see RoomCreation. */
+  /** POST /v1/rooms: creates a room, or returns an existing one, see RoomCreation. */
   async create(room: RoomCreate, options?: CallOptions): Promise<RoomCreation> {
     const line = { method: 'POST', path: '/v1/rooms' };
     const response = await this.#transport.send(line.method, line.path, withBody(room, options));
@@ -39,13 +39,13 @@ export class Rooms {
     };
   }
 
-  /** GET /v1/rooms: all of them, or a page with `limit`. */
+  /** GET /v1/rooms: returns all rooms, or a page of them with `limit`. */
   async list(options: ListRoomsOptions = {}): Promise<RoomList> {
     const query = queryOf({ limit: options.limit, cursor: options.cursor });
     return await this.#transport.call('GET', `/v1/rooms${query}`, options);
   }
 
-  /** Each room, page by page. */
+  /** Iterates over the rooms, page by page. */
   all(options: ListRoomsOptions = {}): AsyncGenerator<Room, void, undefined> {
     return itemsOfPages('/v1/rooms', options.cursor, async (cursor) => {
       const { rooms, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
@@ -58,22 +58,22 @@ export class Rooms {
     return await this.#transport.call('GET', roomPath(room), options);
   }
 
-  /** PATCH /v1/rooms/:roomId: changes the metadata, which clients in the room get at once. */
+  /** PATCH /v1/rooms/:roomId: changes the metadata, which clients in the room receive at once. */
   async update(room: string, patch: RoomPatch, options?: CallOptions): Promise<Room> {
     return await this.#transport.call('PATCH', roomPath(room), withBody(patch, options));
   }
 
-  /** POST /v1/rooms/:roomId/data: sends data to everyone in the room, or to some of them. */
+  /** POST /v1/rooms/:roomId/data: sends data to everyone in the room, or to some participants. */
   async send(room: string, message: RoomData, options?: CallOptions): Promise<RoomDataSent> {
     return await this.#transport.call('POST', roomPath(room, 'data'), withBody(message, options));
   }
 
-  /** POST /v1/rooms/:roomId/mute: mutes what is published now, and answers what was not muted before. */
+  /** POST /v1/rooms/:roomId/mute: mutes the published tracks, and returns those that were not muted before. */
   async mute(room: string, what: RoomMute = {}, options?: CallOptions): Promise<RoomMuted> {
     return await this.#transport.call('POST', roomPath(room, 'mute'), withBody(what, options));
   }
 
-  /** DELETE /v1/rooms/:roomId: disconnects everybody. */
+  /** DELETE /v1/rooms/:roomId: closes the room and disconnects everyone. */
   async delete(room: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', roomPath(room), options);
   }

@@ -29,14 +29,14 @@ export class Sessions {
     this.#transport = transport;
   }
 
-  /** GET /v1/sessions: a page, newest first. */
+  /** GET /v1/sessions: returns a page of sessions, the newest first. */
   async list(options: ListSessionsOptions = {}): Promise<SessionList> {
     const { roomId, status, since, until, limit, cursor } = options;
     const query = queryOf({ roomId, status, since, until, limit, cursor });
     return await this.#transport.call('GET', `/v1/sessions${query}`, options);
   }
 
-  /** Each session, newest first, page by page. */
+  /** Iterates over the sessions, the newest first, page by page. */
   all(options: ListSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
     return itemsOfPages('/v1/sessions', options.cursor, async (cursor) => {
       const { sessions, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
@@ -44,12 +44,15 @@ export class Sessions {
     });
   }
 
-  /** GET /v1/sessions/:sessionId: with the first 1,000 participants. */
+  /** GET /v1/sessions/:sessionId: returns a session with its first 1,000 participants. */
   async get(id: string, options?: CallOptions): Promise<SessionDetail> {
     return await this.#transport.call('GET', sessionPath(id), options);
   }
 
-  /** GET /v1/sessions/:sessionId/participants: a page of who was there when, in the order in which they joined. */
+  /**
+   * GET /v1/sessions/:sessionId/participants: returns a page of participants and the times of their presence, in the order
+   * in which they joined.
+   */
   async listParticipants(
     id: string,
     options: ListSessionParticipantsOptions = {},
@@ -59,7 +62,7 @@ export class Sessions {
     return await this.#transport.call('GET', path, options);
   }
 
-  /** Each of them, page by page. */
+  /** Iterates over the participants of a session, page by page. */
   allParticipants(
     id: string,
     options: ListSessionParticipantsOptions = {},

@@ -11,12 +11,12 @@ export class Tokens {
     this.#transport = transport;
   }
 
-  /** POST /v1/token: a token with the grants of its role, and the media server's address. */
+  /** POST /v1/token: issues a token with the grants of its role, and returns the media server's address. */
   async create(request: TokenRequest, options?: CallOptions): Promise<Token> {
     return await this.#transport.call('POST', '/v1/token', withBody(request, options));
   }
 
-  /** POST /v1/token/refresh: the same as create, for a participant whose token is about to expire. */
+  /** POST /v1/token/refresh: like create, for a participant whose token is about to expire. */
   async refresh(request: TokenRequest, options?: CallOptions): Promise<Token> {
     return await this.#transport.call('POST', '/v1/token/refresh', withBody(request, options));
   }

@@ -27,7 +27,7 @@ export class Transcription {
     this.#transport = transport;
   }
 
-  /** POST /v1/rooms/:roomId/transcription/start; the active one is returned again. */
+  /** POST /v1/rooms/:roomId/transcription/start: starts a transcription, or returns the active one. */
   async start(room: string, start: LiveStart = {}, options?: CallOptions): Promise<LiveStarted> {
     const path = roomPath(room, 'transcription', 'start');
     return await this.#transport.call('POST', path, withBody(start, options));
@@ -38,14 +38,14 @@ export class Transcription {
     return await this.#transport.call('POST', roomPath(room, 'transcription', 'stop'), options);
   }
 
-  /** GET /v1/rooms/:roomId/transcription: the active one, or the last. */
+  /** GET /v1/rooms/:roomId/transcription: returns the active transcription, or the last one. */
   async get(room: string, options: ReadTranscriptionOptions = {}): Promise<LiveTranscription> {
     const { since, cursor, wait } = options;
     const query = queryOf({ since, cursor, wait });
     return await this.#transport.call('GET', roomPath(room, 'transcription') + query, waiting(options));
   }
 
-  /** The same transcript in a text format. */
+  /** Returns the same transcript in a text format. */
   async text(room: string, format: TextFormat, options: ReadTranscriptionOptions = {}): Promise<string> {
     const { since, cursor, wait } = options;
     const query = queryOf({ since, cursor, wait, format });
@@ -53,7 +53,7 @@ export class Transcription {
       .body;
   }
 
-  /** Each segment as it is stored, until the transcription is stopped; see FollowTranscriptionOptions. */
+  /** Iterates over the segments as they are stored, until the transcription is stopped; see FollowTranscriptionOptions. */
   follow(room: string, options: FollowTranscriptionOptions = {}): AsyncGenerator<Segment, void, undefined> {
     const ofRoom = (query: ReadTranscriptionOptions) => this.get(room, query);
     const ofId = (id: string, query: CallOptions): Promise<LiveTranscription> =>
@@ -61,7 +61,7 @@ export class Transcription {
     return followTranscription({ ofRoom, ofId, ...this.#transport.waiting }, options);
   }
 
-  /** PATCH /v1/rooms/:roomId/transcription/speakers: names by track id or identity; null removes a name. */
+  /** PATCH /v1/rooms/:roomId/transcription/speakers: sets names by track id or identity; null removes a name. */
   async nameSpeakers(
     room: string,
     participants: SpeakerUpdate['participants'],

@@ -33,20 +33,20 @@ export class Transcriptions {
     this.#transport = transport;
   }
 
-  /** POST /v1/recordings/:recordingId/transcribe; the existing one is returned again, unless it failed. */
+  /** POST /v1/recordings/:recordingId/transcribe: queues a transcription, or returns the existing one unless it failed. */
   async create(recordingId: string, queue: PostQueue = {}, options?: CallOptions): Promise<PostQueued> {
     const path = recordingPath(recordingId, 'transcribe');
     return await this.#transport.call('POST', path, withBody(queue, options));
   }
 
-  /** GET /v1/transcriptions: a page of those of recordings, newest first. */
+  /** GET /v1/transcriptions: returns a page of the transcriptions of recordings, the newest first. */
   async list(options: ListTranscriptionsOptions = {}): Promise<PostTranscriptionList> {
     const { roomId, recordingId, status, limit, cursor } = options;
     const query = queryOf({ roomId, recordingId, status, limit, cursor });
     return await this.#transport.call('GET', `/v1/transcriptions${query}`, options);
   }
 
-  /** Each of those of recordings, newest first, page by page. */
+  /** Iterates over the transcriptions of recordings, the newest first, page by page. */
   all(options: ListTranscriptionsOptions = {}): AsyncGenerator<PostTranscription, void, undefined> {
     return itemsOfPages('/v1/transcriptions', options.cursor, async (cursor) => {
       const page = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
@@ -55,8 +55,8 @@ export class Transcriptions {
   }
 
   /**
-   * GET /v1/transcriptions?q=…: a page of the segments, live and of recordings, that have all of the words; those that
-   * were stored last come first.
+   * GET /v1/transcriptions?q=…: returns a page of the segments that have all of the words, live and of recordings, the
+   * latest stored first.
    */
   async search(words: string, options: SearchTranscriptionsOptions = {}): Promise<TranscriptHitList> {
     const { roomId, recordingId, language, since, until, limit, cursor } = options;
@@ -64,7 +64,7 @@ export class Transcriptions {
     return await this.#transport.call('GET', `/v1/transcriptions${query}`, options);
   }
 
-  /** Each of these segments, page by page. */
+  /** Iterates over these segments, page by page. */
   searchAll(
     words: string,
     options: SearchTranscriptionsOptions = {},
@@ -75,17 +75,17 @@ export class Transcriptions {
     });
   }
 
-  /** GET /v1/transcriptions/:transcriptionId; a live one has the shape that its room returns. */
+  /** GET /v1/transcriptions/:transcriptionId: a live transcription has the shape that its room returns. */
   async get(id: string, options?: CallOptions): Promise<PostTranscriptionDetail | LiveTranscription> {
     return await this.#transport.call('GET', transcriptionPath(id), options);
   }
 
-  /** The same transcript in a text format. */
+  /** Returns the same transcript in a text format. */
   async text(id: string, format: TextFormat, options?: CallOptions): Promise<string> {
     return (await this.#transport.send('GET', transcriptionPath(id) + queryOf({ format }), options)).body;
   }
 
-  /** PATCH /v1/transcriptions/:transcriptionId/speakers: names by track id or identity; null removes a name. */
+  /** PATCH /v1/transcriptions/:transcriptionId/speakers: sets names by track id or identity; null removes a name. */
   async nameSpeakers(
     id: string,
     participants: SpeakerUpdate['participants'],
@@ -95,7 +95,7 @@ export class Transcriptions {
     await this.#transport.send('PATCH', path, withBody({ participants }, options));
   }
 
-  /** DELETE /v1/transcriptions/:transcriptionId: with all its segments. */
+  /** DELETE /v1/transcriptions/:transcriptionId: deletes the transcription with all its segments. */
   async delete(id: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', transcriptionPath(id), options);
   }

@@ -11,12 +11,12 @@ export class Vocabulary {
     this.#transport = transport;
   }
 
-  /** GET /v1/rooms/:roomId/vocabulary; empty when the room has none. */
+  /** GET /v1/rooms/:roomId/vocabulary: returns an empty list when the room has none. */
   async get(room: string, options?: CallOptions): Promise<WireVocabulary> {
     return await this.#transport.call('GET', roomPath(room, 'vocabulary'), options);
   }
 
-  /** PUT /v1/rooms/:roomId/vocabulary: replaces it. Returns the terms as they are stored. */
+  /** PUT /v1/rooms/:roomId/vocabulary: replaces the vocabulary. Returns the terms as they are stored. */
   async set(room: string, terms: readonly string[], options?: CallOptions): Promise<WireVocabulary> {
     return await this.#transport.call('PUT', roomPath(room, 'vocabulary'), withBody({ terms }, options));
   }

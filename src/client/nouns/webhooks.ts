@@ -27,18 +27,18 @@ export class Webhooks {
     this.#transport = transport;
   }
 
-  /** POST /v1/webhooks; only this response ever holds the secret. */
+  /** POST /v1/webhooks: creates a webhook. Only this response contains the secret. */
   async create(webhook: WebhookCreate, options?: CallOptions): Promise<Webhook> {
     return await this.#transport.call('POST', '/v1/webhooks', withBody(webhook, options));
   }
 
-  /** GET /v1/webhooks: all of them, or a page with `limit`; secrets masked. */
+  /** GET /v1/webhooks: returns all webhooks, or a page of them with `limit`, with masked secrets. */
   async list(options: ListWebhooksOptions = {}): Promise<WebhookList> {
     const query = queryOf({ limit: options.limit, cursor: options.cursor });
     return await this.#transport.call('GET', `/v1/webhooks${query}`, options);
   }
 
-  /** Each webhook, page by page, its secret masked. */
+  /** Iterates over the webhooks, page by page, with masked secrets. */
   all(options: ListWebhooksOptions = {}): AsyncGenerator<Webhook, void, undefined> {
     return itemsOfPages('/v1/webhooks', options.cursor, async (cursor) => {
       const { webhooks, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
@@ -51,27 +51,27 @@ export class Webhooks {
     return await this.#transport.call('GET', webhookPath(id), options);
   }
 
-  /** PATCH /v1/webhooks/:webhookId: URL and events. */
+  /** PATCH /v1/webhooks/:webhookId: changes URL and events. */
   async update(id: string, change: WebhookPatch, options?: CallOptions): Promise<Webhook> {
     return await this.#transport.call('PATCH', webhookPath(id), withBody(change, options));
   }
 
-  /** PUT /v1/webhooks/:webhookId: also the secret; the old one goes on signing beside it for 24 h. */
+  /** PUT /v1/webhooks/:webhookId: changes the webhook, including the secret. The old secret also signs for 24 h. */
   async put(id: string, change: WebhookPut, options?: CallOptions): Promise<Webhook> {
     return await this.#transport.call('PUT', webhookPath(id), withBody(change, options));
   }
 
-  /** DELETE /v1/webhooks/:webhookId: with its log; pending deliveries are cancelled. */
+  /** DELETE /v1/webhooks/:webhookId: deletes the webhook with its log, and cancels pending deliveries. */
   async delete(id: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', webhookPath(id), options);
   }
 
-  /** POST /v1/webhooks/:webhookId/test: sends one event and reports the outcome; it may take 10 s. */
+  /** POST /v1/webhooks/:webhookId/test: sends one event and returns the outcome; this may take 10 s. */
   async test(id: string, options?: CallOptions): Promise<WebhookTest> {
     return await this.#transport.call('POST', webhookPath(id, 'test'), options);
   }
 
-  /** The event of a genuine delivery. It calls nothing: receivers without a client use `verifyWebhook`. */
+  /** Returns the event of a genuine delivery. Sends no request: receivers without a client use `verifyWebhook`. */
   async verify(delivery: WebhookDelivery): Promise<Event> {
     return await verifyWebhook(delivery);
   }

@@ -8,7 +8,7 @@ export type Circumstances = {
 };
 
 /**
- * The error that ended a call, as RtcError. Where there is something to do about it, the hint says it:
+ * Converts the error that ended a call to an RtcError. If the caller can do something about it the error has a hint:
  * `https://127.0.0.1:3000 answers without TLS`, and `use http://127.0.0.1:3000`.
  */
 export function explainConnection(
@@ -27,19 +27,19 @@ export function explainConnection(
   return error('unreachable', reason, hint);
 }
 
-/** Whether the connection ended after the request was under way, so that nobody knows what became of it. */
+/** Whether the connection ended after the request was sent, so that its outcome is unknown. */
 export function isBroken({ code, cause }: RtcError): boolean {
   return code === 'unreachable' && BROKEN.includes(rootOf(cause).code);
 }
 
 const BROKEN: readonly string[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
-/** The error at the root of what fetch or undici rejected with. */
+/** The root cause of a rejection of fetch or undici. */
 type RootError = {
-  /** Code of the system, of OpenSSL or of undici; empty where the runtime gives none. */
+  /** Code of the system, of OpenSSL or of undici; empty when the runtime has none. */
   readonly code: string;
   readonly message: string;
-  /** Bytes that had come over the connection; undefined when that is not known. */
+  /** Bytes that were received over the connection; undefined when the number is unknown. */
   readonly bytesRead: number | undefined;
 };
 
@@ -57,7 +57,7 @@ function reasonOf({ code, message, bytesRead }: RootError, origin: string): Reas
 }
 
 function closedReason(bytesRead: number | undefined, origin: string): Reason {
-  // A TLS server hangs up on plain HTTP; so does one that stops just now.
+  // A TLS server closes the connection after plain HTTP. So does a server that is stopping.
   if (bytesRead === 0 && origin.startsWith('http:')) {
     return {
       reason: `${origin} closed the connection without an answer`,
@@ -105,19 +105,24 @@ const CERTIFICATE_ERRORS: Readonly<Record<string, Required<Reason>>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: { reason: 'is for another name', hint: 'use the name that it is for' },
 };
 
-/** The error itself if it has a code, or else its cause, or the first of several (one for each address tried). */
+/**
+ * Returns the error itself if it has a code, or else its cause, or the first of several (one for each address that was
+ * tried).
+ */
 function rootOf(error: unknown): RootError {
   if (!isObject(error)) return { code: '', message: withoutQueries(String(error)), bytesRead: undefined };
   const { code, cause, errors, name, message, socket } = error;
   const inner = Array.isArray(errors) ? errors[0] : cause;
-  // undici gives its parser's error a code in some cases only.
+  // undici's parser error has a code only in some cases.
   const known = typeof code === 'string' ? code : name === 'HTTPParserError' ? 'HPE_' : '';
   if (known === '' && inner !== undefined) return rootOf(inner);
   const bytesRead = isObject(socket) && typeof socket.bytesRead === 'number' ? socket.bytesRead : undefined;
   return { code: known, message: withoutQueries(String(message ?? '')), bytesRead };
 }
 
-/** Some runtimes put the whole address into the message; the query of a download is what grants access to it. */
+/**
+ * Removes queries: some runtimes put the whole address into the message, and the query of a download grants access to it.
+ */
 function withoutQueries(message: string): string {
   return message.replaceAll(/(https?:\/\/[^\s?)]*)\?[^\s)]*/g, '$1');
 }

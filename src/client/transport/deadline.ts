@@ -1,6 +1,7 @@
 /**
- * One signal for all that ends a call: the caller's signal, the close of the client and a time limit. Made by hand,
- * since AbortSignal.any keeps every signal alive for as long as the longest-lived of them in Node 20 and 22.
+ * Combines everything that ends a call into one signal: the caller's signal, the close of the client and a time limit.
+ * Written by hand, because in Node 20 and 22 AbortSignal.any keeps every signal alive for as long as the longest-lived of
+ * them.
  */
 export class Deadline {
   readonly #controller = new AbortController();
@@ -31,7 +32,7 @@ export class Deadline {
     return this.#isTimedOut;
   }
 
-  /** The time limit counts anew from here. */
+  /** Starts the time limit again. */
   restart(): void {
     this.stop();
     this.#timer = setTimeout(() => {
@@ -40,7 +41,7 @@ export class Deadline {
     }, this.#timeoutMs);
   }
 
-  /** Time does not count from here, until a restart. */
+  /** Stops the time limit until a restart. */
   stop(): void {
     clearTimeout(this.#timer);
   }

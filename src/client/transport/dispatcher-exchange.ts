@@ -27,7 +27,7 @@ export type DispatcherBody = AsyncIterable<Uint8Array> & {
   destroy(): unknown;
 };
 
-/** @param given a dispatcher, which stays open, or a function that opens one for this exchange alone */
+/** @param given a dispatcher, which stays open, or a function that opens one only for this exchange */
 export function dispatcherExchange(given: HttpDispatcher | (() => Promise<HttpDispatcher>)): HttpExchange {
   let own: Promise<HttpDispatcher> | undefined;
   const dispatcher = async (): Promise<HttpDispatcher> => {
@@ -36,7 +36,7 @@ export function dispatcherExchange(given: HttpDispatcher | (() => Promise<HttpDi
     return await own;
   };
   return {
-    // Sent byte for byte.
+    // The path is sent byte for byte.
     wirePath: (_origin, path) => path,
     send: async ({ method, origin, path, headers, body }: WireRequest, signal): Promise<HttpResponse> => {
       const opened = await dispatcher();
@@ -47,7 +47,7 @@ export function dispatcherExchange(given: HttpDispatcher | (() => Promise<HttpDi
       return { status, statusText, headers: flatten(response.headers), body: byteStream(response.body) };
     },
     close: async () => {
-      // The call that needed a dispatcher has reported why it could not be opened.
+      // A call that needed the dispatcher has reported why it could not be opened.
       const opened = await own?.catch(() => undefined);
       await opened?.destroy?.();
     },

@@ -4,24 +4,27 @@ import { parseUrl } from './service-url.ts';
 import type { Transport } from './transport.ts';
 
 export type DownloadOptions = {
-  /** Goes on after that many bytes, which the caller has already; default 0. */
+  /** Number of bytes that the caller has already; the download continues after them. Default 0. */
   readonly from?: number;
-  /** Ends the reading of the body too. */
+  /** Also ends the reading of the body. */
   readonly signal?: AbortSignal;
 };
 
 export type Download = {
-  /** Offset of `body` in the file, in bytes: `from`, or 0 when the server sends the whole file all the same. */
+  /** Offset of `body` in the file, in bytes: `from`, or 0 when the server sends the whole file nevertheless. */
   readonly start: number;
-  /** Size of the whole file; undefined when the response does not say it. */
+  /** Size of the whole file; undefined when the response does not contain it. */
   readonly sizeBytes: number | undefined;
-  /** Read it to its end, or leave it early. Throws RtcError when the transfer breaks off. */
+  /** Read it to its end, or leave the loop early. Throws RtcError when the transfer is interrupted. */
   readonly body: AsyncIterable<Uint8Array>;
 };
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-/** From the service itself, or, where it redirects, from there: without our signature, and no further. */
+/**
+ * Downloads from the service, or from the address that it redirects to, without our signature. A second redirect is an
+ * error.
+ */
 export async function download(
   transport: Transport,
   path: string,

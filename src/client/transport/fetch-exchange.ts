@@ -30,7 +30,7 @@ export function fetchExchange(fetch: Fetch): HttpExchange {
   return {
     wirePath: wirePathOfFetch,
     send: async ({ method, origin, path, headers, body }: WireRequest, signal): Promise<HttpResponse> => {
-      // Uncompressed: length and ranges are those of the file.
+      // Uncompressed, because length and ranges are those of the file.
       const sent = { 'accept-encoding': 'identity', ...headers };
       const init = { method, headers: sent, redirect: 'manual', signal } as const;
       const response = await fetch(origin + path, body === undefined ? init : { ...init, body });
@@ -46,8 +46,8 @@ export function fetchExchange(fetch: Fetch): HttpExchange {
 }
 
 /**
- * fetch normalises addresses, and the signature must cover what is sent.
- * @throws TypeError where fetch would address another resource: it takes `/v1/rooms/%2E%2E` for `/v1/`
+ * fetch normalises addresses, and the signature must cover the sent path.
+ * @throws TypeError when fetch would address another resource: it takes `/v1/rooms/%2E%2E` for `/v1/`
  */
 function wirePathOfFetch(origin: string, path: string): string {
   const { pathname, search } = new URL(origin + path);
@@ -62,7 +62,7 @@ function byteStream(body: FetchBody | null): ByteStream {
   return {
     [Symbol.asyncIterator]: () => readAll(body),
     cancel: async () => {
-      // A connection that broke meanwhile has nothing left to cancel.
+      // Cancelling fails if the connection is broken already.
       await body?.cancel().catch(() => undefined);
     },
   };

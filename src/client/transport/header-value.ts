@@ -1,4 +1,7 @@
-/** Whether a header can carry the text, RFC 9110, section 5.5: a line end is what is left of many a file. */
+/**
+ * Whether a header can contain the text (RFC 9110, section 5.5). Text of a file often ends with a line end, which no header
+ * can contain.
+ */
 export function isHeaderValue(text: string): boolean {
   return !/[^\t\x20-\x7e\x80-\xff]/.test(text);
 }

@@ -27,7 +27,7 @@ export function transcriptionPath(id: string): string {
   return `/v1/transcriptions${pathOf(id)}`;
 }
 
-/** Time limit of a long poll: its wait, and 15 s for the call itself; undefined for the client's own limit. */
+/** Returns the time limit of a long poll: its wait, and 15 s for the call itself; undefined for the client's own limit. */
 export function timeoutOfWait(waitSeconds: number | undefined): number | undefined {
   return waitSeconds === undefined || waitSeconds === 0 ? undefined : waitSeconds * 1000 + 15_000;
 }
@@ -36,7 +36,7 @@ export function withBody(body: object, options: CallOptions | undefined): SendOp
   return { ...options, body: JSON.stringify(body) };
 }
 
-/** Query string with the values that are not undefined, each percent-encoded; empty without any. */
+/** Returns the query string with the values that are not undefined, each percent-encoded; empty without values. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(values).filter(([, value]) => value !== undefined);
   const encoded = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
@@ -47,13 +47,13 @@ export function splitList(header: string | undefined): readonly string[] {
   return (header ?? '').split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
 }
 
-/** The body of a service that is not ready. Throws the error again when it has another body. */
+/** Returns the body of a service that is not ready. Throws the error again when the body has another shape. */
 export function readinessOf(error: RtcError): Readiness {
   try {
     const value: unknown = JSON.parse(error.body ?? '');
     if (isReadiness(value)) return value;
   } catch {
-    // A proxy's page: the original error says so.
+    // The page of a proxy: the original error describes it.
   }
   throw error;
 }

@@ -7,7 +7,7 @@ import { parseRetryAfter } from './retry.ts';
 /** The request line, for the message of an error. */
 export type RequestLine = { readonly method: string; readonly path: string; readonly origin?: string };
 
-/** Reads the whole body, and gives up past `maxBytes`: a response must not fill the memory. */
+/** Reads the whole body. Throws for more than `maxBytes`, because a response must not fill the memory. */
 export async function readResponse(
   response: HttpResponse,
   line: RequestLine,
@@ -22,13 +22,13 @@ export async function readResponse(
       requestId: headers['x-request-id'],
       detail: `the answer is larger than ${maxBytes} bytes`,
     });
-  // The content-length of a HEAD is that of the GET, whose body does not come.
+  // The content-length of a HEAD is that of the GET, but there is no body.
   const announced = line.method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
   if (announced > maxBytes) {
     await response.body.cancel();
     throw tooLarge();
   }
-  // The service's JSON has no byte order mark; another server's is kept, so that its body is shown as it came.
+  // The service's JSON has no byte order mark. That of another server is kept, so that its body is shown unchanged.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let body = '';
   let size = 0;
@@ -41,7 +41,7 @@ export async function readResponse(
   return { status, statusText, headers, body: body + decoder.decode() };
 }
 
-/** The body as JSON; undefined for an empty one. */
+/** Returns the parsed JSON of the body; undefined for an empty one. */
 export function parseResponse(response: ServiceResponse, line: RequestLine): unknown {
   if (response.body === '') return undefined;
   if (isJson(response)) {
@@ -54,7 +54,7 @@ export function parseResponse(response: ServiceResponse, line: RequestLine): unk
   throw notTheService(response, line, { how: `with ${contentType(response)} instead of JSON` });
 }
 
-/** The error that a response of 300 or more stands for. */
+/** Returns the error for a response of 300 or more. */
 export function errorOfResponse(response: ServiceResponse, line: RequestLine, nowMs: number): RtcError {
   const problem = isJson(response) ? tryParse(response.body) : undefined;
   const retryAfterSeconds = parseRetryAfter(response.headers['retry-after'], nowMs);
@@ -85,7 +85,9 @@ export function errorOfResponse(response: ServiceResponse, line: RequestLine, no
   return notTheService(response, line, { how: describeBody(response) });
 }
 
-/** How Go's server (and with it Caddy and Traefik), nginx and Apache respond to plain HTTP on a TLS port. */
+/**
+ * Whether this is the response of Go's server (and with it Caddy and Traefik), nginx or Apache to plain HTTP on a TLS port.
+ */
 function isPlainHttpToTls({ status, body }: ServiceResponse): boolean {
   const says = /HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)|plain HTTP to an SSL-enabled/i;
   return status === 400 && says.test(body);
@@ -133,7 +135,7 @@ function unexpected(
   return new RtcError({ ...line, code: 'unexpected-answer', status, body, requestId, ...more });
 }
 
-/** The statuses by which a proxy says that the service behind it does not respond. */
+/** The statuses with which a proxy reports that the service behind it does not respond. */
 function isFromGateway({ status }: ServiceResponse): boolean {
   return status >= 502 && status <= 504;
 }
@@ -151,7 +153,7 @@ function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON after all: reported as such by the caller.
+    // Not JSON. The caller reports that.
     return undefined;
   }
 }

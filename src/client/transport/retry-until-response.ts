@@ -7,18 +7,18 @@ export type WaitDeps = {
 };
 
 export type WaitOptions = {
-  /** Ends the waiting, and the iteration that waits: it throws RtcError `aborted`. */
+  /** Ends the wait and the iteration, which then throws RtcError `aborted`. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with an error that may pass, once each time that the service goes away. */
+  /** Called with a temporary error, once each time that the service becomes unavailable. */
   readonly onInterruption?: ((error: RtcError) => void) | undefined;
-  /** Called when the service is back. */
+  /** Called when the service is available again. */
   readonly onResumption?: (() => void) | undefined;
 };
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5000;
 
-/** Repeats a call until it has a response: it waits for a service that goes away, restarts or is overloaded. */
+/** Repeats a call until it has a response: waits for a service that is unavailable, restarts or is overloaded. */
 export async function retryUntilResponse<T>(
   deps: WaitDeps,
   options: WaitOptions,
@@ -37,7 +37,10 @@ export async function retryUntilResponse<T>(
   }
 }
 
-/** No connection, an overloaded service, one that shuts down, or a proxy whose service is away. */
+/**
+ * Whether the error may be temporary: no connection, an overloaded service, one that shuts down, or a proxy without its
+ * service.
+ */
 function mayPass({ code, status }: RtcError): boolean {
   if (code === 'unreachable' || code === 'timed-out') return true;
   return status !== undefined && (status >= 500 || status === 408 || status === 429);

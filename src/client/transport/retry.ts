@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../contract/errors.ts';
 
 /*
- * GET and DELETE are sent again on 429 and 503: the service states these before it has done anything, and both methods
- * may be repeated. A POST carries an Idempotency-Key, under which it is done once, and is sent again where that helps soon:
- * not when a recorder or an add-on is missing. Retry-After is honoured up to a bound; a server that asks for a longer
- * pause gets its response passed on instead.
+ * Decides about retries. GET and DELETE are sent again on 429 and 503: the service sends these before it does anything, and
+ * both methods may be repeated. A POST has an Idempotency-Key, so that it takes effect once; it is sent again when that
+ * helps soon, and not when a recorder or an add-on is missing. Retry-After is honoured up to a limit. If a server asks for a
+ * longer pause, its response is passed on.
  */
 
 const RETRIED_METHODS: ReadonlySet<string> = new Set(['GET', 'DELETE']);
@@ -17,22 +17,22 @@ const RETRIED_POSTS: ReadonlySet<string> = new Set([
   'idempotency-in-progress',
 ] satisfies ErrorCode[]);
 
-/** The longest pause that a caller is made to wait through, in milliseconds. */
+/** Maximum pause before a retry, in milliseconds. */
 const MAX_RETRY_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 
 export type RetrySubject = {
   readonly method: string;
   readonly status: number;
-  /** The code of the problem in the response to a POST. */
+  /** Problem code of the response to a POST. */
   readonly code: string | undefined;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly retryAfterSeconds: number | undefined;
 };
 
-/** How long to wait before the next attempt, in milliseconds; undefined when there is to be none. */
+/** Returns the pause before the next attempt, in milliseconds; undefined when there is none. */
 export function retryPauseMs(subject: RetrySubject, random: () => number): number | undefined {
   if (!isRetried(subject) || subject.attempt >= subject.maxAttempts) return undefined;
   if (subject.retryAfterSeconds !== undefined) {
@@ -42,7 +42,7 @@ export function retryPauseMs(subject: RetrySubject, random: () => number): numbe
   return spreadPauseMs(subject.attempt, random);
 }
 
-/** The pause after an attempt that was not told how long to wait, in milliseconds. */
+/** Returns the pause after a response without Retry-After, in milliseconds. */
 export function spreadPauseMs(attempt: number, random: () => number): number {
   const ceilingMs = FIRST_PAUSE_MS * 2 ** (attempt - 1);
   return ceilingMs / 2 + (ceilingMs / 2) * random();
@@ -53,7 +53,7 @@ function isRetried({ method, status, code }: RetrySubject): boolean {
   return RETRIED_METHODS.has(method) && RETRIED_STATUS.has(status);
 }
 
-/** Retry-After in seconds from now, from either form of RFC 9110, section 10.2.3. */
+/** Parses Retry-After, in either form of RFC 9110, section 10.2.3, as seconds from now. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim());
@@ -61,7 +61,7 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
-/** Waits; rejects with the signal's reason as soon as it aborts. */
+/** Waits. Rejects with the signal's reason as soon as it aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason);

@@ -1,7 +1,7 @@
 /** The service's address: the origin to connect to, and the prefix of every path (`` or `/rtc`). */
 export type ServiceUrl = { readonly origin: string; readonly prefix: string };
 
-/** A base address that cannot be used. `reason` follows the name of the setting that it comes from. */
+/** A base address that cannot be used. `reason` is text to follow the name of the setting. */
 export class InvalidUrlError extends TypeError {
   readonly reason: string;
 
@@ -25,7 +25,7 @@ export function parseServiceUrl(text: string): ServiceUrl {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new InvalidUrlError(`must start with http:// or https://, not ${url.protocol}//`);
   }
-  // The value itself stays out of the message: a password may be in it.
+  // The message does not contain the value, because that may contain a password.
   if (url.username !== '' || url.password !== '') {
     throw new InvalidUrlError('must not contain a user name or password');
   }
@@ -34,12 +34,15 @@ export function parseServiceUrl(text: string): ServiceUrl {
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
-/** URL.parse, which Node 20 does not have. */
+/** Replaces URL.parse, which Node 20 does not have. */
 export function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** Path from its segments, each percent-encoded; also dots, so that no proxy takes a room named `..` for a parent. */
+/**
+ * Joins segments to a path, each percent-encoded. Dots are encoded too, so that no proxy takes a room named `..` for a
+ * parent.
+ */
 export function pathOf(...segments: readonly string[]): string {
   return segments.map((segment) => `/${encodeSegment(segment)}`).join('');
 }

@@ -5,7 +5,7 @@ export type RequestSigner = (request: SignableRequest) => string | Promise<strin
 
 const encoder = new TextEncoder();
 
-/** Signs with WebCrypto, which every runtime has; the signature that contract/signing.ts makes with node:crypto. */
+/** Signs with WebCrypto, which every runtime has. The signature equals that of contract/signing.ts with node:crypto. */
 export function createWebCryptoSigner(apiSecret: string): RequestSigner {
   let key: ReturnType<typeof importKey> | undefined;
   return async (request) => {
@@ -18,13 +18,13 @@ export function createWebCryptoSigner(apiSecret: string): RequestSigner {
   };
 }
 
-/** HMAC-SHA256 by WebCrypto, for a key that is used once. */
+/** HMAC-SHA256 with WebCrypto, for a key that is used once. */
 export async function hmacSha256(key: Uint8Array, message: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.sign('HMAC', await importKey(key), new Uint8Array(message)));
 }
 
 async function importKey(secret: Uint8Array) {
-  // HMAC pads a short key with zeros: one zero byte is the empty key, which WebCrypto refuses to import.
+  // HMAC pads a short key with zeros, so one zero byte equals the empty key, which WebCrypto rejects.
   const bytes = secret.length === 0 ? new Uint8Array(1) : new Uint8Array(secret);
   return await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
 }

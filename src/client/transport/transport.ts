@@ -29,7 +29,7 @@ const DEFAULT_MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const DEFAULT_MAX_ATTEMPTS = 3;
 const DEFAULT_USER_AGENT = 'rtc-service-client';
 
-/** Signs, sends, times out, retries and bounds; knows no endpoint. Calls may be under way: close() ends them. */
+/** Signs and sends requests, with time limits, retries and size limits. Knows no endpoint. close() ends running calls. */
 export class Transport {
   readonly #options: RtcClientOptions;
   readonly #url: ServiceUrl;
@@ -49,13 +49,14 @@ export class Transport {
     this.#clock = options.clock ?? Date.now;
   }
 
-  /** How iterations that follow something pause. */
+  /** Dependencies of iterations that wait. */
   get waiting(): WaitDeps {
     return { pause: this.#options.pause, random: this.#options.random };
   }
 
   /**
-   * The JSON of the response. The service's schemas shape it; what comes from elsewhere is mostly not an object.
+   * Returns the JSON of the response, whose shape the service's schemas guarantee. The JSON of another server is mostly not
+   * an object.
    * @throws RtcError
    */
   async call<T>(method: string, path: string, options?: SendOptions): Promise<T> {
@@ -74,7 +75,7 @@ export class Transport {
     });
   }
 
-  /** @throws RtcError for every response of 300 or more, and for none */
+  /** @throws RtcError for every response of 300 or more, and without a response */
   async send(method: string, path: string, options: SendOptions = {}): Promise<ServiceResponse> {
     const line: RequestLine = { method: method.toUpperCase(), path, origin: this.#url.origin };
     const isKeyed = line.method === 'POST' && options.signed !== false;
@@ -87,7 +88,7 @@ export class Transport {
     }
   }
 
-  /** The response, or why there is none and when to try again, if at all. */
+  /** Returns the response, or the error and the pause before the next attempt, if there is one. */
   async #tryOnce(line: RequestLine, options: SendOptions, attempt: number): Promise<Outcome> {
     const maxAttempts = options.maxAttempts ?? this.#options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS;
     const random = this.#options.random ?? Math.random;
@@ -106,9 +107,9 @@ export class Transport {
   }
 
   /**
-   * One attempt of a signed GET whose body the caller reads to its end or cancels: it may be of any size and take any
-   * time, but the transfer must not stand still. Redirects are returned as they are.
-   * @throws RtcError for every response of 400 or more, and for none
+   * Makes one attempt of a signed GET whose body the caller reads to its end or cancels. The body may have any size and take
+   * any time, but the transfer must not stall. Redirects are returned as they are.
+   * @throws RtcError for every response of 400 or more, and without a response
    */
   async open(path: string, options: OpenOptions = {}): Promise<HttpResponse> {
     const line: RequestLine = { method: 'GET', path };
@@ -116,7 +117,7 @@ export class Transport {
     return await this.#open(line, { ...request, headers: { ...headers, ...options.headers } }, options);
   }
 
-  /** The same of any other address, unsigned. Its query may be a secret and is in no error. */
+  /** Like open, but for any other address, and unsigned. The query may be secret and is in no error. */
   async openForeign(url: URL, options: OpenOptions = {}): Promise<HttpResponse> {
     const line: RequestLine = { method: 'GET', path: url.pathname };
     const path = url.pathname + url.search;
@@ -128,14 +129,14 @@ export class Transport {
     );
   }
 
-  /** Ends the calls that still run. */
+  /** Ends running calls. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#exchange.close();
   }
 
   async #open(line: RequestLine, request: WireRequest, { signal }: OpenOptions): Promise<HttpResponse> {
-    // A foreign address carries its signature in its query: the observer does not see it.
+    // A foreign address has its signature in its query, so the observer is not called.
     if (request.origin === this.#url.origin) this.#options.observer?.onRequest?.(request);
     this.#throwIfClosed(line);
     const deadline = new Deadline([signal, this.#closing.signal], this.#timeoutMs());
@@ -185,7 +186,7 @@ export class Transport {
     }
   }
 
-  /** Returns what to abort when the request has ended. */
+  /** Returns a controller to abort when the request has ended. */
   #watchSlowness(request: WireRequest, timeoutMs: number): AbortController | undefined {
     const { observer, pause: wait = pause } = this.#options;
     if (observer?.onSlow === undefined) return undefined;
@@ -251,7 +252,10 @@ function exchangeOf({ dispatcher, fetch }: RtcClientOptions): HttpExchange {
   return fetchExchange(fetch ?? ((url, init) => globalThis.fetch(url, init)));
 }
 
-/** The body of an opened response. Time counts only while the next chunk is awaited, not while the caller has one. */
+/**
+ * Limits the time for the body of an opened response. Time counts only while the next chunk is awaited, not while the caller
+ * uses one.
+ */
 function guarded(
   { body }: HttpResponse,
   deadline: Deadline,

@@ -35,7 +35,7 @@ export function fiscalErrorResponse(
   return { status, body: fiscalError(status, message, rest) };
 }
 
-/** For the OpenAPI document: an error that the route answers by itself. */
+/** Describes an error response of the route itself for the OpenAPI document. */
 export function describeFiscalError(description: string, example: FiscalError): SuccessResponse {
   return { description, schema: FiscalErrorSchema, example };
 }

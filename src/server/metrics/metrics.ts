@@ -236,7 +236,7 @@ function createLossCounters(registry: Registry) {
     labelNames: ['kind'],
     registers,
   });
-  // From the start at 0: an increase from nothing is none to Prometheus.
+  // Starts the series at 0, because Prometheus sees no increase in a new series.
   for (const kind of ['delivery', 'reconciler']) takeovers.inc({ kind }, 0);
   const auditEntries = new Counter({
     name: 'rtc_audit_entries_lost_total',

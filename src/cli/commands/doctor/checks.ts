@@ -17,7 +17,7 @@ export type Check = {
   readonly check: string;
   readonly status: CheckStatus;
   readonly detail: string;
-  /** The next step; empty where there is none. */
+  /** The next step for the user; empty when there is none. */
   readonly next: string;
 };
 

@@ -18,7 +18,7 @@ export type Waiting = {
 export type Forwarded = {
   readonly event: Event;
   readonly outcome: PostOutcome;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
   readonly durationMs: number;
   /** It stays in the queue. */

@@ -81,16 +81,15 @@ class RefusedCommand extends Error {
 }
 
 /**
- * Sends the commands on a connection of their own: they are sent once a scrape at most, so keeping one open would
- * gain little. Rejects with a RefusedCommand when Redis refuses one, and with another error when Redis cannot be reached in
- * time.
+ * Sends the commands on a new connection: they are sent at most once a scrape, so that a permanent connection would gain
+ * little. Rejects with a RefusedCommand when Redis rejects one, and with another error when Redis cannot be reached in time.
  */
 export async function askRedis(
   url: URL,
   commands: readonly (readonly string[])[],
   timeoutMs: number,
 ): Promise<readonly unknown[]> {
-  // Loaded only where REDIS_URL is set.
+  // Loaded only when REDIS_URL is set.
   const { createClient, ErrorReply } = await import('@redis/client');
   const socket = { connectTimeout: timeoutMs, reconnectStrategy: false } as const;
   // Sends nothing but the commands, so that a user with few rights is enough.

@@ -190,7 +190,7 @@ type BucketAddress = {
   readonly bucket: string;
   readonly region: string;
   readonly endpoint: string | undefined;
-  /** Whether the bucket is in the path and not in the host name. */
+  /** Whether the bucket's name is in the path instead of the host name. */
   readonly forcePathStyle: boolean;
 };
 
@@ -204,7 +204,7 @@ function objectUrl(address: BucketAddress, key: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}/${path}`;
 }
 
-/** RFC 3986, which is what AWS signs: encodeURIComponent leaves five characters as they are. */
+/** Encodes as in RFC 3986, which AWS signs: encodeURIComponent leaves five characters unencoded. */
 function encodePart(part: string): string {
   return encodeURIComponent(part).replace(
     /[!'()*]/g,

@@ -51,7 +51,7 @@ async function makeRecordingFolder(directory: string, filepath: string): Promise
       if (await isMade(folder)) await setMode(folder, mode);
     }
   } catch {
-    // If something is wrong with the folder, the recorder reports it.
+    // If the folder cannot be used, the recorder reports it.
   }
 }
 
@@ -65,7 +65,9 @@ async function isMade(folder: string): Promise<boolean> {
   }
 }
 
-/** Sets the mode separately, because mkdir's is reduced by the umask, and not through a link that replaced the folder. */
+/**
+ * Sets the mode separately, because the umask reduces the mode of mkdir. Does not follow a link that replaced the folder.
+ */
 async function setMode(folder: string, mode: number): Promise<void> {
   const handle = await open(folder, THIS_FOLDER);
   try {

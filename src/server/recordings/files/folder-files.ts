@@ -154,7 +154,7 @@ async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Large enough for a disk, small enough for many readers at once. */
+/** Bytes of a chunk: large enough for a disk, small enough for many readers at once. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**

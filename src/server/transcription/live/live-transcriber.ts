@@ -64,7 +64,7 @@ export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> &
 export type LiveTranscriber = {
   /** Looks for transcriptions to claim at once, because the engine has a new language. */
   readonly wake: () => void;
-  /** Seconds of speech that wait for recognition. */
+  /** Returns the seconds of speech that wait for recognition. */
   readonly waitingSeconds: () => number;
   /** Stores everything said so far and releases the leases. */
   readonly close: () => Promise<void>;

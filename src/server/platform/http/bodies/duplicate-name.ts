@@ -46,7 +46,7 @@ export function findDuplicateName(text: string): string | undefined {
   return undefined;
 }
 
-/** Resolves escapes: `\u0061` is the same name as `a`. */
+/** Resolves escapes, because `\u0061` is the same name as `a`. */
 function nameOf(text: string, start: number, end: number): string {
   const name = text.slice(start + 1, end);
   return name.includes('\\') ? JSON.parse(`"${name}"`) : name;

@@ -66,12 +66,12 @@ function rateLimited(limit: number, headers: Readonly<Record<string, string>> = 
 }
 
 /*
- * Fixed windows of one second per key. It counts synchronously: a limiter that awaits its store between counting and
- * comparing refuses a whole pipelined burst, because every request then sees the count of the last one.
+ * Limits requests per key in fixed windows of one second. Counts synchronously: a limiter that awaits its store between
+ * counting and comparing rejects a whole pipelined burst, because every request then sees the count of the last one.
  */
 
 const WINDOW_MS = 1000;
-/** Bounds the memory. Beyond it the key with the oldest window is forgotten. */
+/** Limits the memory. Beyond it the key with the oldest window is dropped. */
 const MAX_KEYS = 10_000;
 
 type RateLimitState = {
