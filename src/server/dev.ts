@@ -27,10 +27,7 @@ import type { WorkerKind } from './transcription/store.ts';
 
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
-  /**
-   * Required add-ons: an error of one of them ends the development server. Beside a real LiveKit the other add-ons are
-   * started too, if possible.
-   */
+  /** Required add-ons, whose errors end the server. Beside a real LiveKit the others are started too, if possible. */
   readonly with: readonly DevAddOn[];
   /** Add-ons that are not started. */
   readonly without: readonly DevAddOn[];
