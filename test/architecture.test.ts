@@ -389,8 +389,8 @@ function forbiddenProcessMembers({ path, processMembers }: SourceModule): readon
     .map((member) => `${path}: process.${member}`);
 }
 
-describe('the house', () => {
-  it('has its rooms', () => {
+describe('the source tree', () => {
+  it('has the documented folders', () => {
     const rooms = new Set(modules.map(({ path }) => roomOf(path)?.[0]));
     for (const room of [
       'bin/',
@@ -404,27 +404,27 @@ describe('the house', () => {
     expect(modules.length).toBeGreaterThan(100);
   });
 
-  it('imports along the arrows only', () => {
+  it('has only imports along the arrows', () => {
     expect(modules.flatMap(forbiddenArrows)).toEqual([]);
   });
 
-  it('imports each package where it belongs only', () => {
+  it('imports each package only where the tables allow it', () => {
     expect(modules.flatMap(forbiddenPackages)).toEqual([]);
   });
 
-  it('imports nothing that is not written down', () => {
+  it('imports nothing that the tables do not list', () => {
     expect(modules.filter((module) => module.hasUnknownImports).map(({ path }) => path)).toEqual([]);
   });
 
-  it('has no cycles', () => {
+  it('has no import cycles', () => {
     expect(importCycles(modules).map((cycle) => cycle.join(' -> '))).toEqual([]);
   });
 
-  it('ends the process and reads the environment at its edge only', () => {
+  it('ends the process and reads the environment only in the entry points', () => {
     expect(modules.flatMap(forbiddenProcessMembers)).toEqual([]);
   });
 
-  it('does nothing on import but define things', () => {
+  it('does nothing on import except define things', () => {
     const acting = modules.filter(({ actsOnImport }) => actsOnImport).map(({ path }) => path);
     expect(acting.filter((path) => !ACTING_ON_IMPORT.includes(path))).toEqual([]);
   });
@@ -433,19 +433,19 @@ describe('the house', () => {
     expect(modules.filter((module) => module.hasDefaultExport).map(({ path }) => path)).toEqual([]);
   });
 
-  it('has an index.ts at the three published doors only', () => {
+  it('has an index.ts only in the three published folders', () => {
     const indexes = modules.map(({ path }) => path).filter((path) => /(^|\/)index\.[jt]s$/.test(path));
     expect(indexes.filter((path) => !INDEX_FILES.includes(path))).toEqual([]);
   });
 
-  it('has no folder for what has no name', () => {
+  it('has no folder named helpers, utils or common', () => {
     const paths = readSourceModules(root, ['bin', 'src', 'test', 'scripts', 'bench', 'prove']).map(
       ({ path }) => path,
     );
     expect(paths.filter((path) => /(^|\/)(utils?|helpers?|common|misc|lib)\//.test(path))).toEqual([]);
   });
 
-  it('has no file that is too long to read', () => {
+  it('has no file over the limit of lines', () => {
     const long = modules.filter(({ path, lineCount }) => lineCount > MAX_LINES && !isGenerated(path));
     expect(long.map(({ path, lineCount }) => `${path}: ${lineCount} lines`)).toEqual([]);
   });
@@ -455,7 +455,7 @@ function isGenerated(path: string): boolean {
   return path.startsWith('src/fiscal/data/');
 }
 
-describe('the rules', () => {
+describe('the rules of the source tree', () => {
   const parse = (source: string, path = 'src/server/rooms/some.ts') => parseModule(path, source);
 
   it('see static, dynamic, type and re-exporting imports alike', () => {
@@ -524,7 +524,7 @@ describe('the rules', () => {
     expect(forbiddenProcessMembers(parse(source))).toHaveLength(1);
   });
 
-  it('see a cycle, also one that only types close', () => {
+  it('see a cycle, also one that only type imports close', () => {
     const cycle = [
       parse(`import { b } from './b.ts';`, 'src/a.ts'),
       parse(`import { c } from './c.ts';`, 'src/b.ts'),
@@ -533,7 +533,7 @@ describe('the rules', () => {
     expect(importCycles(cycle)).toEqual([['src/a.ts', 'src/b.ts', 'src/c.ts', 'src/a.ts']]);
   });
 
-  it('take no lazy import for a cycle: it is how one is opened', () => {
+  it('do not take a lazy import for a cycle, because it breaks one', () => {
     const lazy = [
       parse(`const b = () => import('./b.ts');`, 'src/a.ts'),
       parse(`import type { A } from './a.ts';`, 'src/b.ts'),

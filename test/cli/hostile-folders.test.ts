@@ -36,7 +36,7 @@ function rtc(argv: readonly string[], env: Readonly<Record<string, string>>, std
 }
 
 describe.runIf(process.platform === 'linux')(
-  'a folder in which nothing can be made',
+  'a folder in which no file can be created',
   { timeout: 60_000 },
   () => {
     const SERVE = { API_KEY: 'key', API_SECRET: 'a-secret-of-32-characters-0000000', PORT: '0' };
@@ -44,7 +44,7 @@ describe.runIf(process.platform === 'linux')(
     it.each([
       ['/proc/rtc', 'ENOENT'],
       ['/dev/null/rtc', 'ENOTDIR'],
-    ])('as DATA_DIR (%s) is a clear error of serve and of dev', async (folder, reason) => {
+    ])('as DATA_DIR (%s) causes a clear error of serve and of dev', async (folder, reason) => {
       for (const argv of [['serve'], ['dev', '--media', 'embedded', '--port', '0']]) {
         const { code, stderr, isKilled } = await rtc(argv, { ...SERVE, DATA_DIR: folder });
         expect([argv[0], isKilled, code]).toEqual([argv[0], false, 1]);
@@ -53,13 +53,13 @@ describe.runIf(process.platform === 'linux')(
       }
     });
 
-    it('as DATA_DIR is told as one where it is a file', async () => {
+    it('as DATA_DIR causes an error that says that it is a file', async () => {
       const { code, stderr } = await rtc(['serve'], { ...SERVE, DATA_DIR: '/etc/passwd' });
       expect([code, stderr.split('\n')[0]]).toEqual([1, 'Error: /etc/passwd is not a folder']);
     });
 
     it.each(['/proc/rtc', '/dev/null'])(
-      'as the cache (%s) leaves everything as it is, without one',
+      'as the cache (%s) is left unused, and the command works without a cache',
       async (folder) => {
         for (const name of ['HOME', 'XDG_CACHE_HOME']) {
           const { code, stderr } = await rtc(['version'], { [name]: folder });
@@ -68,13 +68,13 @@ describe.runIf(process.platform === 'linux')(
       },
     );
 
-    it('as the cache is made where it can be, level by level', async () => {
+    it('as the cache is created where possible, level by level', async () => {
       const { code } = await rtc(['version'], { XDG_CACHE_HOME: join(home, 'a', 'b') });
       expect(code).toBe(0);
       expect(await readdir(join(home, 'a', 'b', 'rtc'))).toEqual(['compile']);
     });
 
-    it('as the folder of profiles is a clear error', async () => {
+    it('as the folder of profiles causes a clear error', async () => {
       const argv = ['profile', 'add', 'x', '--url', 'http://127.0.0.1:9', '--api-key', 'k', '--secret-stdin'];
       const { code, stderr, isKilled } = await rtc(argv, { XDG_CONFIG_HOME: '/proc/rtc' }, 'secret\n');
       expect([isKilled, code]).toEqual([false, 1]);

@@ -31,7 +31,7 @@ describe('profiles', () => {
     expect(profilesPath({ env, runtime: runtimeOf(platform) })).toBe(join(expected, 'rtc', 'config.json'));
   });
 
-  it('that others may read are refused, but on Windows, which has no such modes', async () => {
+  it('that other users may read are refused, except on Windows, which has no such modes', async () => {
     const env = { XDG_CONFIG_HOME: folder };
     await mkdir(join(folder, 'rtc'), { mode: 0o700 });
     const file = join(folder, 'rtc', 'config.json');
@@ -73,7 +73,7 @@ describe('the browser', () => {
     ['freebsd', ['xdg-open']],
     ['darwin', ['open']],
     ['win32', ['rundll32', 'url.dll,FileProtocolHandler']],
-  ])('on %s is opened by %s, with a file that leads to the link', async (platform, command) => {
+  ])('on %s is opened by %s, with a file that redirects to the link', async (platform, command) => {
     const told = await installOpeners('xdg-open', 'open', 'rundll32');
     const io: Pick<Io, 'env' | 'runtime'> = { env: {}, runtime: runtimeOf(platform) };
     const opened = await openBrowser(io, 'http://127.0.0.1:1/#code=s3cret');

@@ -48,7 +48,7 @@ describe('the built rtc', () => {
   });
 });
 
-describe('a reader that goes away', () => {
+describe('a reader that closes its pipe', () => {
   let server: TestHttpServer;
   beforeAll(async () => {
     const rooms = Array.from({ length: 20_000 }, (_, index) => ({
@@ -64,7 +64,7 @@ describe('a reader that goes away', () => {
     ['a list', ['rooms', 'list']],
     ['JSON', ['rooms', 'list', '--json']],
     ['a stream', ['rooms', 'list', '--watch']],
-  ])('of %s is a silent success', async (_what, argv) => {
+  ])('of %s causes no error', async (_what, argv) => {
     const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
     const { child, ended } = startRtc(argv, { env });
     child.stdout.once('data', () => child.stdout.destroy());
@@ -84,7 +84,7 @@ describe('a reader of a recording', () => {
     return startRtc(['recordings', 'download', 'EG_1', '-'], { env });
   };
 
-  it('that goes away is a silent success', async () => {
+  it('that closes its pipe causes no error', async () => {
     const { child, ended } = download();
     child.stdout.once('data', () => child.stdout.destroy());
     expect(await ended).toMatchObject({ code: 0, signal: null, stderr: '' });
@@ -110,7 +110,7 @@ describe('a stream into a pipe of the shell', () => {
   };
 
   it.each(['events tail --since 1h', 'rooms list --watch'])(
-    'ends when its reader has gone, before there is more to print: %s',
+    'ends when its reader is gone, before there is more to print: %s',
     async (words) => {
       const child = pipeline(words, 'head -n 1');
       const [code] = await once(child, 'close');
@@ -186,7 +186,7 @@ describe('rtc serve', () => {
     expect(stderr).toContain('Next:  put the files of the database back');
   });
 
-  it('finds by --check that DATA_DIR is no folder', async () => {
+  it('reports with --check that DATA_DIR is no folder', async () => {
     const dataDir = join(directory, 'a-file');
     await writeFile(dataDir, '');
     const env = { API_KEY: 'k', API_SECRET: 's', DATA_DIR: dataDir };
@@ -246,7 +246,7 @@ describe('the launcher', () => {
     },
   );
 
-  it('hands on exit code, stdin and signals to its own Node', async () => {
+  it('passes exit code, stdin and signals through to its own Node', async () => {
     const nodeArguments = await pretendOld('20.20.2');
     expect((await rtcProcess(['rooms', 'nonsense'], { nodeArguments })).code).toBe(2);
     expect((await rtcProcess(['tokens', 'inspect'], { nodeArguments, stdin: 'a.b' })).code).toBe(2);
@@ -258,7 +258,7 @@ describe('the launcher', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('ends what its own Node runs when it is killed itself', async () => {
+  it('ends the process in its own Node when it is killed itself', async () => {
     const nodeArguments = await pretendOld('20.20.2');
     const env = stack.environment;
     await rtcProcess(['rooms', 'create', 'orphaned'], { env });
@@ -270,7 +270,7 @@ describe('the launcher', () => {
   });
 
   it.each(['20.20.2', '24.14.9', '25.0.0'])(
-    'on Node %s without its own Node says what is needed',
+    'on Node %s without its own Node explains what is needed',
     async (version) => {
       const launcher = join(directory, version, 'bin', 'rtc.js');
       await mkdir(join(directory, version, 'bin'), { recursive: true });
@@ -283,14 +283,14 @@ describe('the launcher', () => {
     },
   );
 
-  it.each(['24.15.0', '26.0.0', '27.1.0'])('on Node %s runs right there', async (version) => {
+  it.each(['24.15.0', '26.0.0', '27.1.0'])('on Node %s runs in that Node', async (version) => {
     const { stdout } = await rtcProcess(['version', '--json', 'node'], {
       nodeArguments: await pretendOld(version),
     });
     expect(stdout).toBe(`{"node":"${version}"}\n`);
   });
 
-  it('keeps compiled code in the cache directory of the user, and lives without one', async () => {
+  it('keeps compiled code in the cache directory of the user, and works without one', async () => {
     const cache = join(directory, 'cache');
     expect((await rtcProcess(['--help'], { env: { XDG_CACHE_HOME: cache } })).code).toBe(0);
     expect(await readdir(join(cache, 'rtc', 'compile'))).not.toEqual([]);
@@ -298,7 +298,7 @@ describe('the launcher', () => {
     expect([code, stderr]).toEqual([0, '']);
   });
 
-  it('says that it is not built', async () => {
+  it('reports that it is not built', async () => {
     const launcher = join(directory, 'unbuilt', 'bin', 'rtc.js');
     await mkdir(join(directory, 'unbuilt', 'bin'), { recursive: true });
     await writeFile(join(directory, 'unbuilt', 'package.json'), '{"type":"module"}');

@@ -13,14 +13,14 @@ const commands: readonly Command[] = loaded.flatMap((each) => each.commands);
 
 describe('the registry', () => {
   it.each(loaded.map(({ entry, commands: all }) => [entry.noun, entry, all] as const))(
-    'names the verbs of %s as its commands do',
+    'has the same verbs for %s as its commands',
     (noun, entry, all) => {
       expect(all.map((command) => command.noun)).toEqual(all.map(() => noun));
       expect(all.map((command) => command.verb).filter((verb) => verb !== '')).toEqual(entry.verbs);
     },
   );
 
-  it('is what rtc --help shows, on stdout', async () => {
+  it('is printed by rtc --help, on stdout', async () => {
     for (const argv of [[], ['--help'], ['-h'], ['help']]) {
       const { code, stdout, stderr } = await run(argv, { columns: 100 });
       expect([code, stderr]).toEqual([0, '']);
@@ -49,7 +49,7 @@ describe.each(commands.map((command) => [commandName(command), command] as const
       expect((await run(['help', ...name.split(' ')])).stdout).toBe(stdout);
     });
 
-    it('has examples that it understands', async () => {
+    it('has examples that it accepts', async () => {
       expect(command.examples.length).toBeGreaterThan(0);
       const uses = command.examples.flatMap(({ line }) => rtcCalls(line));
       expect(uses.length).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ describe('rtc help', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  it('of a noun says what it is, lists its verbs with what they take, and shows examples', async () => {
+  it('of a noun describes it, lists its verbs with their arguments, and shows examples', async () => {
     const { code, stdout } = await run(['rooms']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -92,7 +92,7 @@ describe('rtc help', () => {
   });
 
   it.each(commands.map((command) => [commandName(command), command] as const))(
-    'of %s speaks of the API only where it is asked, and says nothing twice',
+    'of %s mentions the API only on request, and says nothing twice',
     async (name, { needs }) => {
       const { stdout } = await run([...name.split(' '), '--help']);
       expect(/print the API's answer/.test(stdout)).toBe(needs === 'service');
@@ -106,7 +106,7 @@ describe('rtc help', () => {
 });
 
 describe('rtc version', () => {
-  it.each([['version'], ['--version'], ['-V']])('answers to %s', async (word) => {
+  it.each([['version'], ['--version'], ['-V']])('is printed by %s', async (word) => {
     expect((await run([word])).stdout).toMatch(/^rtc \d+\.\d+\.\d+ \(Node /);
   });
 });

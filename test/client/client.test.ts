@@ -68,7 +68,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       ]);
     });
 
-    it('sends every endpoint as the specification states it', async () => {
+    it('sends every endpoint as specified', async () => {
       await start((_request, response) => json(response, 200, {}));
       const token = { roomId: 'r', userId: 'u', name: 'n', role: 'host' } as const;
       await client.health();
@@ -128,7 +128,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect(new URL(url, server.url).searchParams.get('cursor')).toBe(cursor);
     });
 
-    it('takes the answer to a HEAD, however large what it tells of is', async () => {
+    it('accepts the response to a HEAD, however large the described body is', async () => {
       await start((_request, response) => response.writeHead(200, { 'content-length': '99999999999' }).end());
       const { status, headers } = await client.request('HEAD', '/v1/recordings/EG_1/download');
       expect([status, headers['content-length']]).toEqual([200, '99999999999']);
@@ -151,7 +151,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect(headers?.['x-service-signature']).toBe(signed['X-Service-Signature']);
     });
 
-    it.each(['key\r', 'key\n', '“key”'])('refuses the key %j, which no header can carry', (apiKey) => {
+    it.each(['key\r', 'key\n', '“key”'])('refuses the key %j, which no header can contain', (apiKey) => {
       const make = () => new RtcClient({ url: 'http://127.0.0.1:9', apiKey, apiSecret: 's' });
       expect(make).toThrow(TypeError);
       expect(make).not.toThrow(/key\W/);
@@ -176,7 +176,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       });
     });
 
-    it('answers readiness also of a service that is not ready', async () => {
+    it('returns readiness also of a service that is not ready', async () => {
       const notReady = { ready: false, checks: { mediaServer: false, database: true } };
       await start((_request, response) => {
         response.writeHead(503, { 'content-type': 'application/json' }).end(JSON.stringify(notReady));
@@ -187,7 +187,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
   });
 
   describe('a failed call', () => {
-    it('carries the problem', async () => {
+    it('has the problem', async () => {
       const errors = [{ pointer: '#/name', detail: 'is required' }];
       await start((_request, response) => problem(response, 400, 'invalid-request', { errors }));
       const error = await failure(client.rooms.create({ name: '' }));
@@ -202,19 +202,19 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       });
     });
 
-    it("carries the server's clock", async () => {
+    it("has the server's clock", async () => {
       await start((_request, response) =>
         problem(response, 403, 'timestamp-out-of-window', { serverTime: 1_767_226_000 }),
       );
       expect((await failure(client.rooms.list())).serverTime).toBe(1_767_226_000);
     });
 
-    it('of a type that this version does not know gets its code by the status', async () => {
+    it('gets its code from the status when its type is unknown', async () => {
       await start((_request, response) => problem(response, 409, 'brand-new'));
       expect((await failure(client.recordings.start('r'))).code).toBe('conflict');
     });
 
-    it("tells a proxy's page from the service", async () => {
+    it("distinguishes a proxy's page from the service", async () => {
       await start((_request, response) => {
         response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>');
       });
@@ -229,7 +229,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       ['broken JSON', 'application/json', '{"rooms":'],
       ['JSON that is no object', 'application/json', '"hello"'],
       ['nothing', 'application/json', ''],
-    ])('comes of a 200 with %s', async (_what, type, body) => {
+    ])('is the result of a 200 with %s', async (_what, type, body) => {
       await start((_request, response) => {
         response.writeHead(200, { 'content-type': type }).end(body);
       });
@@ -247,7 +247,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect(server.received).toHaveLength(1);
     });
 
-    it('is bounded in size, announced or not', async () => {
+    it('has a limit of size, announced or not', async () => {
       await start(
         (request, response) => {
           const body = JSON.stringify({ rooms: [], filler: 'x'.repeat(1000) });
@@ -262,7 +262,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect((await failure(client.rooms.list({ limit: 1 }))).code).toBe('answer-too-large');
     });
 
-    it('takes an answer of exactly the bound', async () => {
+    it('accepts a response of exactly the maximum size', async () => {
       const body = JSON.stringify({ rooms: [] });
       await start(
         (_request, response) => {
@@ -273,7 +273,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect(await client.rooms.list()).toEqual({ rooms: [] });
     });
 
-    it('times out without an answer, and in the middle of one', async () => {
+    it('times out without a response, and in the middle of one', async () => {
       await start(
         (request, response) => {
           if (request.url.includes('limit'))
@@ -285,7 +285,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect((await failure(client.rooms.list({ limit: 1 }))).code).toBe('timed-out');
     });
 
-    it('tells the observer of a slow request, and not of one that has a limit of its own', async () => {
+    it('notifies the observer of a slow request, but not of one that has a limit of its own', async () => {
       const slow: string[] = [];
       const answer = Promise.withResolvers<void>();
       await start(
@@ -314,7 +314,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect(server.received).toHaveLength(1);
     });
 
-    it('says that nothing listens', async () => {
+    it('explains that nothing listens', async () => {
       await start(() => undefined);
       const gone = await startHttpServer(() => undefined);
       await gone.close();
@@ -326,7 +326,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect(error.detail).toContain('ECONNREFUSED');
     });
 
-    it('opens nothing any more once it is closed', async () => {
+    it('opens no connection after the client is closed', async () => {
       await start((_request, response) => json(response, 200, { rooms: [] }));
       const closed = new RtcClient({ url: server.url, ...KEY, ...transport });
       await closed.close();
@@ -337,7 +337,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect(server.received).toHaveLength(0);
     });
 
-    it('says that the connection was closed', async () => {
+    it('explains that the connection was closed', async () => {
       await start((_request, response) => response.socket?.destroy());
       expect((await failure(client.recordings.start('r'))).code).toBe('unreachable');
     });
@@ -364,7 +364,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       ['GET', 429, () => client.rooms.get('r')],
       ['DELETE', 503, () => client.rooms.delete('r')],
       ['DELETE', 429, () => client.ingress.delete('r', 'i')],
-    ])('repeats a %s answered %i, three times in all', async (_method, status, call) => {
+    ])('repeats a %s with the response %i, three times in all', async (_method, status, call) => {
       expect(await count((_request, response) => problem(response, status, 'rate-limited'), call)).toBe(3);
       expect(pauses).toEqual([250, 500]);
     });
@@ -384,13 +384,16 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       ['shutting-down', 503],
       ['storage-unavailable', 503],
       ['idempotency-in-progress', 409],
-    ] as const)('repeats a POST answered %s under the same Idempotency-Key', async (code, status) => {
-      const answer: Answer = (_request, response) => problem(response, status, code);
-      expect(await count(answer, () => client.rooms.create({ name: 'r' }))).toBe(3);
-      const keys = server.received.map(({ headers }) => headers['idempotency-key']);
-      expect(keys).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f-]{36}$/)));
-      expect(new Set(keys).size).toBe(1);
-    });
+    ] as const)(
+      'repeats a POST with the response %s under the same Idempotency-Key',
+      async (code, status) => {
+        const answer: Answer = (_request, response) => problem(response, status, code);
+        expect(await count(answer, () => client.rooms.create({ name: 'r' }))).toBe(3);
+        const keys = server.received.map(({ headers }) => headers['idempotency-key']);
+        expect(keys).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f-]{36}$/)));
+        expect(new Set(keys).size).toBe(1);
+      },
+    );
 
     it('repeats a POST whose connection was lost, and no other method', async () => {
       const answer: Answer = (_request, response) => void response.destroy();
@@ -398,7 +401,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect(await count(answer, () => client.rooms.delete('r'))).toBe(1);
     });
 
-    it('sends a key of its own with each POST, and the one that it is given', async () => {
+    it('sends a new key with each POST, or the given one', async () => {
       await start((_request, response) => json(response, 201, {}), retrying);
       await client.webhooks.create({ url: 'https://example.org/' });
       await client.webhooks.create({ url: 'https://example.org/' });
@@ -410,14 +413,14 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
     });
 
     it.each(['media-server-unavailable', 'media-worker-unavailable', 'addon-unavailable'])(
-      'does not repeat a POST answered %s, which lasts',
+      'does not repeat a POST with the response %s, which is permanent',
       async (code) => {
         const answer: Answer = (_request, response) => problem(response, 503, code);
         expect(await count(answer, () => client.recordings.start('r'))).toBe(1);
       },
     );
 
-    it('succeeds when a later try does, signed anew', async () => {
+    it('succeeds when a later attempt does, signed again', async () => {
       let nowMs = NOW_MS;
       await start(
         (_request, response, nth) => {
@@ -445,7 +448,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect(pauses).toEqual(expected);
     });
 
-    it('gives the wait that was asked for to the caller', async () => {
+    it('passes the requested wait on to the caller', async () => {
       await start((_request, response) =>
         problem(response, 429, 'rate-limited', { headers: { 'retry-after': '90' } }),
       );
@@ -477,7 +480,7 @@ describe('a path that fetch would change', () => {
     transport = {};
   });
 
-  it.each(['..', '.'])('is refused where it is the room %s', async (room) => {
+  it.each(['..', '.'])('is refused for the room %s', async (room) => {
     await start((_request, response) => json(response, 200, {}));
     await expect(client.rooms.delete(room)).rejects.toThrow(TypeError);
     await expect(client.rooms.delete(room)).rejects.toThrow(
@@ -489,7 +492,7 @@ describe('a path that fetch would change', () => {
   it.each([
     ['..', '/v1/rooms/%2E%2E'],
     ['.', '/v1/rooms/%2E'],
-  ])('goes out as it is over a dispatcher: the room %s', async (room, path) => {
+  ])('is sent unchanged by a dispatcher: the room %s', async (room, path) => {
     transport = { dispatcher: async () => new Agent() };
     await start((_request, response) => json(response, 200, {}));
     await client.rooms.get(room);

@@ -43,7 +43,7 @@ describe('the bundled client', () => {
     expect(imports).toEqual([]);
   });
 
-  it('signs and calls where there are the globals of the web alone', async () => {
+  it('signs and sends requests with only the globals of the web', async () => {
     const server = await startHttpServer((_request, response) =>
       json(response, 200, { rooms: [{ name: 'è' }] }),
     );

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('the generated files of the clients', () => {
-  it('are as the OpenAPI document says (node scripts/generate-clients.ts)', async () => {
+  it('match the OpenAPI document (node scripts/generate-clients.ts)', async () => {
     const generated = generatedClients({ ...service.document });
     expect(generated.map(({ path }) => path)).toEqual([
       'clients/python/rtc_service/api.py',

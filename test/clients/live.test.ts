@@ -37,7 +37,7 @@ describe('the client in Python', () => {
 });
 
 describe('the client in Go', () => {
-  it('is as gofmt writes it and go vet likes it', async () => {
+  it('is formatted by gofmt and accepted by go vet', async () => {
     const env = await goEnvironment();
     expect((await run('gofmt', ['-l', '.'], { env, cwd: GO })).stdout).toBe('');
     await run('go', ['vet', '-tags=live', './...'], { env, cwd: GO });

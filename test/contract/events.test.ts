@@ -20,7 +20,7 @@ const JOINED = {
 const isEvent = (value: unknown): boolean => Schema.Check(EventSchema, value);
 
 describe('the payload of an event', () => {
-  it('has its subject as soon as its name was tested, for the compiler too', () => {
+  it('has its subject as soon as its name is checked, for the compiler too', () => {
     const describeEvent = (event: Event): string => {
       if (event.event === 'participant_joined') return event.participant.joinedAt;
       if (event.event === 'participant_left') return event.participant.leaveReason;
@@ -31,7 +31,7 @@ describe('the payload of an event', () => {
     expect(describeEvent(JOINED)).toBe('2026-01-31T09:30:04.000Z');
   });
 
-  it('is told apart by its name: another name needs another subject', () => {
+  it('is distinguished by its name: another name needs another subject', () => {
     expect(isEvent(JOINED)).toBe(true);
     for (const event of EVENT_TYPES.filter((type) => !/^(room|participant)_/.test(type)))
       expect([event, isEvent({ ...JOINED, event })]).toEqual([event, false]);

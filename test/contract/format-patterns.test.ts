@@ -15,7 +15,7 @@ const CHARACTERS = [...Array(0x1_0000).keys()]
   .concat('🎧');
 
 describe('the pattern of a format in the OpenAPI document', () => {
-  it('refuses the characters that no name may have, and those alone', () => {
+  it('refuses the characters that no name may have, and only those', () => {
     const differing = CHARACTERS.filter(
       (character) =>
         matches('livekit-name', `a${character}b`) !== (nameFault(`a${character}b`) === undefined),
@@ -23,7 +23,7 @@ describe('the pattern of a format in the OpenAPI document', () => {
     expect(differing).toEqual([]);
   });
 
-  it('takes every character that a term or the URL of a webhook may have', () => {
+  it('accepts every character that a term or the URL of a webhook may have', () => {
     const url = (character: string) => `https://example.org/a${character}b`;
     const refused = CHARACTERS.filter(
       (character) =>
@@ -48,7 +48,7 @@ describe('the pattern of a format in the OpenAPI document', () => {
     ['ftp://example.org/', false],
     ['example.org/hooks', false],
     ['https://', false],
-  ])('is with the service about %s', (url, isTaken) => {
+  ])('agrees with the service about %s', (url, isTaken) => {
     expect([webhookUrlFault(url) === undefined, matches('webhook-url', url)]).toEqual([isTaken, isTaken]);
   });
 
@@ -62,7 +62,7 @@ describe('the pattern of a format in the OpenAPI document', () => {
     ['1.5', false],
     ['forever1', false],
     ['', false],
-  ])('is with the service about a block of %j', (text, isTaken) => {
+  ])('agrees with the service about a block of %j', (text, isTaken) => {
     expect([blockDurationFault(text) === undefined, matches('block-duration', text)]).toEqual([
       isTaken,
       isTaken,

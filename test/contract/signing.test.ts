@@ -21,7 +21,7 @@ describe('the signature', () => {
     expect(isSignatureValid(request, expected, SECRET)).toBe(false);
   });
 
-  it('takes the method in upper case', () => {
+  it('has the method in upper case', () => {
     const request = { method: 'get', path: '/v1/rooms', timestamp: TIMESTAMP };
     expect(signRequest(request, SECRET)).toBe(SIGNATURE);
   });

@@ -38,7 +38,7 @@ const { requests, webhooks }: Vectors = JSON.parse(readFileSync(FILE, 'utf8'));
 
 describe('the signature of a request', () => {
   it.each(requests)(
-    'of $title is what openssl makes',
+    'of $title equals that of openssl',
     async ({ apiSecret, canonical, signature, ...request }) => {
       expect(canonicalString(request)).toBe(canonical);
       expect(signRequest(request, apiSecret)).toBe(signature);
@@ -53,7 +53,7 @@ describe('the signature of a request', () => {
 });
 
 describe('the signatures of a delivery', () => {
-  it.each(webhooks)('with $title are judged alike by all', async (vector) => {
+  it.each(webhooks)('with $title are judged equally by all implementations', async (vector) => {
     const { secret, now, body, headers, standard, specified } = vector;
     expect(isBodySignatureValid(body, headers['x-service-webhook-signature'] ?? '', secret)).toBe(specified);
     const verified = verifyWebhook({ body, headers, secret, now: () => now * 1000 + 999 });
@@ -61,18 +61,15 @@ describe('the signatures of a delivery', () => {
     else await expect(verified).rejects.toThrow(WebhookVerificationError);
   });
 
-  it.each(webhooks.filter(({ standard }) => standard))(
-    'with $title are signed by the server so',
-    (vector) => {
-      const { secret, body, headers } = vector;
-      const message = {
-        id: headers['webhook-id'] ?? '',
-        timestamp: Number(headers['webhook-timestamp']),
-        body,
-      };
-      expect(isStandardSignatureValid(message, headers['webhook-signature'] ?? '', secret)).toBe(true);
-    },
-  );
+  it.each(webhooks.filter(({ standard }) => standard))('with $title equal those of the server', (vector) => {
+    const { secret, body, headers } = vector;
+    const message = {
+      id: headers['webhook-id'] ?? '',
+      timestamp: Number(headers['webhook-timestamp']),
+      body,
+    };
+    expect(isStandardSignatureValid(message, headers['webhook-signature'] ?? '', secret)).toBe(true);
+  });
 });
 
 describe('verifyWebhook', () => {
@@ -88,7 +85,7 @@ describe('verifyWebhook', () => {
       Object.fromEntries(Object.entries(genuine.headers).map(([k, v]) => [k.toUpperCase(), v])),
     ],
     ['lists of values', Object.fromEntries(Object.entries(genuine.headers).map(([k, v]) => [k, [v]]))],
-  ])('takes %s', async (_title, headers) => {
+  ])('accepts %s', async (_title, headers) => {
     const event = await verifyWebhook({ body: Buffer.from(body), headers, secret, now: clock });
     expect(event.event).toBe('room_finished');
   });

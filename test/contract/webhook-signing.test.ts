@@ -30,7 +30,7 @@ describe('the specified signature', () => {
     expect(signBody(Buffer.from(BODY), SECRET)).toBe(`sha256=${expected}`);
   });
 
-  it('is valid for its body and its secret alone', () => {
+  it('is valid only for its body and its secret', () => {
     const signature = signBody(BODY, SECRET);
     expect(isBodySignatureValid(BODY, signature, SECRET)).toBe(true);
     expect(isBodySignatureValid(`${BODY} `, signature, SECRET)).toBe(false);
@@ -42,13 +42,13 @@ describe('the specified signature', () => {
 });
 
 describe('the signature of Standard Webhooks', () => {
-  it('is taken by the public library', () => {
+  it('is accepted by the public library', () => {
     const { headers } = standard(SECRET);
     expect(new Webhook(SECRET).verify(BODY, headers)).toEqual(JSON.parse(BODY));
     expect(() => new Webhook(SECRET).verify(`${BODY} `, headers)).toThrow('No matching signature found');
   });
 
-  it('takes what the public library signs', () => {
+  it('is verified by the service when the public library signs', () => {
     const { message } = standard(SECRET);
     const header = new Webhook(SECRET).sign(message.id, new Date(message.timestamp * 1000), BODY);
     expect(isStandardSignatureValid(message, header, SECRET)).toBe(true);
@@ -81,8 +81,8 @@ describe('the signature of Standard Webhooks', () => {
   );
 });
 
-describe('keys made ready', () => {
-  it.each([SECRET, 'plain', 'whsec_not base64'])('sign as their secret does: %s', (secret) => {
+describe('prepared keys', () => {
+  it.each([SECRET, 'plain', 'whsec_not base64'])('sign like their secret: %s', (secret) => {
     const keys = webhookSigningKeys(secret);
     const { message } = standard(secret);
     expect(signBody(BODY, keys)).toBe(signBody(BODY, secret));

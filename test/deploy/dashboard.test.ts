@@ -16,7 +16,7 @@ const namesIn = (text: string): readonly string[] =>
   ].toSorted();
 
 describe('the dashboard', () => {
-  it('shows every metric of the service and of a worker, and none that there is not', async () => {
+  it('shows every metric of the service and of a worker, and only existing ones', async () => {
     const shown = namesIn((await queriesOf()).join('\n'));
     expect(shown).toEqual([...new Set(await documentedMetrics())].toSorted());
   });
@@ -39,14 +39,14 @@ describe('the dashboard', () => {
     expect(named.filter((title) => !titles.includes(title))).toEqual([]);
   });
 
-  it('shows the present moment in its figures, not what was last known', async () => {
+  it('shows current figures, not the last known ones', async () => {
     const figures = (await readPanels()).filter(({ type }) => type === 'stat');
     expect(figures.length).toBeGreaterThan(10);
     const ranges = figures.filter(({ targets = [] }) => targets.some(({ instant }) => instant !== true));
     expect(ranges.map(({ title }) => title)).toEqual([]);
   });
 
-  it('says yes, no or unknown where the runbook does', async () => {
+  it('shows yes, no or unknown like the runbook', async () => {
     const runbook = await readFile(join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
     const titles = [...runbook.matchAll(/"([^"]+)" is (?:yes|no|unknown)\b/g)].map(([, title = '']) => title);
     expect(new Set(titles).size).toBe(4);
@@ -63,7 +63,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('tells workers that are gone from those that there never were', async () => {
+  it('distinguishes workers that are gone from workers that never existed', async () => {
     const panels = (await readPanels()).filter(({ type, targets = [] }) =>
       targets.some(({ expr }) => type === 'stat' && /rtc_(media|speech)_workers/.test(expr)),
     );
@@ -76,7 +76,7 @@ describe('the dashboard', () => {
 });
 
 describe('the alerts', () => {
-  it('are about metrics that there are', async () => {
+  it('use existing metrics', async () => {
     const rules = await readFile(join(DEPLOY, 'prometheus', 'alerts.yml'), 'utf8');
     const known = await documentedMetrics();
     const expressions = [...rules.matchAll(/expr: (\|\n(?: {10}.*\n)+|.*)/g)].map(

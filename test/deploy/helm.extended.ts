@@ -58,7 +58,7 @@ const named = (manifests: readonly Manifest[], kind: string, name = 'rooms-rtc-s
   manifests.find((one) => one.kind === kind && one.metadata.name === name) ?? expect.unreachable(name);
 
 describe('the chart', () => {
-  it('has no fault that helm lint finds', async () => {
+  it('is accepted by helm lint', async () => {
     expect(await runHelm('lint', '--strict', CHART)).toContain('0 chart(s) failed');
   });
 
@@ -81,7 +81,7 @@ describe('the chart', () => {
     });
   });
 
-  it('sets only settings that there are, and each secret by its file', async () => {
+  it('sets only existing settings, and each secret by its file', async () => {
     const manifests = await render();
     const env = named(manifests, 'Deployment').spec.template?.spec.containers[0]?.env ?? [];
     const names = env.map(({ name }) => name);
@@ -92,7 +92,7 @@ describe('the chart', () => {
     }
   });
 
-  it('starts workers, watches metrics and closes the network where that is asked for', async () => {
+  it('starts workers, scrapes metrics and restricts the network on request', async () => {
     const manifests = await render({
       workers: { 'stt-live': { replicas: 2 }, 'stt-post': { replicas: 1 } },
       metrics: { serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
@@ -113,7 +113,7 @@ describe('the chart', () => {
     });
   });
 
-  it('keeps one instance on a SQLite file, which no other runs beside', async () => {
+  it('keeps one instance on a SQLite file, without another one beside it', async () => {
     const secrets = { DATABASE_URL: null, ENCRYPTION_KEY: null };
     const manifests = await render({ replicas: 1, secrets, persistence: { enabled: true } });
     expect(named(manifests, 'Deployment').spec).toMatchObject({ strategy: { type: 'Recreate' } });
@@ -121,7 +121,7 @@ describe('the chart', () => {
     await expect(render({ secrets })).rejects.toThrow('several replicas share a database');
   });
 
-  it('takes an image by its digest where that is given, and else by its tag alone', async () => {
+  it('uses the digest of an image if it is given, else only its tag', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
     const imageOf = async (values: object): Promise<string | undefined> =>
       named(await render(values), 'Deployment').spec.template?.spec.containers[0]?.image;
@@ -130,7 +130,7 @@ describe('the chart', () => {
     await expect(render({ image: { digest: 'latest' } })).rejects.toThrow('/image/digest');
   });
 
-  it('refuses values that mean nothing', async () => {
+  it('refuses contradictory values', async () => {
     await expect(render({ replica: 3 })).rejects.toThrow("additional properties 'replica' not allowed");
     await expect(render({ settings: { PORT: '1' } })).rejects.toThrow('PORT');
     await expect(render({ secrets: { ENCRYPTION_KEY: null } })).rejects.toThrow('ENCRYPTION_KEY');
@@ -158,19 +158,19 @@ describe('the chart', () => {
       { version, name: 'with everything on', values: ALL_BUT_SERVICE_MONITOR },
       { version, name: 'on a SQLite file', values: ON_A_FILE },
     ]),
-  )('is what Kubernetes $version takes, $name', async ({ version, values }) => {
+  )('is accepted by Kubernetes $version, $name', async ({ version, values }) => {
     const file = join(folder, 'manifests.yaml');
     await writeFile(file, await template(values));
     expect(await faultsOfManifests(file, version)).toBe('');
   });
 
-  it('has a property that is misspelt found by the schemas', async () => {
+  it('has a misspelt property found by the schemas', async () => {
     const file = join(folder, 'manifests.yaml');
     await writeFile(file, (await template()).replace('serviceAccountName:', 'serviceAcountName:'));
     expect(await faultsOfManifests(file, '1.37.0')).toContain('serviceAcountName');
   });
 
-  it('is of the version of package.json', async () => {
+  it('has the version of package.json', async () => {
     const { version } = JSON.parse(await readFile(join(CHART, '../../../package.json'), 'utf8')) as {
       version: string;
     };

@@ -32,7 +32,7 @@ describe('promtool', () => {
     expect(await promtool('check', 'config', 'prometheus.yml')).toContain(`SUCCESS: ${length} rules found`);
   });
 
-  it('fires every alert for its fault, none on an instance that works, and eight within two minutes', async () => {
+  it('fires every alert for its fault, none on a working instance, and eight within two minutes', async () => {
     expect(await promtool('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS');
     const tests = await readFile(join(DEPLOY, 'prometheus', 'alerts.test.yml'), 'utf8');
     expect(tests.match(/- name: within two minutes, /g)).toHaveLength(8);
@@ -108,7 +108,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('has names and units that Prometheus finds right', async () => {
+  it('has names and units that Prometheus accepts', async () => {
     const scraped = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     const ours = scraped.split('\n').filter((line) => /^(# (HELP|TYPE) )?rtc_/.test(line));
     const checking = run('promtool', ['check', 'metrics']);

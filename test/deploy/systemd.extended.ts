@@ -9,7 +9,7 @@ const FOLDER = join(import.meta.dirname, '..', '..', 'deploy', 'systemd');
 const run = promisify(execFile);
 
 describe.each(['rtc-service.service', 'rtc-worker@.service'])('%s', (unit) => {
-  it('is exposed by less than 3', async () => {
+  it('has an exposure below 3', async () => {
     const file = join(FOLDER, unit);
     const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--threshold=29', file]);
     const exposure = /Overall exposure level for \S+: (\d+\.\d+)/.exec(stdout)?.[1];
@@ -17,7 +17,7 @@ describe.each(['rtc-service.service', 'rtc-worker@.service'])('%s', (unit) => {
     expect(Number(exposure)).toBeLessThan(3);
   });
 
-  it('has no setting that systemd does not know', async () => {
+  it('has only settings that systemd knows', async () => {
     const { stderr } = await run('systemd-analyze', ['verify', '--man=no', join(FOLDER, unit)]).catch(
       (error: { readonly stderr: string }) => error,
     );

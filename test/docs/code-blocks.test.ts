@@ -30,8 +30,8 @@ const SHAPES: Readonly<Record<string, readonly TSchema[]>> = {
 
 const NPM_SCRIPTS = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts);
 
-describe('the commands of the pages', () => {
-  it.each(blocksIn('sh'))('%s has commands of rtc that exist', async (_where, { code }) => {
+describe('the commands of the documentation', () => {
+  it.each(blocksIn('sh'))('%s has only existing commands of rtc', async (_where, { code }) => {
     const lines = code.replaceAll(/\\\n\s*/g, ' ').split('\n');
     const calls = lines.flatMap((line) => rtcCalls(line.replace(/(^|\s)#.*$/, '').replace(/ &\s*$/, '')));
     const unknown: string[] = [];
@@ -39,12 +39,12 @@ describe('the commands of the pages', () => {
     expect(unknown).toEqual([]);
   });
 
-  it.each(blocksIn('sh'))('%s has scripts of npm that exist', (_where, { code }) => {
+  it.each(blocksIn('sh'))('%s has only existing scripts of npm', (_where, { code }) => {
     const scripts = [...code.matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script);
     expect(scripts.filter((script) => !NPM_SCRIPTS.includes(script ?? ''))).toEqual([]);
   });
 
-  it('are run by shell-blocks.extended.ts, or there is a reason that holds', () => {
+  it('are run by shell-blocks.extended.ts, or excluded for a valid reason', () => {
     const blocks = blocksIn('sh').map(([, block]) => block);
     const lines = blocks.filter(({ page }) => PAGES_NOT_RUN[page] === undefined).flatMap(shellLines);
     const stale = [
@@ -64,15 +64,15 @@ describe('the commands of the pages', () => {
   });
 });
 
-describe('the blocks of the pages', () => {
+describe('the code blocks of the documentation', () => {
   it.each(PAGES)('%s names the language of each', (page) => {
     const fences = readFileSync(join(ROOT, page), 'utf8').match(/^```.*$/gm) ?? [];
     expect(fences.filter((fence, index) => index % 2 === 0 && fence === '```')).toEqual([]);
   });
 });
 
-describe('the data of the pages', () => {
-  it('is JSON of the shape that its page speaks of', () => {
+describe('the data of the documentation', () => {
+  it('is JSON of the shape that its page describes', () => {
     const found = blocksIn('json').map(([where, { page, code }]) => ({
       where,
       page,
@@ -105,7 +105,7 @@ declare global {
 }
 `;
 
-describe('the programs of the pages', () => {
+describe('the programs of the documentation', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rtc-blocks-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -61,13 +61,16 @@ function containers(isMeant: (container: Container, name: string) => boolean = (
 const runsOn = ({ restart }: Container): boolean => restart !== undefined;
 
 describe('compose.yaml', () => {
-  it.each(['livekit', 'egress', 'ingress'])("gives %s the media server's pair, and not our API's", (name) => {
-    const environment = JSON.stringify(environmentOf(name));
-    expect(environment).toContain(VARIABLES.LIVEKIT_API_KEY);
-    expect(environment).toContain(VARIABLES.LIVEKIT_API_SECRET);
-    expect(environment).not.toContain(VARIABLES.API_SECRET);
-    expect(environment).not.toContain(VARIABLES.API_KEY);
-  });
+  it.each(['livekit', 'egress', 'ingress'])(
+    "gives %s the media server's key pair, and not our API's",
+    (name) => {
+      const environment = JSON.stringify(environmentOf(name));
+      expect(environment).toContain(VARIABLES.LIVEKIT_API_KEY);
+      expect(environment).toContain(VARIABLES.LIVEKIT_API_SECRET);
+      expect(environment).not.toContain(VARIABLES.API_SECRET);
+      expect(environment).not.toContain(VARIABLES.API_KEY);
+    },
+  );
 
   it.each(['service', 'stt-live', 'stt-post'])('starts %s with both pairs', (name) => {
     expect(loadConfig(environmentOf(name))).toMatchObject({
@@ -84,19 +87,19 @@ describe('compose.yaml', () => {
     expect(() => loadConfig(environment)).toThrow(/API_SECRET/);
   });
 
-  it('names a variable that is missing', () => {
+  it('reports a missing variable by name', () => {
     const { LIVEKIT_API_SECRET: _left, ...others } = VARIABLES;
     expect(() => composeFile(others)).toThrow('LIVEKIT_API_SECRET is not set');
   });
 
-  it('needs the variables that its page sets', () => {
+  it('needs only the variables that its page sets', () => {
     const page = readFileSync(join(ROOT, 'docs/compose.md'), 'utf8');
     const [, file = ''] = /<<EOF\n([\s\S]*?)\nEOF/.exec(page) ?? [];
     const set = [...file.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(set).toEqual(Object.keys(VARIABLES));
   });
 
-  it.each(containers())('gives %s no right of root', (name, container) => {
+  it.each(containers())('gives %s no root privileges', (name, container) => {
     expect(container).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
     expect(container.cap_add).toEqual(name === 'caddy' ? ['NET_BIND_SERVICE'] : undefined);
     // PulseAudio, Chrome and GStreamer keep files in the homes of their images.
@@ -104,7 +107,7 @@ describe('compose.yaml', () => {
   });
 
   it.each(containers(({ image }) => image !== undefined))(
-    'takes %s in an exact version',
+    'uses %s in an exact version',
     (_name, { image }) => {
       expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?$/);
     },
@@ -126,19 +129,19 @@ describe('compose.yaml', () => {
     },
   );
 
-  it.each(containers())('starts %s when what it needs is healthy', (_name, container) => {
+  it.each(containers())('starts %s when its dependencies are healthy', (_name, container) => {
     const conditions = Object.values(container.depends_on ?? {}).map(({ condition }) => condition);
     expect(conditions.filter((condition) => condition === 'service_started')).toEqual([]);
   });
 
-  it.each(containers())('mounts into %s what exists', (_name, { volumes = [] }) => {
+  it.each(containers())('mounts existing files into %s', (_name, { volumes = [] }) => {
     const files = volumes
       .map((volume) => volume.split(':', 1)[0] ?? '')
       .filter((source) => source.startsWith('./'));
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
-  it('scrapes the service and the workers by names and a port that they have', () => {
+  it('scrapes the service and the workers by existing names and ports', () => {
     const scraped = readFileSync(join(ROOT, 'deploy/prometheus/prometheus.yml'), 'utf8');
     expect(scraped).toContain(`rtc-service:${environmentOf('service').METRICS_PORT}`);
     expect(composeFile(VARIABLES).services.service).toMatchObject({

@@ -18,12 +18,12 @@ describe('the worked example of signing', () => {
     JSON.parse(readFileSync(join(ROOT, 'data/vectors/signing.json'), 'utf8'));
   const vector = requests.find(({ body }) => body === '{"name":"demo"}');
 
-  it('is one of the vectors', () => {
+  it('is one of the test vectors', () => {
     expect(example).toContain(`\`\`\`text\n${vector?.canonical}\n\`\`\``);
     expect(example).toContain(`\`${vector?.signature}\``);
   });
 
-  it('prints its signature when it is typed into a shell', () => {
+  it('prints its signature when its commands run in a shell', () => {
     const [, lines = ''] = /^```sh\n([\s\S]*?)^```$/m.exec(example) ?? [];
     expect(execFileSync('sh', ['-c', lines], { encoding: 'utf8' })).toContain(vector?.signature);
   });

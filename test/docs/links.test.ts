@@ -36,18 +36,18 @@ function externalLinksOf(page: string): readonly string[] {
   return [...text.matchAll(/\]\((https?:[^)\s]+)\)/g)].map(([, url = '']) => url);
 }
 
-describe('the pages', () => {
-  it.each(PAGES)('%s has links that lead somewhere', (page) => {
+describe('the pages of the documentation', () => {
+  it.each(PAGES)('%s has only links to existing targets', (page) => {
     expect(brokenLinksOf(page)).toEqual([]);
   });
 
-  it('link to addresses on the web that somebody has looked at', () => {
+  it('link only to reviewed addresses on the web', () => {
     const linked = PAGES.flatMap(externalLinksOf);
     expect(linked.filter((url) => EXTERNAL_LINKS[url] === undefined)).toEqual([]);
     expect(Object.keys(EXTERNAL_LINKS).filter((url) => !linked.includes(url))).toEqual([]);
   });
 
-  it('name error codes that exist, where they explain errors', () => {
+  it('name only existing error codes', () => {
     const text = readFileSync(join(ROOT, 'docs', 'troubleshooting.md'), 'utf8');
     const codes = [...text.matchAll(/(?:40|50)\d `([a-z-]+)`/g)].map((match) => match[1]);
     expect(codes.length).toBeGreaterThan(4);

@@ -22,13 +22,13 @@ const COMMENT = /\/\*[\s\S]*?\*\/|^ *\/\/.*$/gm;
 /** Made by the build or by a run, so a fresh checkout does not have them. */
 const MADE_LATER = /^(dist|\.rtc)\//;
 
-describe('the pages', () => {
-  it('are there', () => {
+describe('the paths in the documentation', () => {
+  it('are found', () => {
     expect(PAGES).toContain('docs/architecture.md');
     expect(PAGES).toContain('CONTRIBUTING.md');
   });
 
-  it.each(PAGES)('%s names only files that exist', (page) => {
+  it.each(PAGES)('of %s name only existing files', (page) => {
     const text = readFileSync(join(ROOT, page), 'utf8');
     const named = [...text.matchAll(NAMED_PATH)].map(([, path = '']) => path);
     const linked = [...text.matchAll(LINK)].map(([, path = '']) => join(dirname(page), path));
@@ -40,7 +40,7 @@ describe('the pages', () => {
 });
 
 describe('the messages of the product', () => {
-  it('name no file of the repository, which the package does not carry', () => {
+  it('name no file of the repository, which the package does not contain', () => {
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
     const naming = sources
       .filter((path) => /\.tsx?$/.test(path))

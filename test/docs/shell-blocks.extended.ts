@@ -57,11 +57,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe('the commands of the pages run', () => {
+describe('the commands of a page', () => {
   const blocks = blocksIn('sh').filter(
     ([, block]) => PAGES_NOT_RUN[block.page] === undefined && shellLines(block).some(isRun),
   );
-  it.each(blocks)('%s', async (_where, block) => {
+  it.each(blocks)('run: %s', async (_where, block) => {
     await fillRoom();
     const lines = shellLines(block)
       .filter(isRun)

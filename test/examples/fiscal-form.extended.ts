@@ -47,7 +47,7 @@ const openOnPhone = async (colorScheme: 'light' | 'dark' = 'light') => {
 const noteOf = (page: Page, field: string) => page.locator(`#${field}-note`).textContent();
 
 describe('the form of the example on a phone', () => {
-  it('checks a code while it is typed, and marks what is wrong', async () => {
+  it('checks a code during typing, and marks errors', async () => {
     const { page, errors } = await openOnPhone();
     const code = page.getByRole('textbox', { name: 'Codice fiscale' });
     await code.pressSequentially('rssmra80b01');
@@ -63,7 +63,7 @@ describe('the form of the example on a phone', () => {
     expect(errors).toEqual([]);
   });
 
-  it('fills sex, date and place in from the code, but for what was typed', async () => {
+  it('fills in sex, date and place from the code, except for typed fields', async () => {
     const { page } = await openOnPhone();
     await page.getByLabel('Data di nascita').fill('1980-02-02');
     await page.getByRole('textbox', { name: 'Codice fiscale' }).fill(` ${CODE.toLowerCase()} `);
@@ -79,7 +79,7 @@ describe('the form of the example on a phone', () => {
     expect(await page.locator('#result-text').textContent()).toBe('Il codice fiscale corrisponde ai dati.');
   });
 
-  it("makes the code of a person's data, with the place found as one types", async () => {
+  it("generates the code of a person's data, with the place found during typing", async () => {
     const { page, errors } = await openOnPhone('dark');
     const colours =
       "['color', 'backgroundColor'].map((name) => getComputedStyle(document.documentElement)[name])";
@@ -99,7 +99,7 @@ describe('the form of the example on a phone', () => {
     expect(errors).toEqual([]);
   });
 
-  it('takes the place that is tapped, without a keyboard for arrows', async () => {
+  it('selects the tapped place, without arrow keys', async () => {
     const { page, errors } = await openOnPhone();
     await page.getByRole('textbox', { name: 'Codice fiscale' }).tap();
     await page.keyboard.type(CODE);

@@ -119,7 +119,7 @@ describe.each([
   });
   afterEach(() => receiver.stop());
 
-  it(`(${scheme}) takes deliveries of the service, and handles each event once`, async () => {
+  it(`(${scheme}) accepts deliveries of the service, and handles each event once`, async () => {
     const room = `room-${Math.random()}`;
     const created = await stack.rtc(`webhooks create ${receiver.url}/hook --secret-stdin --json id`, {
       stdin: SECRET,
@@ -151,7 +151,7 @@ describe.each([
     await stack.rtc(`webhooks delete ${id} --yes`);
   });
 
-  it(`(${scheme}) refuses what is forged, and handles none of it`, async () => {
+  it(`(${scheme}) refuses forged deliveries, and handles none of them`, async () => {
     const genuine = sign('evt_1');
     const changed = { ...genuine, body: genuine.body.replace('demo', 'Demo') };
     expect(await post(receiver, changed)).toBe(401);
@@ -165,7 +165,7 @@ describe.each([
     await expect.poll(() => receiver.handled).toEqual([{ event: 'room_started', room: 'demo', id: 'evt_1' }]);
   });
 
-  it(`(${scheme}) remembers what it has handled when it is started again`, async () => {
+  it(`(${scheme}) remembers handled events after a restart`, async () => {
     expect(await post(receiver, sign('evt_1'))).toBe(204);
     await receiver.stop();
     receiver = await start(command, { RTC_WEBHOOK_SCHEME: scheme });
@@ -174,7 +174,7 @@ describe.each([
     await expect.poll(() => receiver.handled.map(({ id }) => id)).toEqual(['evt_2']);
   });
 
-  it(`(${scheme}) refuses other methods and bodies without end`, async () => {
+  it(`(${scheme}) refuses other methods and endless bodies`, async () => {
     expect((await fetch(receiver.url)).status).toBe(405);
     const large = { ...sign('evt_1'), body: 'x'.repeat(1024 * 1024 + 1) };
     // The connection may be closed while the body is still on its way.
@@ -210,7 +210,7 @@ describe.each([
     await expect.poll(() => receiver.handled.map(({ id }) => id)).toEqual(['evt_1', 'evt_2']);
   });
 
-  it('takes one of several signatures, as in a rotation', async () => {
+  it('accepts one of several signatures, as in a rotation', async () => {
     const [ours, other] = [sign('evt_1'), sign('evt_1', OTHER_SECRET)];
     const both = `${other.headers['webhook-signature']} ${ours.headers['webhook-signature']}`;
     expect(await post(receiver, { ...ours, headers: { ...ours.headers, 'webhook-signature': both } })).toBe(

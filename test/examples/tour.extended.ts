@@ -32,7 +32,7 @@ describe('the tour for operators', () => {
     return text;
   };
 
-  it('pauses nowhere', async () => {
+  it('never pauses', async () => {
     expect(await readFile(TOUR, 'utf8')).not.toMatch(/^\s*(?:sleep|timeout)\b/m);
   });
 
@@ -40,7 +40,7 @@ describe('the tour for operators', () => {
     expect(step('Make a room')).toMatch(/PUBLISHERS\t(?:ada, bob|bob, ada)\n/);
   });
 
-  it('sees that somebody who is blocked goes and stays out', () => {
+  it('shows that a blocked participant is removed and stays out', () => {
     const text = step('Block one of them');
     expect(text).toMatch(/\(exit code 7\).*PARTICIPANTS\tada\n.*\(exit code 4\)\nbob\t/s);
     expect(text.split('\n').filter((line) => /^(?:ada|bob)\t.*ACTIVE/.test(line))).toEqual([
@@ -49,11 +49,11 @@ describe('the tour for operators', () => {
     expect(stderr).toContain('"bob" is blocked in room "demo"');
   });
 
-  it('gets the file of a recording', () => {
+  it('downloads the file of a recording', () => {
     expect(step('Record')).toMatch(/STATUS\tstopped/);
   });
 
-  it('reads what was said', () => {
+  it('reads the transcript', () => {
     expect(step('Transcribe it')).toMatch(/completed/);
     // The small model mishears sentences, more of them where a busy machine recorded them with gaps.
     const sentences = ['ever tried', 'ever failed', 'no matter', 'try again', 'fail again', 'fail better'];
@@ -63,7 +63,7 @@ describe('the tour for operators', () => {
     expect(lines).toMatch(/^\[\d\d:\d\d:\d\d\] ada: /m);
   });
 
-  it('is told what happened', () => {
+  it('receives the events', () => {
     const text = step('Explain');
     for (const what of ['bob was blocked', 'bob was removed by the API', 'recording'])
       expect(text).toContain(what);

@@ -22,7 +22,7 @@ describe('the example of a web application', () => {
     expect((await fetch(`${app.url}/anything-else`)).status).toBe(404);
   });
 
-  it('gives out a token of the service', async () => {
+  it('issues a token of the service', async () => {
     const response = await fetch(`${app.url}/token?name=Ada`);
     expect(await response.json()).toMatchObject({
       token: expect.stringMatching(/^eyJ/),
@@ -30,7 +30,7 @@ describe('the example of a web application', () => {
     } satisfies Partial<Record<keyof Token, unknown>>);
   });
 
-  it('passes on what the service refuses', async () => {
+  it("passes on the service's errors", async () => {
     const response = await fetch(`${app.url}/token?name=`);
     expect(response.status).toBe(400);
     expect(await response.text()).toContain('userId');

@@ -46,7 +46,7 @@ beforeAll(async () => {
   bundled = output[0].code;
 });
 
-describe('what a page pays for', () => {
+describe('the size of the library in a page', () => {
   it('is under 35 kB compressed for check, and under 200 kB for everything', async () => {
     expect(await compressedBytes('{ check }')).toBeLessThan(35_000);
     expect(await compressedBytes('*')).toBeLessThan(200_000);
@@ -62,11 +62,11 @@ describe('a browser bundle', () => {
     expect(imports).toEqual([]);
   });
 
-  it('is ASCII, whatever the bundler makes of escapes', () => {
+  it('is ASCII, whatever the bundler does with escapes', () => {
     expect(bundled.match(/[^\n\t -~]/)?.[0]).toBeUndefined();
   });
 
-  it('answers as in Node, in a realm that has the language and nothing else', () => {
+  it('returns the same as in Node, in a realm with only the language', () => {
     const run = (text: string): unknown => JSON.parse(String(runInContext(`JSON.stringify(${text})`, realm)));
     const realm = createContext({});
     expect(

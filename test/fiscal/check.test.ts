@@ -43,11 +43,11 @@ describe('check', () => {
     ['RSSMRA80A01H501V', 'check-character', 15, 16],
     ['\u0152SSMRA80A01H501U', 'characters', 0, 1],
     ['\u0152SSMRA80A01H501', 'characters', 0, 1],
-  ])('refuses %j for its %s at %i', (code, reason, start, end) => {
+  ])('reports for %j the reason %s at %i', (code, reason, start, end) => {
     expect(check(code, { asOf })).toMatchObject({ ok: false, reason, start, end });
   });
 
-  it('tells every fault, the deciding one first', () => {
+  it('reports every error, the deciding one first', () => {
     const result = check('RSSMRA80A40Z999A', { asOf });
     expect(result.ok ? [] : result.faults.map(({ reason, start }) => [reason, start])).toEqual([
       ['check-character', 15],
@@ -56,7 +56,7 @@ describe('check', () => {
     ]);
   });
 
-  it('warns of letters that no name gives, as the law writes none so', () => {
+  it('warns of letters that no name gives, because the law allows none such', () => {
     expect(check('ARSMRA80E05F205K', { asOf })).toEqual({ ok: true, warnings: ['names-not-derivable'] });
   });
 
@@ -71,12 +71,12 @@ describe('check', () => {
     expect(check(codeOf('1980-01-01', 'L746'), { asOf, strict: true }).ok).toBe(true);
   });
 
-  it('never calls an undated place not in force', () => {
+  it('never reports an undated place as not in force', () => {
     expect(check(codeOf('1851-01-01', 'A030'), { asOf, strict: true }).ok).toBe(true);
     expect(check(codeOf('2020-01-01', 'Z231'), { asOf, strict: true }).ok).toBe(true);
   });
 
-  it('knows the last day of a place and the day after', () => {
+  it('distinguishes the last day of a place and the day after', () => {
     // A002 ended on 1928-03-06.
     const strictly = (date: string): boolean =>
       check(codeOf(date, 'A002'), { asOf: '1950-01-01', strict: true }).ok;
@@ -87,7 +87,7 @@ describe('check', () => {
     expect(check(codeOf('1863-02-23', 'A002'), century).ok).toBe(true);
   });
 
-  it('throws for options that make no sense, which is misuse', () => {
+  it('throws for invalid options, which is misuse', () => {
     expect(() => check('RSSMRA80A01H501U', {} as CheckOptions)).toThrow(TypeError);
     expect(() => check('RSSMRA80A01H501U', undefined as unknown as CheckOptions)).toThrow(TypeError);
     expect(() => check('RSSMRA80A01H501U', { asOf: '2026-02-29' })).toThrow(TypeError);
@@ -116,7 +116,7 @@ describe('eleven digits', () => {
     ['12345671202', 'vat-number'],
     ['80000010018', 'organisation-code'],
     ['97000010581', 'organisation-code'],
-  ])('tells %s apart as a %s', (number, reason) => {
+  ])('recognises %s as a %s', (number, reason) => {
     const luhn = (ten: string): number => {
       const sum = [...ten].reduce((total, digit, at) => {
         const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
@@ -132,7 +132,7 @@ describe('eleven digits', () => {
     expect(result.ok ? '' : result.faults[0].expected).toBe(right.charAt(10));
   });
 
-  it('calls other numbers by their length', () => {
+  it('reports other numbers by their length', () => {
     for (const number of [
       '0000000100',
       '1234567101',
@@ -167,7 +167,7 @@ describe('the century', () => {
     expect(birthDate(leapDay, { asOf, century: 1900 })).toBe('date');
   });
 
-  it('is the one when the place was in force, if only one was', () => {
+  it('is the one in which the place was in force, if there is only one', () => {
     // D877 Gallico ended in 1927.
     const result = decode('PLMRRT08D04D877R', { asOf });
     expect(result).toMatchObject({
@@ -178,7 +178,7 @@ describe('the century', () => {
     });
   });
 
-  it('is the older one when the place had ended before the younger, though it was in force in neither', () => {
+  it('is the older one when the place had ended before the younger, even if it was in force in neither', () => {
     const result = decode('MSSVEA10E45Z118T', { asOf });
     expect(result).toMatchObject({ birthDate: '1910-05-05', otherBirthDate: '2010-05-05' });
     expect(result.ok && result.warnings).toEqual(['place-not-in-force']);
@@ -193,7 +193,7 @@ describe('the century', () => {
     expect(birthDate(code, { asOf, century: 2000 })).toBe(expected.replace('19', '20'));
   });
 
-  it('can be fixed', () => {
+  it('can be fixed by an option', () => {
     const code = codeOf('1920-05-05');
     expect(decode(code, { asOf })).toMatchObject({ birthDate: '2020-05-05', otherBirthDate: '1920-05-05' });
     expect(decode(code, { asOf, century: 1900 })).toMatchObject({
@@ -204,7 +204,7 @@ describe('the century', () => {
     expect(birthDate(codeOf('1930-05-05'), { asOf, century: 2000 })).toBe('date');
   });
 
-  it('offers no other reading before 1900', () => {
+  it('has no second reading before 1900', () => {
     expect(decode(codeOf('1927-05-05'), { asOf })).toMatchObject({
       birthDate: '1927-05-05',
       otherBirthDate: null,
@@ -214,7 +214,7 @@ describe('the century', () => {
 });
 
 describe('decode', () => {
-  it('tells the place of the time, of today and its successor', () => {
+  it('returns the place of the time, of today and its successor', () => {
     expect(decode(codeOf('1900-01-01', 'A001'), { asOf, century: 1900 })).toMatchObject({
       birthplace: {
         name: 'ABANO',
@@ -233,13 +233,13 @@ describe('decode', () => {
     });
   });
 
-  it('takes the next later name when none was in force', () => {
+  it('returns the next later name when none was in force', () => {
     expect(decode(codeOf('1930-01-01', 'L746'), { asOf })).toMatchObject({
       birthplace: { name: 'VERBANIA', province: 'NO', wasInForce: false },
     });
   });
 
-  it('gives the other forms of a code in lower case, and of one with a warning', () => {
+  it('decodes a code in lower case, and one with a warning', () => {
     for (const code of [codeOf('1980-01-01', 'H501'), 'ARSMRA80E05F205K']) {
       const forms = omocodie(code, { asOf });
       expect(forms).toMatchObject({ ok: true, baseCode: code });
@@ -247,7 +247,7 @@ describe('decode', () => {
     }
   });
 
-  it('answers for a bad code as check does', () => {
+  it('returns for an invalid code what check does', () => {
     for (const code of ['', 'RSSMRA80A01H501V', 'RSSMRA80A01Z999X', '12345670017']) {
       expect(decode(code, { asOf })).toEqual(check(code, { asOf }));
       expect(omocodie(code, { asOf })).toEqual(check(code, { asOf }));
@@ -255,14 +255,14 @@ describe('decode', () => {
   });
 });
 
-describe('statuses', () => {
-  it('have a reason each, but for the valid ones', () => {
+describe('check statuses', () => {
+  it('have a reason each, except the valid ones', () => {
     const reasons = Object.values(CHECK_STATUS).map((status: CheckStatus) => reasonOfStatus(status));
     expect(reasons.slice(0, 2)).toEqual([undefined, undefined]);
     expect(new Set(reasons.slice(2)).size).toBe(10);
   });
 
-  it('are read from the middle of a buffer', () => {
+  it('are returned for bytes in the middle of a buffer', () => {
     const { checkBytes } = createChecker({ asOf });
     const bytes = new TextEncoder().encode('a,RSSMRA80A01H501U\n12345670017\r\nx');
     expect(checkBytes(bytes, 2, 18)).toBe(CHECK_STATUS.valid);

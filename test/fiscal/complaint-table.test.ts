@@ -12,7 +12,7 @@ const TABLE: readonly Held[] = [
   [
     'Kazakistan makes the code of a republic that is no more',
     'fiscal/complaints',
-    'finds the state of today for %s, at all times when people were born there',
+    'finds the state of today for %s, at any time when people were born there',
   ],
   ['two spellings of one place have two codes', 'fiscal/complaints', 'finds %s at %s as %s'],
   [
@@ -20,18 +20,18 @@ const TABLE: readonly Held[] = [
     'fiscal/match',
     'have XXX in their codes, which can be read',
   ],
-  ['an empty name is taken for a person without one', 'fiscal/match', 'must be said to be such'],
+  ['an empty name is taken for a person without one', 'fiscal/match', 'must be stated as such'],
   [
     'a refused row does not say how a person without a name is written',
     'cli/commands/cf-files',
-    'tells how a person without a name is written, where a name is missing',
+    'explains how to write a person without a name when a name is missing',
   ],
   [
     'a refused row does not say which places an ambiguous name means',
     'cli/commands/cf-files',
-    'names the places that an ambiguous name means, with their ends in Italian',
+    'names the places that an ambiguous name may mean, with their ends in Italian',
   ],
-  ['names after a comma count', 'fiscal/match', 'leave out what is after the comma, with a warning'],
+  ['names after a comma count', 'fiscal/match', 'leave out what follows the comma, with a warning'],
   ['letters outside the table are refused or dropped', 'fiscal/generate', 'writes the surname %s as %s'],
   [
     'a birth of 2024 in Jugoslavia',
@@ -47,60 +47,64 @@ const TABLE: readonly Held[] = [
   [
     'a batch loses its bad rows',
     'cli/commands/cf-match',
-    'keeps every row and its columns, in order, with the code or why there is none',
+    'keeps every row and its columns, in order, with the code or the reason without one',
   ],
-  ['decode and check lose the key of a row', 'cli/commands/cf-files', 'adds to each row what its code tells'],
-  ['suggestions in a batch take minutes', 'fiscal/complaints', 'can leave suggestions out'],
+  [
+    'decode and check lose the key of a row',
+    'cli/commands/cf-files',
+    'adds the decoded fields of the code to each row',
+  ],
+  ['suggestions in a batch take minutes', 'fiscal/complaints', 'can leave out suggestions'],
   [
     'a forgotten --column fills the terminal',
     'cli/commands/cf-match',
-    'stops after a hundred lines and names what was forgotten',
+    'stops after a hundred lines and names the missing option',
   ],
-  ['Roma in MI is an unknown name', 'fiscal/complaints', 'says in which province the place is'],
-  ['Parigi suggests Italian villages', 'fiscal/complaints', 'gives the state of a foreign city'],
+  ['Roma in MI is an unknown name', 'fiscal/complaints', 'name the province of the place'],
+  ['Parigi suggests Italian villages', 'fiscal/complaints', 'name the state of a foreign city'],
   [
     'Rma in RM suggests nothing',
     'fiscal/complaints',
-    'forgives a slip in three letters when the province is given',
+    'allow a typing error in three letters when the province is given',
   ],
-  ['cast suggests Enna', 'fiscal/complaints', 'is by exactness, then what is in force, then residents'],
+  [
+    'cast suggests Enna',
+    'fiscal/complaints',
+    'are ordered by exactness, then what is in force, then residents',
+  ],
   [
     '--strict always points at Rome',
     'cli/commands/cf-generate',
-    'points to the place that was given, not to Rome',
+    'marks the given place as the error, and not Rome',
   ],
   [
     'a list of a province has no dates',
     'cli/commands/cf-files',
     'lists the places of a day, by the beginning of a name',
   ],
-  ['odd arguments throw', 'fiscal/complaints', 'are answered, or refused as documented'],
+  ['odd arguments throw', 'fiscal/complaints', 'are accepted or refused as documented'],
   [
     'Safari before 16.4 cannot load it',
     'fiscal/browser-bundle',
     'has no look-behind in a regular expression, which Safari before 16.4 does not know',
   ],
   ['S. Giovanni Rotondo is unknown', 'fiscal/complaints', 'finds %s'],
-  [
-    'Mestre in 1970 gets a code of 1926',
-    'fiscal/complaints',
-    'leads to the one that took it over, with a warning',
-  ],
+  ['Mestre in 1970 gets a code of 1926', 'fiscal/complaints', 'leads to its successor, with a warning'],
   [
     'no library tells whether a code is that of a person',
     'fiscal/match',
-    'tells what was found and what was expected',
+    'reports what was found and what was expected',
   ],
-  ['codes of before 2011 do not match', 'fiscal/match', 'knows the surname %s as %s'],
+  ['codes of before 2011 do not match', 'fiscal/match', 'accepts the surname %s as %s'],
   [
     'a birth in Croazia does not match Jugoslavia',
     'fiscal/match',
-    'knows that one born on %s in %s may tell %s',
+    'accepts for one born on %s in %s the birthplace %s',
   ],
   [
     'codes of eleven digits are called invalid',
     'fiscal/match',
-    'tells that %s is of kind %s, or where its check digit is wrong',
+    'reports that %s is of kind %s, or that its check digit is wrong',
   ],
   [
     'messages are English only',
@@ -110,15 +114,15 @@ const TABLE: readonly Held[] = [
   [
     'Excel files have to be converted first',
     'cli/commands/cf-files',
-    'comes back with codes, with reasons in Italian, and with nothing lost',
+    'returns the workbook with codes, with reasons in Italian, and without losing anything',
   ],
-  ['Italian headers are not understood', 'cli/commands/cf-files', 'are understood from %s'],
+  ['Italian headers are not understood', 'cli/commands/cf-files', 'are recognised from %s'],
   ['Italian dates are not understood', 'cli/commands/cf-files', 'are read as %s'],
   ['Windows-1252 is garbled', 'cli/commands/cf-generate', 'reads Windows-1252, where accents are no UTF-8'],
   [
     'postal codes have no date',
     'fiscal/territory',
-    'tell when they were compiled and which of them is about to replace the others',
+    'say when they were compiled and which one will replace the others',
   ],
   [
     'old postal codes lead nowhere',
@@ -132,8 +136,8 @@ const TABLE: readonly Held[] = [
   ],
 ];
 
-describe('a complaint', () => {
-  it.each(TABLE)('%s is held by a test', (_complaint, file, title) => {
+describe('a complaint of users', () => {
+  it.each(TABLE)('%s has a test', (_complaint, file, title) => {
     const text = readFileSync(new URL(`../${file}.test.ts`, import.meta.url), 'utf8');
     expect(text.includes(`'${title}'`) || text.includes(`"${title}"`)).toBe(true);
   });

@@ -22,7 +22,7 @@ const mario: Person = {
 
 describe('a state that is spelt in two ways', () => {
   it.each(['Kazakistan', 'Kazakhstan', 'KAZAKHISTAN', 'Kazachistan'])(
-    'finds the state of today for %s, at all times when people were born there',
+    'finds the state of today for %s, at any time when people were born there',
     (name) => {
       for (const date of ['1985-05-05', '1992-05-05', '2005-05-05', '2020-05-05']) {
         expect(placeOf(name, 'EE', date)).toBe('Z255');
@@ -58,8 +58,8 @@ describe('a place whose name another place had', () => {
   });
 });
 
-describe('a place that had ended', () => {
-  it('leads to the one that took it over, with a warning', () => {
+describe('an ended place', () => {
+  it('leads to its successor, with a warning', () => {
     expect(placeOf('Mestre', 'VE', '1970-01-01')).toBe('L736');
     const result = generate({ ...mario, birthplace: 'Mestre', birthDate: '1970-01-01' }, { asOf });
     expect(result).toMatchObject({ ok: true, warnings: ['place-ended'], birthplace: { name: 'VENEZIA' } });
@@ -90,7 +90,7 @@ describe('a place that had ended', () => {
     expect(placeOf('Aiba', undefined, '1930-01-01')).toBe('B575');
   });
 
-  it('leads there too when no register has its dates but the day it ended', () => {
+  it('leads to its successor even if only the day of its end is known', () => {
     expect(placeOf('Acqua', 'SO', '1950-01-01')).toBe('L392');
   });
 });
@@ -139,53 +139,53 @@ describe('names as people write them', () => {
     expect(placeOf(name)).toBe(code);
   });
 
-  it('does not guess between two places that differ by small words alone', () => {
+  it('does not guess between two places that differ only by small words', () => {
     expect(placeOf('Salle', 'PE')).toBe('H715');
     expect(placeOf('La Salle')).toBe('E458');
   });
 });
 
-describe('what is suggested', () => {
+describe('the suggestions for an unknown place', () => {
   const first = (typed: string): string => suggestPlaces(typed)[0]?.name ?? '';
   const suggested = (name: string, province?: string) => {
     const found = findPlace(name, { province });
     return found.ok ? [] : [found.hint, ...found.suggestions.map((place) => place.name)];
   };
 
-  it('is by exactness, then what is in force, then residents', () => {
+  it('are ordered by exactness, then what is in force, then residents', () => {
     expect(first('deso')).toBe('DESIO');
     expect(first('cast')).toBe('CASTELLAMMARE DI STABIA');
     expect(first('san giu')).toBe('SAN GIULIANO MILANESE');
     expect(suggestPlaces('mont').map(({ name }) => name)).not.toContain('VIBO VALENTIA');
   });
 
-  it('says in which province the place is', () => {
+  it('name the province of the place', () => {
     expect(suggested('Roma', 'MI')).toEqual(['other-province', 'ROMA']);
   });
 
-  it('gives the state of a foreign city', () => {
+  it('name the state of a foreign city', () => {
     expect(suggested('Parigi', 'EE')).toEqual(['foreign-city', 'FRANCIA']);
     expect(suggested('New York')).toEqual(['foreign-city', "STATI UNITI D'AMERICA"]);
   });
 
-  it('forgives a slip in three letters when the province is given', () => {
+  it('allow a typing error in three letters when the province is given', () => {
     expect(suggested('Rma', 'RM').slice(0, 2)).toEqual(['similar', 'ROMA']);
   });
 });
 
 describe('a run over many people', () => {
-  it('can leave suggestions out', () => {
+  it('can leave out suggestions', () => {
     const result = generate({ ...mario, birthplace: 'Rmoa' }, { asOf, suggest: false });
     expect(result).toMatchObject({ ok: false, faults: [{ reason: 'unknown', suggestions: [] }] });
   });
 
-  it('has the places of an ambiguous name also without suggestions', () => {
+  it('returns the places of an ambiguous name also without suggestions', () => {
     const result = generate({ ...mario, birthplace: 'Castro', province: '' }, { asOf, suggest: false });
     const names = [{ province: 'BG' }, { province: 'LE' }];
     expect(result).toMatchObject({ faults: [{ reason: 'ambiguous', candidates: names }] });
   });
 
-  it('tells another province and a foreign city also without suggestions, which cost little', () => {
+  it('recognises another province and a foreign city also without suggestions, at little cost', () => {
     const inMilan = generate({ ...mario, birthplace: 'Roma', province: 'MI' }, { asOf, suggest: false });
     expect(inMilan).toMatchObject({
       faults: [
@@ -197,8 +197,8 @@ describe('a run over many people', () => {
   });
 });
 
-describe('arguments that make no sense', () => {
-  it('are answered, or refused as documented', () => {
+describe('invalid arguments', () => {
+  it('are accepted or refused as documented', () => {
     const filterNothing = findPlace('Roma', null);
     expect(filterNothing).toMatchObject({ ok: true });
     const symbol: unknown = Symbol('Roma');

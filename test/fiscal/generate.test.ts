@@ -20,7 +20,7 @@ const faultsOf = (changes: object, options: Partial<GenerateOptions> = {}): stri
 };
 
 describe('generate', () => {
-  it('gives the code, the birthplace and no warning', () => {
+  it('returns the code, the birthplace and no warning', () => {
     expect(generate(mario, { asOf })).toMatchObject({
       ok: true,
       codiceFiscale: 'RSSMRA80A01H501U',
@@ -103,7 +103,7 @@ describe('generate', () => {
     expect(codeOf({ givenName }).slice(3, 6)).toBe(letters);
   });
 
-  it('tells all faults at once, in the order of the fields', () => {
+  it('reports all errors at once, in the order of the fields', () => {
     const person = {
       surname: '',
       givenName: "-'",
@@ -183,7 +183,7 @@ describe('generate', () => {
     for (const piece of ['Zzyzx', 'Qwerty', '1980']) expect(told).not.toContain(piece);
   });
 
-  it('throws without a day for today, which is misuse', () => {
+  it('throws without the date of today, which is misuse', () => {
     expect(() => generate(mario, {} as GenerateOptions)).toThrow(TypeError);
     expect(() => generate(mario, undefined as unknown as GenerateOptions)).toThrow(TypeError);
   });

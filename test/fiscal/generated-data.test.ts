@@ -9,7 +9,7 @@ describe('the generated data', () => {
     expect(readFileSync(file, 'utf8') === generateFiscalData().get(name)).toBe(true);
   });
 
-  it('and all of the library is ASCII, which keeps it at one byte a character in memory', () => {
+  it('and the whole library are ASCII, which takes one byte per character in memory', () => {
     for (const text of generateFiscalData().values()) expect(/^[\n -~]*$/.test(text)).toBe(true);
   });
 });

@@ -30,7 +30,7 @@ const different = (code: string, changes: Partial<Person>): string[] => {
 };
 
 describe('match', () => {
-  it('tells that the code is that of the person, part by part', () => {
+  it('confirms the code of the person, part by part', () => {
     expect(match(codeOf({}), mario, { asOf })).toEqual({
       ok: true,
       matches: true,
@@ -55,11 +55,11 @@ describe('match', () => {
     [{ birthDate: '1981-01-01' }, ['year']],
     [{ birthplace: 'Milano', province: 'MI' }, ['birthplace']],
     [{ surname: 'Bianchi', birthplace: 'Milano', province: 'MI' }, ['surname', 'birthplace']],
-  ] as const)('tells for %j that %j differ', (changes, expected) => {
+  ] as const)('reports for %j that %j differ', (changes, expected) => {
     expect(different(codeOf({}), changes)).toEqual(expected);
   });
 
-  it('tells what was found and what was expected', () => {
+  it('reports what was found and what was expected', () => {
     const result = match(codeOf({ birthDate: '1975-03-09' }), mario, { asOf });
     expect(result.ok && result.parts.filter(({ matches }) => !matches)).toEqual([
       { part: 'day', matches: false, expected: 1, found: 9 },
@@ -68,7 +68,7 @@ describe('match', () => {
     ]);
   });
 
-  it('knows every form of omocodia, in either case', () => {
+  it('accepts every form of omocodia, in either case', () => {
     const forms = omocodie(codeOf({}), { asOf });
     for (const form of forms.ok ? forms.omocodie : []) {
       expect(different(form, {})).toEqual([]);
@@ -87,17 +87,17 @@ describe('match', () => {
     ['\u00d8', 'OXX'],
     ['\u00c5', 'AAX'],
     ['\u00c5', 'AXX'],
-  ])('knows the surname %s as %s', (surname, letters) => {
+  ])('accepts the surname %s as %s', (surname, letters) => {
     expect(different(withLetters(letters), { surname })).toEqual([]);
   });
 
-  it('knows given names with and without those after a comma', () => {
+  it('accepts given names with and without those after a comma', () => {
     expect(different(withLetters('RSSMRA'), { givenName: 'Maria, Teresa' })).toEqual([]);
     expect(different(withLetters('RSSMTR'), { givenName: 'Maria, Teresa' })).toEqual([]);
     expect(different(withLetters('RSSTRS'), { givenName: 'Maria, Teresa' })).toEqual(['givenName']);
   });
 
-  it('knows people without a surname or a given name', () => {
+  it('accepts people without a surname or a given name', () => {
     expect(different(withLetters('XXX'), { surname: '', noSurname: true })).toEqual([]);
     expect(different(withLetters('RSSXXX'), { givenName: '', noName: true })).toEqual([]);
     expect(different(codeOf({}), { surname: '', noSurname: true })).toEqual(['surname']);
@@ -115,7 +115,7 @@ describe('match', () => {
     ['1980-01-01', 'Z154', 'URSS'],
     ['1960-01-01', 'D620', 'Fiume'],
     ['1960-01-01', 'D621', 'Fiume'],
-  ])('knows that one born on %s in %s may tell %s', (birthDate, code, birthplace) => {
+  ])('accepts for one born on %s in %s the birthplace %s', (birthDate, code, birthplace) => {
     expect(
       different(codeOf({ birthDate, birthplace: code, province: '' }), {
         birthDate,
@@ -132,7 +132,7 @@ describe('match', () => {
     ]);
   });
 
-  it('tells an invalid code and bad data at once', () => {
+  it('reports an invalid code and invalid data at once', () => {
     expect(different('RSSMRA80A01H501X', {})).toEqual(['check-character']);
     expect(different('RSSMRA80A01H501X', { surname: '', birthplace: 'Atlantide' })).toEqual([
       'check-character',
@@ -151,7 +151,7 @@ describe('people without a surname or a given name', () => {
     expect(decoded).toMatchObject({ ok: true, surname: 'XXX', warnings: [] });
   });
 
-  it('must be said to be such', () => {
+  it('must be stated as such', () => {
     const faults = (changes: Partial<Person>): string[] => {
       const result = generate({ ...mario, ...changes }, { asOf });
       return result.ok ? [] : result.faults.map(({ field, reason }) => `${field}: ${reason}`);
@@ -166,7 +166,7 @@ describe('people without a surname or a given name', () => {
 });
 
 describe('names with commas and full stops', () => {
-  it('leave out what is after the comma, with a warning', () => {
+  it('leave out what follows the comma, with a warning', () => {
     const result = generate({ ...mario, givenName: 'Maria, Teresa' }, { asOf });
     expect(result).toMatchObject({ ok: true, warnings: ['names-after-comma'] });
     expect(codeOf({ givenName: 'Maria, Teresa' })).toBe(codeOf({ givenName: 'Maria' }));
@@ -188,14 +188,14 @@ describe('checkTaxCode', () => {
     ['12345671512', 'provisional'],
     ['12345670017', 'vat'],
     ['80000010015', 'organisation'],
-  ])('tells that %s is of kind %s, or where its check digit is wrong', (code, kind) => {
+  ])('reports that %s is of kind %s, or that its check digit is wrong', (code, kind) => {
     const last = code.length === 16 ? 'U' : '0123456789';
     const results = [...last].map((end) => checkTaxCode(code.slice(0, -1) + end, { asOf }));
     expect(results.filter(({ ok }) => ok)).toEqual([{ ok: true, kind, warnings: [] }]);
     for (const result of results) if (!result.ok) expect(result.reason).toBe('check-character');
   });
 
-  it('refuses what is no code at all', () => {
+  it('refuses a text that is no code at all', () => {
     expect(checkTaxCode('1234567890', { asOf })).toMatchObject({ ok: false, reason: 'length' });
   });
 });

@@ -61,7 +61,7 @@ const PEOPLE: readonly (readonly [change: object, message: string])[] = [
 ];
 
 describe('messages about codes', () => {
-  it.each(CODES)('tell of %s in Italian and English', (code, message) => {
+  it.each(CODES)('describe %s in Italian and English', (code, message) => {
     const failure = check(code, { asOf });
     if (failure.ok) throw new Error('the code is valid');
     expect(translateFailure(failure, 'it').faults.map((fault) => fault.message)).toContain(message);
@@ -70,14 +70,14 @@ describe('messages about codes', () => {
 });
 
 describe("messages about a person's data", () => {
-  it.each(PEOPLE)('tell of %o in Italian and English', (change, message) => {
+  it.each(PEOPLE)('describe %o in Italian and English', (change, message) => {
     const result = generate({ ...mario, ...change }, { asOf });
     const faults = result.ok ? [] : result.faults;
     expect(translateFaults(faults, 'it').map((fault) => fault.message)).toContain(message);
     expect(translateFaults(faults, 'en')).toEqual(faults);
   });
 
-  it('tell in Italian of a place that strict rules refuse', () => {
+  it('describe in Italian a place that strict rules refuse', () => {
     const result = generate({ ...mario, birthplace: 'Fonte Nuova' }, { asOf, strict: true });
     const [fault] = result.ok ? [] : result.faults;
     expect(fault === undefined ? '' : messages.it.personFault(fault)).toBe(

@@ -69,7 +69,7 @@ describe('findPlace over the whole registry', () => {
     }
   });
 
-  it('finds each undated place, behind dated ones of its name', () => {
+  it('finds each undated place, after dated ones of its name', () => {
     for (const { code = '', name = '', province = '' } of undated) {
       const found = findPlace(name, { province, date: '1930-05-05' });
       const codes = found.ok ? [found.place, ...found.alternatives] : found.candidates;
@@ -88,7 +88,7 @@ describe('findPlace over the whole registry', () => {
     }
   });
 
-  it('finds each everyday name, at any time and of that one place', () => {
+  it('finds each everyday name, at any time and only of that place', () => {
     expect(everyday).toHaveLength(956);
     for (const { code = '', alias = '' } of everyday) {
       for (const date of ['1950-01-01', '1990-01-01', '2026-01-01']) {
@@ -164,7 +164,7 @@ describe('findPlace', () => {
     expect(code(name)).toBe(expected);
   });
 
-  it('takes the province of the time and that of today', () => {
+  it('accepts the province of the time and that of today', () => {
     expect(code('Monza', { date: '1980-01-01', province: 'MI' })).toBe('F704');
     expect(code('Monza', { date: '1980-01-01', province: 'mb' })).toBe('F704');
     expect(code('Forlì', { date: '1980-01-01', province: 'FO' })).toBe('D704');
@@ -172,18 +172,18 @@ describe('findPlace', () => {
     expect(findPlace('Roma', { province: 'MI' })).toMatchObject({ ok: false, reason: 'unknown' });
   });
 
-  it('takes the next later place when none was in force', () => {
+  it('returns the next later place when none was in force', () => {
     const found = findPlace('Verbania', { date: '1930-01-01' });
     expect(found).toMatchObject({ ok: true, place: { codiceCatastale: 'L746', wasInForce: false } });
   });
 
-  it('lists what is ambiguous', () => {
+  it('lists the places of an ambiguous name', () => {
     const found = findPlace('Samone');
     expect(found).toMatchObject({ ok: false, reason: 'ambiguous' });
     expect(codesFor('Samone', {})).toEqual(['H753', 'H754']);
   });
 
-  it('understands a bilingual name of which a half has several meanings', () => {
+  it('understands a bilingual name when one half is ambiguous', () => {
     // Margreid is E827, Magre until 1928, and E829; Magre without Margreid is also E828 in the province of Vicenza.
     expect(code('Magr\u00e8/Margreid', { date: '1925-01-01' })).toBe('E827');
     expect(code('Bolzano/Merano')).toBe('');
@@ -192,7 +192,7 @@ describe('findPlace', () => {
     expect(findPlace('-'.repeat(150))).toMatchObject({ ok: false, reason: 'unknown' });
   });
 
-  it('takes, of places of a province that were not in force, the one nearest to the date', () => {
+  it('returns, of places of a province that were not in force, the one nearest to the date', () => {
     // Tremezzina was L370 until 1947 and is M341 since 2014.
     expect(code('Tremezzina', { date: '1900-01-01' })).toBe('L370');
     expect(code('Tremezzina', { date: '1960-01-01' })).toBe('M341');
@@ -209,7 +209,7 @@ describe('findPlace', () => {
     expect(code('Brione', { date: '1935-01-01' })).toBe('B184,B185');
   });
 
-  it('tells a missing name, an unknown province and an unknown name apart', () => {
+  it('distinguishes a missing name, an unknown province and an unknown name', () => {
     expect(findPlace(' ')).toMatchObject({ ok: false, reason: 'missing' });
     expect(findPlace('Roma', { province: 'QQ' })).toMatchObject({ ok: false, reason: 'province' });
     expect(findPlace('Roma', { province: 'ROM' })).toMatchObject({ ok: false, reason: 'province' });
@@ -222,7 +222,7 @@ describe('findPlace', () => {
     ['Firenzze', 'FIRENZE'],
     ['Bolgna', 'BOLOGNA'],
     ['Agrigentto', 'AGRIGENTO'],
-  ])('suggests for the slip %s', (name, expected) => {
+  ])('suggests places for the typing error %s', (name, expected) => {
     const found = findPlace(name);
     expect(found.ok ? [] : found.suggestions.map((place) => place.name)).toContain(expected);
   });
@@ -232,7 +232,7 @@ describe('findPlace', () => {
     expect(found.ok ? [] : found.suggestions[0]).toMatchObject({ name: 'ROMA', province: 'RM' });
   });
 
-  it('throws for a date that is none, which is misuse', () => {
+  it('throws for an invalid date, which is misuse', () => {
     expect(() => findPlace('Roma', { date: '1990-02-30' })).toThrow(TypeError);
   });
 });
@@ -241,7 +241,7 @@ describe('suggestPlaces', () => {
   const names = (typed: string, options = {}): string[] =>
     suggestPlaces(typed, options).map(({ name, province }) => `${name} ${province}`);
 
-  it('puts the whole name first, then names that begin so, those in force before others', () => {
+  it('returns the whole name first, then names that begin with it, those in force before others', () => {
     expect(names('roma', { limit: 3 })[0]).toBe('ROMA RM');
     expect(names('bolz', { limit: 2 })).toEqual(['BOLZANO BZ', 'BOLZANO VICENTINO VI']);
   });
@@ -251,11 +251,11 @@ describe('suggestPlaces', () => {
     ['tor', 'TORINO TO'],
     ['fir', 'FIRENZE FI'],
     ['fra', 'FRANCIA EE'],
-  ])('puts capitals and states before smaller places that begin with %s', (typed, first) => {
+  ])('returns capitals and states before smaller places that begin with %s', (typed, first) => {
     expect(names(typed)[0]).toBe(first);
   });
 
-  it('puts a whole name before a capital that begins so', () => {
+  it('returns a whole name before a capital that begins with it', () => {
     expect(names('ro').slice(0, 2)).toEqual(['RO FE', 'ROMA RM']);
     expect(names('san', { limit: 1 })).toEqual(['SAN MARINO EE']);
   });
@@ -279,7 +279,7 @@ describe('suggestPlaces', () => {
     expect(names('H50')).toEqual([]);
   });
 
-  it('wants the words in their order, and each in a word of its own', () => {
+  it('requires the words in order, and each in a word of its own', () => {
     expect(names('emilia reggio')).toEqual([]);
     expect(names('rotondo rotondo')).toEqual([]);
     expect(names("- ' /")).toEqual([]);
@@ -290,7 +290,7 @@ describe('suggestPlaces', () => {
     expect(names('aquila', { limit: 5 })).toContain("L'AQUILA AQ");
   });
 
-  it('stays in a province and keeps the limit', () => {
+  it('is limited to a province and to the given number', () => {
     const inAosta = suggestPlaces('san', { province: 'AO', limit: 50 });
     expect(inAosta.length).toBeGreaterThan(3);
     for (const { codiceCatastale } of inAosta) {
@@ -300,7 +300,7 @@ describe('suggestPlaces', () => {
     expect(names('', {})).toEqual([]);
   });
 
-  it('shows the name of the date', () => {
+  it('shows the name of the given date', () => {
     expect(names('abano', { date: '1900-01-01', limit: 1 })).toEqual(['ABANO PD']);
     expect(names('abano', { date: '1990-01-01', limit: 1 })).toEqual(['ABANO TERME PD']);
   });

@@ -29,8 +29,8 @@ const decoded = (code: string, century?: number): DecodedCode => {
 };
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-describe('properties', () => {
-  it('decode inverts generate', () => {
+describe('the functions of the library', () => {
+  it('invert each other: decode and generate', () => {
     fc.assert(
       fc.property(anyPerson, (person) => {
         const { year, month, day } = person.birthDate;
@@ -52,7 +52,7 @@ describe('properties', () => {
     );
   });
 
-  it('generates a code by each name of a place that it decodes to', () => {
+  it('generate a code with each name of a place that it decodes to', () => {
     fc.assert(
       fc.property(anyPerson, (person) => {
         const { name, province, codiceCatastale } = decoded(codeOf(person)).birthplace;
@@ -64,7 +64,7 @@ describe('properties', () => {
     );
   });
 
-  it('all 128 forms of a code decode alike, and list each other', () => {
+  it('decode all 128 forms of a code equally, and list each other', () => {
     fc.assert(
       fc.property(anyPerson, (person) => {
         const base = codeOf(person);
@@ -91,7 +91,7 @@ describe('properties', () => {
     );
   });
 
-  it('answers alike for text, bytes and status, in either case', () => {
+  it('return the same for text, bytes and status, in either case', () => {
     const checker = createChecker({ asOf });
     const codes = fc.oneof(
       anyPerson.map(codeOf),
@@ -124,7 +124,7 @@ describe('a wrong character', () => {
   const weight = (character: string, at: number): number =>
     at % 2 === 0 ? (ODD[value(character)] ?? -1) : value(character);
 
-  it('is caught wherever it changes the check sum', () => {
+  it('is noticed wherever it changes the check sum', () => {
     const failures: string[] = [];
     fc.assert(
       fc.property(anyPerson, fc.nat(15), (person, at) => {
@@ -141,7 +141,7 @@ describe('a wrong character', () => {
     expect(failures).toEqual([]);
   });
 
-  it('is told with its position', () => {
+  it('is reported with its position', () => {
     fc.assert(
       fc.property(
         anyPerson,
@@ -156,7 +156,7 @@ describe('a wrong character', () => {
     );
   });
 
-  it('gets the right check character as a fault of the last one', () => {
+  it('is reported with the right check character, if it is the last one', () => {
     fc.assert(
       fc.property(anyPerson, fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'), (person, letter) => {
         const code = codeOf(person);
@@ -169,8 +169,8 @@ describe('a wrong character', () => {
   });
 });
 
-describe('input of any kind', () => {
-  it('throws nowhere', () => {
+describe('arbitrary input', () => {
+  it('never throws', () => {
     const anything = fc.oneof(
       fc.anything(),
       fc.string({ unit: 'binary', maxLength: 20 }),

@@ -73,7 +73,7 @@ describe('cities', () => {
     }
   });
 
-  it('tells the code that holds the place today', () => {
+  it('returns the code of the place that holds it today', () => {
     const successors = new Map<string | undefined, string | undefined>([
       ...places.map(({ code, successor_code: successor }) => [code, successor] as const),
       ...rows('places-undated.csv').map(({ code, successor_code: successor }) => [code, successor] as const),
@@ -91,7 +91,7 @@ describe('cities', () => {
     }
   });
 
-  it('is in the order of codes, and empty for no province', () => {
+  it('is in the order of codes, and empty for an unknown province', () => {
     const codes = cities('pd').map(({ codiceCatastale }) => codiceCatastale);
     expect(codes).toEqual(codes.toSorted());
     expect(cities('PD')).toContainEqual({
@@ -132,13 +132,13 @@ describe('caps', () => {
     expect(caps('VE', 'Mestre')).toMatchObject({ ok: true, place: { name: 'VENEZIA' } });
   });
 
-  it('keep the zeros of Rome', () => {
+  it('keep the leading zeros of Rome', () => {
     const rome = caps('RM', 'Roma');
     expect(rome.ok && rome.caps).toHaveLength(73);
     expect(rome.ok && rome.caps).toContain('00118');
   });
 
-  it('are not to be had of a state, an unknown place, or one whose successor nobody knows', () => {
+  it('do not exist for a state, an unknown place, or a place with an unknown successor', () => {
     expect(caps('EE', 'Francia')).toMatchObject({ ok: false, reason: 'no-caps' });
     expect(caps('RM', 'Atlantide')).toMatchObject({ ok: false, reason: 'unknown' });
     expect(caps('QQ', 'Roma')).toMatchObject({ ok: false, reason: 'province' });
@@ -148,7 +148,7 @@ describe('caps', () => {
 });
 
 describe('postal codes with their dates', () => {
-  it('tell when they were compiled and which of them is about to replace the others', () => {
+  it('say when they were compiled and which one will replace the others', () => {
     expect(caps('MI', 'Assago')).toMatchObject({ caps: ['20057'], asOf: '2026-11', replacedBy: null });
     expect(caps('SU', 'Decimoputzu')).toMatchObject({ caps: ['09001', '09010'], replacedBy: '09001' });
   });

@@ -31,13 +31,13 @@ const answersIn = (zone: string): string[] => {
 };
 
 describe('the time zone', () => {
-  it('changes no answer', () => {
+  it('changes no result', () => {
     const answers = ['Pacific/Auckland', 'Europe/Rome', 'America/Los_Angeles'].map(answersIn);
     expect(answers.map(([offset]) => offset)).toEqual(['-720', '-120', '420']);
     expect(new Set(answers.map(([, digest]) => digest)).size).toBe(1);
   });
 
-  it('is asked of nowhere in the library', () => {
+  it('is read nowhere in the library', () => {
     for (const file of ['calendar-date', 'decode', 'generate', 'inspect-code', 'check-status']) {
       const source = readFileSync(new URL(`../../src/fiscal/${file}.ts`, import.meta.url), 'utf8');
       expect(source).not.toMatch(/\bnew Date\b|\bDate\.|\bIntl\b|toLocale/);

@@ -93,7 +93,7 @@ const expectCheck = (code: string, judgement: CheckJudgement): void => {
 };
 
 describe('public vectors', () => {
-  it('are all here', () => {
+  it('are complete', () => {
     expect(published).toHaveLength(442);
     expect(disputed).toHaveLength(107);
   });
@@ -114,11 +114,14 @@ describe('public vectors', () => {
     expect(check(cf, { asOf, strict: true }).ok).toBe(strictValid);
   });
 
-  it.each(ofKind(published, 'omocode-level'))('$id is a form of its base', ({ base = '', cf, level }) => {
-    const forms = omocodie(base, { asOf });
-    expect(forms.ok && forms.omocodie).toContain(cf);
-    expect(decoded(cf)).toMatchObject({ baseCode: base, omocodia: { level } });
-  });
+  it.each(ofKind(published, 'omocode-level'))(
+    '$id is a form of its base code',
+    ({ base = '', cf, level }) => {
+      const forms = omocodie(base, { asOf });
+      expect(forms.ok && forms.omocodie).toContain(cf);
+      expect(decoded(cf)).toMatchObject({ baseCode: base, omocodia: { level } });
+    },
+  );
 
   it.each(ofKind(published, 'omocodes'))('$id lists all the forms in order', ({ cf, omocodes }) => {
     expect(omocodie(cf, { asOf })).toEqual({ ok: true, baseCode: cf, omocodie: omocodes });
@@ -127,15 +130,15 @@ describe('public vectors', () => {
 
 // Every judgement is passed, those outside the public vectors too, so none has to be argued here.
 describe('disputed vectors', () => {
-  it.each(ofKind(disputed, 'generate'))('$id generates the code as judged', ({ input, judgement }) => {
+  it.each(ofKind(disputed, 'generate'))('$id generates the decided code', ({ input, judgement }) => {
     expect(generated(input)).toBe(judgement);
   });
 
-  it.each(ofKind(disputed, 'decode'))('$id decodes the code as judged', ({ cf, judgement }) => {
+  it.each(ofKind(disputed, 'decode'))('$id decodes the decided code', ({ cf, judgement }) => {
     expect(asExpected(decoded(cf))).toEqual(judgement);
   });
 
-  it.each(ofKind(disputed, 'check'))('$id checks the code as judged', ({ cf, judgement }) => {
+  it.each(ofKind(disputed, 'check'))('$id checks the decided code', ({ cf, judgement }) => {
     expectCheck(cf, judgement as CheckJudgement);
   });
 });

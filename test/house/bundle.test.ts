@@ -27,8 +27,8 @@ const sections = [
   ...notices.matchAll(/^-{80}\n(.+)\n-{80}\n\n([\s\S]*?)(?=\n-{80}\n.+\n-{80}\n|$(?![\s\S]))/gm),
 ];
 
-describe('what is bundled', () => {
-  test('is listed once each, with its licence and the hash that the lock file pins', () => {
+describe('the list of bundled packages', () => {
+  test('has each package once, with its licence and the hash of the lock file', () => {
     expect([sbom.bomFormat, sbom.specVersion]).toEqual(['CycloneDX', '1.6']);
     expect(sbom.components.length).toBeGreaterThan(50);
     const purls = sbom.components.map(({ purl }) => purl);
@@ -41,14 +41,14 @@ describe('what is bundled', () => {
   });
 
   test.each(['fastify', 'undici', '@redis/client', '@bufbuild/protobuf', 'commander', 'pg', 'typebox'])(
-    'lists %s',
+    'has %s',
     (name) => {
       const names = sbom.components.map((entry) => (entry.group ? `${entry.group}/` : '') + entry.name);
       expect(names.filter((other) => other === name)).toEqual([name]);
     },
   );
 
-  test('has a whole licence text for each package of the list', () => {
+  test('has a complete licence text for each package', () => {
     const titles = sections.map(([, title = '']) => title.replace(/ \(.*$/, ''));
     const listed = sbom.components.map(
       ({ group, name, version }) => `${group ? `${group}/` : ''}${name} ${version}`,
@@ -60,7 +60,7 @@ describe('what is bundled', () => {
     }
   });
 
-  test('has undici in one place, which the command line and the service share', async () => {
+  test('has undici once, which the command line and the service share', async () => {
     const files = (await readdir(DIST, { recursive: true })).filter((file) => file.endsWith('.js'));
     const texts = await Promise.all(files.map(async (file) => ({ file, text: await read(file) })));
     // The beginning of its parser, a WebAssembly module as base64.

@@ -6,12 +6,12 @@ import { faultsOf, summarize } from '../../bench/guard/landed.ts';
 const work = { blocks: 100, statements: 4, mediaCalls: 1, spread: 0.01 };
 
 describe('npm run guard', () => {
-  it('takes the least of the rounds, and by what part of it their median is above it', () => {
+  it('takes the minimum of the rounds, and the share by which their median exceeds it', () => {
     const rounds = [104, 100, 101].map((blocks) => ({ blocks, statements: 4, mediaCalls: 0 }));
     expect(summarize(rounds)).toEqual({ blocks: 100, statements: 4, mediaCalls: 0, spread: 0.01 });
   });
 
-  it('is silent about what differs by no more than batches do, and about what is cheaper', () => {
+  it('ignores differences within the spread of batches, and improvements', () => {
     expect(faultsOf('it', { ...work, blocks: 103, statements: 4.4 }, work)).toEqual([]);
     expect(faultsOf('it', { ...work, blocks: 50 }, work)).toEqual([]);
   });
@@ -20,18 +20,18 @@ describe('npm run guard', () => {
     ['blocks', 110],
     ['statements', 5],
     ['mediaCalls', 2],
-  ])('names %s that have become more', (what, count) => {
+  ])('names %s that have increased', (what, count) => {
     const landed = work[what as keyof typeof work];
     expect(faultsOf('it', { ...work, [what]: count }, work)).toEqual([
       `it: ${count} ${what}, ${landed} when it was landed`,
     ]);
   });
 
-  it('names an operation that was never landed', () => {
+  it('names an operation that has no landed figures', () => {
     expect(faultsOf('it', work, undefined)).toEqual(['it: has no landed figure']);
   });
 
-  it('finds no operation dearer than it was landed', { timeout: 240_000 }, async () => {
+  it('finds no operation more expensive than its landed figures', { timeout: 240_000 }, async () => {
     const path = join(import.meta.dirname, '..', '..', 'bench', 'guard', 'main.ts');
     const said = await new Promise<{ code: number; text: string }>((resolve) => {
       const child = execFile(process.execPath, [path], (_error, stdout, stderr) => {

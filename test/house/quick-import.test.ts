@@ -22,13 +22,13 @@ describe('functions that the compiler can skip', () => {
     'const table = (() => make())();',
     'const squares = [1, 2].map((a) => a * a);',
     'function f() { const g = () => 1; return { h: () => g }; }',
-  ])('are not written for what runs at once, nor inside of functions: %s', (code) => {
+  ])('are not written for code that runs at once, nor inside of functions: %s', (code) => {
     expect(withSkippableFunctions(code)).toBe(code);
   });
 });
 
 describe('pure definitions', () => {
-  it('are marked for the calls of the top level, and for no others', () => {
+  it('are marked for calls at the top level, and for no others', () => {
     const code = 'const a = new Set(list()); function f() { g(); }';
     expect(withPureDefinitions(code)).toBe(
       'const a = (/* @__PURE__ */ new Set((/* @__PURE__ */ list()))); function f() { g(); }',
@@ -42,7 +42,7 @@ describe('plain strings', () => {
     expect(withPlainStrings(code)).toBe('const a = tag`1`; const b = "\\"two\\"\\n`\\n\\u00e8";');
   });
 
-  it('are not written for what a tag reads', () => {
+  it('are not written for tagged templates', () => {
     const code = 'const a = String.raw`\\p{L}`;';
     expect(withPlainStrings(code)).toBe(code);
   });

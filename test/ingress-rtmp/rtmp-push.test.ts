@@ -36,7 +36,7 @@ describe('the real ingress service', () => {
     await redis?.close();
   });
 
-  it('is counted as connected, and as gone when it was stopped', async () => {
+  it('is counted as connected, and as gone after it was stopped', async () => {
     const workers = createMediaWorkers(redis.url, keepingLog([]));
     expect(await workers.count()).toEqual({ recorders: 0, ingress: 1 });
     const second = await startIngress({ redis, livekit, rtmpPort: await freePort() });
@@ -45,7 +45,7 @@ describe('the real ingress service', () => {
     await expect.poll(() => workers.count(), { timeout: 10_000 }).toEqual({ recorders: 0, ingress: 1 });
   });
 
-  it('brings a real RTMP push into the room, and takes it out when the push stops', {
+  it('brings a real RTMP push into the room, and removes it when the push stops', {
     timeout: 3 * streamDeadlineMs,
   }, async () => {
     const room = `stage-${randomUUID()}`;
@@ -86,7 +86,7 @@ describe('the real ingress service', () => {
     }
   });
 
-  it('lets no push in without a stream key that was handed out', async () => {
+  it('refuses a push without an issued stream key', async () => {
     const push = startFfmpeg(pushArguments(`${ingress.rtmpUrl}/not-a-key`));
     pushes.push(push);
     expect(await push.exited).not.toBe(0);

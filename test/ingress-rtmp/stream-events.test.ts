@@ -54,7 +54,7 @@ describe('events of a real stream', () => {
     await redis?.close();
   });
 
-  it('come once each to who registered them, signed and as the schema has them', {
+  it('arrive once each at their registered receivers, signed and valid by the schema', {
     timeout: 3 * STREAM_DEADLINE_MS,
   }, async () => {
     const room = `stage-${randomUUID()}`;

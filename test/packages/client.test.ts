@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => packed.close());
 
 describe('the package @rtc-service/client', () => {
-  it('is found faultless by publint', async () => {
+  it('has no findings of publint', async () => {
     expect(await publintMessages(packed)).toEqual([]);
   });
 
@@ -30,7 +30,7 @@ describe('the package @rtc-service/client', () => {
     expect(report).toMatch(/│ bundler +│ 🟢/u);
   });
 
-  it('asks for Node 20 and has its licence, and no declaration that nothing refers to', async () => {
+  it('requires Node 20 and has its licence, and no unused declarations', async () => {
     const manifest = JSON.parse(await readFile(join(packed.folder, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ sideEffects: false, engines: { node: '>=20' } });
     const files = await filesOf(packed);

@@ -31,7 +31,7 @@ async function bundle(consumer: string, source: string): Promise<string> {
 }
 
 describe('the package @rtc-service/fiscal', () => {
-  it('is found faultless by publint', async () => {
+  it('has no findings of publint', async () => {
     expect(await publintMessages(packed)).toEqual([]);
   });
 
@@ -52,7 +52,7 @@ describe('the package @rtc-service/fiscal', () => {
   });
 
   it.each(['@rtc-service/fiscal', '@rtc-service/fiscal/check'])(
-    'costs a page that only checks codes, by way of %s, less than 35 kB',
+    'costs a page that only checks codes, with %s, less than 35 kB',
     async (name) => {
       const consumer = `page-${name.split('/').length}`;
       const code = await bundle(consumer, `import { check } from '${name}'; globalThis.check = check;`);
@@ -60,7 +60,7 @@ describe('the package @rtc-service/fiscal', () => {
     },
   );
 
-  it('loads for a check without a bundler nothing of the tables of places', async () => {
+  it('loads no tables of places for a check without a bundler', async () => {
     const consumer = await packed.install('unbundled');
     const script = `
       import { registerHooks } from 'node:module';
@@ -78,7 +78,7 @@ describe('the package @rtc-service/fiscal', () => {
     });
   });
 
-  it('exports what the sources export', async () => {
+  it('exports everything that the sources export', async () => {
     const consumer = await packed.install('whole');
     const script = `console.log(JSON.stringify(Object.keys(await import('@rtc-service/fiscal'))))`;
     const { stdout } = await runFile(process.execPath, ['--input-type=module', '-e', script], {
@@ -87,7 +87,7 @@ describe('the package @rtc-service/fiscal', () => {
     expect(JSON.parse(stdout)).toEqual(Object.keys(fiscal).toSorted());
   });
 
-  it('gives types to a program of the oldest language level that it supports', {
+  it('has types for a program of the oldest supported language level', {
     timeout: 120_000,
   }, async () => {
     const consumer = await packed.install('typed');

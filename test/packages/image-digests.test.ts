@@ -66,29 +66,32 @@ describe('the name of an image', () => {
     expect(parseImage(reference)).toEqual({ registry, repository, tag });
   });
 
-  it.each(['postgres', 'localhost:5000/name'])('has an exact tag, which %s has not', (reference) => {
-    expect(() => parseImage(reference)).toThrow('has no exact tag');
-  });
+  it.each(['postgres', 'localhost:5000/name'])(
+    'must have an exact tag, which %s does not have',
+    (reference) => {
+      expect(() => parseImage(reference)).toThrow('has no exact tag');
+    },
+  );
 });
 
 describe('the digest of an image', () => {
-  it('is asked for without a pull', async () => {
+  it('is requested without a pull', async () => {
     const { host, requests } = await startRegistry(manifest);
     expect(await findDigest(`${host}/livekit/egress:v1.12.0`)).toBe(DIGEST);
     expect(new Set(requests)).toEqual(new Set(['HEAD /v2/livekit/egress/manifests/v1.12.0']));
   });
 
-  it('is had from a registry that wants a token of everybody', async () => {
+  it('is read from a registry that requires a token of everyone', async () => {
     const { host } = await startRegistry(guarded);
     expect(await findDigest(`${host}/livekit/egress:v1.12.0`)).toBe(DIGEST);
   });
 
-  it('is computed where the registry does not tell it', async () => {
+  it('is computed when the registry does not send it', async () => {
     const { host } = await startRegistry((_request, response) => void response.end(MANIFEST));
     expect(await findDigest(`${host}/name:1.0`)).toBe(DIGEST);
   });
 
-  it('is not known of an image that is not there, nor where other credentials are wanted', async () => {
+  it('is unknown for a missing image, and when other credentials are required', async () => {
     const { host } = await startRegistry(manifest);
     await expect(findDigest(`${host}/livekit/egress:v9`)).rejects.toThrow('the registry answered 404');
     const basic = await startRegistry(
@@ -107,7 +110,7 @@ describe('the digest of an image', () => {
 });
 
 describe('the compose file of a release', () => {
-  it('has the digest of each image that was found, says why others have none, and is the same otherwise', async () => {
+  it('has the digest of each image that was found, explains why others have none, and is unchanged otherwise', async () => {
     const shipped = await readFile(join(import.meta.dirname, '../../compose.yaml'), 'utf8');
     const { text, pinned, unpinned } = await pinImages(shipped, async (image) => {
       if (image.startsWith('grafana/')) throw new Error('no answer');

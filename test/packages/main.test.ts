@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => packed.close());
 
 describe('the package rtc-service', () => {
-  it('is found faultless by publint', async () => {
+  it('has no findings of publint', async () => {
     expect(await publintMessages(packed)).toEqual([]);
   });
 
@@ -33,7 +33,7 @@ describe('the package rtc-service', () => {
     }
   });
 
-  it('has what the command, the libraries and the reference page need, and nothing of the sources', async () => {
+  it('has what the command, the libraries and the reference page need, and none of the sources', async () => {
     const files = await filesOf(packed);
     for (const path of ['bin/rtc.js', 'dist/cli/main.js', 'dist/server/main.js', 'dist/server/dev.js']) {
       expect(files).toContain(path);
@@ -51,14 +51,14 @@ describe('the package rtc-service', () => {
     expect(files.filter((path) => path.startsWith('src/') || path.startsWith('test/'))).toEqual([]);
   });
 
-  it('takes less than 16 MB with all that is installed with it', async () => {
+  it('takes less than 16 MB with everything that is installed with it', async () => {
     const { dependencies } = await manifestOf(packed.folder);
     expect(Object.keys(dependencies)).toEqual(['typebox']);
     const typebox = await folderBytes(`${ROOT}node_modules/typebox`);
     expect(packed.unpackedBytes + typebox).toBeLessThan(16_000_000);
   });
 
-  it('brings no scripts, no Node and no tools, and the native packages of the workers only on request', async () => {
+  it('contains no scripts, no Node and no tools, and the native packages of the workers only on request', async () => {
     const manifest = await manifestOf(packed.folder);
     for (const field of ['scripts', 'devDependencies', 'optionalDependencies', 'private', 'overrides']) {
       expect(manifest).not.toHaveProperty(field);
@@ -70,7 +70,7 @@ describe('the package rtc-service', () => {
     );
   });
 
-  it('runs the command without anything else being installed', async () => {
+  it('runs the command without any other installation', async () => {
     const consumer = await packed.install('command');
     const launcher = join(consumer, 'node_modules', 'rtc-service', 'bin', 'rtc.js');
     const { stdout } = await runFile(process.execPath, [launcher, 'cf', 'check', 'RSSMRA85T10A562S']);
@@ -82,7 +82,7 @@ describe('the package rtc-service', () => {
     expect(stdoutOfServe).toContain('API_SECRET=***\n');
   });
 
-  it('tells a worker without its packages to install them, and how large they are', async () => {
+  it("names the command that installs a worker's packages, and their size", async () => {
     const consumer = await packed.install('worker');
     await writeFile(join(consumer, 'package.json'), '{}');
     const launcher = join(consumer, 'node_modules', 'rtc-service', 'bin', 'rtc.js');
@@ -97,7 +97,7 @@ describe('the package rtc-service', () => {
     });
   });
 
-  it('gives a typed client to a program that imports it', { timeout: 120_000 }, async () => {
+  it('provides a typed client to a program that imports it', { timeout: 120_000 }, async () => {
     const consumer = await packed.install('typed', ['typebox']);
     await writeFile(join(consumer, 'package.json'), '{"type":"module"}');
     await writeFile(
@@ -119,7 +119,7 @@ describe('the package rtc-service', () => {
     expect(stdout).toBe('unreachable\n');
   });
 
-  it('takes a dispatcher of undici by its shape', { timeout: 120_000 }, async () => {
+  it('accepts a dispatcher of undici by its shape', { timeout: 120_000 }, async () => {
     const consumer = await packed.install('proxied', ['typebox', '@types', 'undici']);
     await writeFile(join(consumer, 'package.json'), '{"type":"module"}');
     await writeFile(

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { REGISTRY } from '../../src/cli/registry.ts';
 import { packPackage } from './support/packed.ts';
 
-it('has a manual page for rtc and for each noun, where npm looks for them, and completions', async () => {
+it("the package has a manual page for rtc and for each noun, in npm's place, and completions", async () => {
   const packed = await packPackage('rtc-service');
   try {
     const manifest = JSON.parse(await readFile(join(packed.folder, 'package.json'), 'utf8')) as {

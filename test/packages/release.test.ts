@@ -19,12 +19,12 @@ const CHANGELOG = `# Changelog
 `;
 
 describe('the notes of a release', () => {
-  it('are the section of the version, or what is not released yet', () => {
+  it('are the section of the version, or the unreleased one', () => {
     expect(readRelease('1.2.3', CHANGELOG)).toEqual({ version: '1.2.3', notes: '- Something old.' });
     expect(readRelease('1.3.0', CHANGELOG).notes).toBe('### Added\n\n- Something new.');
   });
 
-  it('must be there, and the version one that npm takes', () => {
+  it('must exist, for a version that npm accepts', () => {
     expect(() => readRelease('1.3.0', '# Changelog\n\n## Unreleased\n')).toThrow('says nothing about 1.3.0');
     expect(() => readRelease('1.3', CHANGELOG)).toThrow('no semantic version');
   });
@@ -44,7 +44,7 @@ describe('the sizes of a release', () => {
     return path;
   }
 
-  it('are held against their budgets', async () => {
+  it('are compared with their budgets', async () => {
     const paths = [
       await fileOf('rtc-service-1.0.0.tgz', 4_000_000),
       await fileOf('rtc-service-client-1.0.0.tgz', 50_000),
@@ -57,7 +57,7 @@ describe('the sizes of a release', () => {
     ]);
   });
 
-  it('name the file that has outgrown its own', async () => {
+  it('name the file that exceeds its budget', async () => {
     const path = await fileOf('rtc-1.0.0-linux-x64.tar.gz', 60_000_001);
     await expect(checkSizes([path])).rejects.toThrow(
       'rtc-1.0.0-linux-x64.tar.gz has 60.00 MB, and may have 60',

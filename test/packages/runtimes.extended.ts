@@ -49,7 +49,7 @@ describe('@rtc-service/fiscal', () => {
     birthplace: 'San Giuliano Terme',
   } as const;
 
-  it.each(['node18', 'node20', 'bun', 'deno'] as const)('gives in %s what it gives here', async (name) => {
+  it.each(['node18', 'node20', 'bun', 'deno'] as const)('returns in %s the same as here', async (name) => {
     const file = join(await fiscal.install(name), 'main.mjs');
     await writeFile(
       file,

@@ -23,7 +23,7 @@ const run = (...args: readonly string[]) =>
     env: { PATH: '/usr/bin:/bin', HOME: directory, API_KEY: 'k', API_SECRET: 's' },
   });
 
-it('is the whole command line, and unpacks itself once', async () => {
+it('the single file is the whole command line, and unpacks itself once', async () => {
   const results = await Promise.all(
     ['RSSMRA85T10A562S', 'RSSMRA85T10A562S'].map((code) => run('cf', 'check', code)),
   );
@@ -33,7 +33,7 @@ it('is the whole command line, and unpacks itself once', async () => {
   expect((await run('version')).stdout).toMatch(/^rtc \d+\.\d+\.\d+ /);
 });
 
-it('is the service too', async () => {
+it('the single file is the service too', async () => {
   const { stdout } = await run('serve', '--print-config');
   expect(stdout).toContain('API_KEY');
   await run('serve', '--check');

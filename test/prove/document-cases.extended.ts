@@ -3,13 +3,13 @@ import { documentCasesPostgres, documentCasesSqlite } from '../../prove/hostile/
 import { expectToHold } from './support/run-short.ts';
 
 it(
-  'random requests to every operation are answered as the document says on SQLite',
+  'random requests to every operation get the documented responses on SQLite',
   () => expectToHold(documentCasesSqlite),
   120_000,
 );
 
 it(
-  'random requests to every operation are answered as the document says on PostgreSQL',
+  'random requests to every operation get the documented responses on PostgreSQL',
   () => expectToHold(documentCasesPostgres),
   120_000,
 );

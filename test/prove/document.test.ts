@@ -22,12 +22,12 @@ const part: ProofPart = {
 const closed: string[] = [];
 
 describe('docs/proof.md', () => {
-  it('holds the results that were landed, and what the parts say of themselves', async () => {
+  it("has the landed results, and the parts' own descriptions", async () => {
     const document = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8');
     expect(document).toBe(proofDocument(parts, await landedResults()));
   });
 
-  it('shows what did not hold, and parts that have not been run', async () => {
+  it('shows failed results, and parts that have not been run', async () => {
     const result = await runPart(part, 'short', () => {});
     expect(holds(result)).toBe(false);
     const document = proofDocument([part, { ...part, name: 'other' }], { sample: result });
@@ -65,7 +65,7 @@ describe('the spread of a figure', () => {
     expect(proofDocument([part], { sample: elsewhere })).toContain('| figure | measured |\n');
   });
 
-  it('is that of the samples where a part gives them', async () => {
+  it('is that of the samples if a part has them', async () => {
     const result = await run('run 1', 10);
     const sampled = { ...observed('time', 10, ' ms'), spread: '8 to 12 ms' };
     expect(proofDocument([part], { sample: { ...result, figures: [sampled] } })).toContain('| 8 to 12 ms |');

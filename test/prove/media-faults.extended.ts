@@ -3,7 +3,7 @@ import { mediaFaults } from '../../prove/media/media-faults.ts';
 import { expectToHold } from './support/run-short.ts';
 
 it(
-  'while LiveKit is frozen, killed or without Redis, only what needs it is refused',
+  'while LiveKit is frozen, killed or without Redis, only requests that need it are refused',
   () => expectToHold(mediaFaults),
   120_000,
 );

@@ -3,7 +3,7 @@ import { mutatedRequests } from '../../prove/hostile/mutated.ts';
 import { expectToHold } from './support/run-short.ts';
 
 it(
-  'changed requests are treated as an independent oracle says, and no secret leaks',
+  'changed requests get the responses of an independent oracle, and no secret leaks',
   () => expectToHold(mutatedRequests),
   120_000,
 );

@@ -3,7 +3,7 @@ import { steadyLoad } from '../../prove/load/load.ts';
 import { expectToHold } from './support/run-short.ts';
 
 it(
-  'mixed load is answered without a failure and without a wrong success',
+  'mixed load gets responses without a failure and without a wrong success',
   () => expectToHold(steadyLoad),
   120_000,
 );

@@ -8,7 +8,7 @@ import { startReceiver } from '../../server/webhooks/support/receiver.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { rtcProcess, type Started, startRtc } from '../support/process.ts';
 
-describe('the backup of a service that runs', () => {
+describe('the backup of a running service', () => {
   let directory: string;
   let env: Record<string, string>;
   let started: Started[];
@@ -43,7 +43,7 @@ describe('the backup of a service that runs', () => {
   const url = () => `http://127.0.0.1:${env.PORT}`;
   const client = () => new RtcClient({ url: url(), apiKey: 'key', apiSecret: env.API_SECRET ?? '' });
 
-  it('made under load and restored after a kill has all that was acknowledged before it, and its secrets', async () => {
+  it('has everything that was acknowledged before it, secrets included, when it is made under load and restored after a kill', async () => {
     const receiver = await startReceiver();
     const service = await start();
     const webhook = await client().webhooks.create({ url: `${receiver.url}/hook` });

@@ -43,7 +43,7 @@ describe('rtc api --paginate', () => {
     expect(webhooks.map(({ id }) => id)).toEqual(ids.slice(1));
   });
 
-  it('ends after the last event, and keeps the cursor for those that are yet to come', async () => {
+  it('ends after the last event, and keeps the cursor for later events', async () => {
     await stack.join('paged', 'ada');
     const { events, nextCursor } = await paginate<EventList>('/v1/events?room=paged&limit=2');
     expect(events.map(({ event }) => event)).toEqual(['room_created', 'room_started', 'participant_joined']);
@@ -52,7 +52,7 @@ describe('rtc api --paginate', () => {
     expect(later.events.map(({ event }) => event)).toEqual(['participant_left']);
   });
 
-  it('selects fields of the answer', async () => {
+  it('selects fields of the response', async () => {
     const { stdout } = await stack.rtc('api GET /v1/webhooks?limit=2 --paginate --json nextCursor');
     expect(stdout).toBe('{"nextCursor":null}\n');
   });
@@ -77,7 +77,7 @@ describe('rtc api --paginate', () => {
     await server.close();
   });
 
-  it('ends at a server whose cursors lead round in a circle', async () => {
+  it('ends at a server whose cursors form a circle', async () => {
     const server: TestHttpServer = await startHttpServer((request, response) =>
       json(response, 200, { rooms: [{}], nextCursor: request.url?.includes('cursor=one') ? 'two' : 'one' }),
     );

@@ -12,7 +12,7 @@ const rtc = (line: string, options: Parameters<typeof run>[1] = {}): Promise<Run
   run(line.split(' '), { ...options, env: { ...stack.environment, ...options.env } });
 
 describe('blocks', () => {
-  it('are made with a removal, listed and lifted', async () => {
+  it('are created with a removal, listed and lifted', async () => {
     stack.media.control.join('demo', { identity: 'ada' });
     // A join that the service hears of after the block is ended by the service itself.
     await stack.media.control.webhooksSettled();
@@ -49,12 +49,12 @@ describe('blocks', () => {
     expect(stderr).toContain('rtc blocks remove kept eve');
   });
 
-  it.each(['0', 'always', '-1h', '32y'])('have a duration, which %j is not', async (duration) => {
+  it.each(['0', 'always', '-1h', '32y'])('refuse the duration %j', async (duration) => {
     const { code, stderr } = await rtc(`participants remove demo ada --block=${duration} --yes`);
     expect([code, stderr]).toEqual([2, expect.stringContaining('--block')]);
   });
 
-  it('ask before they are made on a terminal, also when nobody is there', async () => {
+  it('ask for a confirmation on a terminal, also when nobody is in the room', async () => {
     const { code, stderr } = await rtc('participants remove asked ada --block 1h');
     expect([code, stderr]).toEqual([2, expect.stringContaining('add --yes')]);
   });

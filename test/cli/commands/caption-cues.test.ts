@@ -31,7 +31,7 @@ describe('captions for a file', () => {
     );
   });
 
-  it('are none when nothing was said', () => {
+  it('are empty when nothing was said', () => {
     expect(withoutOverlap('')).toBe('');
   });
 });

@@ -32,7 +32,7 @@ const writeSheet = async (name: string, rows: readonly (readonly Cell[])[]): Pro
 const readSheet = async (name: string): Promise<Cell[][]> =>
   (await readXlsx(readFileSync(join(folder, name)))).sheets[0]?.rows ?? [];
 
-describe('a workbook of people', () => {
+describe('rtc cf with a workbook of people', () => {
   const HEADER = [
     'Matricola',
     'Cognome',
@@ -44,7 +44,7 @@ describe('a workbook of people', () => {
   ];
   const born = new Date(Date.UTC(1980, 1, 1));
 
-  it('comes back with codes, with reasons in Italian, and with nothing lost', async () => {
+  it('returns the workbook with codes, with reasons in Italian, and without losing anything', async () => {
     const people: Cell[][] = [
       [1, 'Rossi', 'Mario', 'M', born, 'Roma', 'RM'],
       [2, 'Singh', null, 'F', '01/02/1980', 'India', 'EE'],
@@ -100,7 +100,7 @@ describe('a workbook of people', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  it('names the places that an ambiguous name means, with their ends in Italian', async () => {
+  it('names the places that an ambiguous name may mean, with their ends in Italian', async () => {
     const rows = 'Cognome;Nome;Sesso;Data di nascita;Comune\nHorvat;Ivo;M;09/07/1960;Fiume\n';
     const { stderr, stdout } = await cf('generate - --csv --append --lang it', rows);
     const told =
@@ -113,7 +113,7 @@ describe('a workbook of people', () => {
     );
   });
 
-  it('tells how a person without a name is written, where a name is missing', async () => {
+  it('explains how to write a person without a name when a name is missing', async () => {
     const rows =
       'Cognome;Nome;Sesso;Data di nascita;Comune\nSingh;;F;01/02/1980;India\nRossi;Mario;M;01/02/1980;Roma\n';
     const { stderr, stdout } = await cf('generate - --csv --append --lang it', rows);
@@ -136,7 +136,7 @@ describe('a workbook of people', () => {
     expect((await cf('generate - --csv', column)).stdout).toBe(`SNGXXX80B41Z222P\n${CODE}\n`);
   });
 
-  it('is read from stdin, and by the name of a sheet', async () => {
+  it('reads a workbook from stdin, and a sheet by its name', async () => {
     const rows = [HEADER.slice(1), ['Rossi', 'Mario', 'M', '01/02/1980', 'Roma', 'RM']];
     const sheets = [
       { name: 'Note', rows: [['niente']] },
@@ -149,7 +149,7 @@ describe('a workbook of people', () => {
     expect(stderr).toContain('the workbook has no sheet "Altro"');
   });
 
-  it('has its codes checked, by the column that its name tells', async () => {
+  it('checks the codes of the column that has the name of codes', async () => {
     await writeSheet('codes.xlsx', [
       ['Nome', 'Cod. Fiscale'],
       ['Mario', CODE],
@@ -169,7 +169,7 @@ describe('a workbook of people', () => {
     );
   });
 
-  it('that is none, or broken, is refused in words', async () => {
+  it('explains why a broken file, or one that is no workbook, is refused', async () => {
     writeFileSync(join(folder, 'broken.xlsx'), Buffer.from('PK\u0003\u0004 this is no archive'));
     const { code, stderr } = await cf('generate --file broken.xlsx');
     expect(code).toBe(2);
@@ -181,7 +181,7 @@ describe('a workbook of people', () => {
 });
 
 describe('--append', () => {
-  it('adds to each row what its code tells', async () => {
+  it('adds the decoded fields of the code to each row', async () => {
     const stdin = `id;cf\n1;${CODE.toLowerCase()}\n2;${WRONG}\n3;RSSMRA20A01L746X\n`;
     const { code, stdout } = await cf('decode - --append', stdin);
     expect(code).toBe(7);
@@ -194,13 +194,13 @@ describe('--append', () => {
     ]);
   });
 
-  it('takes codes one a line as a table of one column', async () => {
+  it('reads one code per line as a table of one column', async () => {
     expect((await cf('check - --append', `${CODE}\n${WRONG}\n`)).stdout).toBe(
       `${CODE},${CODE},ROMA,,\n${WRONG},,,,the check character does not fit the fifteen before it\n`,
     );
   });
 
-  it('tells of each row whether its code is that of its person', async () => {
+  it('adds to each row whether its code is that of its person', async () => {
     const stdin = [
       'cf,surname,name,gender,birthday,city',
       `${CODE},Rossi,Mario,M,01/02/1980,Roma`,
@@ -220,13 +220,13 @@ describe('--append', () => {
     expect(stderr).toContain('         1  sesso: non corrisponde\n');
   });
 
-  it('keeps a row that is no CSV, with what is wrong with it', async () => {
+  it('keeps a row that is no CSV, with the reason', async () => {
     const stdin = `id,cf\n1,${CODE}\n2,a"b\n`;
     const { stdout } = await cf('check - --append --column cf', stdin);
     expect(stdout.split('\n')[2]).toBe('"2,a""b",,,,,a quote stands in the midst of a cell');
   });
 
-  it('is read as Excel lays it out, from the first sheet that is not hidden', async () => {
+  it("reads the first sheet that is not hidden in Excel's layout", async () => {
     writeFileSync(join(folder, 'excel.xlsx'), excelWorkbook());
     const { code, stdout } = await cf('generate --file excel.xlsx --append');
     expect(stdout.split('\n')).toEqual([
@@ -251,7 +251,7 @@ describe('--append', () => {
   });
 });
 
-describe('the columns of a table', () => {
+describe('the columns of a table of people', () => {
   const ROW = 'Rossi;Mario;M;01/02/1980;Roma;RM';
 
   it.each([
@@ -264,7 +264,7 @@ describe('the columns of a table', () => {
       'Cognome;Nome;Sesso;Data di nascita;Comune di nascita;Provincia di nascita',
       'Rossi;Mario;m;1/2/1980;Roma;Roma',
     ],
-  ])('are understood from %s', async (header, row) => {
+  ])('are recognised from %s', async (header, row) => {
     const { stdout, stderr } = await cf('generate - --csv', `${header}\n${row}\n`);
     expect([stdout, stderr.includes('Read as CSV, semicolons')]).toEqual([`${CODE}\n`, true]);
   });
@@ -284,7 +284,7 @@ describe('the columns of a table', () => {
     expect((await cf('check --file any.csv')).stdout).toBe(`${CODE}\tvalid\t\n`);
   });
 
-  it('are asked for where none is known, without showing what is there', async () => {
+  it('are required by name when none is recognised, without showing their content', async () => {
     const { code, stderr } = await cf('check - --append', 'Mario;Rossi\nAnna;Verdi\n');
     expect(code).toBe(2);
     expect(stderr).toContain('no column is called codice fiscale');
@@ -292,7 +292,7 @@ describe('the columns of a table', () => {
   });
 });
 
-describe('dates', () => {
+describe('dates in a table of people', () => {
   it.each([
     '01/02/1980',
     '1/2/1980',

@@ -66,7 +66,7 @@ describe('rtc cf generate', () => {
     expect(stderr).toContain(message);
   });
 
-  it('tells all faults at once, as JSON too', async () => {
+  it('reports all errors at once, as JSON too', async () => {
     const { stderr } = await withOptions({ gender: '?', date: 'x', city: 'Castro' }, ['--json']);
     expect(JSON.parse(stderr).details).toEqual([
       '--gender: the gender must be F or M',
@@ -84,7 +84,7 @@ describe('rtc cf generate', () => {
     expect((await withOptions({ city: 'Fonte Nuova' }, ['--strict'])).code).toBe(2);
   });
 
-  it('points to the place that was given, not to Rome', async () => {
+  it('marks the given place as the error, and not Rome', async () => {
     const later = await withOptions({ city: 'Fonte Nuova' }, ['--strict']);
     expect(later.stderr).toContain('see when it was in force: rtc it find NAME');
     const elsewhere = await withOptions({ city: 'Xyzzy', province: 'MI' });
@@ -102,7 +102,7 @@ describe('rtc cf generate', () => {
     [['-', '--csv', '--ndjson'], 'exclude each other'],
     [['-', '--rejects', 'bad.tsv'], '--rejects is for many people'],
     [['--file', 'nowhere.csv'], 'nowhere.csv cannot be read: there is no such file'],
-  ])('refuses %o as usage', async (words, message) => {
+  ])('refuses %o as wrong usage', async (words, message) => {
     const { code, stdout, stderr } = await generate(words);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
@@ -192,7 +192,7 @@ describe('rtc cf generate -', () => {
     expect(utf8.stderr).toContain('UTF-8');
   });
 
-  it('says which columns are missing, not what is there instead', async () => {
+  it('names the missing columns without showing the content of the others', async () => {
     const { code, stderr } = await generate(['-', '--csv'], { stdin: 'Mario,Rossi\nAnna,Bianchi\n' });
     expect(code).toBe(2);
     expect(stderr).toContain('no column for name, surname, gender, city, birthday');

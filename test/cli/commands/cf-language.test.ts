@@ -36,7 +36,7 @@ describe('the language of usage errors', () => {
     ['it regions Lazio --lang it', /rtc it regions non prende argomenti, ne ha ricevuti 1/],
     ['it find roma --limit 0 --lang it', /--limit "0" non è un numero intero da 1 a 100/],
     ['it find roma --date ieri --lang=it', /--date "ieri" non è una data/],
-  ])('is Italian where it is asked for: rtc %s', async (line, expected) => {
+  ])('is Italian with the Italian option: rtc %s', async (line, expected) => {
     const { stderr, code } = await rtc(line);
     expect(stderr).toMatch(expected);
     expect(code).not.toBe(0);
@@ -45,7 +45,7 @@ describe('the language of usage errors', () => {
     expect(english.code).toBe(code);
   });
 
-  it('stays English where a command has no such option', async () => {
+  it('stays English in a command without such an option', async () => {
     expect((await rtc('rooms list --lang it')).stderr).toContain("unknown option '--lang'");
   });
 
@@ -60,7 +60,7 @@ describe('the language of usage errors', () => {
     expect(csv.stderr).toMatch(/100 righe di seguito sono CSV, non codici/);
   });
 
-  it('is Italian where nothing is found', async () => {
+  it('is Italian when nothing is found', async () => {
     expect((await rtc('it find qqqq --lang it')).stderr).toContain('Nessun luogo ha un nome simile.');
   });
 });

@@ -28,7 +28,7 @@ describe('rtc cf match', () => {
     expect(JSON.parse(stdout)).toMatchObject({ matches: false });
   });
 
-  it('ends with 7 for an invalid code, and with 2 for data that make none', async () => {
+  it('ends with 7 for an invalid code, and with 2 for data of which no code can be made', async () => {
     expect(await cf(`match RSSMRA80B01H501X ${PERSON}`)).toMatchObject({ code: 7 });
     expect(await cf(`match ${CODE} ${PERSON.replace('Roma', 'Atlantide')}`)).toMatchObject({ code: 2 });
     expect(await cf(`match ${PERSON}`)).toMatchObject({
@@ -78,7 +78,7 @@ describe('rtc cf generate', () => {
 });
 
 describe('rtc cf check of CSV without --column', () => {
-  it('stops after a hundred lines and names what was forgotten', async () => {
+  it('stops after a hundred lines and names the missing option', async () => {
     const file = join(folder, 'forgotten.txt');
     writeFileSync(file, `id;cf\n${`1;${CODE}\n`.repeat(5000)}`);
     const { code, stderr } = await run(['cf', 'check', '--file', file], { clock });
@@ -92,7 +92,7 @@ describe('rtc cf check of CSV without --column', () => {
 });
 
 describe('rtc cf generate --append', () => {
-  it('keeps every row and its columns, in order, with the code or why there is none', async () => {
+  it('keeps every row and its columns, in order, with the code or the reason without one', async () => {
     const file = join(folder, 'append.csv');
     writeFileSync(
       file,
@@ -120,7 +120,7 @@ describe('rtc cf generate --append', () => {
 });
 
 describe('rtc cf check --accept any', () => {
-  it('accepts every Italian tax code and tells its kind', async () => {
+  it('accepts every Italian tax code and names its kind', async () => {
     expect(await cf('check 00743110157 --accept any')).toMatchObject({
       code: 0,
       stdout: '00743110157\tvalid\tvat\n',

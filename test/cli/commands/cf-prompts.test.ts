@@ -41,7 +41,7 @@ async function generate(
 }
 
 describe('rtc cf generate on a terminal', () => {
-  it('asks for the person, and finds the place as it is typed', async () => {
+  it('asks for the person, and searches the place during typing', async () => {
     const { code, shown } = await generate(
       [],
       [
@@ -68,7 +68,7 @@ describe('rtc cf generate on a terminal', () => {
     expect(shown).toContain('RSSMRA80B01H501T');
   });
 
-  it('asks again where an answer will not do', async () => {
+  it('asks again after an answer that it cannot accept', async () => {
     const { code, shown } = await generate(
       ['--name', 'Mario', '--surname', 'Rossi', '--gender', 'M', '--city', 'Roma'],
       [
@@ -89,7 +89,7 @@ describe('rtc cf generate on a terminal', () => {
     expect(shown).toMatch(/RSSMRA80B01M261[A-Z]/);
   });
 
-  it('is left with Ctrl-C', async () => {
+  it('ends at Ctrl-C', async () => {
     const { code, shown } = await generate([], [[/Given name/, CTRL_C]]);
     expect(code).toBe(130);
     expect(shown).toContain('Cancelled');

@@ -20,7 +20,7 @@ const cf = (words: string, options: RunOptions = {}) =>
 const onTerminal: RunOptions = { terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } };
 
 describe('rtc cf check', () => {
-  it('says that a code is valid', async () => {
+  it('reports a valid code', async () => {
     expect(await cf(`check ${CODE}`)).toEqual({ code: 0, stdout: `${CODE}\tvalid\t\n`, stderr: '' });
   });
 
@@ -43,7 +43,7 @@ describe('rtc cf check', () => {
     ]);
   });
 
-  it('marks what is wrong under the code on a terminal', async () => {
+  it('marks the error under the code on a terminal', async () => {
     const { stdout } = await cf('check RSSMRA80Z71H501T', onTerminal);
     expect(stdout.split('\n')).toEqual([
       'RSSMRA80Z71H501T  invalid: check-character',
@@ -62,7 +62,7 @@ describe('rtc cf check', () => {
     ]);
   });
 
-  it('prints JSON: an object for one code, a list for several, or the fields that are asked for', async () => {
+  it('prints JSON: an object for one code, a list for several, or the requested fields', async () => {
     expect(JSON.parse((await cf(`check ${CODE} --json`)).stdout)).toEqual({
       cf: CODE,
       valid: true,
@@ -76,7 +76,7 @@ describe('rtc cf check', () => {
     ]);
   });
 
-  it('refuses a place that came later only with --strict, and tells of it otherwise', async () => {
+  it('refuses a place that came later only with --strict, and warns otherwise', async () => {
     const { stdout } = await cf(
       'generate --name Mario --surname Rossi --gender M --date 1980-02-01 --city M295',
     );
@@ -85,7 +85,7 @@ describe('rtc cf check', () => {
     expect(await cf(`check ${later} --strict`)).toMatchObject({ code: 7 });
   });
 
-  it('judges as of the day that is given', async () => {
+  it('checks as of the given day', async () => {
     const young = (
       await cf('generate --name Mario --surname Rossi --gender M --date 2026-06-15 --city Roma')
     ).stdout.trim();
@@ -111,7 +111,7 @@ describe('rtc cf check', () => {
     ['check x --century 1700', '--century "1700" is not one of 1800, 1900, 2000\n'],
     ['check - --delimiter ab', '--delimiter must be one character\n'],
     ['check - --json nonsense', 'unknown field'],
-  ])('refuses %s as usage', async (words, message) => {
+  ])('refuses %s as wrong usage', async (words, message) => {
     const { code, stdout, stderr } = await cf(words);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
@@ -122,13 +122,13 @@ describe('rtc cf check', () => {
 describe('rtc cf check -', () => {
   const check = (stdin: string, words = '') => cf(`check -${words}`, { stdin });
 
-  it('answers a line for each line, in order, and counts them', async () => {
+  it('prints a line for each line, in order, and counts them', async () => {
     const { code, stdout, stderr } = await check(`${CODE}\n${OMOCODE}\n`);
     expect([code, stdout]).toEqual([0, `${CODE}\tvalid\t\n${OMOCODE}\tvalid\t\n`]);
     expect(stderr).toBe('2 lines: 2 good, 0 bad\n');
   });
 
-  it('names bad lines by number, never by what is in them, and exits with 7', async () => {
+  it('names bad lines by number, never by their content, and exits with 7', async () => {
     const { code, stdout, stderr } = await check(`${CODE}\n${WRONG}\n\n ${CODE}\n${CODE}`);
     expect(code).toBe(7);
     expect(stdout.split('\n').map((line) => line.split('\t').slice(1).join(' '))).toEqual([
@@ -160,7 +160,7 @@ describe('rtc cf check -', () => {
     expect((await check(text)).stdout).toBe(`${CODE}\tvalid\t\n${CODE}\tvalid\t\n`);
   });
 
-  it('reads nothing as no lines', async () => {
+  it('reads empty input as no lines', async () => {
     expect(await check('')).toEqual({ code: 0, stdout: '', stderr: '0 lines: 0 good, 0 bad\n' });
   });
 
@@ -171,11 +171,11 @@ describe('rtc cf check -', () => {
     expect(stderr).toContain('iconv -f UTF-16');
   });
 
-  it('keeps a line of a control character on its line', async () => {
+  it('keeps a control character in the line that has it', async () => {
     expect((await check('a\tb\u0000\n')).stdout).toBe('a\\tb\\u0000\tinvalid\tcharacters\n');
   });
 
-  it('prints a JSON object a line', async () => {
+  it('prints a JSON object per line', async () => {
     const { stdout } = await check(`${CODE}\n${WRONG}\n`, ' --json');
     const [first, second] = stdout
       .trim()
@@ -186,7 +186,7 @@ describe('rtc cf check -', () => {
     expect((await check(`${CODE}\n`, ' --json valid')).stdout).toBe('{"valid":true}\n');
   });
 
-  it('answers the same as for single codes, wherever the input is cut into pieces', async () => {
+  it('prints the same as for single codes, wherever the input is cut into pieces', async () => {
     const codes = [CODE, OMOCODE, WRONG, '', 'x'.repeat(70), CODE.toLowerCase()];
     // 300 KB: some line is cut by the end of every piece that the file is read in.
     const lines = Array.from({ length: 20_000 }, (_, index) => codes[(index * 7) % codes.length] ?? '');
@@ -223,7 +223,7 @@ describe('rtc cf check -', () => {
     ]);
   });
 
-  it('writes bad lines into a file for its owner, with what is in them', async () => {
+  it('writes bad lines with their content into a file for its owner', async () => {
     const { stderr } = await cf('check - --rejects bad.tsv', { stdin: `${CODE}\n${WRONG}\na\tb\n` });
     expect(stderr.split('\n')[0]).toBe('3 lines: 1 good, 2 bad');
     const file = join(directory, 'bad.tsv');
@@ -234,7 +234,7 @@ describe('rtc cf check -', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('ends with 130 when cancelled, without judging the line that was cut short', async () => {
+  it('ends with 130 when cancelled, without checking the line that was cut short', async () => {
     const stop = new AbortController();
     const { code, stderr } = await cf('check -', {
       stdin: 'RSSMRA',
@@ -276,29 +276,29 @@ describe('a column of CSV', () => {
     ['CRLF and empty lines', `id,cf\r\n\r\n1,${CODE}\r\n`],
     ['a mark', `\ufeffcf,id\n${CODE},1\n`],
     ['quotes and line ends', `id,note,cf\n1,"a ""b""\n,c",${CODE}\n`],
-  ])('is found by its name, with %s', async (_what, text) => {
+  ])('is found by its name in %s', async (_what, text) => {
     expect((await check(text)).stdout).toBe(`${CODE}\tvalid\t\n`);
   });
 
-  it('is found by its number where no row names it', async () => {
+  it('is found by its number when no row has names', async () => {
     expect((await check(`1,${CODE}\n2,${WRONG}\n`, '2')).stdout).toBe(
       `${CODE}\tvalid\t\n${WRONG}\tinvalid\tcheck-character\n`,
     );
   });
 
-  it('is separated by what is given', async () => {
+  it('is separated by the given delimiter', async () => {
     const { stdout } = await cf('check - --column cf --delimiter |', { stdin: `a,b|cf\n1,2,3|${CODE}\n` });
     expect(stdout).toBe(`${CODE}\tvalid\t\n`);
   });
 
-  it('is missed without showing the first row, which may be a person', async () => {
+  it('is reported as missing without showing the first row, which may be a person', async () => {
     const { code, stderr } = await check(`Mario,Rossi\n${CODE},x\n`);
     expect(code).toBe(2);
     expect(stderr).toContain('no column of the first row has the name "cf"');
     expect(stderr).not.toMatch(/Mario|Rossi/);
   });
 
-  it('names broken rows in order, by the line that they begin on', async () => {
+  it('has broken rows reported in order, by the line in which they begin', async () => {
     const text = `id,cf\n1,"${CODE}"\n2,"${WRONG}\n"\n3,${CODE}"x\n4,\n5,"${CODE}\n6,${CODE}\n`;
     const { code, stdout, stderr } = await check(text);
     expect(code).toBe(7);
@@ -316,7 +316,7 @@ describe('a column of CSV', () => {
     ]);
   });
 
-  it('tells once of a quote that is never closed, in constant memory', async () => {
+  it('has a quote that is never closed reported once, in constant memory', async () => {
     const { stderr } = await check(`cf\n"${'x'.repeat(5_000_000)}`);
     expect(stderr).toBe(
       'line 2: csv: more than a megabyte without an end: is a quote never closed?\n1 line: 0 good, 1 bad\n         1  csv: the row cannot be read\n',
@@ -325,7 +325,7 @@ describe('a column of CSV', () => {
 });
 
 describe('rtc cf decode', () => {
-  it('prints what a code tells, exactly the ten fields of the API as JSON', async () => {
+  it('prints the facts in a code, exactly the ten fields of the API as JSON', async () => {
     const { code, stdout } = await cf(`decode ${CODE.toLowerCase()} --json`);
     expect(code).toBe(0);
     expect(stdout).toBe(
@@ -333,25 +333,25 @@ describe('rtc cf decode', () => {
     );
   });
 
-  it('tells more with --details', async () => {
+  it('prints more with --details', async () => {
     const { details } = JSON.parse((await cf(`decode ${OMOCODE} --json --details`)).stdout);
     expect(details).toMatchObject({ baseCode: CODE, omocodiaLevel: 1, birthplaceCode: 'H501' });
   });
 
-  it('prints several as lines of seven columns, and tells of the invalid ones by their place', async () => {
+  it('prints several codes as lines of seven columns, and reports the invalid ones by position', async () => {
     const { code, stdout, stderr } = await cf(`decode ${CODE} ${WRONG}`);
     expect([code, stdout]).toEqual([7, `${CODE}\tRSS\tMRA\tM\t1980-02-01\tROMA\tRM\n`]);
     expect(stderr).toMatch(/^code 2: check-character: /);
   });
 
-  it('shows an invalid code only to the eyes of who typed it', async () => {
+  it('shows an invalid code only on the terminal of the user who typed it', async () => {
     const elsewhere = await cf(`decode ${WRONG}`);
     expect([elsewhere.code, elsewhere.stdout]).toEqual([7, '']);
     expect(elsewhere.stderr).not.toContain(WRONG);
     expect((await cf(`decode ${WRONG}`, onTerminal)).stderr).toContain(WRONG);
   });
 
-  it('leaves bad lines out of a run over many', async () => {
+  it('leaves bad lines out of a run with many codes', async () => {
     const { code, stdout } = await cf('decode -', { stdin: `${WRONG}\n${OMOCODE}\n` });
     expect([code, stdout]).toEqual([7, `${OMOCODE}\tRSS\tMRA\tM\t1980-02-01\tROMA\tRM\n`]);
     const json = await cf('decode - --json cf,birthplace', { stdin: `${CODE}\n` });
@@ -360,14 +360,14 @@ describe('rtc cf decode', () => {
 });
 
 describe('rtc cf omocodie', () => {
-  it('lists the other 127 forms, one a line', async () => {
+  it('lists the other 127 forms, one per line', async () => {
     const { stdout } = await cf(`omocodie ${CODE}`);
     const forms = stdout.trim().split('\n');
     expect([forms.length, forms[0]]).toEqual([127, OMOCODE]);
     expect(JSON.parse((await cf(`omocodie ${CODE} --json`)).stdout)).toEqual(forms);
   });
 
-  it('puts the forms of each of many on a line', async () => {
+  it('prints the forms of each of many codes on one line', async () => {
     const { stdout } = await cf('omocodie -', { stdin: `${CODE}\n${OMOCODE}\n` });
     const [ofBase = [], ofOther = []] = stdout
       .trim()

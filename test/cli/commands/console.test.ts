@@ -106,7 +106,7 @@ describe('the server of the console', () => {
     expect((await redeem({ code }, { 'content-type': 'text/plain' })).status).toBe(415);
   });
 
-  it('signs what the page asks, and passes on what the service answers', async () => {
+  it('signs the requests of the page, and passes on the responses of the service', async () => {
     const { ask } = await open();
     const listed = await ask('GET', '/api/v1/rooms?limit=5');
     expect(listed.status).toBe(200);
@@ -187,7 +187,7 @@ describe('the server of the console', () => {
     expect((await client.rooms.list()).rooms.map(({ name }) => name)).toEqual(['demo']);
   });
 
-  it('is served under no other host name, so that no name can be bound to it', async () => {
+  it('rejects every other host name, so that no name can be bound to it', async () => {
     const { origin } = await open();
     const { host, port } = new URL(origin);
     expect(await statusOf(origin, 'evil.example')).toBe(421);
@@ -221,7 +221,7 @@ describe('the server of the console', () => {
     ['GET', '/console/nothing', 404],
     ['POST', '/', 405],
     ['GET', '/assets/..%2f..%2fpackage.json', 404],
-  ])('answers %s %s with %d', async (method, path, status) => {
+  ])('responds to %s %s with %d', async (method, path, status) => {
     const { ask } = await open();
     expect((await ask(method, path)).status).toBe(status);
   });
@@ -249,7 +249,7 @@ describe('the server of the console', () => {
     });
   });
 
-  it('saves sessions, and who was in one, as the files that rtc writes', async () => {
+  it('saves sessions and their participants as the files that rtc writes', async () => {
     const name = 'saved';
     await client.rooms.create({ name });
     await stack.media.control.join(name, { identity: '=cmd()', name: 'Ada' });
@@ -269,13 +269,13 @@ describe('the server of the console', () => {
     );
   });
 
-  it('answers with the service’s problem where a session to save is not there', async () => {
+  it('responds with the service’s problem when a session to save does not exist', async () => {
     const { ask } = await open();
     expect((await ask('GET', '/console/sessions/RM_none/participants.csv')).status).toBe(404);
     expect((await ask('GET', '/console/sessions.csv?since=never')).status).toBe(400);
   });
 
-  it('says that the service is away as a problem that may pass', async () => {
+  it('reports an unavailable service as a temporary problem', async () => {
     const away = new RtcClient({ ...stack.service, url: 'http://127.0.0.1:9' });
     const { ask } = await open({}, away);
     const response = await ask('GET', '/api/v1/rooms');
@@ -294,7 +294,7 @@ describe('the server of the console', () => {
     await expect(ask('GET', '/api/v1/rooms')).rejects.toThrow('fetch failed');
   });
 
-  it('says that the page is not built', async () => {
+  it('reports that the page is not built', async () => {
     const ended = await run(['console', '--print'], { env: stack.environment });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('/somewhere/bin/rtc.js');

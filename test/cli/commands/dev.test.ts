@@ -71,7 +71,7 @@ describe('rtc dev', () => {
     });
   });
 
-  it('tells two folders of one name apart', async () => {
+  it('distinguishes two folders of one name', async () => {
     await dev('shop', 3000);
     await dev('one/app', 3001);
     await dev('two/app', 3002);
@@ -100,7 +100,7 @@ describe('rtc dev', () => {
     hint: { text: 'ways to run one', command: 'rtc help recorder' },
   } as const;
 
-  it('says what runs beside the service', async () => {
+  it('names what runs beside the service', async () => {
     const { stdout } = await dev('shop', 3000, {
       addOns: { running: ['stt-live', 'stt-post', 'recorder'], absent: [] },
     });
@@ -113,7 +113,7 @@ describe('rtc dev', () => {
     );
   });
 
-  it('says what an add-on is missing, and the command for it, once for both speech workers', async () => {
+  it('names what an add-on is missing, and the command for it, once for both speech workers', async () => {
     const { stdout } = await dev('shop', 3000, {
       addOns: {
         running: [],
@@ -126,7 +126,7 @@ describe('rtc dev', () => {
     expect(stdout.match(/speech model/g)).toHaveLength(1);
   });
 
-  it('says of each speech worker what it is missing where that is not the same', async () => {
+  it('names what each speech worker is missing when that differs', async () => {
     const noFfmpeg = { reason: '"ffmpeg" cannot be run', hint: { text: 'install ffmpeg' } };
     const { stdout } = await dev('shop', 3000, {
       addOns: { running: ['stt-live'], absent: [{ name: 'stt-post', ...noFfmpeg }] },
@@ -154,7 +154,7 @@ describe('rtc dev --with and --without', () => {
     });
   });
 
-  it('refuse an add-on that is none, and one that is in both', async () => {
+  it('refuse an unknown add-on, and one that is in both', async () => {
     expect(await withAddOns(['--with', 'stt'])).toMatchObject({ code: 2, addOns: undefined });
     const both = await withAddOns(['--with', 'recorder', '--without', 'recorder']);
     expect(both).toMatchObject({ code: 2, addOns: undefined });

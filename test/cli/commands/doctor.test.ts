@@ -45,7 +45,7 @@ async function withStack(
 }
 
 describe('rtc doctor', () => {
-  it('finds no fault where there is none, and leaves no room behind', async () => {
+  it('finds no fault in a healthy service, and leaves no room behind', async () => {
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const ingressUrls = { rtmp: `rtmp://127.0.0.1:${portOf(listener)}/live` };
@@ -67,7 +67,7 @@ describe('rtc doctor', () => {
     listener.close();
   });
 
-  it('finds that nobody listens where a stream would go, or that there is no address', async () => {
+  it('finds that nobody listens on the address for streams, or that there is no address', async () => {
     const rtmp = `rtmp://127.0.0.1:${await freePort()}/live`;
     for (const [ingressUrls, detail] of [
       [{ rtmp }, `nothing accepts connections at ${rtmp} from here`],
@@ -82,7 +82,7 @@ describe('rtc doctor', () => {
     }
   });
 
-  it('says once that no worker is connected, where the service knows the Redis', async () => {
+  it('reports once that no worker is connected when the service knows the Redis', async () => {
     const { redis, ...livekit } = await sharedLivekit();
     const service = await startTestService({ livekit, environment: { REDIS_URL: redis.url } });
     try {
@@ -103,7 +103,7 @@ describe('rtc doctor', () => {
     }
   });
 
-  it('has what is missing set up with --fix, says what was done, and checks again', async () => {
+  it('sets up missing parts with --fix, reports what was done, and checks again', async () => {
     const { redis, ...livekit } = await sharedLivekit();
     const service = await startTestService({ livekit, environment: { REDIS_URL: redis.url } });
     const asked: unknown[] = [];
@@ -127,12 +127,12 @@ describe('rtc doctor', () => {
     }
   });
 
-  it('makes no rooms again and again', async () => {
+  it('makes no new rooms in repeated runs', async () => {
     const result = await run(['doctor', '--watch', '--probe'], { env: {} });
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('leave it out with --watch') });
   });
 
-  it('finds that the media server does not tell the service what happens', async () => {
+  it('finds that the media server does not send its events to the service', async () => {
     await withStack({ webhookUrls: [] }, async (stack) => {
       const { run: result, status } = await doctor(stack.environment, { argv: ['--probe'] });
       expect([result.code, status('events')]).toEqual([7, 'fault']);
@@ -152,7 +152,7 @@ describe('rtc doctor', () => {
     });
   });
 
-  it('finds that the media server is gone', async () => {
+  it('finds that the media server does not respond', async () => {
     await withStack({}, async (stack) => {
       await stack.media.close();
       const { run: result, status } = await doctor(stack.environment);
@@ -185,7 +185,7 @@ describe('rtc doctor', () => {
     });
   });
 
-  it('finds that nothing listens, or something else', async () => {
+  it('finds that nothing listens, or another program', async () => {
     const { run: result, status } = await doctor({
       RTC_URL: 'http://127.0.0.1:9',
       API_KEY: 'k',
@@ -198,7 +198,7 @@ describe('rtc doctor', () => {
     expect([checked.run.code, checked.status('address')]).toEqual([7, 'fault']);
   });
 
-  it('finds that the settings are missing, and still looks at the address', async () => {
+  it('finds that the settings are missing, and checks the address nevertheless', async () => {
     const server = await startHttpServer((request, response) =>
       request.url === '/v1/health'
         ? json(response, 200, { status: 'ok', version: '9.9.9', capabilities: {} })
@@ -229,7 +229,7 @@ describe('rtc doctor', () => {
     }
   });
 
-  it('says what to start where a trial recording finds no recorder', async () => {
+  it('names what to start when a trial recording finds no recorder', async () => {
     await withStack({ faults: { recorder: 'absent' } }, async (stack) => {
       const { checks } = await doctor(stack.environment, { argv: ['--probe'] });
       expect(checks.find(({ check }) => check === 'recording')).toMatchObject({
@@ -239,7 +239,7 @@ describe('rtc doctor', () => {
     });
   });
 
-  it('finds that the database does not answer', async () => {
+  it('finds that the database does not respond', async () => {
     const server = await startHttpServer((request, response) => {
       if (request.url === '/ready') {
         const body = JSON.stringify({ ready: false, checks: { mediaServer: true, database: false } });
@@ -264,7 +264,7 @@ describe('rtc doctor', () => {
     expect(checks.find(({ check }) => check === 'add-ons')?.detail).toBe('live transcription (en, it)');
   });
 
-  it('still tells what it found where the service goes away meanwhile', async () => {
+  it('reports what it has found when the service stops during the checks', async () => {
     let healths = 0;
     const server = await startHttpServer(({ url }, response) => {
       healths += url === '/v1/health' ? 1 : 0;

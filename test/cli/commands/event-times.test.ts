@@ -24,7 +24,7 @@ async function tailAt(now: Date, happened: Date): Promise<string> {
   return stdout.split('\n')[0] ?? '';
 }
 
-it('a line of an event tells when it happened, not when it was read', async () => {
+it('a line of an event has the time when it happened, not when it was read', async () => {
   const now = new Date(2026, 0, 31, 9, 30, 4);
   expect(await tailAt(now, new Date(2026, 0, 31, 0, 0, 0))).toBe('00:00:00  room_started        demo  evt_1');
   expect(await tailAt(now, new Date(2026, 0, 31, 9, 30, 4, 900))).toMatch(/^09:30:04 {2}room_started/);

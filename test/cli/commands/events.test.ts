@@ -26,7 +26,7 @@ async function listed(words: string): Promise<EventList> {
 const names = ({ events }: EventList): readonly string[] => events.map(({ event }) => event);
 
 describe('events list', () => {
-  it('shows what happened, oldest first', async () => {
+  it('shows events, the oldest first', async () => {
     await stack.join(room, 'ada');
     const { stdout } = await stack.rtc(`events list --room ${room}`);
     const rows = stdout
@@ -53,7 +53,7 @@ describe('events list', () => {
     ]);
   });
 
-  it('reads on from a cursor', async () => {
+  it('continues from a cursor', async () => {
     await stack.join(room, 'ada');
     const first = await listed(`--room ${room} --limit 2`);
     expect(names(first)).toEqual(['room_created', 'room_started']);
@@ -62,7 +62,7 @@ describe('events list', () => {
     expect(names(await listed(`--room ${room} --cursor ${rest.nextCursor}`))).toEqual([]);
   });
 
-  it('says where to go on when there may be more, and only then', async () => {
+  it('says how to continue only when there may be more', async () => {
     await stack.join(room, 'ada');
     const { nextCursor } = await listed(`--room ${room} --limit 2`);
     const full = await stack.rtc(`events list --room ${room} --limit 2`);
@@ -98,7 +98,7 @@ describe('events list', () => {
     expect(stdout).not.toContain('…');
   });
 
-  it('looks back for an hour unless it is told otherwise', async () => {
+  it('looks back for an hour by default', async () => {
     await stack.join(room, 'ada');
     const later = { clock: () => Date.now() + 200_000 };
     const none = await stack.rtc(`events list --room ${room} --since 100s --json id`, later);
@@ -128,7 +128,7 @@ describe('events list', () => {
   });
 
   it.each(['2026-01-31', '2026-01-31T09:30:00Z', '2026-01-31T09:30:00.5+01:00', '90', '1h30m', '99999999d'])(
-    'takes --since %s',
+    'accepts --since %s',
     async (since) => {
       expect((await stack.rtc(`events list --since ${since}`)).code).toBe(0);
     },
@@ -136,7 +136,7 @@ describe('events list', () => {
 });
 
 describe('events tail', () => {
-  it('prints each event as the API answers it, a line each, until the signal', async () => {
+  it('prints each event as the API returns it, one per line, until the signal', async () => {
     await stack.join(room, 'ada');
     const stop = new AbortController();
     const tailed = stack.rtc(`events tail --room ${room} --since 5m`, {
@@ -191,7 +191,7 @@ describe('events tail', () => {
     expect((await stack.rtc('events tail --json nme')).code).toBe(2);
   });
 
-  it('shows a line an event on a terminal', async () => {
+  it('shows one line per event on a terminal', async () => {
     await stack.join(room, 'ada\u001b[2J');
     const lineOn = async (columns: number): Promise<string> => {
       const stop = new AbortController();
@@ -208,7 +208,7 @@ describe('events tail', () => {
     expect(await lineOn(columns - 1)).not.toContain('evt_');
   });
 
-  it('ends after the event of --until, under either of its names, also where other types are asked for', async () => {
+  it('ends after the event of --until, under either of its names, also with other requested types', async () => {
     await stack.join(room, 'ada');
     const tailed = stack.rtc(
       `events tail --room ${room} --since 5m --types participant_left --until room_closed --json event`,
@@ -220,7 +220,7 @@ describe('events tail', () => {
     expect(jsonLines<Event>(stdout).map(({ event }) => event)).toEqual(['participant_left', 'room_closed']);
   });
 
-  it('ends after as many events as --max says', async () => {
+  it('ends after the number of events in --max', async () => {
     await stack.join(room, 'ada');
     const { code, stdout } = await stack.rtc(`events tail --room ${room} --since 5m --max 2`);
     expect([code, jsonLines<Event>(stdout).map(({ event }) => event)]).toEqual([
@@ -229,7 +229,7 @@ describe('events tail', () => {
     ]);
   });
 
-  it('is 8 when the time is up before the end, and 0 where no other end was asked for', async () => {
+  it('exits with 8 at its time limit before the end, and with 0 without another condition', async () => {
     await stack.join(room, 'ada');
     const late = await stack.rtc(`events tail --room ${room} --until room_finished --timeout 1s`);
     expect([late.code, late.stdout]).toEqual([8, '']);
@@ -241,7 +241,7 @@ describe('events tail', () => {
     expect([timed.code, jsonLines(timed.stdout)]).toEqual([0, Array(3).fill(expect.anything())]);
   });
 
-  it('is 130 when it is ended before the event of --until', async () => {
+  it('exits with 130 when it is stopped before the event of --until', async () => {
     await stack.join(room, 'ada');
     const stop = new AbortController();
     const { code } = await stack.rtc(`events tail --room ${room} --since 5m --until room_finished`, {
@@ -268,14 +268,14 @@ describe('events tail', () => {
     expect((await stack.rtc(`events tail --until ${name}`)).code).toBe(2);
   });
 
-  it('does not wait in silence at a cursor of another store', async () => {
+  it('does not wait silently at a cursor of another store', async () => {
     const cursor = Buffer.from('["events",999999999]').toString('base64url');
     const { code, stderr } = await stack.rtc(`events tail --cursor ${cursor}`);
     expect(code).toBe(2);
     expect(stderr).toContain('cursor is beyond the last event');
   });
 
-  it('as a process ends with 0 when the reader goes away', async () => {
+  it('exits with 0 as a process when its reader closes the pipe', async () => {
     await stack.join(room, 'ada');
     const started = startRtc(['events', 'tail', '--room', room, '--since', '5m'], { env: stack.environment });
     await started.seen(/participant_joined/);

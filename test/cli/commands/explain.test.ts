@@ -42,7 +42,7 @@ describe('rtc explain with the embedded media server', () => {
   });
   afterAll(() => stack.close());
 
-  it('tells of a room whose receiver is down, how to mend it, and what to send again', async () => {
+  it('explains a room whose receiver is down, how to repair it, and what to send again', async () => {
     const receiver = await startReceiver(answer(503, 'the database is away'));
     const { id } = await register(service, receiver.url, ['participant_joined', 'room_finished']);
     stack.media.control.join('lesson', { identity: 'ada', attributes: { 'rtc.role': 'host' } });
@@ -78,7 +78,7 @@ describe('rtc explain with the embedded media server', () => {
     await service.call('DELETE', `/v1/webhooks/${id}`);
   });
 
-  it('tells why a recording was aborted', async () => {
+  it('explains why a recording was aborted', async () => {
     await service.call('POST', '/v1/rooms', { body: { name: 'silent' } });
     const { egressId }: RecordingStart = (await service.call('POST', '/v1/rooms/silent/recording/start'))
       .json;
@@ -98,7 +98,7 @@ describe('rtc explain with the embedded media server', () => {
       .toContain(`rtc explain ${egressId}`);
   });
 
-  it('tells where the file of a recording is', async () => {
+  it('explains where the file of a recording is', async () => {
     stack.media.control.join('taped', { identity: 'ada' });
     stack.media.control.publish('taped', 'ada');
     const { egressId }: RecordingStart = (await service.call('POST', '/v1/rooms/taped/recording/start')).json;
@@ -116,7 +116,7 @@ describe('rtc explain with the embedded media server', () => {
     ]);
   });
 
-  it('tells of a room that was closed, and does not take it for another one of the same name', async () => {
+  it('explains a closed room, and does not take it for another one of the same name', async () => {
     stack.media.control.join('twice', { identity: 'ada' });
     await expect.poll(tells(service, 'twice')).toContain('ada joined');
     await service.call('DELETE', '/v1/rooms/twice');
@@ -128,7 +128,7 @@ describe('rtc explain with the embedded media server', () => {
     await expect.poll(tells(service, 'twice')).toEqual(['the room was opened', 'bob joined']);
   });
 
-  it('fits a terminal of 80 columns, where the end is what to do, and lets no name act on it', async () => {
+  it('fits a terminal of 80 columns, ends with what to do, and escapes hostile names', async () => {
     const hostile = 'eve\u001b[2J\nWrong: nothing';
     stack.media.control.join('hostile', { identity: hostile });
     await expect.poll(tells(service, 'hostile')).toHaveLength(2);
@@ -160,12 +160,12 @@ describe('rtc explain with the embedded media server', () => {
       '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
       "look for 6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51 in the service's log",
     ],
-  ])('ends with 3 for %s, and says where to look', async (subject, step) => {
+  ])('ends with 3 for %s, and names where to look', async (subject, step) => {
     const { code, stderr } = await explain(service, [subject]);
     expect([code, stderr]).toEqual([3, expect.stringContaining(step)]);
   });
 
-  it('answers for the request that an error named', async () => {
+  it('explains the request that an error named', async () => {
     const refused = await service.call('DELETE', '/v1/rooms/absent');
     const requestId = String(refused.headers['x-request-id']);
     await expect.poll(async () => (await explain(service, [requestId])).code).toBe(0);
@@ -177,7 +177,7 @@ describe('rtc explain with the embedded media server', () => {
     expect(next[0]?.command).toBe('rtc explain --as room -- absent');
   });
 
-  it('answers for a read that failed', async () => {
+  it('explains a read that failed', async () => {
     const missing = await service.call('GET', '/v1/recordings/EG_absent');
     const requestId = String(missing.headers['x-request-id']);
     await expect.poll(async () => (await explain(service, [requestId])).code).toBe(0);
@@ -187,7 +187,7 @@ describe('rtc explain with the embedded media server', () => {
     );
   });
 
-  it('takes a room that is called like an id for a room with --as', async () => {
+  it('explains a room that is named like an id with --as', async () => {
     stack.media.control.join('EG_room', { identity: 'ada' });
     await expect
       .poll(async () => (await explain(service, ['EG_room', '--as', 'room'])).stdout)
@@ -214,7 +214,7 @@ describe('rtc explain with the real media server', () => {
     (await service.call('POST', '/v1/token', { body: { roomId, userId, name: userId, role: 'viewer' } }))
       .json;
 
-  it('tells of a participant who was blocked and came back, and how to let it in', async () => {
+  it('explains a participant who was blocked and came back, and how to let the participant in', async () => {
     const { url, token } = await tokenOf('class', 'eve');
     joined.push(await join(url, token), await join(url, (await tokenOf('class', 'ada')).token));
     await expect.poll(tells(service, 'class')).toContain('ada joined as viewer');

@@ -6,8 +6,8 @@ import { freePort } from '../../support/parts/run-part.ts';
 import { run } from '../support/run.ts';
 import { startStack } from '../support/stack.ts';
 
-describe('an ingress that was created', () => {
-  it('is warned of where it has no address, or one that nobody listens at', async () => {
+describe('rtc ingress create', () => {
+  it('warns when there is no address, or when nobody listens on it', async () => {
     const nowhere = `rtmp://127.0.0.1:${await freePort()}/live`;
     const other = await startStack({ ingressUrls: { rtmp: nowhere } });
     try {
@@ -24,7 +24,7 @@ describe('an ingress that was created', () => {
     }
   });
 
-  it('is not warned of where somebody listens', async () => {
+  it('does not warn when a worker listens on the address', async () => {
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const rtmp = `rtmp://127.0.0.1:${portOf(listener)}/live`;

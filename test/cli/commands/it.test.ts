@@ -48,12 +48,12 @@ describe('rtc it', () => {
     expect(await rtc('find', 'mestre', '--date', '1970-02-30')).toMatchObject({ code: 2 });
   });
 
-  it('lists postal codes with five digits, as JSON as integers', async () => {
+  it('lists postal codes with five digits, as integers in JSON', async () => {
     expect(linesOf((await rtc('caps', 'RM', 'Roma')).stdout)[0]).toBe('00118');
     expect(JSON.parse((await rtc('caps', 'RM', 'Roma', '--json')).stdout)[0]).toBe(118);
   });
 
-  it('tells where the data come from', async () => {
+  it('names the sources of the data', async () => {
     const sources = JSON.parse((await rtc('--sources', '--json')).stdout);
     expect(sources.version).toMatch(/^\d{4}-\d\d$/);
     expect(sources.notice).toContain('CC BY 4.0');

@@ -27,7 +27,7 @@ const make = async (line: string): Promise<Key> => {
 const as = ({ id, secret = '' }: Key) => ({ env: { RTC_API_KEY: id, RTC_API_SECRET: secret } });
 
 describe('keys', () => {
-  it('are made with their secret, listed without it, and revoked', async () => {
+  it('are created with their secret, listed without it, and revoked', async () => {
     const { stdout, stderr } = await rtc('keys create reports --scope read --scope recordings', {
       terminals: ['stdout', 'stderr'],
     });
@@ -43,7 +43,7 @@ describe('keys', () => {
     expect((await rtc('keys revoke key_none --yes')).code).toBe(3);
   });
 
-  it('say what they may do, and are refused what they may not with exit code 4', async () => {
+  it('show their scopes, and are refused other requests with exit code 4', async () => {
     const key = await make('dashboard --scope read --valid-for 90d');
     const shown = await rtc('keys get', as(key));
     expect(shown.stdout).toMatch(
@@ -58,7 +58,7 @@ describe('keys', () => {
     expect((await rtc('keys get --json id,isRoot')).stdout).toBe('{"id":"root","isRoot":true}\n');
   });
 
-  it('stand in a profile, which shows their id', async () => {
+  it('can be stored in a profile, which shows their id', async () => {
     const key = await make('profiled --scope read');
     const env = { XDG_CONFIG_HOME: configHome, RTC_URL: '', RTC_API_KEY: '', RTC_API_SECRET: '' };
     const added = await rtc(
@@ -74,12 +74,12 @@ describe('keys', () => {
     ['keys create nothing', '--scope'],
     ['keys create all --scope root', '"root" is not one of read, rooms'],
     ['keys create short --scope read --valid-for 0s', '--valid-for'],
-  ])('are not made by rtc %s', async (line, said) => {
+  ])('are not created by rtc %s', async (line, said) => {
     const { code, stderr } = await rtc(line);
     expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 
-  it('are named by rtc doctor, which skips what they may not try, and warns before their end', async () => {
+  it('are named by rtc doctor, which skips what they may not do, and warns before they expire', async () => {
     const checksOf = async (key: Key | undefined) => {
       const { stdout, code } = await rtc('doctor --json', key === undefined ? {} : as(key));
       const checks = JSON.parse(stdout) as { check: string; status: string; detail: string }[];

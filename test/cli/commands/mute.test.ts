@@ -24,7 +24,7 @@ beforeEach(() => {
 const rtc = (line: string): Promise<Run> => run(line.split(' '), { env: stack.environment });
 
 describe('rooms mute', () => {
-  it('mutes what is not spared, and lists it', async () => {
+  it('mutes everyone except the given participants, and lists them', async () => {
     const { code, stdout } = await rtc(`rooms mute ${room} --except bob --source microphone --source camera`);
     expect([code, stdout]).toEqual([0, `ada\t${microphone}\nada\t${camera}\n`]);
     expect(await rtc(`rooms mute ${room} --except bob`)).toMatchObject({ code: 0, stdout: '' });
@@ -45,13 +45,13 @@ describe('participants mute', () => {
     expect((await rtc(`participants mute ${room} ada --source camera --all`)).code).toBe(2);
   });
 
-  it('is not undone by others where the media server does not allow it', async () => {
+  it('cannot be undone by others when the media server does not allow it', async () => {
     await rtc(`participants mute ${room} ada --all`);
     const { code, stderr } = await rtc(`participants unmute ${room} ada --source microphone`);
     expect([code, stderr]).toEqual([5, expect.stringContaining('room.enable_remote_unmute')]);
   });
 
-  it('is undone by others where it does', async () => {
+  it('can be undone by others when the media server allows it', async () => {
     const open = await startStack({ enableRemoteUnmute: true });
     try {
       open.media.control.join('demo', { identity: 'ada' });

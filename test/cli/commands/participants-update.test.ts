@@ -13,7 +13,7 @@ const rtc = (...argv: readonly string[]): Promise<Run> =>
   run(['participants', 'update', 'demo', ...argv], { env: stack.environment });
 
 describe('participants update', () => {
-  it('changes what is given, and shows the participant', async () => {
+  it('changes the given fields, and shows the participant', async () => {
     const json = ['--metadata', '{"team":"red"}', '--attributes', '{"hand":"raised","seat":null}'];
     const { code, stdout } = await rtc('ada', '--role', 'viewer', '--name', 'Ada L.', ...json, '--json');
     expect(code).toBe(0);
@@ -39,7 +39,7 @@ describe('participants update', () => {
     }
   });
 
-  it('ends with 3 when nobody is there under this identity', async () => {
+  it('ends with 3 when nobody has this identity in the room', async () => {
     expect((await rtc('bob', '--name', 'Bob')).code).toBe(3);
   });
 });

@@ -13,7 +13,7 @@ const start = (...argv: readonly string[]): Promise<Run> =>
   run(['recordings', 'start', 'demo', ...argv], { env: stack.environment });
 
 describe('recordings start', () => {
-  it('sends how to record, and no body without that', async () => {
+  it('sends the options of the recording, and no body without options', async () => {
     const bodyOf = async (...argv: readonly string[]) => (await start(...argv, '--curl')).stdout;
     expect(await bodyOf('--layout', 'speaker', '--preset', 'H264_1080P_30')).toContain(
       '{"layout":"speaker","preset":"H264_1080P_30"}',

@@ -65,7 +65,7 @@ describe('rtc recordings start, stop', () => {
     expect(JSON.parse(stopped.stdout)).toMatchObject({ recordingId: egressId, endedAt: expect.any(String) });
   });
 
-  it('is 8 when the time is up and the file is not complete', async () => {
+  it('exits with 8 at its time limit when the file is not complete', async () => {
     const slow = await startStage({
       media: { timings: { startMs: 20, recorderJoinMs: 20, finishMs: 60_000 } },
     });
@@ -79,7 +79,7 @@ describe('rtc recordings start, stop', () => {
     }
   });
 
-  it('is 1 when the recorder fails', async () => {
+  it('exits with 1 when the recorder fails', async () => {
     const failing = await startStage({ media: { faults: { recorder: 'failing' } } });
     try {
       const room = await openRoom(failing);
@@ -99,7 +99,7 @@ describe('rtc recordings start, stop', () => {
     }
   });
 
-  it('says that nothing was recorded when no media came', async () => {
+  it('reports that nothing was recorded when there was no media', async () => {
     const room = `silent-${randomUUID()}`;
     await local.service.call('POST', '/v1/rooms', { body: { name: room } });
     await rtc(local, ['start', room]);
@@ -111,7 +111,7 @@ describe('rtc recordings start, stop', () => {
 });
 
 describe('rtc recordings list, get, delete', () => {
-  it('lists as a table on a terminal, tab-separated elsewhere, as JSON when asked', async () => {
+  it('prints a table on a terminal, tab-separated text elsewhere, and JSON on request', async () => {
     const recording = await local.recordWhole('the room');
     const { recordingId, sizeBytes, durationMs, startedAt } = recording;
     const plain = await rtc(local, ['list', '--room', 'the room']);
@@ -143,7 +143,7 @@ describe('rtc recordings list, get, delete', () => {
     expect([refused.code, existsSync(pathOnDisk(recording))]).toEqual([2, true]);
   });
 
-  it('deletes several, goes on after one that is unknown, and says so', async () => {
+  it('deletes several, continues after an unknown one, and reports it', async () => {
     const [one, two] = [await local.recordWhole(), await local.recordWhole()];
     const { code, stderr } = await rtc(local, [
       'rm',
@@ -158,7 +158,7 @@ describe('rtc recordings list, get, delete', () => {
     expect([existsSync(pathOnDisk(one)), existsSync(pathOnDisk(two))]).toEqual([false, false]);
   });
 
-  it('is a conflict while the recording runs', async () => {
+  it('reports a conflict while the recording runs', async () => {
     const { egressId } = await local.record();
     for (const verb of [
       ['delete', egressId, '--yes'],
@@ -183,14 +183,14 @@ describe.each([
     writeFileSync(pathOnDisk(recording), content);
   });
 
-  it('saves under its id, prints the path, and leaves no part', async () => {
+  it('saves under its id, prints the path, and leaves no partial file', async () => {
     const { code, stdout, stderr } = await rtc(stageOf(), ['download', recording.recordingId]);
     expect([code, stdout, stderr]).toEqual([0, `${join(folder, `${recording.recordingId}.mp4`)}\n`, '']);
     expect(readFileSync(stdout.trim(), 'utf8')).toBe(content);
     expect(await readdir(folder)).toEqual([`${recording.recordingId}.mp4`]);
   });
 
-  it('saves where it is told: a file, or into a folder', async () => {
+  it('saves to the given path: a file, or into a folder', async () => {
     await rtc(stageOf(), ['download', recording.recordingId, 'lesson.mp4']);
     await mkdir(join(folder, 'sub'));
     await rtc(stageOf(), ['download', recording.recordingId, 'sub']);
@@ -213,7 +213,7 @@ describe.each([
     expect(lost.stderr).toContain(`there is no folder ${join(folder, 'nowhere')}`);
   });
 
-  it('goes on behind what is there already', async () => {
+  it('continues after the bytes that exist already', async () => {
     const part = join(folder, `x.mp4.${recording.recordingId}.part`);
     // Of another content, to see that it was not fetched again.
     writeFileSync(part, '#'.repeat(1000));
@@ -223,7 +223,7 @@ describe.each([
     expect(existsSync(part)).toBe(false);
   });
 
-  it('begins anew when the part is larger than the file, and renames one that is whole', async () => {
+  it('starts again when the partial file is larger than the file, and renames a complete one', async () => {
     const original = readFileSync(pathOnDisk(recording));
     const part = join(folder, `x.mp4.${recording.recordingId}.part`);
     writeFileSync(part, Buffer.alloc(original.length + 1));
@@ -247,7 +247,7 @@ describe.each([
     expect(stderr).toContain(`of ${formatBytes(content.length)}`);
   });
 
-  it('of an unknown recording, or one whose file is gone, is 3', async () => {
+  it('exits with 3 for an unknown recording, and for one whose file is gone', async () => {
     expect((await rtc(stageOf(), ['download', 'EG_unknown'])).code).toBe(3);
     await rm(pathOnDisk(recording));
     const gone = await rtc(stageOf(), ['download', recording.recordingId]);
@@ -257,7 +257,7 @@ describe.each([
   });
 });
 
-describe('a download that breaks off', () => {
+describe('an interrupted download', () => {
   const size = 48 * 1024 * 1024;
 
   async function recordLarge(): Promise<Recording> {
@@ -269,7 +269,7 @@ describe('a download that breaks off', () => {
     return recording;
   }
 
-  it('keeps what came, says how to go on, and is completed by the same command', async () => {
+  it('keeps the received bytes, says how to continue, and is completed by the same command', async () => {
     const { recordingId } = await recordLarge();
     const network = await startNetwork(new URL(local.service.url));
     const env = { RTC_URL: network.url(local.service.url) };
@@ -301,7 +301,7 @@ describe('a download that breaks off', () => {
     expect([second.code, received, end.toString()]).toEqual([0, size, 'the end']);
   });
 
-  it('by Ctrl-C is 130, and keeps what came', async () => {
+  it('exits with 130 after Ctrl-C, and keeps the received bytes', async () => {
     const { recordingId } = await recordLarge();
     const part = join(folder, `${recordingId}.mp4.${recordingId}.part`);
     const stopping = new AbortController();
@@ -324,7 +324,7 @@ describe('a download that breaks off', () => {
   });
 });
 
-describe('sizes and progress', () => {
+describe('the size or progress', () => {
   it.each([
     [0, '0 bytes'],
     [999, '999 bytes'],
@@ -336,11 +336,11 @@ describe('sizes and progress', () => {
     [7_340_032, '7.3 MB'],
     [1_500_000_000_000, '1.5 TB'],
     [5_000_000_000_000_000, '5000 TB'],
-  ])('%i is %s', (bytes, text) => {
+  ])('shows %i as %s', (bytes, text) => {
     expect(formatBytes(bytes)).toBe(text);
   });
 
-  it('say how fast and how long, counting what was here before for neither', () => {
+  it('shows speed and remaining time, and counts earlier bytes for neither', () => {
     const transfer = { from: 50_000_000, done: 60_000_000, sizeBytes: 100_000_000, seconds: 2 };
     expect(transferLine(transfer)).toBe(
       `${'█'.repeat(14)}${'░'.repeat(10)}  60 %  60 MB of 100 MB  5.0 MB/s  8s left`,

@@ -106,7 +106,7 @@ async function watch(track: RemoteTrack, count: number): Promise<{ size: string;
 }
 
 describe('rtc rooms join', () => {
-  it('shows a moving picture and sounds a tone until it is stopped', async () => {
+  it('publishes a moving picture and a tone until it is stopped', async () => {
     const bob = await enter('bob');
     const joined = joining(['--publish', 'test-pattern', '--as', 'ada']);
     const sound = await subscribedTrack(bob, { identity: 'ada', ...listener });
@@ -122,7 +122,7 @@ describe('rtc rooms join', () => {
     await allLeave();
   });
 
-  it('plays a WAV file to its end and leaves; another one writes what was said', async () => {
+  it('plays a WAV file to its end and leaves, while another one writes the speech', async () => {
     const listening = joining(['--listen', 'said.wav', '--as', 'eve']);
     await listening.seen('Joined');
     const playing = await joining(['--publish', 'tone.wav', '--as', 'ada']).ended;
@@ -139,7 +139,7 @@ describe('rtc rooms join', () => {
     expect(loudSeconds).toBeLessThan(1.8);
   });
 
-  it('plays a film by ffmpeg, again and again with --loop', async () => {
+  it('plays a film with ffmpeg, repeatedly with --loop', async () => {
     const bob = await enter('bob');
     const joined = joining(['--publish', 'film.mp4', '--as', 'ada', '--loop']);
     const { track } = await subscribedTrack(bob, {
@@ -156,7 +156,7 @@ describe('rtc rooms join', () => {
     await allLeave();
   });
 
-  it('says what comes from stdin, with a header or without', async () => {
+  it('plays stdin, with a header or without', async () => {
     const bob = await enter('bob');
     const wav = await readFile(file('tone.wav'));
     for (const [identity, stdin, options] of [
@@ -172,7 +172,7 @@ describe('rtc rooms join', () => {
     await allLeave();
   });
 
-  it('tells as JSON lines what happens, for a script', async () => {
+  it('reports what happens as JSON lines, for a script', async () => {
     const { code, stdout } = await joining(['--publish', 'tone.wav', '--as', 'ada', '--json']).ended;
     expect(code).toBe(0);
     expect(
@@ -187,7 +187,7 @@ describe('rtc rooms join', () => {
     ]);
   });
 
-  it('is 7 when it is removed, when its identity joins again, and when the room is closed before the end of a file', async () => {
+  it('exits with 7 when it is removed, when its identity joins again, and when the room is closed before the end of a file', async () => {
     const remove = () => run(['participants', 'remove', room, 'ada', '--yes'], { env: environment });
     const close = () => run(['rooms', 'delete', room, '--yes'], { env: environment });
     for (const [act, message] of [
@@ -204,14 +204,14 @@ describe('rtc rooms join', () => {
     }
   });
 
-  it('ends well with the room where nothing is cut off', async () => {
+  it('exits with 0 at the end of the room when nothing is interrupted', async () => {
     const joined = joining(['--as', 'ada']);
     await joined.seen('Joined');
     await run(['rooms', 'delete', room, '--yes'], { env: environment });
     expect((await joined.ended).code).toBe(0);
   });
 
-  it('takes an identity of its own where none is given, so that two do not replace each other', async () => {
+  it('generates an identity without --identity, so that two do not replace each other', async () => {
     const joined = joining([]);
     await joined.seen(`as otto-${process.pid} (participant)`);
     joined.stop();
@@ -241,14 +241,14 @@ describe('rtc rooms join', () => {
     [['--publish', 'tone.wav', '--role', 'viewer'], 2, 'a viewer may not publish'],
     [['--publish', '-', '--loop'], 2, '--loop needs a file'],
     [['--publish', 'tone.wav', '--rate', '16000'], 2, '--rate and --channels are for stdin'],
-  ])('says what is wrong with %j', async (words, code, message) => {
+  ])('explains what is wrong with %j', async (words, code, message) => {
     await writeFile(file('text.wav'), 'no sound');
     await writeFile(file('text.txt'), 'no sound');
     const result = await joining([...words, '--as', 'ada']).ended;
     expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(message)]);
   });
 
-  it('is 6 without ffmpeg, without the package, and on the embedded media server', async () => {
+  it('exits with 6 without ffmpeg, without the package, and on the embedded media server', async () => {
     const { PATH } = process.env;
     process.env.PATH = '/nowhere';
     const withoutFfmpeg = await joining(['--publish', 'film.mp4']).ended;
@@ -281,7 +281,7 @@ describe('rtc rooms join', () => {
 });
 
 describe('rtc dev join and leave on a real LiveKit', () => {
-  it('let a real participant sound a tone until it is let go', async () => {
+  it('connects a real participant with a tone and disconnects it', async () => {
     const bob = await enter('bob');
     const joined = run(['dev', 'join', room, 'ada', '--publish', 'audio'], { env: environment, loaders });
     const sound = await subscribedTrack(bob, { identity: 'ada', ...listener });

@@ -69,7 +69,7 @@ describe('the page of a room', () => {
     expect(first).toMatchObject({ room: 'demo', role: 'host', url: expect.stringMatching(/^ws:/) });
   });
 
-  it('takes a public code once, and not after ten minutes', async () => {
+  it('accepts a public code once, and not after ten minutes', async () => {
     const { seats, join, post } = await serve();
     const code = seats.createPublicCode();
     await join(code);
@@ -79,7 +79,7 @@ describe('the page of a room', () => {
     expect((await post('join', { body: { code: late } })).status).toBe(403);
   });
 
-  it('gives a fresh token to whoever has one of its own', async () => {
+  it('issues a fresh token to a holder of an earlier one', async () => {
     const { seats, join, post } = await serve();
     const { token } = await join(seats.createLocalCode());
     const again = await post('token', { token, body: { asAnotherPerson: false } });
@@ -118,7 +118,7 @@ describe('the page of a room', () => {
     expect(unknown.status).toBe(404);
   });
 
-  it('says to a host what captions are missing, and that there are none', async () => {
+  it('tells a host which captions are missing, and that there are none', async () => {
     const { seats, join, post } = await serve();
     const { token } = await join(seats.createLocalCode());
     const start = await post('captions', { token, body: { isOn: true } });
@@ -133,11 +133,14 @@ describe('the page of a room', () => {
     }
   });
 
-  it.each(['moderator', 'participant', 'viewer'] as const)('lets a %s not start captions', async (role) => {
-    const { seats, join, post } = await serve({ person: { ...ADA, role } });
-    const { token } = await join(seats.createLocalCode());
-    expect((await post('captions', { token, body: { isOn: true } })).status).toBe(403);
-  });
+  it.each(['moderator', 'participant', 'viewer'] as const)(
+    'does not let a %s start captions',
+    async (role) => {
+      const { seats, join, post } = await serve({ person: { ...ADA, role } });
+      const { token } = await join(seats.createLocalCode());
+      expect((await post('captions', { token, body: { isOn: true } })).status).toBe(403);
+    },
+  );
 
   it.each(['participant', 'viewer'] as const)('lets a %s neither mute nor remove', async (role) => {
     const { seats, join, post } = await serve({ person: { ...ADA, role } });
@@ -165,7 +168,7 @@ describe('the page of a room', () => {
     expect(asForm.status).toBe(415);
   });
 
-  it('is served under no other host name, so that no name can be bound to it', async () => {
+  it('rejects every other host name, so that no name can be bound to it', async () => {
     const { server } = await serve({ publicUrl: new URL('https://call.example.org') });
     expect(await statusOf(server.origin, 'evil.example')).toBe(421);
     expect(await statusOf(server.origin, new URL(server.origin).host)).toBe(200);
@@ -188,7 +191,7 @@ describe('the page of a room', () => {
     ['GET', '/..%2f..%2fetc/passwd', 404],
     ['PUT', '/', 405],
     ['POST', '/', 405],
-  ])('answers %s %s with %d', async (method, path, status) => {
+  ])('responds to %s %s with %d', async (method, path, status) => {
     const { server } = await serve();
     const { origin } = server;
     expect((await fetch(`${origin}${path}`, { method, headers: { origin } })).status).toBe(status);
@@ -200,7 +203,7 @@ describe('the page of a room', () => {
     expect((await post('join', { body: ['code'] })).status).toBe(400);
   });
 
-  it('says that the embedded media server lets nobody in', async () => {
+  it('reports that nobody can join the embedded media server', async () => {
     const ended = await run(['rooms', 'open', 'demo', '--print'], { env: stack.environment });
     expect(ended.code).toBe(6);
     expect(ended.stderr).toContain('carries no sound and no pictures');

@@ -16,7 +16,7 @@ const send = (argv: readonly string[], stdin?: string): Promise<Run> =>
   });
 
 describe('rooms send', () => {
-  it('sends to everyone, or to some, and says to whom', async () => {
+  it('sends to everyone or to some, and prints the receivers', async () => {
     const all = await send(['hello', '--topic', 'greeting', '--json']);
     expect([all.code, (JSON.parse(all.stdout) as { sentTo: string[] }).sentTo.toSorted()]).toEqual([
       0,

@@ -47,7 +47,7 @@ describe('rooms', () => {
     expect((await rtc(`rooms get ${room}`)).code).toBe(3);
   });
 
-  it('that exist are said to, with the settings that were not applied', async () => {
+  it('that exist are reported, with the settings that were not applied', async () => {
     await rtc(`rooms create ${room}`);
     const again = await rtc(`rooms create ${room} --max-participants 5`);
     expect(again.code).toBe(0);
@@ -55,7 +55,7 @@ describe('rooms', () => {
     expect(again.stderr).toContain('did not apply maxParticipants');
   });
 
-  it('get other metadata, from a text, a file or stdin, or none', async () => {
+  it('get new metadata from a text, a file or stdin, or lose it', async () => {
     await rtc(`rooms create ${room} --metadata old`);
     const metadata = async () => (await rtc(`rooms get ${room} --json=metadata`)).stdout;
     const updated = await rtc(`rooms update ${room} --metadata new`);
@@ -72,28 +72,28 @@ describe('rooms', () => {
     expect((await rtc('rooms update absent --metadata x')).code).toBe(3);
   });
 
-  it('print as JSON exactly what the API answered', async () => {
+  it('are printed as JSON exactly as the API returned them', async () => {
     await rtc(`rooms create ${room}`);
     const { text } = await stack.service.call('GET', `/v1/rooms/${room}`);
     expect((await rtc(`rooms get ${room} --json`)).stdout).toBe(`${text}\n`);
     expect((await rtc(`rooms get --json ${room}`)).stdout).toBe(`${text}\n`);
   });
 
-  it('print selected fields in the shape of the whole response', async () => {
+  it('are printed with selected fields in the shape of the whole response', async () => {
     await rtc(`rooms create ${room}`);
     const { rooms } = JSON.parse((await rtc('rooms ls --json name,numParticipants')).stdout);
     expect(rooms).toContainEqual({ name: room, numParticipants: 0 });
     expect((await rtc(`rooms get ${room} --json=name`)).stdout).toBe(`{"name":"${room}"}\n`);
   });
 
-  it('name the known fields when one is unknown', async () => {
+  it('have their known fields listed when one is unknown', async () => {
     const { code, stdout, stderr } = await rtc('rooms list --json name,size');
     expect([code, stdout]).toEqual([2, '']);
     expect(JSON.parse(stderr)).toMatchObject({ detail: expect.stringContaining('"size"') });
     expect(JSON.parse(stderr)).toMatchObject({ next: expect.stringContaining('numParticipants') });
   });
 
-  it('are deleted one after the other, and the first failure decides', async () => {
+  it('are deleted one after the other, and the first failure decides the exit code', async () => {
     await rtc(`rooms create ${room}`);
     const { code, stderr } = await rtc(`rooms delete absent ${room} --yes`);
     expect(code).toBe(3);
@@ -102,7 +102,7 @@ describe('rooms', () => {
     expect((await rtc(`rooms get ${room}`)).code).toBe(3);
   });
 
-  it('are not deleted without --yes where nobody can be asked', async () => {
+  it('are not deleted without --yes when nobody can be asked', async () => {
     await rtc(`rooms create ${room}`);
     const { code, stdout, stderr } = await rtc(`rooms rm ${room}`);
     expect([code, stdout]).toEqual([2, '']);
@@ -164,7 +164,7 @@ describe('participants', () => {
     expect(stdout).toMatch(/^ada\tada\thost\tACTIVE\tTR_[\w-]+\t\d{4}-.*Z\n$/);
   });
 
-  it('are muted: the only track, one of several, or all', async () => {
+  it('are muted: their only track, one of several, or all', async () => {
     const muted = async (): Promise<readonly boolean[]> => {
       const { stdout } = await rtc(`participants list ${room} --json tracks`);
       return (JSON.parse(stdout).participants as { tracks: { muted: boolean }[] }[]).flatMap(({ tracks }) =>
@@ -202,7 +202,7 @@ describe('participants', () => {
 });
 
 describe('tokens', () => {
-  it('are stdout and nothing else', async () => {
+  it('are printed to stdout and nothing else', async () => {
     const { code, stdout, stderr } = await rtc(`tokens create --room ${room} --identity ada --role viewer`);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
@@ -247,7 +247,7 @@ describe('tokens', () => {
     expect(stderr).not.toContain(value);
   });
 
-  it('are expired from the second of their exp on', async () => {
+  it('count as expired from the second of their exp on', async () => {
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const token = `${part({ alg: 'HS256' })}.${part({ exp: 1000, sub: 'ada' })}.c2ln`;
     const at = (ms: number): Promise<Run> => run(['tokens', 'inspect', token], { clock: () => ms });
@@ -256,7 +256,7 @@ describe('tokens', () => {
   });
 
   it.each([8.64e12 + 1, -8.64e12 - 1, 1e300])(
-    'of an exp that no date has, %d, are shown all the same',
+    'are shown even with an exp beyond any date, %d',
     async (exp) => {
       const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
       const token = `${part({ alg: 'HS256' })}.${part({ exp, sub: 'ada' })}.c2ln`;
@@ -309,7 +309,7 @@ describe('ingress', () => {
     expect((await rtc(`ingress delete ${room} ${created.ingressId} --yes`)).code).toBe(3);
   });
 
-  it('names the types that there are', async () => {
+  it('names the known types', async () => {
     const { code, stderr } = await rtc(`ingress create ${room} --type rtp`);
     expect(code).toBe(2);
     expect(stderr).toContain('"rtp" is not one of rtmp, whip');
@@ -317,7 +317,7 @@ describe('ingress', () => {
 });
 
 describe('api', () => {
-  it('prints the body as answered', async () => {
+  it('prints the body as returned', async () => {
     const { text } = await stack.service.call('GET', '/v1/rooms?limit=1');
     expect((await rtc('api get /v1/rooms?limit=1')).stdout).toBe(`${text}\n`);
   });
@@ -334,7 +334,7 @@ describe('api', () => {
     expect(stdout).toMatch(/^# HELP /);
   });
 
-  it('selects fields of what was answered, and names those that it has', async () => {
+  it('selects fields of the response, and names those that it has', async () => {
     await rtc(`rooms create ${room}`);
     const one = await rtc(`api GET /v1/rooms/${room} --json name,emptyTimeout`);
     expect(JSON.parse(one.stdout)).toEqual({ name: room, emptyTimeout: expect.any(Number) });
@@ -382,7 +382,7 @@ describe('--curl', () => {
     expect(pasted.stdout).toMatch(/^HTTP\/1\.1 \d+ /);
   });
 
-  it('looks first where the act depends on it, and prints the act alone', async () => {
+  it('sends the requests that the command depends on, and prints only the last one', async () => {
     await rtc(`rooms create ${room}`);
     for (const words of [`dev join ${room} ada --publish audio`, `dev join ${room} bob`]) await rtc(words);
     const track = async (): Promise<{ readonly sid: string; readonly muted: boolean } | undefined> => {
@@ -402,7 +402,7 @@ describe('--curl', () => {
     expect(await track()).toMatchObject({ muted: true });
   });
 
-  it('of a simulated participant prints what the embedded media server is told', async () => {
+  it('prints for a simulated participant the request to the embedded media server', async () => {
     await rtc(`rooms create ${room}`);
     const { code, stdout, stderr } = await rtc(`dev join ${room} ada --publish audio --curl`);
     expect([code, stderr]).toEqual([0, '']);
@@ -412,7 +412,7 @@ describe('--curl', () => {
     expect((await rtc(`participants list ${room}`)).stdout).toMatch(/^ada\t.*TR_/);
   });
 
-  it('of doctor prints every request in order, each under what it tells', async () => {
+  it('prints every request of doctor in order, each under its explanation', async () => {
     const { code, stdout } = await rtc('doctor --curl');
     expect(code).toBe(0);
     const [comments, requests] = [stdout.match(/^# .*$/gm), stdout.match(/^curl .*$/gm)];
@@ -434,7 +434,7 @@ describe('--curl', () => {
 });
 
 describe('--debug', () => {
-  it('shows requests and answers with key, signature and token masked', async () => {
+  it('shows requests and responses with key, signature and token masked', async () => {
     const { stdout, stderr } = await rtc(`tokens create --room ${room} --identity ada --role host --debug`);
     expect(stderr).toContain('> POST http://');
     expect(stderr).toContain('x-request-id: ');

@@ -58,7 +58,7 @@ describe('sessions', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  it('are shown one by one, with who was there', async () => {
+  it('are shown one by one, with their participants', async () => {
     const id = await idOf('demo');
     const { stdout } = await rtc(`sessions get ${id}`);
     expect(stdout).toMatch(/^SESSION-ID\tRM_/);
@@ -88,12 +88,12 @@ describe('sessions', () => {
     expect((await rtc('sessions list --room none --csv')).stdout).toBe(`${sessions[0]}\n`);
   });
 
-  it('are not CSV and JSON at once', async () => {
+  it('are not printed as CSV and JSON at once', async () => {
     const { code, stderr } = await rtc('sessions list --csv --json');
     expect([code, JSON.parse(stderr).detail]).toEqual([2, expect.stringContaining('--csv and --json')]);
   });
 
-  it('are found by the name of a room, which has its last one', async () => {
+  it('are found by the name of a room, which finds its last one', async () => {
     for (const identity of ['ada', 'bob']) stack.media.control.join('twice', { identity, name: identity });
     const isOpen = sessionOf('twice', ({ totalParticipants }) => totalParticipants === 2);
     await vi.waitUntil(isOpen, WAITING);

@@ -102,7 +102,7 @@ describe('rtc stt models', () => {
 });
 
 describe('rtc stt get', () => {
-  it('has the figures with their sources', async () => {
+  it('shows the figures with their sources', async () => {
     const { code, stdout } = await rtc(['get', 'european'], {
       terminals: ['stdout'],
       columns: 400,
@@ -119,19 +119,19 @@ describe('rtc stt get', () => {
     );
   });
 
-  it('says what this project measured', async () => {
+  it('shows what this project measured', async () => {
     const options: RunOptions = { terminals: ['stdout'], columns: 400, env: { NO_COLOR: '1' } };
     const { stdout } = await rtc(['get', 'small-en'], options);
     expect(stdout).toMatch(/IN MEMORY +136 MB/);
     expect(stdout).toContain('measured by this project');
   });
 
-  it('has everything as JSON', async () => {
+  it('shows everything as JSON', async () => {
     const { stdout } = await rtc(['get', 'korean', '--json']);
     expect(JSON.parse(stdout)).toEqual(MODELS[2]);
   });
 
-  it('names the models when there is no such one', async () => {
+  it('names the models when the given one does not exist', async () => {
     const { code, stderr } = await rtc(['get', 'latin']);
     expect(code).toBe(2);
     expect(stderr).toContain('models: small-en, european, korean');
@@ -139,7 +139,7 @@ describe('rtc stt get', () => {
 });
 
 describe('rtc stt install', () => {
-  it('shows size and licence, and hands on where the model comes from', async () => {
+  it('shows size and licence, and passes on the source of the model', async () => {
     const { code, stderr, stdout } = await rtc(['install', 'european', '--from', '/media/usb']);
     expect(code).toBe(0);
     expect(stderr).toContain('european: Six languages. 487 MB, licence CC-BY-4.0.');
@@ -149,7 +149,7 @@ describe('rtc stt install', () => {
     ]);
   });
 
-  it('is refused without a terminal when nothing proves the files, and names the option', async () => {
+  it('refuses files that nothing verifies without a terminal, and names the option', async () => {
     failure = Object.assign(new Error('unverified'), { name: 'UnverifiedModel' });
     const { code, stderr } = await rtc(['install', 'korean']);
     expect(code).toBe(2);
@@ -170,7 +170,7 @@ describe('rtc stt install', () => {
     expect(installed).toEqual([]);
   });
 
-  it('names the models when there is no such one', async () => {
+  it('names the models when the given one does not exist', async () => {
     const { code, stderr } = await rtc(['install', 'latin']);
     expect(code).toBe(2);
     expect(stderr).toContain('models: small-en, european, korean');
@@ -194,7 +194,7 @@ describe('rtc stt bench', () => {
     expect(`${stdout}${stderr}`).toContain('transcribed one.wav');
   });
 
-  it('has the totals and the texts as JSON', async () => {
+  it('prints the totals and the texts as JSON', async () => {
     const { stdout } = await rtc([...bench, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       files: [{ file: 'one.wav' }, { file: 'two.wav', text: 'it' }],
@@ -202,18 +202,18 @@ describe('rtc stt bench', () => {
     });
   });
 
-  it('asks for the folders', async () => {
+  it('requires the folders', async () => {
     expect((await rtc(['bench', 'small-en', '--audio', 'calls'])).code).toBe(2);
   });
 });
 
 describe('the line of a download', () => {
-  it('has a bar, the speed and the time that is left', () => {
+  it('has a bar, the speed and the remaining time', () => {
     const line = downloadLine({ received: 210_000_000, total: 487_000_000, bytesPerSecond: 10_000_000 });
     expect(line).toBe('██████████░░░░░░░░░░░░░░  43 %  210 MB of 487 MB, 10 MB/s, 28 s left');
   });
 
-  it('has the bytes alone when the server does not say how many there are', () => {
+  it('has only the bytes when the server does not send the total', () => {
     const line = downloadLine({ received: 5_000_000, total: undefined, bytesPerSecond: undefined });
     expect(line).toBe('5.0 MB');
   });

@@ -18,7 +18,7 @@ type Claims = {
 };
 
 describe('tokens create', () => {
-  it('makes a token for as long and for as much as is asked', async () => {
+  it('issues a token with the requested lifetime and grants', async () => {
     const argv = ['--valid-for', '8h', '--source', 'microphone', '--source', 'camera'];
     const { code, stdout } = await create('--role', 'participant', ...argv);
     expect(code).toBe(0);
@@ -27,7 +27,7 @@ describe('tokens create', () => {
     expect(claims.video.canPublishSources).toEqual(['microphone', 'camera']);
   });
 
-  it('says which setting allows a longer one', async () => {
+  it('names the setting that allows a longer lifetime', async () => {
     const { code, stderr } = await create('--role', 'host', '--valid-for', '9h');
     expect([code, stderr]).toEqual([2, expect.stringContaining('MAX_TOKEN_TTL')]);
   });

@@ -35,7 +35,7 @@ async function open(env: Readonly<Record<string, string>>): Promise<Top> {
 }
 
 describe('the key o of rtc top', () => {
-  it('opens a room in the browser, by a file that is gone at the end', async () => {
+  it('opens a room in the browser, with a file that is deleted at the end', async () => {
     const [opened, BROWSER] = [join(home, 'opened.html'), join(home, 'browser')];
     await writeFile(BROWSER, `#!/bin/sh\ncp "$1" ${opened}.part && mv ${opened}.part ${opened}\n`, {
       mode: 0o700,

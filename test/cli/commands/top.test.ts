@@ -55,7 +55,7 @@ describe('rtc top', () => {
     expect(shown.raw.trimEnd().endsWith(LEAVE)).toBe(true);
   });
 
-  it('mutes whoever is selected, and removes after a yes alone', async () => {
+  it('mutes the selected participant, and removes one only after a yes', async () => {
     await stack.join('demo', 'ada');
     stack.media.control.publish('demo', 'ada');
     const shown = open();
@@ -75,7 +75,7 @@ describe('rtc top', () => {
     expect((await stack.rtc('participants list demo')).stdout).toBe('');
   });
 
-  it('records and stops', async () => {
+  it('starts and stops a recording', async () => {
     await stack.join('demo', 'ada');
     const shown = open();
     await shown.shows(/> demo/);
@@ -154,7 +154,7 @@ describe('rtc top', () => {
     expect((await stack.rtc('rooms get demo')).code).toBe(0);
   });
 
-  it('wants the name of a protected profile before it destroys', async () => {
+  it('requires the name of a protected profile before it destroys anything', async () => {
     await stack.join('demo', 'ada');
     const { RTC_URL = '', RTC_API_KEY = '', RTC_API_SECRET = '' } = stack.environment;
     const words = [
@@ -181,7 +181,7 @@ describe('rtc top', () => {
     expect((await stack.rtc('rooms get demo')).code).toBe(3);
   });
 
-  it('draws anew when the size changes, with events where there is room, and says when there is too little', async () => {
+  it('redraws when the size changes, shows events if there is space, and reports when there is too little', async () => {
     await stack.join('demo', 'ada');
     const shown = open();
     await shown.shows(/> demo/);
@@ -194,7 +194,7 @@ describe('rtc top', () => {
     await shown.shows(/^too small/);
   });
 
-  it('is stopped by Ctrl-Z and continued as other programs are', async () => {
+  it('is stopped by Ctrl-Z and continued like other programs', async () => {
     await stack.join('demo', 'ada');
     const shown = open();
     await shown.shows(/> demo/);
@@ -209,7 +209,7 @@ describe('rtc top', () => {
     expect(await shown.ended).toBe(0);
   });
 
-  it('gives the terminal back at SIGTERM', async () => {
+  it('restores the terminal at SIGTERM', async () => {
     const shown = open();
     await shown.shows(/ROOMS 0/);
     process.kill(shown.pty.pid, 'SIGTERM');
@@ -217,7 +217,7 @@ describe('rtc top', () => {
     expect(shown.raw.trimEnd().endsWith(LEAVE)).toBe(true);
   });
 
-  it('waits for a service that goes away, and says so', async () => {
+  it('waits for a service that is unavailable, and shows that', async () => {
     await stack.join('demo', 'ada');
     const shown = open();
     await shown.shows(/> demo/);
@@ -228,7 +228,7 @@ describe('rtc top', () => {
     await shown.shows(/> demo +2/);
   });
 
-  it('has no colours with NO_COLOR, and plain characters where the locale has no others', async () => {
+  it('has no colours with NO_COLOR, and plain characters when the locale has no others', async () => {
     await stack.join('demo', 'ada');
     const shown = open([], { env: { ...stack.environment, NO_COLOR: '1', LANG: 'C' } });
     await shown.shows(/> demo/);
@@ -245,7 +245,7 @@ describe('rtc top', () => {
     expect(shown.raw).not.toContain('b\u001b[2Jc');
   });
 
-  it('refuses to draw where there is no terminal', async () => {
+  it('refuses to draw without a terminal', async () => {
     const { code, stderr } = await stack.rtc('top');
     expect([code, stderr]).toEqual([2, expect.stringContaining('rtc events tail')]);
   });

@@ -116,7 +116,7 @@ describe('rtc transcription', () => {
     expect(refused.stderr).toContain(words);
   });
 
-  it('ends with 6 without a worker, and says how to start one', async () => {
+  it('ends with 6 without a worker, and explains how to start one', async () => {
     await stage.die('stt-live');
     const refused = await rtc(['transcription', 'start', 'demo']);
     await stage.beat('stt-live', ['en', 'it']);
@@ -127,7 +127,7 @@ describe('rtc transcription', () => {
 });
 
 describe('rtc transcriptions', () => {
-  it('says how one is made where none is listed', async () => {
+  it('explains how to make one when there is none to list', async () => {
     const { code, stdout, stderr } = await rtc(['transcriptions', 'list', '--room', randomUUID()]);
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toBe(
@@ -135,7 +135,7 @@ describe('rtc transcriptions', () => {
     );
   });
 
-  it('are forgotten by participant, which asks first', async () => {
+  it('are deleted by participant, after a confirmation', async () => {
     const room = `room-${randomUUID()}`;
     await stage.open(room);
     const started = JSON.parse(await ok(['transcription', 'start', room, '--json'])) as LiveStarted;
@@ -152,7 +152,7 @@ describe('rtc transcriptions', () => {
     await ok(['transcription', 'stop', room]);
   });
 
-  it('search finds what was said, marks it on a terminal, and takes no syntax', async () => {
+  it('are searched for words, which are marked on a terminal and have no syntax', async () => {
     const room = `room-${randomUUID()}`;
     await stage.open(room);
     const started = JSON.parse(await ok(['transcription', 'start', room, '--json'])) as LiveStarted;
@@ -181,7 +181,7 @@ describe('rtc transcriptions', () => {
     return recording.recordingId;
   };
 
-  it('are put into the file of the recording as subtitles, where ffmpeg is there', async () => {
+  it('are added to the file of the recording as subtitles, if ffmpeg is installed', async () => {
     const recording = await record(media.speech);
     const path = join(media.folder, `${recording}.mp4`);
     const argv = ['recordings', 'download', recording, path, '--with-captions'];
@@ -213,7 +213,7 @@ describe('rtc transcriptions', () => {
     expect(await readFile(path, 'utf8')).toBe('no film');
   });
 
-  it('creates, waits and prints the subtitles; lists, gets and deletes', async () => {
+  it('are created, awaited and printed as subtitles, listed, read and deleted', async () => {
     const recording = await record(media.speech);
     const srt = await ok(['transcriptions', 'create', recording, 'x=Ada', '--wait', '--format', 'srt']);
     expect(srt).toMatch(/^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nAda: \d\.\d seconds\n/);
@@ -238,7 +238,7 @@ describe('rtc transcriptions', () => {
     expect((await rtc(['transcriptions', 'get', id])).code).toBe(3);
   });
 
-  it('ends with 1 when it failed, and says why', async () => {
+  it('end with 1 when they failed, with the reason', async () => {
     const path = `${media.folder}/text.mp4`;
     await writeFile(path, 'This is no film.');
     const failed = await rtc(['transcriptions', 'create', await record(path), '--wait']);
@@ -246,7 +246,7 @@ describe('rtc transcriptions', () => {
     expect(failed.stderr).toContain('recording-not-media');
   });
 
-  it('waits for the file of a recording that was just stopped, but not for one that runs', async () => {
+  it('wait for the file of a recording that was just stopped, but not for one that runs', async () => {
     const { egressId, roomId } = await stage.record();
     const running = await rtc(['transcriptions', 'create', egressId, '--wait']);
     expect(running.code).toBe(5);
@@ -257,7 +257,7 @@ describe('rtc transcriptions', () => {
     );
   });
 
-  it('ends with 8 when the time is up', async () => {
+  it('end with 8 at the time limit', async () => {
     await stage.beat('stt-post', ['it']);
     const waiting = await rtc([
       ...['transcriptions', 'create', await record(media.speech)],
@@ -271,21 +271,21 @@ describe('rtc transcriptions', () => {
     [3, ['transcriptions', 'get', 'tr_unknown']],
     [2, ['transcriptions', 'list', '--status', 'stopped']],
     [2, ['transcriptions', 'create', 'EG_unknown', '--language', 'klingon!']],
-  ])('ends with %i for %j', async (code, argv) => {
+  ])('end with %i for %j', async (code, argv) => {
     const refused = await rtc(argv);
     expect([refused.code, refused.stdout]).toEqual([code, '']);
   });
 });
 
 describe('rtc worker', () => {
-  it('runs the worker of its kind until the signal', async () => {
+  it('runs the worker of the given kind until the signal', async () => {
     const kinds: string[] = [];
     const runWorker = async ({ kind }: { readonly kind: string }) => kinds.push(kind);
     const { code } = await run(['worker', 'stt-post'], { loaders: { worker: async () => ({ runWorker }) } });
     expect([code, kinds]).toEqual([0, ['stt-post']]);
   });
 
-  it('ends with 2 for a kind that is none, and with 1 and what to do when it cannot start', async () => {
+  it('ends with 2 for an unknown kind, and with 1 and what to do when it cannot start', async () => {
     expect(await run(['worker', 'stt'])).toMatchObject({ code: 2, stdout: '' });
     const runWorker = async () => {
       throw new Error('There is no speech model yet. Install the small English one');

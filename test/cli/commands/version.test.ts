@@ -15,7 +15,7 @@ describe('rtc version --bundled', () => {
     expect([code, stdout]).toEqual([0, 'abc\t1.0.0\tMIT\n@scope/two\t2.3.4\tMIT AND BSD-3-Clause\n']);
   });
 
-  it('answers them as JSON', async () => {
+  it('prints them as JSON', async () => {
     const { stdout } = await run(['version', '--bundled', '--json'], { loaders });
     expect(JSON.parse(stdout)).toEqual({
       packages: [
@@ -25,7 +25,7 @@ describe('rtc version --bundled', () => {
     });
   });
 
-  it('is not read for the version alone', async () => {
+  it('does not read them for the version alone', async () => {
     const { code, stdout } = await run(['version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^rtc \d+\.\d+\.\d+ \(Node /);

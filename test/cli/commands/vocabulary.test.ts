@@ -29,7 +29,7 @@ describe('vocabulary', () => {
     );
   });
 
-  it('refuses what is no term with exit code 2', async () => {
+  it('refuses an invalid term with exit code 2', async () => {
     const refused = await rtc(['vocabulary', 'set', 'demo', '--', '---']);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('letter or digit')]);
   });

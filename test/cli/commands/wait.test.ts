@@ -54,7 +54,7 @@ describe('rtc wait room', () => {
   const waitNow = (condition: string, ...more: readonly string[]) =>
     rtc(stack.environment, ['wait', 'room', room, '--for', condition, ...more]);
 
-  it('ends as soon as enough people are there, and says who', async () => {
+  it('ends as soon as enough people are in the room, and names them', async () => {
     await stack.join(room, 'ada');
     const { code, stdout } = await waitFor('participants>=3', async () => {
       await stack.join(room, 'bob');
@@ -69,7 +69,7 @@ describe('rtc wait room', () => {
     });
   });
 
-  it('meets a condition that was met only for a moment', async () => {
+  it('meets a condition that held only for a moment', async () => {
     await stack.join(room, 'ada');
     const { code } = await waitFor('participants = 2', async () => {
       await stack.join(room, 'bob');
@@ -113,7 +113,7 @@ describe('rtc wait room', () => {
     expect((await waitNow('closed')).code).toBe(0);
   });
 
-  it('is 7 when the room is closed before the condition is met', async () => {
+  it('exits with 7 when the room is closed before the condition is met', async () => {
     await stack.join(room, 'ada');
     const { code, stdout, stderr } = await waitFor('participants>=2', () =>
       stack.rtc(`rooms delete ${room} --yes`),
@@ -128,19 +128,19 @@ describe('rtc wait room', () => {
     expect(code).toBe(0);
   });
 
-  it('is 3 when there is no such room', async () => {
+  it('exits with 3 when the room does not exist', async () => {
     const { code, stderr } = await waitNow('participants>=1');
     expect([code, stderr.includes(room)]).toEqual([3, true]);
   });
 
-  it('is 8 when the time is up', async () => {
+  it('exits with 8 at the time limit', async () => {
     await stack.join(room, 'ada');
     const { code, stdout, stderr } = await waitNow('participants>=2', '--timeout', '1s');
     expect([code, stdout]).toEqual([8, '']);
     expect(stderr).toContain(`still waiting for participants>=2 in room "${room}" after 1s`);
   });
 
-  it('goes on when the service restarts', async () => {
+  it('continues when the service restarts', async () => {
     await stack.join(room, 'ada');
     const { code } = await waitFor('participants>=2', async () => {
       await stack.stopService();
@@ -150,7 +150,7 @@ describe('rtc wait room', () => {
     expect(code).toBe(0);
   });
 
-  it('is 130 when it is cancelled', async () => {
+  it('exits with 130 when it is cancelled', async () => {
     await stack.join(room, 'ada');
     const stop = new AbortController();
     const { code } = await rtc(stack.environment, ['wait', 'room', room, '--for', 'closed'], {
@@ -162,7 +162,7 @@ describe('rtc wait room', () => {
   });
 
   it.each(['participants', 'participants>=x', 'people>=2', 'joined:', 'closed!', ''])(
-    'refuses the condition %j and lists those that there are',
+    'refuses the condition %j and lists the known ones',
     async (condition) => {
       const { code, stderr } = await waitNow(condition);
       expect(code).toBe(2);
@@ -202,7 +202,7 @@ describe('rtc wait recording', () => {
     expect((await rtc(stack.environment, ['wait', 'recording', egressId])).code).toBe(0);
   });
 
-  it('is 7 when it was aborted, unless that is what was waited for', async () => {
+  it('exits with 7 when the recording was aborted, unless that was awaited', async () => {
     const { room, egressId } = await record(false);
     const { code, stdout } = await whileWaiting(
       stack.environment,
@@ -214,7 +214,7 @@ describe('rtc wait recording', () => {
     expect((await rtc(stack.environment, aborted)).code).toBe(0);
   });
 
-  it('is 3 for a recording that is not there', async () => {
+  it('exits with 3 for an unknown recording', async () => {
     expect((await rtc(stack.environment, ['wait', 'recording', 'EG_none'])).code).toBe(3);
   });
 });
@@ -249,7 +249,7 @@ describe('rtc wait transcription', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { transcriptionId, status: 'stopped' }]);
   });
 
-  it('is 7 when it fails, unless that is what was waited for', async () => {
+  it('exits with 7 when it fails, unless that was awaited', async () => {
     const recording = await stage.recordWhole();
     await writeFile(join(folder, 'text.mp4'), 'This is no film.');
     await copyFile(join(folder, 'text.mp4'), recording.file?.path ?? '');
@@ -270,7 +270,7 @@ describe('rtc wait transcription', () => {
     expect((await rtc(env, ['wait', 'transcription', transcriptionId, '--for', 'failed'])).code).toBe(0);
   });
 
-  it('is 3 for a transcription that is not there', async () => {
+  it('exits with 3 for an unknown transcription', async () => {
     expect((await rtc(env, ['wait', 'transcription', 'tr_none'])).code).toBe(3);
   });
 });
@@ -306,7 +306,7 @@ describe('rtc wait delivery', () => {
     await receiver.close();
   });
 
-  it('is 7 when its webhook is deleted while it is waited for', async () => {
+  it('exits with 7 when its webhook is deleted during the wait', async () => {
     const { receiver, id, delivery } = await beginDelivery();
     const { code } = await whileWaiting(stack.environment, ['delivery', id, delivery], () =>
       stack.rtc(`webhooks delete ${id} --yes`),
@@ -315,7 +315,7 @@ describe('rtc wait delivery', () => {
     await receiver.close();
   });
 
-  it('is 8 when the time is up, and 3 for one that is not there', async () => {
+  it('exits with 8 at the time limit, and with 3 for an unknown delivery', async () => {
     const { receiver, id, delivery } = await beginDelivery();
     const words = ['wait', 'delivery', id, delivery, '--timeout', '1s'];
     expect((await rtc(stack.environment, words)).code).toBe(8);

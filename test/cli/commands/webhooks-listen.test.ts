@@ -130,7 +130,7 @@ describe('webhooks listen', () => {
     expect(forwarded.map(({ body }) => body.event).sort()).toEqual(['participant_joined', 'room_closed']);
   });
 
-  it('forwards one room only, and nothing that was before', async () => {
+  it('forwards only one room, and no earlier events', async () => {
     await stack.join(room, 'early');
     const listening = await listen(` --room ${room}`);
     await stack.join(`${room}-other`, 'bob');
@@ -140,7 +140,7 @@ describe('webhooks listen', () => {
     expect(received.map(({ body }) => [body.room.name, body.participant?.identity])).toEqual([[room, 'ada']]);
   });
 
-  it('keeps events while the receiver is down, and sends them in their order when it is back', async () => {
+  it('keeps events while the receiver is down, and sends them in order when it is back', async () => {
     const { port } = new URL(receiver.url);
     const listening = await listen();
     await receiver.close();
@@ -157,7 +157,7 @@ describe('webhooks listen', () => {
     expect(told[0]?.error).toContain('ECONNREFUSED');
   });
 
-  it('shows an answer that is no 2xx, and goes on without trying it again', async () => {
+  it('shows a response that is not 2xx, and continues without repeating the request', async () => {
     receiver.behave((request, response, one) =>
       answer(one.body.event === 'room_started' ? 500 : 204)(request, response, one),
     );
@@ -185,7 +185,7 @@ describe('webhooks listen', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('says that a receiver speaks no TLS', async () => {
+  it('reports that a receiver does not speak TLS', async () => {
     const listening = await follow(
       `webhooks listen --forward-to ${receiver.url.replace('http', 'https')} --events room_started`,
     );
@@ -198,7 +198,7 @@ describe('webhooks listen', () => {
     });
   });
 
-  it('tries a connection that breaks three times, then goes on', async () => {
+  it('tries a broken connection three times, then continues', async () => {
     receiver.behave((request, response, one) => {
       if (one.body.event === 'room_started') request.socket.destroy();
       else answer(200)(request, response, one);
@@ -229,7 +229,7 @@ describe('webhooks listen', () => {
     expect((await listening.stop()).code).toBe(0);
   });
 
-  it('says how to send later what the receiver has not got', async () => {
+  it('says how to send missed events to the receiver later', async () => {
     const { port } = new URL(receiver.url);
     const listening = await listen(` --room ${room} --events room_started,participant_joined`);
     await receiver.close();
@@ -249,7 +249,7 @@ describe('webhooks listen', () => {
     ]);
   });
 
-  it('signs with RTC_WEBHOOK_SECRET where it is set, and does not print it', async () => {
+  it('signs with RTC_WEBHOOK_SECRET when it is set, and does not print it', async () => {
     const secret = 'whsec_TtTMz6VfQpicV708Z7AHeXVsSWlyIVJDzlTFKE+kstU=';
     const listening = await follow(`webhooks listen --forward-to ${receiver.url}`, {
       env: { RTC_WEBHOOK_SECRET: secret },
@@ -263,7 +263,7 @@ describe('webhooks listen', () => {
     expect(stderr).toContain('Signed with RTC_WEBHOOK_SECRET.');
   });
 
-  it('has the same secret each time, another one for another key, and asks nobody for it', async () => {
+  it('derives the same secret each time, another one for another key, and sends no request for it', async () => {
     const secretOf = async (secret: string): Promise<string> => {
       const env = { RTC_URL: 'http://127.0.0.1:9', RTC_API_KEY: 'key', RTC_API_SECRET: secret };
       return (await run(['webhooks', 'listen', '--print-secret'], { env })).stdout;
@@ -273,7 +273,7 @@ describe('webhooks listen', () => {
     expect(await secretOf('one')).not.toBe(await secretOf('two'));
   });
 
-  it('shows two lines an event on a terminal, what strangers chose made harmless', async () => {
+  it('shows two lines per event on a terminal, with hostile text escaped', async () => {
     const end = new AbortController();
     receiver.behave(answer(500, 'bad\u001b[2Jthing\nmore'));
     const ended = stack.rtc(`webhooks listen --forward-to ${receiver.url}`, {
@@ -333,19 +333,19 @@ describe('webhooks listen', () => {
     [`4000`, 'http://localhost:4000/'],
     ['localhost:4000/hook', 'http://localhost:4000/hook'],
     ['https://example.org/a?b=c', 'https://example.org/a?b=c'],
-  ])('takes %s for %s', async (word, url) => {
+  ])('accepts %s for %s', async (word, url) => {
     const listening = await follow(`webhooks listen --forward-to ${word}`);
     expect(listening.lines()[0]).toEqual({ type: 'ready', forwardTo: url });
   });
 
-  it('ends with 4 when the key is wrong, and with 6 when the service is not there', async () => {
+  it('ends with 4 when the key is wrong, and with 6 when the service does not respond', async () => {
     const words = ['webhooks', 'listen', '--forward-to', '4000'];
     const env = stack.environment;
     expect((await run(words, { env: { ...env, RTC_API_SECRET: 'wrong' } })).code).toBe(4);
     expect((await run(words, { env: { ...env, RTC_URL: 'http://127.0.0.1:9' } })).code).toBe(6);
   });
 
-  it('as a process ends with 0 on Ctrl-C', async () => {
+  it('exits with 0 as a process on Ctrl-C', async () => {
     const started = startRtc(['webhooks', 'listen', '--forward-to', `${receiver.url}/hook`], {
       env: stack.environment,
     });

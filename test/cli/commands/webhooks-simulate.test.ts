@@ -94,7 +94,7 @@ const ALL = {
 };
 
 describe('rtc webhooks simulate', () => {
-  it('passes a receiver that verifies, handles once and in order: a class of thirty', async () => {
+  it('passes a receiver that verifies, and handles each event once and in order: a class of thirty', async () => {
     const { url, handled } = await goodReceiver();
     const { code, passed, details } = await checksOf(`to: ${url}/hook\nhandled: ${url}\nseconds: 0`);
     expect([code, passed]).toEqual([0, ALL]);
@@ -103,7 +103,7 @@ describe('rtc webhooks simulate', () => {
     expect(details).toContain('each of 63 events once');
   });
 
-  it('fails a receiver that believes everything and handles it as it comes', async () => {
+  it('fails a receiver that believes everything and handles it on arrival', async () => {
     const { url } = await startReceiver((event, _verified, handle) => {
       handle(event);
       return 204;
@@ -123,7 +123,7 @@ describe('rtc webhooks simulate', () => {
     expect(details).toMatch(/sequence \d+ was handled after \d+/);
   });
 
-  it('fails one that does not look at the time, and one that refuses genuine deliveries', async () => {
+  it('fails a receiver that ignores the time, and one that refuses genuine deliveries', async () => {
     const careless = await startReceiver(() => 200);
     expect((await checksOf(`to: ${careless.url}\nseconds: 0\nforged: 0`)).passed).toMatchObject({
       'refused-forged': null,
@@ -144,7 +144,7 @@ describe('rtc webhooks simulate', () => {
     expect([code, passed]).toEqual([0, { ...ALL, 'handled-once': null, 'in-order': null }]);
   });
 
-  it('takes as long as the scenario says', async () => {
+  it('takes as long as the scenario requires', async () => {
     const { url } = await goodReceiver();
     const startedAt = performance.now();
     await checksOf(`to: ${url}\nseconds: 1\npeople: 5`);
@@ -166,7 +166,7 @@ describe('rtc webhooks simulate', () => {
     expect(stderr).toContain(words);
   });
 
-  it('ends with 1 where the address under handled does not say what was handled', async () => {
+  it('ends with 1 when the address in `handled` does not report what was handled', async () => {
     const { url } = await goodReceiver();
     const { code, stderr } = await simulate(`to: ${url}\nhandled: http://127.0.0.1:9\nseconds: 0\npeople: 1`);
     expect([code, stderr.includes('does not answer with a JSON list')]).toEqual([1, true]);

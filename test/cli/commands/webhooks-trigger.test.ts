@@ -29,7 +29,7 @@ const trigger = (words: string, options: Parameters<EventStack['rtc']>[1] = {}) 
 
 describe('rtc webhooks trigger', () => {
   it.each([...EVENT_TYPES])(
-    'sends %s as a delivery comes: its shape, its headers, both signatures',
+    'sends %s like a real delivery: its shape, its headers, both signatures',
     async (type) => {
       const { code, stdout } = await trigger(`${type} --room lobby --to ${receiver.url} --json`);
       expect(code).toBe(0);
@@ -61,7 +61,7 @@ describe('rtc webhooks trigger', () => {
     expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(2);
   });
 
-  it('is 7 when the receiver refuses it, redirects, or is not there, and tries once', async () => {
+  it('exits with 7 when the receiver refuses the event, redirects, or is unreachable, and sends it once', async () => {
     receiver.behave(answer(401));
     const refused = await trigger(`room_started --to ${receiver.url} --json delivered,statusCode,error`);
     expect([refused.code, JSON.parse(refused.stdout)]).toEqual([
@@ -76,7 +76,7 @@ describe('rtc webhooks trigger', () => {
     expect([absent.code, absent.stdout]).toEqual([7, '{"statusCode":0}\n']);
   });
 
-  it('signs with the secret of listen where none is given', async () => {
+  it('signs with the secret of listen by default', async () => {
     const { stdout } = await stack.rtc('webhooks listen --print-secret');
     expect((await stack.rtc(`webhooks trigger room_started --to ${receiver.url}`)).code).toBe(0);
     const [received] = receiver.received;

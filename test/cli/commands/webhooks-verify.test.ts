@@ -69,7 +69,7 @@ const without = (name: string): Record<string, string> =>
   Object.fromEntries(Object.entries(signedHeaders()).filter(([each]) => each !== name));
 
 describe('webhooks verify', () => {
-  it('accepts what is signed with both', async () => {
+  it('accepts a request that is signed with both', async () => {
     expect(await verify({})).toEqual({
       code: 0,
       stdout: 'x-service-webhook-signature\tmatch\t\nwebhook-signature\tmatch\t\n',
@@ -88,7 +88,7 @@ describe('webhooks verify', () => {
   it.each([
     ['another body', { body: BODY.replace('started', 'Started') }],
     ['another secret', { secret: 'whsec_AAAAz6VfQpicV708Z7AHeXVsSWlyIVJDzlTFKE+kstU=' }],
-  ])('refuses %s, without knowing which it is', async (_what, checked) => {
+  ])('refuses %s, without knowing which secret it is', async (_what, checked) => {
     const reason = 'mismatch\tanother secret signed it, or the body is not the one that was signed';
     expect(await verdicts(checked)).toEqual([reason, reason]);
   });
@@ -108,7 +108,7 @@ describe('webhooks verify', () => {
       { body: JSON.stringify(JSON.parse(BODY), undefined, 2) },
       'the body was changed: parsed and written again; the raw bytes are signed',
     ],
-  ])('says that the secret or the body %s', async (_what, checked, reason) => {
+  ])('reports that the secret or the body %s', async (_what, checked, reason) => {
     expect(await verdicts(checked)).toEqual([`mismatch\t${reason}`, `mismatch\t${reason}`]);
   });
 
@@ -117,7 +117,7 @@ describe('webhooks verify', () => {
     [-300, 'match'],
     [300, 'match'],
     [301, 'mismatch'],
-  ])('judges a timestamp %i s away as a %s', async (offset, result) => {
+  ])('classifies a timestamp %i s away as a %s', async (offset, result) => {
     const headers = signedHeaders(SECRET, NOW_SECONDS + offset);
     const [first, second] = await verdicts({ headers });
     expect(first).toBe('match\t');
@@ -131,13 +131,13 @@ describe('webhooks verify', () => {
     ['webhook-timestamp', `${NOW_SECONDS - 1}`, /^mismatch\tsecret and body are right/],
     ['webhook-timestamp', 'now', /^mismatch\twebhook-timestamp is no Unix time/],
     ['webhook-signature', 'v1a,AAAA', /^mismatch\tthere is no signature of version v1/],
-  ])('says that %s was changed to %s', async (name, value, reason) => {
+  ])('reports that %s was changed to %s', async (name, value, reason) => {
     const [first, second] = await verdicts({ headers: { ...signedHeaders(), [name]: value } });
     expect(first).toBe('match\t');
     expect(second).toMatch(reason);
   });
 
-  it.each(['webhook-id', 'webhook-timestamp'])('says that %s is missing', async (name) => {
+  it.each(['webhook-id', 'webhook-timestamp'])('reports that %s is missing', async (name) => {
     expect((await verdicts({ headers: without(name) }))[1]).toBe(
       `mismatch\t${name} is missing, which is signed too`,
     );
@@ -147,7 +147,7 @@ describe('webhooks verify', () => {
     ['sha256=00', /^mismatch\tit is not of the form/],
     [specified(BODY, SECRET).toUpperCase(), /^mismatch\tit is not of the form/],
     [specified('x', SECRET), /^mismatch\tsecret and body are right: this header was changed/],
-  ])('says what is wrong with X-Service-Webhook-Signature: %s', async (value, reason) => {
+  ])('explains what is wrong with X-Service-Webhook-Signature: %s', async (value, reason) => {
     const [first, second] = await verdicts({
       headers: { ...signedHeaders(), 'X-Service-Webhook-Signature': value },
     });
@@ -155,7 +155,7 @@ describe('webhooks verify', () => {
     expect(second).toBe('match\t');
   });
 
-  it('knows a rotation, verified with the old secret', async () => {
+  it('recognises a rotation, verified with the old secret', async () => {
     const renewed = signedHeaders('whsec_AAAAz6VfQpicV708Z7AHeXVsSWlyIVJDzlTFKE+kstU=');
     const both = `${renewed['webhook-signature']} ${signedHeaders()['webhook-signature']}`;
     expect(await verdicts({ headers: { ...renewed, 'webhook-signature': both } })).toEqual([
@@ -164,14 +164,14 @@ describe('webhooks verify', () => {
     ]);
   });
 
-  it('takes one header of the two', async () => {
+  it('accepts one header of the two', async () => {
     expect(await verdicts({ headers: without('webhook-signature') })).toEqual([
       'match\t',
       'absent\tthere is no such header',
     ]);
   });
 
-  it('ends with 7 when neither is there', async () => {
+  it('ends with 7 when neither header is present', async () => {
     expect((await verify({ headers: { 'webhook-id': 'evt_1' } })).code).toBe(7);
   });
 
@@ -182,7 +182,7 @@ describe('webhooks verify', () => {
     expect(stderr).toContain('says room_finished, the body room_started: the header is not signed');
   });
 
-  it('keys a secret of another form with its text', async () => {
+  it('uses the text of a secret of another form as the key', async () => {
     const secret = 'not-base64';
     const standard = createHmac('sha256', secret).update(`evt_1.${NOW_SECONDS}.${BODY}`).digest('base64');
     const headers = {
@@ -255,7 +255,7 @@ describe('webhooks verify reads', () => {
     expect(stderr).toContain(message);
   });
 
-  it('no secret from nowhere', async () => {
+  it('no secret when neither stdin nor the environment has one', async () => {
     const { code, stderr } = await read('--request @request.txt', { env: {} });
     expect(code).toBe(2);
     expect(stderr).toContain('set RTC_WEBHOOK_SECRET');

@@ -52,8 +52,8 @@ async function untilSettled(id: string): Promise<void> {
     .not.toContain(0);
 }
 
-describe('webhooks create', () => {
-  it('prints the secret, which nothing shows again', async () => {
+describe('webhooks create and list', () => {
+  it('prints the secret, which is never shown again', async () => {
     const created = await stack.rtc(`webhooks create ${receiver.url}/hook --events room_started,room_closed`);
     expect(created.code).toBe(0);
     expect(created.stdout).toMatch(
@@ -69,7 +69,7 @@ describe('webhooks create', () => {
     }
   });
 
-  it('are listed up to a limit, with how to see more', async () => {
+  it('lists webhooks up to a limit, and says how to see more', async () => {
     const ids = [(await create()).id, (await create()).id, (await create()).id];
     const two = await stack.rtc('webhooks list --limit 2 --json id');
     expect(JSON.parse(two.stdout).webhooks).toEqual(ids.slice(0, 2).map((id) => ({ id })));
@@ -103,7 +103,7 @@ describe('webhooks create', () => {
     ).toEqual(isRefused ? [{ warning: expect.stringMatching(warning) }] : []);
   });
 
-  it('says on a terminal that the secret must be kept now', async () => {
+  it('says on a terminal that the secret must be stored now', async () => {
     const { stdout, stderr } = await stack.rtc(`webhooks create ${receiver.url}/hook`, {
       terminals: ['stdout', 'stderr'],
       env: { NO_COLOR: '1' },
@@ -134,7 +134,7 @@ describe('webhooks create', () => {
     expect(stderr).toContain('stdin holds no signing secret');
   });
 
-  it('names the event that was meant, and sends nothing', async () => {
+  it('names the event that was probably meant, and sends nothing', async () => {
     const { code, stderr } = await run(['webhooks', 'create', 'http://x', '--events', 'room_startd'], {});
     expect(code).toBe(2);
     expect(stderr).toContain('"room_startd" is no event name, did you mean room_started?');
@@ -163,7 +163,7 @@ describe('webhooks update', () => {
     });
   });
 
-  it('demands something to change, and a webhook that exists', async () => {
+  it('requires something to change, and a webhook that exists', async () => {
     const { id } = await create();
     expect((await stack.rtc(`webhooks update ${id}`)).code).toBe(2);
     expect((await stack.rtc('webhooks update wh_absent --events *')).code).toBe(3);
@@ -171,7 +171,7 @@ describe('webhooks update', () => {
 });
 
 describe('webhooks delete', () => {
-  it('deletes one after the other, and the first failure decides', async () => {
+  it('deletes several one after the other, and the first failure decides the exit code', async () => {
     const [one, other] = [await create(), await create()];
     const { code, stderr } = await stack.rtc(`webhooks rm ${one.id} wh_absent ${other.id} --yes`);
     expect(code).toBe(3);
@@ -180,7 +180,7 @@ describe('webhooks delete', () => {
     expect((await stack.rtc('webhooks list')).stderr).toContain('There is no webhook.');
   });
 
-  it('is refused without --yes where nobody can be asked', async () => {
+  it('refuses to delete without --yes when nobody can be asked', async () => {
     const { id } = await create();
     const { code, stderr } = await stack.rtc(`webhooks delete ${id}`);
     expect(code).toBe(2);
@@ -190,7 +190,7 @@ describe('webhooks delete', () => {
 });
 
 describe('webhooks rotate', () => {
-  it('prints the new secret and nothing else; both secrets sign', async () => {
+  it('prints only the new secret, and both secrets sign', async () => {
     const { id, secret: old } = await create(' --events participant_joined');
     const { code, stdout, stderr } = await stack.rtc(`webhooks rotate ${id} --yes`);
     expect([code, stderr]).toEqual([0, '']);
@@ -203,7 +203,7 @@ describe('webhooks rotate', () => {
     expect(delivery.headers['webhook-signature']).toBe(`${current?.standard} ${former?.standard}`);
   });
 
-  it('needs --yes where nobody can be asked, and changes nothing without', async () => {
+  it('requires --yes when nobody can be asked, and changes nothing without it', async () => {
     const { id } = await create();
     const { code, stdout, stderr } = await stack.rtc(`webhooks rotate ${id}`);
     expect([code, stdout]).toEqual([2, '']);
@@ -212,7 +212,7 @@ describe('webhooks rotate', () => {
     expect(curl.stdout).toMatch(/^curl .* -X PUT /);
   });
 
-  it('makes another secret each time', async () => {
+  it('generates another secret each time', async () => {
     const { id } = await create();
     const secrets = [
       await stack.rtc(`webhooks rotate ${id} --yes`),
@@ -222,7 +222,7 @@ describe('webhooks rotate', () => {
     expect((await stack.rtc('webhooks rotate wh_absent --yes')).code).toBe(3);
   });
 
-  it('prints the secret also when the answer is lost, as it may have been taken', async () => {
+  it('prints the secret also when the response is lost, because it may have been stored', async () => {
     let taken: string | undefined;
     const broken = await startHttpServer(({ body }, response) => {
       taken = (JSON.parse(body) as { secret: string }).secret;
@@ -236,7 +236,7 @@ describe('webhooks rotate', () => {
     expect(stderr).toContain('may or may not have taken this secret');
   });
 
-  it('prints the secret also when it is cancelled while the service may take it', async () => {
+  it('prints the secret also when it is cancelled while the service may store it', async () => {
     const stop = new AbortController();
     let taken = '';
     const slow = await startHttpServer(({ body }) => {
@@ -249,7 +249,7 @@ describe('webhooks rotate', () => {
     expect([code, stdout]).toEqual([130, `${taken}\n`]);
   });
 
-  it('is masked in what --debug shows', async () => {
+  it('masks the secret in the output of --debug', async () => {
     const { id } = await create();
     const { stdout, stderr } = await stack.rtc(`webhooks rotate ${id} --yes --debug`);
     expect(stderr).toContain('> {"secret":"***"}');
@@ -275,7 +275,7 @@ describe('webhooks test', () => {
     expect([refused.code, JSON.parse(refused.stdout)]).toEqual([7, { delivered: false, statusCode: 503 }]);
   });
 
-  it('says why nobody answered', async () => {
+  it('explains why there was no response', async () => {
     const { id } = await create();
     await receiver.close();
     const { code, stdout } = await stack.rtc(`webhooks test ${id}`);
@@ -286,7 +286,7 @@ describe('webhooks test', () => {
 });
 
 describe('webhooks deliveries', () => {
-  it('show status, code, tries and the error of the last try', async () => {
+  it('show status, code, attempts and the error of the last attempt', async () => {
     const { id } = await create(' --events room_started,participant_joined');
     receiver.behave((request, response, received) =>
       answer(received.body.event === 'room_started' ? 200 : 500)(request, response, received),
@@ -349,7 +349,7 @@ describe('webhooks deliveries', () => {
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  it('show every try and what was answered, made harmless', async () => {
+  it('show every attempt and the response, escaped', async () => {
     const { id } = await create();
     receiver.behave(answer(500, 'first\u001b[2Jline\nsecond'));
     await stack.rtc(`webhooks test ${id}`);
@@ -371,7 +371,7 @@ describe('webhooks deliveries', () => {
     [200, [200]],
     [201, [200, 1]],
     [450, [200, 200, 50]],
-  ])('read as many pages as --limit %i takes', async (limit, sizes) => {
+  ])('read as many pages as --limit %i needs', async (limit, sizes) => {
     const pages: number[] = [];
     const server = await startHttpServer(({ url }, response) => {
       const size = Number(new URL(url, 'http://x').searchParams.get('limit'));
@@ -426,7 +426,7 @@ describe('webhooks replay', () => {
     expect(new Set(both.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('sends all that failed again, or what failed since', async () => {
+  it('sends all failed deliveries again, or those since an instant', async () => {
     const { id } = await create(' --events participant_joined');
     receiver.behave(answer(500));
     await stack.join(room, 'ada');
@@ -444,7 +444,7 @@ describe('webhooks replay', () => {
     expect((await stack.rtc(`webhooks replay ${id} --json`)).stdout).toBe('{"replayed":0}\n');
   });
 
-  it('refuses what is pending, unknown or contradictory', async () => {
+  it('refuses a pending or unknown delivery, and contradictory options', async () => {
     const { id } = await create(' --events participant_joined');
     receiver.behave(answer(500));
     await stack.join(room, 'ada');

@@ -83,7 +83,7 @@ describe('settings', () => {
     expect(code).toBe(2);
   });
 
-  it('that are missing are an authentication failure, before anything is sent', async () => {
+  it('that are missing cause an authentication error, before anything is sent', async () => {
     const before = server.received.length;
     const { code, stderr } = await rtc('rooms list', { env: { RTC_URL: server.url } });
     expect(code).toBe(4);
@@ -133,7 +133,7 @@ describe('a profile', () => {
     expect(stderr).toContain(`chmod ${what === 'file' ? '600' : '700'} ${path}`);
   });
 
-  it('in a folder with a space in its name is refused with what a shell takes', async () => {
+  it('in a folder with a space in its name is refused with a command that a shell accepts', async () => {
     const env = { XDG_CONFIG_HOME: join(home, 'my config') };
     const path = join(env.XDG_CONFIG_HOME, 'rtc', 'config.json');
     const line = `profile add one --url ${server.url} --api-key key --secret-stdin`;
@@ -191,7 +191,7 @@ describe('a profile', () => {
     expect(await readFile(config, 'utf8')).not.toMatch(/from-(?:file|command\\n)"/);
   });
 
-  it('whose secret command fails or prints nothing says so', async () => {
+  it('whose secret command fails or prints nothing causes an error that says so', async () => {
     const add = (command: string): Promise<Run> =>
       run(
         ['profile', 'add', 'x', '--yes', '--url', server.url, '--api-key', 'k', '--secret-command', command],
@@ -235,7 +235,7 @@ describe('a profile', () => {
     expect((await rtc('rooms list --profile two')).stderr).toContain('choose from one');
   });
 
-  it('is removed with others, of which one is not there', async () => {
+  it('is removed with others, one of which does not exist', async () => {
     await addProfile('one', 'key-1');
     await addProfile('two', 'key-2');
     const { code, stderr } = await rtc('profile remove one nobody two --yes');

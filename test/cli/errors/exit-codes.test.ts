@@ -42,7 +42,7 @@ describe('the exit code', () => {
   );
 
   it.each([400, 401, 403, 409, 413, 418, 429, 500, 503])(
-    "of a proxy's page with status %i is as of the status",
+    "of a proxy's page with status %i is that of the status",
     async (status) => {
       answer = (_request, response) => {
         response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>no</h1>');
@@ -99,13 +99,13 @@ describe('the exit code', () => {
     }
   });
 
-  it('is 6 where nothing listens, with what to do', async () => {
+  it('is 6 when nothing listens on the address, with what to do', async () => {
     const { code, stderr } = await rtc('rooms list', { env: { RTC_URL: 'http://127.0.0.1:9' } });
     expect(code).toBe(6);
     expect(stderr).toMatch(/^Error: http:\/\/127\.0\.0\.1:9 cannot be reached.*\nNext: {2}.*rtc doctor/);
   });
 
-  it('is 6 when a service does not answer within --request-timeout, and says so', async () => {
+  it('is 6 when a service does not respond within --request-timeout, and the error says so', async () => {
     answer = () => undefined;
     const { code, stderr } = await rtc('rooms list --request-timeout 1s');
     expect(code).toBe(6);
@@ -117,7 +117,7 @@ describe('the exit code', () => {
     }
   });
 
-  it('is 8 when --wait ends while it is pending', async () => {
+  it('is 8 when --wait ends while the transcription is pending', async () => {
     let nowMs = NOW_MS;
     answer = (request, response) => {
       nowMs += 600;
@@ -144,7 +144,7 @@ describe('the exit code', () => {
     expect(stderr).toContain('still waiting for the file of EG_1');
   });
 
-  it('is that of what came within the time of --wait, however short', async () => {
+  it('is that of the response that arrived within --wait, however short', async () => {
     let reads = 0;
     answer = (request, response) => {
       const recording = { recordingId: 'EG_1', roomId: 'demo', status: 'stopped', error: null, file: null };
@@ -170,7 +170,7 @@ describe('the exit code', () => {
     expect([code, reads], stderr).toEqual([0, 2]);
   });
 
-  it('is 8 when --wait ends, be it for the second of two things', async () => {
+  it('is 8 when --wait ends during the first or the second of two waits', async () => {
     let nowMs = NOW_MS;
     const asked: string[] = [];
     answer = (request, response) => {
@@ -190,7 +190,7 @@ describe('the exit code', () => {
     expect(asked).toEqual(['POST', 'GET', 'POST', 'GET']);
   });
 
-  it('is 130 when cancelled while a request is under way', async () => {
+  it('is 130 when cancelled during a request', async () => {
     const stop = new AbortController();
     answer = () => stop.abort();
     const { code, stdout, stderr } = await rtc('rooms list', { signal: stop.signal });
@@ -230,7 +230,7 @@ describe('the exit code', () => {
 });
 
 describe('an error', () => {
-  it('of the clock says by how many seconds, and in which direction', async () => {
+  it('of the clock has the number of seconds and the direction', async () => {
     const serverTime = NOW_MS / 1000 + 412;
     answer = (_request, response) => problem(response, 403, 'timestamp-out-of-window', { serverTime });
     const { stderr } = await rtc('rooms list');
@@ -240,7 +240,7 @@ describe('an error', () => {
     expect((await rtc('rooms list')).stderr).toContain('500 s ahead of');
   });
 
-  it('says when to come back', async () => {
+  it('says when to try again', async () => {
     answer = (_request, response) =>
       problem(response, 429, 'rate-limited', { headers: { 'retry-after': '33' } });
     expect((await rtc('rooms list')).stderr).toContain('Next:  try again in 33 s');

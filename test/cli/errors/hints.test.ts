@@ -69,14 +69,14 @@ function refuses({ parse, checkEach }: Parameter<unknown>, word: string): boolea
 }
 
 describe('a wrong command line', () => {
-  it('is tried for every command', () => {
+  it('has a test for every command', () => {
     const tried = new Set(wrongLines.map((words) => words[0]));
     expect([...tried].sort()).toEqual(REGISTRY.map(({ noun }) => noun).sort());
     expect(wrongLines.length).toBeGreaterThan(200);
   });
 
   it.each(wrongLines.map((words) => [words.map((word) => JSON.stringify(word)).join(' '), words] as const))(
-    'rtc %s is refused with what is wrong and what to do',
+    'rtc %s is refused with an explanation and what to do',
     async (_title, words) => {
       const { code, stdout, stderr } = await run(words);
       expect([code, stdout]).toEqual([2, '']);
@@ -89,7 +89,7 @@ describe('a wrong command line', () => {
   );
 });
 
-describe('the fault of', () => {
+describe('an invalid argument of', () => {
   it.each<readonly [words: readonly string[], cause: string, next: string]>([
     [['rooms', 'create', ''], 'NAME must not be empty', 'see: rtc rooms create --help'],
     [
@@ -191,7 +191,7 @@ describe('the fault of', () => {
     [['--profile'], '--profile needs a value', 'see: rtc --help'],
     [['rooms', 'list', '--api-key', ''], '--api-key must not be empty', 'see: rtc rooms list --help'],
     [['rooms', 'list', '--url='], '--url must not be empty', 'see: rtc rooms list --help'],
-  ])('rtc %j', async (words, cause, next) => {
+  ])('rtc %j is explained', async (words, cause, next) => {
     const { code, stderr } = await run(words);
     expect(stderr).toBe(`Error: ${cause}\nNext:  ${next}\n`);
     expect(code).toBe(2);
@@ -208,7 +208,7 @@ describe('the fault of', () => {
     expect(code).toBe(2);
   });
 
-  it('a place names one that is near', async () => {
+  it('a place names a similar one', async () => {
     const { code, stderr } = await run(['it', 'caps', 'RM', 'Rma']);
     expect(code).toBe(3);
     expect(stderr).toBe(
@@ -216,7 +216,7 @@ describe('the fault of', () => {
     );
   });
 
-  it('a code is told once: in words, or on a terminal under the code', async () => {
+  it('a code is explained once: in words, or on a terminal under the code', async () => {
     const words = ['cf', 'decode', 'RSSMRA80B01H501X'];
     const next = 'Next:  compare it with the card or document that it comes from\n';
     const fault = 'the check character does not fit the fifteen before it';
@@ -245,7 +245,7 @@ describe('a start that fails', () => {
       new Error('It is so. PORT is bad.'),
       'Error: It is so. PORT is bad\nNext:  check the settings: rtc serve --check, rtc serve --print-config\n',
     ],
-  ])('says what to do on its own line: %s', async (error, expected) => {
+  ])('explains what to do on a line of its own: %s', async (error, expected) => {
     const serve = { serve: () => Promise.reject(error), readSettings: () => ({}) };
     const loaders = { serve: async () => serve };
     const { code, stderr } = await run(['serve'], { loaders });
@@ -254,7 +254,7 @@ describe('a start that fails', () => {
   });
 });
 
-describe('a start that fails by a fault', () => {
+describe('a start that fails because of an error', () => {
   it.each([
     [new TypeError('x is not a function'), /fault of rtc itself/],
     [
@@ -270,7 +270,7 @@ describe('a start that fails by a fault', () => {
   });
 });
 
-describe('an error that nobody foresaw', () => {
+describe('an unexpected error', () => {
   it.each([
     [new TypeError('x is not a function'), /fault of rtc itself/],
     [Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }), /free some space/],
@@ -295,17 +295,20 @@ describe('a request that the service refuses', () => {
       env: { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's', ...options.env },
     });
 
-  it.each(['#', ''])('for its whole body (pointer %j) is told of the body', async (pointer) => {
-    const errors = [{ pointer, detail: 'is not well-formed JSON' }];
-    answer = (_request, response) => problem(response, 400, 'invalid-request', { errors });
-    const { code, stderr } = await rtc(['api', 'POST', '/v1/rooms', '-d', '{bad']);
-    expect(code).toBe(2);
-    expect(stderr).toBe(
-      'Error: the body is not well-formed JSON (request request-1)\nNext:  see: rtc api --help\n',
-    );
-  });
+  it.each(['#', ''])(
+    'because of its whole body (pointer %j) has an error about the body',
+    async (pointer) => {
+      const errors = [{ pointer, detail: 'is not well-formed JSON' }];
+      answer = (_request, response) => problem(response, 400, 'invalid-request', { errors });
+      const { code, stderr } = await rtc(['api', 'POST', '/v1/rooms', '-d', '{bad']);
+      expect(code).toBe(2);
+      expect(stderr).toBe(
+        'Error: the body is not well-formed JSON (request request-1)\nNext:  see: rtc api --help\n',
+      );
+    },
+  );
 
-  it('of a path that nobody can decode has a next step too', async () => {
+  it('because its path cannot be decoded has a next step too', async () => {
     answer = (_request, response) => problem(response, 404, 'no-active-recording');
     const { code, stderr } = await rtc(['api', 'POST', '/v1/rooms/%zz/recording/stop']);
     expect(code).toBe(3);
@@ -319,7 +322,7 @@ describe('a request that the service refuses', () => {
     expect(stderr.match(/Next: {2}see: rtc rooms delete --help\n/g)).toHaveLength(2);
   });
 
-  it('is told in colour or not for each of several targets, as asked', async () => {
+  it('is coloured or not for each of several targets, as requested', async () => {
     answer = (_request, response) => problem(response, 404, 'room-not-found');
     const env = { FORCE_COLOR: '1' };
     expect((await rtc(['rooms', 'rm', 'a', 'b', '--yes'], { env })).stderr).toContain('\u001b[');
@@ -328,7 +331,7 @@ describe('a request that the service refuses', () => {
     );
   });
 
-  it('as nobody of that name is there names who is', async () => {
+  it('because nobody of that name is in the room names who is', async () => {
     const participants = [{ identity: 'ada', tracks: [] }];
     answer = (_request, response) => json(response, 200, { participants });
     for (const words of [
@@ -370,7 +373,7 @@ describe('a command that a note proposes', () => {
     ['ingress list', `rtc ingress create ${QUOTED}`],
     ['transcription start', `rtc transcription stop ${QUOTED}`],
     ['transcription stop', `rtc transcription get ${QUOTED} --format text`],
-  ])('by rtc %s has the name of the room as a shell takes it', async (words, command) => {
+  ])('by rtc %s has the name of the room quoted for a shell', async (words, command) => {
     const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
     const { code, stderr } = await run([...words.split(' '), NAME], {
       env,
@@ -382,7 +385,7 @@ describe('a command that a note proposes', () => {
   });
 });
 
-describe('a list that is longer than was asked for', () => {
+describe('a list that is longer than requested', () => {
   let server: TestHttpServer;
   beforeAll(async () => {
     const delivery = {
@@ -405,7 +408,7 @@ describe('a list that is longer than was asked for', () => {
     [['--limit', '201'], 201, 'There are more: --limit 402\n'],
     [['--limit', '5001'], 5001, 'There are more: --limit 10000\n'],
     [['--limit', '10000'], 10_000, 'There are more; choose among them.\n'],
-  ])('%j says how to see more, as far as that goes', async (words, count, note) => {
+  ])('%j says how to see more, as far as possible', async (words, count, note) => {
     const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's', NO_COLOR: '1' };
     const argv = ['webhooks', 'deliveries', 'wh_1', ...words];
     const { stdout, stderr } = await run(argv, { env, terminals: ['stderr'] });

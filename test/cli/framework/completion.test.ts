@@ -68,11 +68,11 @@ describe('completion', () => {
     ['recordings download EG_1 ', [':files']],
     ['rooms create --empty-timeout ', []],
     ['nonsense ', []],
-  ])('of "%s"', async (line, expected) => {
+  ])('completes "%s"', async (line, expected) => {
     expect((await complete(line)).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('of webhooks is their ids, with where they lead', async () => {
+  it('of webhooks is their ids, with their URLs', async () => {
     const { stdout } = await run(['webhooks', 'create', 'https://example.org/hook', '--json', 'id'], {
       env: stack.environment,
     });
@@ -95,7 +95,7 @@ describe('completion', () => {
     expect(described.stdout).toBe(`${id}\tdashboard, active\n`);
   });
 
-  it('is silent where nothing answers', async () => {
+  it('is silent when no service responds', async () => {
     expect(await complete('rooms get de', { ...stack.environment, RTC_URL: 'http://127.0.0.1:9' })).toEqual(
       [],
     );
@@ -114,7 +114,7 @@ describe('completion', () => {
       expect(await complete(line, env), line).toEqual(['asking']);
   });
 
-  it.each(SHELLS)('script of %s is one that the shell accepts', async (shell) => {
+  it.each(SHELLS)('script of %s is accepted by the shell', async (shell) => {
     const { stdout } = await run(['completion', shell]);
     const path = join(directory, shell);
     await writeFile(path, stdout);
@@ -122,7 +122,7 @@ describe('completion', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  it('in bash quotes what a stranger named', async () => {
+  it('in bash quotes hostile names', async () => {
     const { stdout: script } = await run(['completion', 'bash']);
     const candidates = (await run(['__complete', 'rooms', 'get', '--current=it'], { env: stack.environment }))
       .stdout;
@@ -138,7 +138,7 @@ describe('completion', () => {
     expect(stdout).toBe(HOSTILE);
   });
 
-  it('offers no room whose name would be read as an option, or would show as another name', async () => {
+  it('does not offer a room whose name would be read as an option, or shown as another name', async () => {
     const env = stack.environment;
     for (const name of ['--yes', '--url=http://attacker', 'demo\u202etxt']) {
       const body = JSON.stringify({ name });
@@ -177,7 +177,7 @@ describe('completion', () => {
   });
 
   const quoted = ["'my ro", '"my ro', 'my\\ ro'];
-  it.each(quoted)('in zsh asks for the name that is meant by %s', async (typed) => {
+  it.each(quoted)('in zsh asks for the name that %s means', async (typed) => {
     const { stdout: script } = await run(['completion', 'zsh']);
     // zsh itself takes an open quote from PREFIX.
     const program = `

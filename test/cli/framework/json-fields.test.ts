@@ -43,7 +43,7 @@ describe('JSON with chosen fields', () => {
     ],
     ['recordings get EG_1', 'roomId', { roomId: 'demo' }],
     ['webhooks list', 'id', { webhooks: [] }],
-  ])('has the shape that it has without: %s', async (line, field, expected) => {
+  ])('has the same shape as without them: %s', async (line, field, expected) => {
     const env = { RTC_URL: lists.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
     const chosen = await run([...line.split(' '), '--json', field], { env });
     expect(JSON.parse(chosen.stdout)).toEqual(expected);

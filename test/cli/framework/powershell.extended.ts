@@ -7,7 +7,7 @@ import { run } from '../support/run.ts';
 const readScript = async (): Promise<string> => (await run(['completion', 'powershell'])).stdout;
 
 describe('the completion of PowerShell', () => {
-  it('is a script of its grammar', async () => {
+  it("is a script of PowerShell's grammar", async () => {
     expect(await faultsOfPowerShell(await readScript())).toBe('');
   });
 
@@ -17,7 +17,7 @@ describe('the completion of PowerShell', () => {
       (script: string) => script.replace('$_.ToString() })', '$_.ToString() }'),
     ],
     ['a quote that is not closed', (script: string) => script.replace(`"'" + $value`, `"' + $value`)],
-  ])('would be found to have %s', async (_fault, damage) => {
+  ])('is checked by a parser that finds %s', async (_fault, damage) => {
     const script = await readScript();
     expect(damage(script)).not.toBe(script);
     expect(await faultsOfPowerShell(damage(script))).toMatch(/^line \d+: /);

@@ -107,7 +107,7 @@ async function addProfile(name: string, ...options: readonly string[]): Promise<
 }
 
 describe('at a terminal', () => {
-  it('a deletion names what is lost, and yes does it', async () => {
+  it('a deletion names what is lost, and a yes confirms it', async () => {
     await createRoom('doomed', 'ada', 'bob', 'eve');
     const rtc = open(['rooms', 'delete', 'doomed']);
     await rtc.sees(/Delete room doomed\? 3 participants will be disconnected/);
@@ -129,7 +129,7 @@ describe('at a terminal', () => {
     expect(await staging.ended).toBe(130);
   });
 
-  it('a deletion on a protected profile is red and wants the name of the profile', async () => {
+  it('a deletion on a protected profile is red and requires the name of the profile', async () => {
     await createRoom('precious');
     await addProfile('prod', '--protected');
     const rtc = open(['rooms', 'delete', 'precious', '--profile', 'prod'], {});
@@ -189,7 +189,7 @@ describe('at a terminal', () => {
     expect(await exists('kept')).toBe(true);
   });
 
-  it('a room that is missing is chosen from a list, which gets shorter as one types', async () => {
+  it('a missing room is chosen from a list, which gets shorter during typing', async () => {
     await createRoom('maple');
     await createRoom('birch', 'ada', 'bob');
     const rtc = open(['rooms', 'get', '--json', 'name,sid']);
@@ -201,7 +201,7 @@ describe('at a terminal', () => {
     await rtc.sees(/"name": "maple"/);
   });
 
-  it('what belongs to an argument that was chosen is chosen too', async () => {
+  it('an argument that depends on a chosen one is chosen too', async () => {
     await createRoom('cedar', 'ada', 'bob');
     const rtc = open(['participants', 'remove']);
     await rtc.sees(/Name of the room:/);
@@ -219,7 +219,7 @@ describe('at a terminal', () => {
     expect(left.stdout).not.toContain('bob');
   });
 
-  it('a key to revoke and a session are chosen by what they are', async () => {
+  it('a key to revoke and a session are chosen by their descriptions', async () => {
     const made = await run(['keys', 'create', 'dashboard', '--scope', 'read', '--json', 'id'], {
       env: stack.environment,
     });
@@ -244,13 +244,13 @@ describe('at a terminal', () => {
     await rtc.sees(/"roomId": "willow"/);
   });
 
-  it('a list without anything in it says what to do instead', async () => {
+  it('an empty list says what to do instead', async () => {
     const rtc = open(['recordings', 'get']);
     expect(await rtc.ended).toBe(3);
     await rtc.sees(/there is no recording\s+Next: +start one: rtc recordings start/);
   });
 
-  it('hostile names in a list do nothing', async () => {
+  it('hostile names in a list are harmless', async () => {
     const hostile = 'evil\u202egnp';
     await createRoom(hostile);
     const rtc = open(['rooms', 'get', '--json', 'name,sid']);
@@ -269,7 +269,7 @@ describe('at a terminal', () => {
     await rtc.sees(/missing ROOM/);
   });
 
-  it('what is missing is asked for', async () => {
+  it('a missing argument is asked for', async () => {
     const rtc = open(['tokens', 'create']);
     await rtc.sees(/Name of the room:/);
     rtc.type(`demo${ENTER}`);
@@ -324,7 +324,7 @@ describe('at a terminal', () => {
     expect(plain.raw).not.toContain('\u001b');
   });
 
-  it('a watch redraws on a screen of its own, and Ctrl-C gives the old one back', async () => {
+  it('a watch redraws on a screen of its own, and Ctrl-C restores the old one', async () => {
     await createRoom('first');
     const rtc = open(['rooms', 'list', '--watch']);
     await rtc.sees(/first[\s\S]*\n\d\d:\d\d:\d\d · every 2 s · q ends/);
@@ -335,7 +335,7 @@ describe('at a terminal', () => {
     expect(rtc.raw).toMatch(/^\u001b\[\?1049h[\s\S]*\u001b\[\?1049l$/);
   });
 
-  it('a slow request is told, with the option that ends it sooner', async () => {
+  it('a slow request is announced, with the option that ends it sooner', async () => {
     const answer = Promise.withResolvers<void>();
     const slow = await startHttpServer(
       (_request, response) => void answer.promise.then(() => json(response, 200, { rooms: [] })),

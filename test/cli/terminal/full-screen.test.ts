@@ -47,7 +47,7 @@ function open(platform = 'linux') {
 }
 
 describe('a full screen', () => {
-  it('gives the terminal back as it was', () => {
+  it('restores the terminal', () => {
     const { screen, modes, listeners, written } = open();
     expect(written()).toContain(ENTER);
     screen.close();
@@ -56,14 +56,14 @@ describe('a full screen', () => {
     expect(listeners.size).toBe(0);
   });
 
-  it('gives it back when the process ends without having closed it, such as by an exception', () => {
+  it('restores the terminal when the process ends without closing the screen, such as by an exception', () => {
     const { listeners, modes, written } = open();
     listeners.get('exit')?.();
     expect(written()).toContain(LEAVE);
     expect(modes.at(-1)).toBe(false);
   });
 
-  it.each(['Ctrl-Z', 'SIGTSTP'])('gives it back for as long as the process is stopped by %s', (how) => {
+  it.each(['Ctrl-Z', 'SIGTSTP'])('restores the terminal while the process is stopped by %s', (how) => {
     const { stdin, listeners, modes, calls, written } = open();
     written();
     if (how === 'Ctrl-Z') stdin.emit('data', Buffer.from('\u001a'));
@@ -77,7 +77,7 @@ describe('a full screen', () => {
     ]);
   });
 
-  it('stays on Windows when Ctrl-Z is typed, where no process can be stopped', () => {
+  it('ignores Ctrl-Z on Windows, where no process can be stopped', () => {
     const { stdin, listeners, modes, calls, keys, written } = open('win32');
     written();
     stdin.emit('data', Buffer.from('\u001aq'));
@@ -85,7 +85,7 @@ describe('a full screen', () => {
     expect([...listeners.keys()]).toEqual(['exit']);
   });
 
-  it('writes only the lines that have changed, and all after the size has', () => {
+  it('writes only changed lines, and all of them after a change of the size', () => {
     const { screen, stdout, calls, written } = open();
     screen.draw(['one', 'two']);
     written();
@@ -97,7 +97,7 @@ describe('a full screen', () => {
     expect(written()).toContain('one');
   });
 
-  it('tells keys apart, and leaves out the sequences that it does not know', () => {
+  it('distinguishes keys, and ignores unknown sequences', () => {
     const { stdin, keys } = open();
     stdin.emit('data', Buffer.from('jé\u001b[A\u001bOB\t\r\u007f\u001b[15~\u0003'));
     expect(keys).toEqual(['j', 'é', 'up', 'down', 'tab', 'enter', 'backspace', 'ctrl-c']);

@@ -26,7 +26,7 @@ const problem = (type: string, detail: string) => ({
 const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
 
 describe('on a narrow terminal', () => {
-  it('an error breaks between words, and goes on below its first line', async () => {
+  it('an error breaks between words, and continues below its first line', async () => {
     answer = {
       status: 401,
       body: problem('invalid-api-key', 'The key is not the one that the service has.'),
@@ -90,7 +90,7 @@ describe('a list on a narrow terminal', () => {
     ...{ numParticipants: 2, numPublishers: 1, activeRecording: false },
   }));
 
-  it('has one field a line where a table would cut the names', async () => {
+  it('has one field per line when a table would cut the names', async () => {
     answer = { status: 200, body: { rooms } };
     const { stdout } = await rtc(['rooms', 'list'], 46);
     expect(stdout.split('\n')).toEqual([
@@ -107,7 +107,7 @@ describe('a list on a narrow terminal', () => {
     ]);
   });
 
-  it('is a table from the width on in which its names are whole', async () => {
+  it('is a table from the width at which its names are whole', async () => {
     answer = { status: 200, body: { rooms } };
     const layouts = await Promise.all(
       Array.from({ length: 61 }, async (_, index) => {
@@ -123,14 +123,14 @@ describe('a list on a narrow terminal', () => {
   });
 });
 
-describe('in a table whose cells go on in the next line', () => {
+describe('in a table whose cells continue in the next line', () => {
   const saying = (text: string, speaker = 'ada') => ({
     status: 200,
     body: { transcriptionId: 'tr_1', segments: [{ id: 'seg_1', start: 61.5, speaker, text }] },
   });
   const get = ['transcription', 'get', 'demo'];
 
-  it('words stay whole, and what is longer than a line is broken within', async () => {
+  it('words stay whole, and a word that is longer than a line is broken', async () => {
     answer = saying(`one two three ${'x'.repeat(30)} four`);
     expect((await rtc(get, 32)).stdout).toBe(
       [
@@ -209,7 +209,7 @@ describe('a watched list', () => {
   it.each([
     [5, ['NAME', 'room-0', 'room-1', '', '1 more · ']],
     [6, ['NAME', 'room-0', 'room-1', 'room-2', '']],
-  ])('shows the first that fit %i rows, and says how many do not', async (rows, beginnings) => {
+  ])('shows the first rows that fit %i lines, and says how many do not', async (rows, beginnings) => {
     answer = { status: 200, body: { rooms: [0, 1, 2].map(room) } };
     const lines = (await watch(rows)).split('\n');
     for (const [index, beginning] of beginnings.entries())
@@ -218,7 +218,7 @@ describe('a watched list', () => {
   });
 });
 
-describe('on a terminal that does not know its width', () => {
+describe('on a terminal of unknown width', () => {
   const room = {
     ...{
       sid: 'RM_1',
@@ -248,7 +248,7 @@ describe('on a terminal that does not know its width', () => {
 });
 
 describe('elsewhere', () => {
-  it('an error is one line of cause and one of what to do next', async () => {
+  it('an error is one line with the cause and one with what to do next', async () => {
     answer = { status: 401, body: problem('invalid-api-key', 'word '.repeat(30)) };
     const { stderr } = await rtc(['rooms', 'list'], 40, []);
     expect(stderr.trimEnd().split('\n')).toHaveLength(2);

@@ -63,7 +63,7 @@ describe('on a terminal', () => {
     ['of emoji', '👩‍👩‍👧'],
     ['of spaces', ' '],
     ['of marks on one letter', '\u0301'],
-  ])('a text %s is shown whole, and soon, however long it is', async (_kind, part) => {
+  ])('a text %s is shown whole, and fast, however long it is', async (_kind, part) => {
     const text = `${part.repeat(200_000 / part.length)}.`;
     rooms = [room('demo', { metadata: text })];
     const { stdout } = await run(['rooms', 'get', 'demo'], {
@@ -78,7 +78,7 @@ describe('on a terminal', () => {
     expect(lines[1]?.length).toBeLessThan(2000);
   });
 
-  it('--debug shows where a recording is, but not the signature that lets one have it', async () => {
+  it('--debug shows the URL of a recording without the signature that grants access', async () => {
     const location = 'https://bucket.example/demo/a.mp4?X-Amz-Credential=AK&X-Amz-Signature=abcdef0123';
     const redirecting = await startHttpServer((_request, response) =>
       response.writeHead(302, { location }).end(),
@@ -92,7 +92,7 @@ describe('on a terminal', () => {
     await redirecting.close();
   });
 
-  it('an error of a million full stops is told soon', async () => {
+  it('an error of a million full stops is printed fast', async () => {
     const detail = `${'. '.repeat(500_000)}x..`;
     const refusing = await startHttpServer((_request, response) =>
       json(response, 400, {
@@ -110,14 +110,14 @@ describe('on a terminal', () => {
     await refusing.close();
   });
 
-  it('the widest column is cut where the terminal ends', async () => {
+  it('the widest column is cut at the end of the terminal', async () => {
     rooms = [room('x'.repeat(200))];
     const lines = (await list({ ...PLAIN_TERMINAL, columns: 60 })).stdout.split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBe(60);
     expect(lines[1]).toMatch(/^x+… +2 +- +1 hour ago$/);
   });
 
-  it('what would act on it is shown as an escape', async () => {
+  it('control characters are shown as escapes', async () => {
     rooms = [room(HOSTILE)];
     const { stdout } = await list(PLAIN_TERMINAL);
     expect(stdout).toContain('a\\u001b]0;x\\u0007\\u202eb\\tc\\nd\\e\\u009bf');
@@ -132,7 +132,7 @@ describe('on a terminal', () => {
     expect(stdout).toMatch(/^\{\n {2}"rooms"/);
   });
 
-  it('a watched list is JSON lines that cannot act on it either', async () => {
+  it('a watched list is JSON lines without control characters', async () => {
     rooms = [room(HOSTILE)];
     const stop = new AbortController();
     const options = { signal: stop.signal, onStdout: () => stop.abort() };
@@ -141,7 +141,7 @@ describe('on a terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({ change: 'added', record: { name: HOSTILE } });
   });
 
-  it.each([[[]], [['--json']]])('codes that are streamed cannot act on it: %j', async (words) => {
+  it.each([[[]], [['--json']]])('streamed codes have no control characters: %j', async (words) => {
     const stdin = 'RSSMRA80B\u202e\u009b31m\n';
     const terminals = ['stdout'] as const;
     const { code, stdout } = await run(['cf', 'check', '-', ...words], { stdin, terminals });
@@ -149,7 +149,7 @@ describe('on a terminal', () => {
     expect(stdout).toContain('RSSMRA80B\\u202e\\u009b31m');
   });
 
-  it('no room is said on stderr', async () => {
+  it('an empty list of rooms is reported on stderr', async () => {
     rooms = [];
     expect(await list(PLAIN_TERMINAL)).toMatchObject({
       code: 0,
@@ -165,7 +165,7 @@ describe('elsewhere', () => {
     expect((await list()).stdout).toBe(`${'x'.repeat(300)}\t2\ttrue\t2025-12-31T23:00:00.000Z\n`);
   });
 
-  it('a hostile name stays one cell, and can be undone', async () => {
+  it('a hostile name stays one cell, and can be restored', async () => {
     rooms = [room(HOSTILE)];
     const { stdout } = await list();
     expect(stdout).toBe(
@@ -196,12 +196,12 @@ describe('colour', () => {
     ['--no-color over FORCE_COLOR', { ...TERMINAL, env: { FORCE_COLOR: '1' } }, ['--no-color'], false],
     ['FORCE_COLOR in a pipe', { env: { FORCE_COLOR: '1' } }, [], true],
     ['NO_COLOR over FORCE_COLOR', { ...TERMINAL, env: { NO_COLOR: '1', FORCE_COLOR: '1' } }, [], false],
-  ] as const)('with %s', async (_what, options, argv, expected) => {
+  ] as const)('is used with %s', async (_what, options, argv, expected) => {
     expect(await coloured(options as RunOptions, argv)).toBe(expected);
   });
 
   it.each([{ FORCE_COLOR: '1' }, { CLICOLOR_FORCE: '1' }])(
-    'is forced by %j where there is no terminal',
+    'is forced by %j without a terminal',
     async (env) => {
       expect((await run(['--help'], { env })).stdout).toContain(ESCAPE);
       expect((await run(['nonsense'], { env })).stderr).toContain(ESCAPE);
@@ -209,7 +209,7 @@ describe('colour', () => {
   );
 });
 
-describe('harmless text', () => {
+describe('escaped text', () => {
   it.each([
     '\u200e',
     '\u200f',
@@ -266,7 +266,7 @@ describe('durations', () => {
     [3599, '1 hour ago'],
     [86_399, '1 day ago'],
     [-3599, 'in 1 hour'],
-  ])('says of %i seconds "%s"', (seconds, expected) => {
+  ])('formats %i seconds as "%s"', (seconds, expected) => {
     expect(formatRelative(NOW_MS - seconds * 1000, NOW_MS)).toBe(expected);
   });
 });

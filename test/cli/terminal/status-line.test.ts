@@ -9,7 +9,7 @@ function stream(terminal: { readonly isTTY?: boolean; readonly columns?: number 
 }
 
 describe('the status line', () => {
-  it('is one line that is overwritten on a terminal, cut to its width, and removed in the end', () => {
+  it('is one line that is overwritten on a terminal, cut to its width, and removed at the end', () => {
     const stderr = stream({ isTTY: true, columns: 10 });
     const line = createStatusLine({ stderr, clock: () => 0 });
     line.show('1 module');
@@ -19,7 +19,7 @@ describe('the status line', () => {
     expect(stderr.read()).toBe('\r\x1b[K1 module\r\x1b[K12 module\r\x1b[K');
   });
 
-  it('is a line every 15 seconds elsewhere, of hundreds of texts', () => {
+  it('is one line every 15 seconds elsewhere, of hundreds of texts', () => {
     let nowMs = 0;
     const stderr = stream({});
     const line = createStatusLine({ stderr, clock: () => nowMs });

@@ -70,8 +70,8 @@ async function failure(call: Promise<unknown>): Promise<RtcError> {
   throw new Error(`no RtcError but ${String(error)}`);
 }
 
-describe('following events', () => {
-  it('begins with what comes from now on, and goes on by nextCursor with a wait', async () => {
+describe('events.follow', () => {
+  it('begins with future events, and continues by nextCursor with a wait', async () => {
     await script(page('c1'), page('c2', 'a', 'b'), page('c3', 'c'));
     expect(await take(3)).toEqual(['a', 'b', 'c']);
     expect(queries()).toEqual([
@@ -91,7 +91,7 @@ describe('following events', () => {
     ]);
   });
 
-  it('ends with an error where the service repeats cursor and events', async () => {
+  it('ends with an error when the service repeats cursor and events', async () => {
     await script(page('c1', 'a'), page('c1', 'a'), page('c1', 'a'));
     const ids: string[] = [];
     const following = async () => {
@@ -101,7 +101,7 @@ describe('following events', () => {
     expect(ids).toEqual(['a']);
   });
 
-  it('tells a cursor only when all before it has been handled', async () => {
+  it('reports a cursor only when all events before it have been handled', async () => {
     await script(page('c1', 'a', 'b'), page('c2', 'c'));
     const told: string[] = [];
     for await (const { id } of client.events.follow({
@@ -121,7 +121,7 @@ describe('following events', () => {
     ['a rate limit', refuse(429, 'rate-limited')],
     ['an internal error', refuse(500, 'internal-error')],
     ['a proxy without a service', (response: ServerResponse) => void response.writeHead(502).end('<html>')],
-  ])('asks for the same cursor again after %s', async (_what, fault) => {
+  ])('sends the same cursor again after %s', async (_what, fault) => {
     await script(page('c1', 'a'), fault, fault, fault, fault, fault, page('c2', 'b'));
     const told: string[] = [];
     const ids = await take(2, {
@@ -134,7 +134,7 @@ describe('following events', () => {
     expect(new Set(queries().slice(1))).toEqual(new Set(['cursor=c1&limit=200&wait=25']));
   });
 
-  it('pauses longer each time, 5 s at most, and as long as it is asked to', async () => {
+  it('pauses longer each time, 5 s at most, and as long as requested', async () => {
     const faults = Array.from({ length: 7 }, () => hangUp);
     await script(
       page('c1', 'a'),
@@ -146,7 +146,7 @@ describe('following events', () => {
     expect(pauses).toEqual([250, 500, 1000, 2000, 4000, 5000, 5000, 4000]);
   });
 
-  it('does not ask in a hurry when waits are answered at once with nothing', async () => {
+  it('pauses when waits end at once without events', async () => {
     await script(page('c1', 'a'), page('c1'), page('c1'), page('c2', 'b'));
     expect(await take(2, { cursor: 'c0' })).toEqual(['a', 'b']);
     expect(pauses).toEqual([500, 500]);
@@ -157,12 +157,12 @@ describe('following events', () => {
     [401, 'invalid-api-key'],
     [403, 'invalid-signature'],
     [404, 'route-not-found'],
-  ])('ends with a %i, which does not pass', async (status, code) => {
+  ])('ends with a %i, which is permanent', async (status, code) => {
     await script(page('c1', 'a'), refuse(status, code));
     expect(await failure(take(2, { cursor: 'c0' }))).toMatchObject({ status, code });
   });
 
-  it('demands the first answer', async () => {
+  it('requires a response to the first call', async () => {
     await script(hangUp);
     expect((await failure(take(1))).code).toBe('unreachable');
     expect(server?.received).toHaveLength(1);

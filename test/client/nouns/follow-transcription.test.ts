@@ -52,7 +52,7 @@ async function followed(answers: readonly (object | number)[], since?: string) {
 }
 
 describe('followTranscription', () => {
-  it('ends with a transcription that has failed, and hands it on', async () => {
+  it('ends with a transcription that has failed, and passes it on', async () => {
     const failed = {
       ...transcription('failed', [segment('a', 1)]),
       error: { code: 'worker-lost', message: '' },
@@ -70,7 +70,7 @@ describe('followTranscription', () => {
     expect(told).toEqual(['a', 'b']);
   });
 
-  it('tells each segment once, until the transcription is stopped', async () => {
+  it('yields each segment once, until the transcription is stopped', async () => {
     const { told, pauses } = await followed([
       transcription('active', [segment('a', 1)]),
       transcription('active', [segment('a', 1), segment('b', 2)]),
@@ -80,7 +80,7 @@ describe('followTranscription', () => {
     expect(pauses).toEqual([500, 500]);
   });
 
-  it('waits at the service for what is stored next, and pauses only when that ends early with nothing', async () => {
+  it('waits at the service for the next segment, and pauses only when the wait ends early without one', async () => {
     const at = (nextCursor: string, segments: readonly object[]) => ({
       ...transcription('active', segments),
       nextCursor,
@@ -97,7 +97,7 @@ describe('followTranscription', () => {
     expect(pauses).toEqual([500]);
   });
 
-  it('waits for a service that goes away, longer each time', async () => {
+  it('waits for an unavailable service, longer each time', async () => {
     const { told, pauses, news } = await followed([
       transcription('active', [segment('a', 1)]),
       503,
@@ -109,7 +109,7 @@ describe('followTranscription', () => {
     expect(pauses).toEqual([500, 250, 500]);
   });
 
-  it('tells the rest of one that was stopped when another one runs by then', async () => {
+  it('yields the remaining segments of a stopped transcription when another one is running', async () => {
     const { told, asked } = await followed([
       transcription('active', [segment('a', 1)]),
       transcription('active', [segment('x', 9)], 'tr_2'),
@@ -119,7 +119,7 @@ describe('followTranscription', () => {
     expect(asked.at(-1)).toBe('/v1/transcriptions/tr_1');
   });
 
-  it('tells nothing that ended at since or before, also of what overlaps', async () => {
+  it('yields nothing that ended at since or before, even with overlapping reads', async () => {
     const since = segment('', 2).endedAt;
     const { told } = await followed(
       [

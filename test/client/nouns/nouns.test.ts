@@ -255,7 +255,7 @@ const CALLS: readonly (readonly [name: string, call: Call, flat: Call, request: 
 ];
 
 describe('a noun of the client', () => {
-  it.each(CALLS)('sends %s, and so does the flat method of before', async (name, call, flat, request) => {
+  it.each(CALLS)('sends %s, and so does its deprecated flat method', async (name, call, flat, request) => {
     const page = name.startsWith('events') ? { events: [{}], nextCursor: 'd' } : { segments: [{}] };
     responses.push(page, page);
     await call(client);
@@ -318,7 +318,7 @@ describe('iterating over all', () => {
     ],
   ];
 
-  it.each(PAGED)('%s reads page after page', async (_name, member, all, path) => {
+  it.each(PAGED)('reads page after page of %s', async (_name, member, all, path) => {
     responses.push({ [member]: [1, 2], nextCursor: 'a' }, { [member]: [], nextCursor: 'b' });
     responses.push({ [member]: [3], nextCursor: null });
     expect(await take(all())).toEqual([1, 2, 3]);
@@ -330,13 +330,13 @@ describe('iterating over all', () => {
     ['ingress', 'ingress', () => client.ingress.all('r')],
   ];
 
-  it.each(WHOLE)('%s takes the list that comes whole', async (_name, member, all) => {
+  it.each(WHOLE)('returns the complete list of %s', async (_name, member, all) => {
     responses.push({ [member]: [1, 2] });
     expect(await take(all())).toEqual([1, 2]);
     expect(server.received).toHaveLength(1);
   });
 
-  it('events ends with the stored ones', async () => {
+  it('of events ends with the stored ones', async () => {
     responses.push({ events: [1], nextCursor: 'a' }, { events: [], nextCursor: 'a' });
     expect(await take(client.events.all({ room: 'r' }))).toEqual([1]);
     expect(server.received.map(({ url }) => url)).toEqual([
@@ -345,7 +345,7 @@ describe('iterating over all', () => {
     ]);
   });
 
-  it('fetches no page that nobody reads', async () => {
+  it('fetches no page that is not read', async () => {
     responses.push({ rooms: [1, 2], nextCursor: 'a' });
     for await (const room of client.rooms.all()) if (room !== undefined) break;
     expect(server.received).toHaveLength(1);

@@ -67,14 +67,14 @@ async function faultOver(url: string, transport: Partial<RtcClientOptions>): Pro
 }
 
 describe('an address with the wrong scheme', () => {
-  it('of https where plain HTTP is spoken says which to use', async () => {
+  it('of https for plain HTTP names the right one', async () => {
     const host = await listenPlain('');
     expect(await faultAt(`https://${host}`)).toBe(
       `unreachable: https://${host} answers without TLS; use http://${host}`,
     );
   });
 
-  it('of http where TLS is spoken says which to try', async () => {
+  it('of http for TLS names the right one', async () => {
     const host = await listenTls('self-signed');
     expect(await faultAt(`http://${host}`)).toBe(
       `unreachable: http://${host} closed the connection without an answer; try again, or use https://${host} where it speaks TLS`,
@@ -85,12 +85,12 @@ describe('an address with the wrong scheme', () => {
     'Client sent an HTTP request to an HTTPS server.\n',
     '<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>',
     "<p>You're speaking plain HTTP to an SSL-enabled server port.</p>",
-  ])('of http says so where the server does: %s', async (page) => {
+  ])('of http is explained when the server responds so: %s', async (page) => {
     const host = await listenPlain(page);
     expect(await faultAt(`http://${host}`)).toMatch(/speaks TLS; use https:\/\/ in its address$/);
   });
 
-  it('is told by rtc in a line of what is wrong and one of what to do', async () => {
+  it('is explained by rtc in a line with the cause and one with what to do', async () => {
     const host = await listenPlain('');
     const env = { RTC_API_KEY: 'k', RTC_API_SECRET: 's', RTC_URL: `https://${host}` };
     const { code, stderr } = await run(['rooms', 'list'], { env });
@@ -109,7 +109,7 @@ describe('a connection', () => {
     expect(await faultAt(`https://${await listenTls(name)}`)).toMatch(expected);
   });
 
-  it('to what speaks something else says so', async () => {
+  it('to another protocol is explained', async () => {
     const host = await listen(
       createTcpServer((socket) => {
         socket
@@ -123,7 +123,7 @@ describe('a connection', () => {
     );
   });
 
-  it('that ends in the middle of an answer says so', async () => {
+  it('that ends in the middle of a response is explained', async () => {
     const host = await listen(
       createTcpServer((socket) => {
         socket

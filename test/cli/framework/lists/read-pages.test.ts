@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('a server whose list has no end', () => {
+describe('a server with an endless list', () => {
   it.each(
     ['recordings list', 'transcriptions list', 'webhooks deliveries wh_1'].flatMap((line) => [
       [line, 'one cursor for ever', () => 'same'] as const,
