@@ -42,7 +42,7 @@ const TABLE: readonly Held[] = [
   [
     'nobody tells which place was chosen',
     'server/fiscal-api/fiscal',
-    'tells the place that was chosen, its dates and why',
+    'returns the chosen place, its dates and the reason',
   ],
   [
     'a batch loses its bad rows',

@@ -23,13 +23,13 @@ async function install(name: string, { isProject }: { readonly isProject: boolea
 const nothing = { isInstalled: () => false };
 
 describe('the packages of the workers and of rtc rooms join', () => {
-  it('are enough in a checkout', () => {
+  it('are found in a checkout', () => {
     expect(() => requireNativePackages('rtc rooms join')).not.toThrow();
     expect(() => requireNativePackages('stt-live')).not.toThrow();
     expect(() => requireNativePackages('stt-post')).not.toThrow();
   });
 
-  it('are named for a live worker with the global command and its size', async () => {
+  it('are named for a live worker with the command for a global installation and its size', async () => {
     const root = await install('global', { isProject: false });
     expect(() => requireNativePackages('stt-live', { ...nothing, root })).toThrow(
       new MissingPackagesError(
@@ -62,7 +62,7 @@ describe('the packages of the workers and of rtc rooms join', () => {
     );
   });
 
-  it('come with the checkout where they were left out of it', async () => {
+  it('are installed with the checkout when they were left out of it', async () => {
     const root = join(directory, 'checkout');
     await mkdir(root);
     await writeFile(join(root, 'package.json'), '{"private":true}');

@@ -50,7 +50,7 @@ describe('the shared media server', () => {
     expect(await untilLoudness(heard, { accepts: isSilent })).toBeLessThan(0.001);
   });
 
-  it('does not find an unmuted tone silent', async () => {
+  it('does not take an unmuted tone for silence', async () => {
     const room = `tone-${randomUUID()}`;
     const speaker = await enter(room, 'speaker');
     const listener = await enter(room, 'listener');
@@ -67,7 +67,7 @@ describe('the shared media server', () => {
     await expect(viewer.publishTone()).rejects.toThrow();
   });
 
-  it('lists who is in the room, and no one after they left', async () => {
+  it('lists the participants of the room, and nobody after they left', async () => {
     const room = `list-${randomUUID()}`;
     const speaker = await enter(room, 'speaker');
     const rooms = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);

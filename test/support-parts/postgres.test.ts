@@ -4,7 +4,7 @@ import { createDatabase } from '../support/parts/postgres.ts';
 import { sharedPostgres } from '../support/parts/shared.ts';
 
 describe('the shared PostgreSQL', () => {
-  it('answers queries in a database per suite and keeps the databases apart', async () => {
+  it('runs queries in a database per suite and keeps the databases apart', async () => {
     const cluster = await sharedPostgres();
     const one = await createDatabase(cluster);
     const other = await createDatabase(cluster);

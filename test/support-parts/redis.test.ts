@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { startRedis } from '../support/parts/redis.ts';
 
-describe('a Redis of its own', () => {
-  it('keeps what it is told until it is closed', async () => {
+describe('a separate Redis', () => {
+  it('keeps its data until it is closed', async () => {
     const redis = await startRedis();
     const value = randomUUID();
     expect(await command(redis.address, `SET greeting ${value}`)).toBe('+OK\r\n');

@@ -20,8 +20,8 @@ function isRunning(pid: number): boolean {
 /** A shell that tells its own process id and that of a child, and then waits for ever. */
 const family = 'sleep 1000 & echo "$$ $!"; wait';
 
-describe('a part of the test ground', () => {
-  it('dies with everything that it started when the test process is killed', async () => {
+describe('a part of the test environment', () => {
+  it('ends with everything that it started when the test process is killed', async () => {
     const script = `
       import { runPart, untilReady } from ${JSON.stringify(runPartModule)};
       const part = runPart({ name: 'family', program: 'sh', args: ['-c', ${JSON.stringify(family)}] });
@@ -38,7 +38,7 @@ describe('a part of the test ground', () => {
     await expect.poll(() => pids.map(isRunning), { timeout: 20_000 }).toEqual([false, false]);
   });
 
-  it('is ended by close, with everything that it started', async () => {
+  it('ends with everything that it started when it is closed', async () => {
     const part = runPart({ name: 'family', program: 'sh', args: ['-c', family] });
     await untilReady(part, 'family', { isReady: async () => part.output().includes(' ') });
     const pids = part.output().split(' ').map(Number);
@@ -47,7 +47,7 @@ describe('a part of the test ground', () => {
     await expect.poll(() => pids.map(isRunning), { interval: 1, timeout: 1_000 }).toEqual([false, false]);
   });
 
-  it('is killed when it does not end on being asked', async () => {
+  it('is killed when it does not end on request', async () => {
     const stubborn = 'trap "" TERM; echo ready; while :; do sleep 1; done';
     const part = runPart({ name: 'stubborn', program: 'sh', args: ['-c', stubborn] });
     await untilReady(part, 'stubborn', { isReady: async () => part.output().includes('ready') });
@@ -55,7 +55,7 @@ describe('a part of the test ground', () => {
     expect(await part.exited).not.toBe(0);
   }, 15_000);
 
-  it('that ends before it is ready says what it printed', async () => {
+  it('that ends before it is ready has its output in the error', async () => {
     const part = runPart({ name: 'broken', program: 'sh', args: ['-c', 'echo no such setting >&2; exit 3'] });
     const ready = untilReady(part, 'broken', { isReady: async () => false });
     await expect(ready).rejects.toThrow('broken ended with status 3:\nno such setting');
@@ -68,7 +68,7 @@ describe('a part of the test ground', () => {
     expect(await part.exited).not.toBe(0);
   });
 
-  it('gets a port that nobody listens on', async () => {
+  it('gets a port on which nobody listens', async () => {
     const port = await freePort();
     await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
   });

@@ -22,7 +22,7 @@ describe('the S3 server', () => {
       retries: 0,
     });
 
-  it('keeps an object, gives it back, and forgets it when it is deleted', async () => {
+  it('stores an object, returns it, and deletes it', async () => {
     const client = clientWith(s3.secretKey);
     const url = `${s3.url}/${s3.bucket}/demo/first take.mp4`;
     expect((await client.fetch(url, { method: 'PUT', body: 'frames' })).status).toBe(200);
@@ -32,7 +32,7 @@ describe('the S3 server', () => {
     expect((await client.fetch(url)).status).toBe(404);
   });
 
-  it('refuses a wrong secret', async () => {
+  it('rejects a wrong secret', async () => {
     const answer = await clientWith('wrong').fetch(`${s3.url}/${s3.bucket}/demo.mp4`, {
       method: 'PUT',
       body: 'x',

@@ -38,7 +38,7 @@ describe('a spoken sentence', () => {
     return participant;
   };
 
-  it('is heard in the room, and silence follows it', async () => {
+  it('can be heard in the room, followed by silence', async () => {
     const path = joinPath(folder, 'sentence.wav');
     await speakToFile({ text: 'The meeting will start at nine tomorrow morning.', path });
     const room = `speech-${randomUUID()}`;
@@ -50,7 +50,7 @@ describe('a spoken sentence', () => {
     await untilLoudness(heard, { accepts: isSilent, windows: 10 });
   });
 
-  it('is heard from a stereo file of another rate too', async () => {
+  it('can be heard from a stereo file of another rate too', async () => {
     const [spoken, stereo] = [joinPath(folder, 'spoken.wav'), joinPath(folder, 'stereo.wav')];
     await speakToFile({ text: 'Good morning to everyone in the room.', path: spoken });
     await runFfmpeg(['-i', spoken, '-ar', '16000', '-ac', '2', '-c:a', 'pcm_s16le', stereo]);

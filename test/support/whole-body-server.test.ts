@@ -11,7 +11,7 @@ afterEach(() => {
   }
 });
 
-it('leaves out a request whose sender is gone before its body is whole', async () => {
+it('the whole-body server leaves out a request whose sender disconnects before its body is complete', async () => {
   const bodies: string[] = [];
   const server = createWholeBodyServer((_request, response, body) => {
     bodies.push(body);

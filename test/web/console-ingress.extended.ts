@@ -29,7 +29,7 @@ describe('an ingress in the console', () => {
     await redis?.close();
   });
 
-  it('shows that a stream comes, its picture and its sound, and its end', {
+  it('shows a stream that begins, its video and audio, and its end', {
     timeout: 300_000,
   }, async () => {
     const { client, browser, console } = stage;

@@ -79,7 +79,7 @@ describe('recordings and transcriptions in the console', () => {
   const positionOf = (page: Page): Promise<number> =>
     page.evaluate("document.querySelector('video').currentTime");
 
-  it('plays a recording, transcribes it, and follows what is said', async () => {
+  it('plays a recording, transcribes it, and follows the text', async () => {
     await record('keynote');
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
@@ -104,7 +104,7 @@ describe('recordings and transcriptions in the console', () => {
     await window.close();
   });
 
-  it('seeks in a file without loading what is before', async () => {
+  it('seeks in a file without loading the part before', async () => {
     const recordingId = await record('ranges');
     const { window, page } = await openView(browser, console);
     const ranged = await page.evaluate(
@@ -138,7 +138,7 @@ describe('recordings and transcriptions in the console', () => {
     await window.close();
   });
 
-  it('shows what is said in a room as it is said, names a speaker in place, and exports it', async () => {
+  it('shows the speech in a room live, names a speaker in place, and exports it', async () => {
     await stage.open('panel');
     const { transcriptionId } = await client.transcription.start('panel');
     await stage.say(transcriptionId, [segment('one', { text: 'First words.' })]);
@@ -170,7 +170,7 @@ describe('recordings and transcriptions in the console', () => {
     await window.close();
   });
 
-  it('finds what was said in every room, and leads to its place in the transcript', async () => {
+  it('finds words in every room, and leads to their place in the transcript', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
     await page.goto(viewOf(console, '/transcriptions'));

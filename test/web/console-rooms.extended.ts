@@ -34,7 +34,7 @@ describe('rooms and events in the console', () => {
   const identitiesIn = async (room: string): Promise<readonly string[]> =>
     (await client.participants.list(room)).participants.map(({ identity }) => identity);
 
-  it('shows a room as it opens, who comes and goes, and mutes, removes and closes', async () => {
+  it('shows a room as it opens, its participants, and mutes, removes and closes', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
     await page.getByText('No room is open').waitFor();
@@ -69,7 +69,7 @@ describe('rooms and events in the console', () => {
     await window.close();
   });
 
-  it('reads the rooms once when it opens, and sees what opens meanwhile', async () => {
+  it('reads the rooms once when it opens, and shows rooms that open later', async () => {
     const window = await browser.openWindow();
     const page = await window.newPage();
     const asked: string[] = [];
@@ -85,7 +85,7 @@ describe('rooms and events in the console', () => {
     await window.close();
   });
 
-  it('keeps somebody out of a room, shows until when, and lets them in again', async () => {
+  it('blocks a participant, shows until when, and lifts the block', async () => {
     const { window, page } = await openView(browser, console);
     await stage.enter('doors', 'eve');
     await page.goto(viewOf(console, '/rooms/doors'));
@@ -111,7 +111,7 @@ describe('rooms and events in the console', () => {
     await window.close();
   });
 
-  it('changes somebody and a room, mutes everybody, and sends data', async () => {
+  it('changes a participant and a room, mutes everyone, and sends data', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
     const fay = await stage.enter('change', 'fay');
@@ -166,7 +166,7 @@ describe('rooms and events in the console', () => {
     await window.close();
   });
 
-  it('creates a room, and says why one cannot be recorded', async () => {
+  it('creates a room, and explains why one cannot be recorded', async () => {
     const { window, page } = await openView(browser, console);
     await page.getByRole('button', { name: 'Create a room' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('studio');
@@ -247,7 +247,7 @@ describe('rooms and events in the console', () => {
     await reading.close();
   });
 
-  it('shows a protected profile in red, and demands its name before it closes a room', async () => {
+  it('shows a protected profile in red, and requires its name before it closes a room', async () => {
     await client.rooms.create({ name: 'precious' });
     const home = await mkdtemp(join(tmpdir(), 'rtc-profiles-'));
     await mkdir(join(home, 'rtc'), { mode: 0o700 });
@@ -276,7 +276,7 @@ describe('rooms and events in the console', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('waits for a service that goes away, and goes on when it is back', async () => {
+  it('waits for an unavailable service, and continues when it is back', async () => {
     const { window, page } = await openView(browser, console);
     await stage.stopService();
     await page.getByText('Service away').waitFor();
@@ -288,7 +288,7 @@ describe('rooms and events in the console', () => {
     await window.close();
   });
 
-  it('says that the command has ended, and opens nothing to another one’s page', async () => {
+  it('reports that the command has ended, and gives no access to the page of another one', async () => {
     const own = await openConsole(stage.service);
     const { window, page } = await openView(browser, own);
     await own.close();

@@ -31,7 +31,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await redis?.close();
   });
 
-  it('creates an ingress, says what to type into OBS, and deletes it', async () => {
+  it('creates an ingress, shows the settings of OBS, and deletes it', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
     await page.getByRole('link', { name: 'Ingress' }).click();
@@ -57,7 +57,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await window.close();
   });
 
-  it('checks the chain as rtc doctor does, again and with a probe', async () => {
+  it('checks the service as rtc doctor does, repeatedly and with a probe', async () => {
     const { window, page } = await openView(browser, console);
     await page.goto(viewOf(console, '/doctor'));
     const check = (name: string) =>
@@ -79,7 +79,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await window.close();
   });
 
-  it('makes a code with a birthplace by the names of the birth date, and reads codes', async () => {
+  it('generates a code with a birthplace by the names of the birth date, and decodes codes', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
     await page.getByRole('link', { name: 'Fiscal codes' }).click();
@@ -106,7 +106,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await window.close();
   });
 
-  it('says what is wrong with a code or a person in Italian where the browser is', async () => {
+  it('explains errors in a code or a person in Italian in an Italian browser', async () => {
     const { window, page } = await openView(browser, console, { locale: 'it-IT' });
     const errors = collectErrors(page);
     await page.goto(viewOf(console, '/fiscal'));
@@ -130,7 +130,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await window.close();
   });
 
-  it('makes the codes of a whole file in the browser, in Italian and in Windows-1252', async () => {
+  it('generates the codes of a whole file in the browser, in Italian and in Windows-1252', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
     await page.goto(viewOf(console, '/fiscal'));
@@ -159,7 +159,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await window.close();
   });
 
-  it('sends nothing of a fiscal code anywhere', async () => {
+  it('never sends a fiscal code anywhere', async () => {
     const { window, page } = await openView(browser, console);
     await page.goto(viewOf(console, '/fiscal'));
     const asked: string[] = [];

@@ -63,7 +63,7 @@ describe('webhooks in the console', () => {
     await window.close();
   });
 
-  it('shows what failed first, with every attempt and the request, and sends it again', async () => {
+  it('shows failed deliveries first, with every attempt and the request, and sends one again', async () => {
     const [webhook] = (await client.webhooks.list()).webhooks;
     receiver.behave(answer(500));
     const guest = await stage.enter('broken', 'dora');
@@ -100,7 +100,7 @@ describe('webhooks in the console', () => {
     await window.close();
   });
 
-  it('sends all again that failed', async () => {
+  it('sends all failed deliveries again', async () => {
     receiver.behave(answer(503));
     const guests = [await stage.enter('crowd', 'eve'), await stage.enter('crowd', 'fay')];
     const [webhook] = (await client.webhooks.list()).webhooks;
@@ -136,7 +136,7 @@ describe('webhooks in the console', () => {
     await window.close();
   });
 
-  it('shows the delivery that an event leads to, also where the list has not come to it', async () => {
+  it('shows the delivery of an event, even if the list has not loaded it yet', async () => {
     const [webhook] = (await client.webhooks.list()).webhooks;
     const { deliveries } = await client.deliveries.list(webhook?.id ?? '', { limit: 200 });
     const { id, eventId } = deliveries.at(-1) ?? { id: '', eventId: '' };

@@ -37,7 +37,7 @@ type Dev = {
   readonly credentials: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
 };
 
-describe('the first walk of a newcomer', () => {
+describe('the first steps of a newcomer', () => {
   let folder: string;
   let browser: TestBrowser;
   let receiver: Receiver;
@@ -97,7 +97,7 @@ describe('the first walk of a newcomer', () => {
   };
 
   it(
-    'shows two faces and captions, records, replays what failed, and tries the reference',
+    'show two faces and captions, record, replay a failed delivery, and try the reference',
     async () => {
       const dev = await startDev('real', ['--media', 'livekit']);
       const client = new RtcClient(dev.credentials);
@@ -187,7 +187,7 @@ describe('the first walk of a newcomer', () => {
   );
 
   it(
-    'records and plays on the stand-in, which every machine has',
+    'record and play on the embedded media server, which every machine has',
     async () => {
       const dev = await startDev('embedded', ['--media', 'embedded']);
       const client = new RtcClient(dev.credentials);

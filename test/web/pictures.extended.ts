@@ -133,7 +133,7 @@ describe('pictures of every view', () => {
       },
     }) satisfies Readonly<Record<string, Shot>>;
 
-  it.each(SHAPES)('shows every view in %s without a serious finding', async (shape, options) => {
+  it.each(SHAPES)('show every view in %s without a serious finding', async (shape, options) => {
     const { window, page } = await openView(browser, console, options);
     const errors = collectErrors(page);
     const shots: Readonly<Record<string, Shot>> = shotsOf(showcase);
@@ -150,7 +150,7 @@ describe('pictures of every view', () => {
     await window.close();
   });
 
-  it('takes the pictures of the readme', async () => {
+  it('update the pictures of the readme', async () => {
     const { window, page } = await openView(browser, console, {
       width: 1200,
       height: 760,
@@ -220,7 +220,7 @@ describe('pictures of the reference', () => {
     'docs-guide-roles': { path: '/docs/guide#roles', awaits: 'A participant joins a room' },
   };
 
-  it.each(SHAPES)('shows each of its views in %s without a serious finding', async (shape, options) => {
+  it.each(SHAPES)('show each of its views in %s without a serious finding', async (shape, options) => {
     for (const [name, { path, awaits, prepare }] of Object.entries(shots)) {
       const window = await browser.openWindow(options);
       const page = await window.newPage();

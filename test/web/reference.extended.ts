@@ -39,7 +39,7 @@ describe('the reference in a real browser', () => {
     return page.getByRole('button', { name: /^Send/ }).first();
   };
 
-  it('signs a request that is tried out, and keeps the secret in memory only', async () => {
+  it('signs a request of the user, and keeps the secret only in memory', async () => {
     const { page, errors, close } = await openPage(CREATE_ROOM);
     const send = await openTrial(page);
     await send.click();
@@ -70,7 +70,7 @@ describe('the reference in a real browser', () => {
     await close();
   });
 
-  it.each([390, 1440])('has no serious finding in a request that is tried out, %i wide', async (width) => {
+  it.each([390, 1440])('has no serious finding in a request of the user, %i wide', async (width) => {
     const { page, close } = await openPage(CREATE_ROOM, width === 390 ? 'light' : 'dark', width);
     const send = await openTrial(page);
     expect(await seriousFindings(page)).toEqual([]);

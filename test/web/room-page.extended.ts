@@ -120,7 +120,7 @@ describe('a room in a real browser', () => {
     await window.close();
   });
 
-  it('shows captions, and the names and words of strangers as text', async () => {
+  it('shows captions, and foreign names and words as text', async () => {
     const hostile = '<img src=x onerror="document.title=1">';
     const { link } = await serve('captions', { ...ADA, role: 'viewer' });
     const speaker = await enter('captions', hostile);
@@ -142,7 +142,7 @@ describe('a room in a real browser', () => {
     await window.close();
   });
 
-  it('shows the caption of somebody who has just left under the name', async () => {
+  it('shows the caption of a participant who has just left with the name', async () => {
     const { link } = await serve('left', { ...ADA, role: 'viewer' });
     const speakerToken = new AccessToken(livekit.apiKey, livekit.apiSecret, {
       identity: 'bob',

@@ -32,7 +32,7 @@ describe('a POST with an Idempotency-Key', () => {
   const count = async (): Promise<number> =>
     ((await service.call('GET', '/v1/webhooks')).json as { webhooks: Webhook[] }).webhooks.length;
 
-  it('is done once, and answered again as it was the first time, its secret included', async () => {
+  it('is done once, and gets the first response again, its secret included', async () => {
     const before = await count();
     const key = randomUUID();
     const first = await post(key);
@@ -51,7 +51,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post(`"${key}"`)).text).toBe((await post(key)).text);
   });
 
-  it('is refused where the key was sent with another body or query', async () => {
+  it('is refused when the key was sent with another body or query', async () => {
     const key = randomUUID();
     await post(key);
     const other = await post(key, { url: 'https://example.org/other' });
@@ -75,7 +75,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([test.status, test.headers['idempotent-replayed']]).toEqual([200, undefined]);
   });
 
-  it('has a refusal of the handler given again, under the id of the new request', async () => {
+  it('gets an error of the handler again, under the id of the new request', async () => {
     const key = randomUUID();
     const path = `/v1/webhooks/wh_${key}/test`;
     const send = () => service.call('POST', path, { headers: { 'Idempotency-Key': key } });
@@ -87,13 +87,13 @@ describe('a POST with an Idempotency-Key', () => {
     expect(two).not.toBe(one);
   });
 
-  it('can be corrected under its key after it was not valid', async () => {
+  it('can be corrected under its key after it was invalid', async () => {
     const key = randomUUID();
     expect((await post(key, { url: 5 })).status).toBe(400);
     expect((await post(key)).status).toBe(201);
   });
 
-  it('is tried anew after a response of 5xx', async () => {
+  it('is run again after a response of 5xx', async () => {
     const key = randomUUID();
     const open = () => service.call('POST', '/v1/rooms', keyed(key, { name: 'demo' }));
     // No media server is there.
@@ -101,7 +101,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([first.status, again.status, again.headers['idempotent-replayed']]).toEqual([503, 503, undefined]);
   });
 
-  it('has a token issued anew each time, whatever the key', async () => {
+  it('issues a new token each time, whatever the key', async () => {
     const key = randomUUID();
     const ask = (userId: string) =>
       service.call('POST', '/v1/token', keyed(key, { roomId: 'demo', userId, name: userId, role: 'host' }));
@@ -138,7 +138,7 @@ describe('a POST with an Idempotency-Key', () => {
 });
 
 describe.each(['SQLite', 'PostgreSQL'])('twenty equal POSTs at once over two instances on %s', (engine) => {
-  it('are done once, and all have the one outcome or are told to wait', async () => {
+  it('are done once, and all get the one outcome or are told to wait', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'rtc-idempotency-'));
     const database = engine === 'SQLite' ? undefined : await createDatabase(await sharedPostgres());
     const environment = {

@@ -58,7 +58,7 @@ describe('a request that is run once', () => {
     expect(runs()).toBe(1);
   });
 
-  it('is taken over when its instance has died and the lease is over', async () => {
+  it('is taken over when its instance has died and the lease has expired', async () => {
     const dead = handler();
     const lost = createRunOnce({
       // A clock that never comes to the next renewal: the process has died.

@@ -22,13 +22,13 @@ describe('checking DATA_DIR before a start', () => {
   const check = (environment: Readonly<Record<string, string>> = {}) =>
     checkDataFolder(loadConfig({ API_KEY: 'k', API_SECRET: 's', DATA_DIR: folder, ...environment }));
 
-  it('finds a new folder good, and leaves it empty', async () => {
+  it('accepts a new folder, and leaves it empty', async () => {
     await check();
     await check({ DATA_DIR: join(folder, 'of', 'tomorrow') });
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('finds the folder of a running service good', async () => {
+  it('accepts the folder of a running service', async () => {
     const service = await startTestService({ environment: { DATA_DIR: folder } });
     const before = await readdir(folder);
     await check();
@@ -57,21 +57,21 @@ describe('checking DATA_DIR before a start', () => {
     }
   });
 
-  it('names a file in the place of the folder', async () => {
+  it('names a file in place of the folder', async () => {
     const path = join(folder, 'file');
     await writeFile(path, '');
     await expect(check({ DATA_DIR: path })).rejects.toThrow(`${path} cannot be written (ENOTDIR)`);
     await expect(check({ DATA_DIR: join(path, 'below') })).rejects.toThrow('ENOTDIR');
   });
 
-  it('names a database that is none, and a key file without a key', async () => {
+  it('names a file that is no database, and a key file without a key', async () => {
     await writeFile(join(folder, 'encryption.key'), 'short');
     await expect(check()).rejects.toThrow('encryption.key does not hold a key');
     await writeFile(join(folder, 'rtc.sqlite'), 'Dear diary, '.repeat(1000));
     await expect(check()).rejects.toThrow('rtc.sqlite is not a SQLite database');
   });
 
-  it('asks nothing of the folder where nothing is kept in it', async () => {
+  it('does not check the folder when nothing is stored in it', async () => {
     const locked = join(folder, 'locked');
     await mkdir(locked, { mode: 0o555 });
     const environment = {

@@ -228,12 +228,12 @@ const CASES = Object.entries(VALUES).flatMap(([name, { good, bad, beside = {} }]
 ]);
 
 describe('a setting', () => {
-  it.each(CASES.filter((each) => each.isGood))('$name takes $value', ({ name, value, beside }) => {
+  it.each(CASES.filter((each) => each.isGood))('$name accepts $value', ({ name, value, beside }) => {
     expect(faultsOf({ ...BASE, ...beside, [name]: value })).toEqual([]);
   });
 
   it.each(CASES.filter((each) => !each.isGood))(
-    '$name refuses $value, and says so',
+    '$name rejects $value with an error',
     ({ name, value, beside }) => {
       const faults = faultsOf({ ...BASE, ...beside, [name]: value });
       expect(faults).toHaveLength(1);
@@ -256,12 +256,12 @@ describe('a setting', () => {
 });
 
 describe('the settings', () => {
-  it('need API_KEY and API_SECRET alone', () => {
+  it('require only API_KEY and API_SECRET', () => {
     expect(faultsOf({}).map((fault) => fault.split(' ')[0])).toEqual(['API_KEY', 'API_SECRET']);
     expect(faultsOf(BASE)).toEqual([]);
   });
 
-  it('are all checked, and every fault is a line', () => {
+  it('are all checked, and each error is a line', () => {
     const faults = faultsOf({ API_SECRET: 'a b', PORT: 'x', LOG_LEVEL: 'y', TOKEN_TTL: '0' });
     expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
       'API_KEY',
@@ -285,7 +285,7 @@ describe('the settings', () => {
     );
   });
 
-  it('are told all at once, also those that do not go together', () => {
+  it('have all errors reported at once, also contradictions', () => {
     const names = (environment: Environment) => faultsOf(environment).map((fault) => fault.split(' ')[0]);
     expect(
       names({ ...BASE, PORT: 'x', LIVEKIT_URL: 'ws://media:7880', S3_BUCKET: 'b', S3_ACCESS_KEY: 'k' }),
@@ -298,7 +298,7 @@ describe('the settings', () => {
     ]);
   });
 
-  it('are each told once', () => {
+  it('have each error reported once', () => {
     expect(
       faultsOf({ ...BASE, DATABASE_URL: 'postgres://h/d', ENCRYPTION_KEY: 'short', LIVEKIT_PUBLIC_URL: 'x' }),
     ).toHaveLength(2);
@@ -359,7 +359,7 @@ describe('the settings', () => {
     ]);
   });
 
-  it('never show a secret in a fault', () => {
+  it('never show a secret in an error', () => {
     const secret = 'a secret with spaces';
     for (const [name, setting] of Object.entries(SETTINGS)) {
       if (!setting.secret) continue;
@@ -372,7 +372,7 @@ describe('the settings', () => {
     );
   });
 
-  it('fall back as documented', () => {
+  it('have the documented defaults', () => {
     const config = load({});
     expect(config).toMatchObject({
       host: '127.0.0.1',
@@ -403,7 +403,7 @@ describe('the settings', () => {
     });
   });
 
-  it('become what the service needs', () => {
+  it('are converted to the configuration of the service', () => {
     expect(load({ API_SECRET_PREVIOUS: 'old' }).apiSecrets).toEqual(['secret', 'old']);
     expect(load({ LIVEKIT_URL: 'https://media.example.org/' }).livekit).toMatchObject({
       url: 'https://media.example.org',
@@ -428,7 +428,7 @@ describe('the settings', () => {
     });
   });
 
-  it('trace nothing unless an endpoint or an exporter is set, and then as the variables say', () => {
+  it('trace nothing unless an endpoint or an exporter is set, and then follow the variables', () => {
     expect(load({}).tracing).toBeUndefined();
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
     expect(load({ ...endpoint, OTEL_SDK_DISABLED: 'true' }).tracing).toBeUndefined();
@@ -456,7 +456,7 @@ describe('the settings', () => {
     ]);
   });
 
-  it('say where the service is reached', () => {
+  it('contain the address of the service', () => {
     expect(serviceUrl(load({}), 3000)).toBe('http://127.0.0.1:3000');
     expect(serviceUrl(load({ HOST: '0.0.0.0' }), 8080)).toBe('http://127.0.0.1:8080');
     expect(serviceUrl(load({ HOST: '::1' }), 8080)).toBe('http://[::1]:8080');
@@ -494,7 +494,7 @@ describe('the .env file', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it('counts where the environment says nothing', () => {
+  it('is used for variables that the environment does not have', () => {
     expect(readEnvironment({ PORT: '5000' }, directory)).toEqual({
       API_KEY: 'from-file',
       API_SECRET: 'quoted # secret',
@@ -502,12 +502,12 @@ describe('the .env file', () => {
     });
   });
 
-  it('does not count in production', () => {
+  it('is ignored in production', () => {
     const production = { NODE_ENV: 'production' };
     expect(readEnvironment(production, directory)).toEqual(production);
   });
 
-  it('need not be there', () => {
+  it('is optional', () => {
     expect(readEnvironment({ PORT: '1' }, join(directory, 'nowhere'))).toEqual({ PORT: '1' });
   });
 });
@@ -532,7 +532,7 @@ describe('secrets in files', () => {
     },
   );
 
-  it('are for secrets alone', async () => {
+  it('are allowed only for secrets', async () => {
     expect(readEnvironment({ HOST_FILE: await fileWith('0.0.0.0') }, directory).HOST).toBeUndefined();
   });
 

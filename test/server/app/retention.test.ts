@@ -61,7 +61,7 @@ const isKept = async (store: Store, name: string) => [
 ];
 
 describe('recordings and transcriptions', () => {
-  it('are deleted with their files when they are past their retention, which the log counts', async () => {
+  it('are deleted with their files when their retention has ended, and counted in the log', async () => {
     const stage = await prepare();
     const { store, folder } = stage;
     await record(store, 'stuck', { filepath: 'stuck.mp4', bucket: 'elsewhere', at: Date.now() - 9 * DAY_MS });
@@ -87,7 +87,7 @@ describe('recordings and transcriptions', () => {
     expect(JSON.stringify(logLines)).not.toContain('secret-old');
   });
 
-  it('are kept without a retention, as long as one of them has none', async () => {
+  it('are kept when one of them has no retention', async () => {
     const stage = await prepare();
     await make(stage, 'old', 5000);
     const { logLines } = await serve(stage.folder, { TRANSCRIPT_RETENTION: '3650' });

@@ -25,7 +25,7 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
 }
 
 describe('the service', () => {
-  it('says that it runs, its version, and that no add-on does', async () => {
+  it('reports that it runs, its version, and that no add-on does', async () => {
     const answer = await (await start()).call('GET', '/v1/health', { signing: false });
     expect(answer.json).toEqual({
       status: 'ok',
@@ -38,7 +38,7 @@ describe('the service', () => {
     });
   });
 
-  it('answers what needs an absent add-on with its profile', async () => {
+  it('responds to requests that need an absent add-on with its profile', async () => {
     const service = await start();
     for (const [path, profile] of [
       ['/v1/rooms/demo/transcription/start', 'stt-live'],
@@ -52,7 +52,7 @@ describe('the service', () => {
     }
   });
 
-  it('says where it cannot listen, and leaves nothing open', async () => {
+  it('reports that it cannot listen, and leaves nothing open', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     cleanUps.push(() => taken.close());
@@ -117,7 +117,7 @@ describe('the service', () => {
 });
 
 describe('metrics', () => {
-  it('count by method, route pattern and status, and carry no names', async () => {
+  it('count by method, route pattern and status, and have no names', async () => {
     const service = await start();
     await service.call('GET', '/v1/rooms/very-private-room');
     await service.call('GET', '/v1/nothing/very-private-room');
@@ -149,7 +149,7 @@ describe('metrics', () => {
     await expect(fetch(`http://127.0.0.1:${port}/metrics`)).rejects.toThrow();
   });
 
-  it('are none when they are off', async () => {
+  it('are not served when they are off', async () => {
     const service = await start({ METRICS: 'off' });
     expect((await service.call('GET', '/metrics')).status).toBe(404);
   });

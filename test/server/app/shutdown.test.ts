@@ -38,7 +38,7 @@ const HEALTH = 'GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('a service that closes', () => {
   it(
-    'answers what is under way, and then is gone at once',
+    'responds to running requests, and then closes at once',
     async () => {
       const holding = holdable();
       const service = await startAt(await startScriptedMediaServer(holding.script));
@@ -56,7 +56,7 @@ describe('a service that closes', () => {
     BEFORE_THE_DEADLINE,
   );
 
-  it('refuses a further request on a connection that is still open, as a problem', async () => {
+  it('rejects a further request on an open connection, with a problem', async () => {
     const holding = holdable();
     const service = await startAt(await startScriptedMediaServer(holding.script));
     const connection = await openTo(service);
@@ -77,7 +77,7 @@ describe('a service that closes', () => {
   });
 
   it(
-    'takes no new connections and lets go of idle ones',
+    'accepts no new connections and closes idle ones',
     async () => {
       const service = await startAt(await startScriptedMediaServer(answerEmpty));
       const used = await openTo(service);
@@ -91,14 +91,14 @@ describe('a service that closes', () => {
     BEFORE_THE_DEADLINE,
   );
 
-  it('is closed once, however often it is asked', async () => {
+  it('closes once, however often it is called', async () => {
     const service = await startAt(await startScriptedMediaServer(answerEmpty));
     await Promise.all([service.stop(), service.stop()]);
     await service.stop();
     expect(service.logLines.filter((line) => line.level === 'error')).toEqual([]);
   });
 
-  it('is closed after 10 s, even with a request that hangs, and leaves nothing open', async () => {
+  it('closes after 10 s, even with a request that hangs, and leaves nothing open', async () => {
     const mediaServer = await startScriptedMediaServer(neverAnswer);
     const service = await startAt(mediaServer);
     const hanging = await openTo(service);

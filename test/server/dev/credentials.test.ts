@@ -16,7 +16,7 @@ async function project(): Promise<string> {
 }
 
 describe('the credentials of development', () => {
-  it('are made once, for their owner alone', async () => {
+  it('are generated once, for their owner alone', async () => {
     const dataDir = join(await project(), '.rtc');
     const made = await developmentCredentials({}, dataDir);
     expect(made.areNew).toBe(true);
@@ -24,7 +24,7 @@ describe('the credentials of development', () => {
     expect(await developmentCredentials({}, dataDir)).toEqual({ ...made, areNew: false });
   });
 
-  it('are two pairs: a participant of the media server learns nothing of the secret of our API', async () => {
+  it("are two pairs, so that the media server's pair reveals nothing of our API's", async () => {
     const { service, mediaServer } = await developmentCredentials({}, await project());
     expect(service.apiKey).not.toBe(mediaServer.apiKey);
     expect(service.apiSecret).not.toBe(mediaServer.apiSecret);
@@ -44,7 +44,7 @@ describe('the credentials of development', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('take the pairs of the environment, and store neither of them', async () => {
+  it('use the pairs of the environment, and store neither of them', async () => {
     const dataDir = await project();
     const service = { API_KEY: 'a', API_SECRET: 'secret-of-the-service' };
     const mediaServer = { LIVEKIT_API_KEY: 'b', LIVEKIT_API_SECRET: 'secret-of-livekit' };
@@ -58,20 +58,20 @@ describe('the credentials of development', () => {
     expect(await readFile(join(dataDir, 'credentials.json'), 'utf8')).not.toContain('secret-of-the-service');
   });
 
-  it('refuse half a pair by name', async () => {
+  it('reject half a pair by name', async () => {
     const half = { LIVEKIT_API_KEY: 'b' };
     await expect(developmentCredentials(half, await project())).rejects.toThrow(
       'Only one of LIVEKIT_API_KEY and LIVEKIT_API_SECRET is set. Set both or neither.',
     );
   });
 
-  it('stay out of the history of the project that the default folder lies in', async () => {
+  it('are ignored by git in a project with the default folder', async () => {
     const dataDir = join(await project(), '.rtc');
     await developmentCredentials({}, dataDir);
     expect(await readFile(join(dataDir, '.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('leave what is ignored already as it is', async () => {
+  it('leave an existing .gitignore as it is', async () => {
     const dataDir = join(await project(), '.rtc');
     await mkdir(dataDir);
     await writeFile(join(dataDir, '.gitignore'), 'mine\n');
@@ -79,7 +79,7 @@ describe('the credentials of development', () => {
     expect(await readFile(join(dataDir, '.gitignore'), 'utf8')).toBe('mine\n');
   });
 
-  it('have nothing ignored in a folder that was chosen: it may be a project itself', async () => {
+  it('add no .gitignore to a folder that was chosen, because it may be a project itself', async () => {
     const dataDir = await project();
     await developmentCredentials({}, dataDir);
     expect(await readdir(dataDir)).toEqual(['credentials.json']);

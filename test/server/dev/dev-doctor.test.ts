@@ -37,7 +37,7 @@ async function doctorOf(media: string): Promise<{ readonly code: number | null; 
 }
 
 describe('rtc doctor on a new rtc dev', { timeout: 60_000 }, () => {
-  it('notes that no stream comes to the embedded media server, and finds nothing wrong', async () => {
+  it('notes that the embedded media server receives no streams, and finds no error', async () => {
     const { code, checks } = await doctorOf('embedded');
     expect(code).toBe(0);
     expect(checks.filter(({ status }) => status !== 'ok')).toEqual([
@@ -50,7 +50,7 @@ describe('rtc doctor on a new rtc dev', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it('notes that there is neither recorder nor ingress worker, and finds nothing wrong', async () => {
+  it('notes that there is neither recorder nor ingress worker, and finds no error', async () => {
     const { code, checks } = await doctorOf('livekit');
     expect(code).toBe(0);
     expect(

@@ -64,7 +64,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('rtc dev', { timeout: 60_000 }, () => {
-  it('ends in order when the shell that npm started it in is gone', async () => {
+  it('ends in order when the shell in which npm started it is gone', async () => {
     // As npm does: a shell that stays between, and the name of the script in the environment.
     const script = `"${process.execPath}" "${LAUNCHER}" dev --media livekit --without stt-live,stt-post; true`;
     const dev = await startDev('/bin/sh', ['-c', script], { npm_lifecycle_event: 'start' });

@@ -71,7 +71,7 @@ const isAlive = ({ pid }: Process): boolean => {
 const IS_UP = /The service is up[\s\S]*Ctrl-C/;
 
 describe('rtc dev', () => {
-  it('starts a worker again that ends, and everything else goes on', async () => {
+  it('restarts a worker that ends, while everything else continues', async () => {
     const dev = await startDev('restarted', { environment: { A_SECRET: 'hunter2' } });
     await dev.seen(IS_UP);
     const before = processesOf('restarted');
@@ -99,7 +99,7 @@ describe('rtc dev', () => {
     expect(existsSync(join(folder, 'restarted', 'dev-processes.json'))).toBe(false);
   }, 60_000);
 
-  it('leaves nothing behind when it is killed, and comes up again', async () => {
+  it('leaves no process behind when it is killed, and starts again', async () => {
     const killed = await startDev('killed');
     await killed.seen(IS_UP);
     const started = processesOf('killed');
@@ -112,7 +112,7 @@ describe('rtc dev', () => {
     await again.ended;
   }, 60_000);
 
-  it('ends what it started when it is killed and nobody comes after it', async () => {
+  it('ends its children when it is killed and not started again', async () => {
     const killed = await startDev('alone');
     await killed.seen(IS_UP);
     const started = processesOf('alone');
@@ -121,7 +121,7 @@ describe('rtc dev', () => {
     await vi.waitUntil(() => started.filter(isAlive).length === 0, 20_000);
   }, 60_000);
 
-  it('leaves a data directory to the one that runs on it', async () => {
+  it('leaves a data directory to the server that runs on it', async () => {
     const first = await startDev('shared');
     await first.seen(IS_UP);
     const started = processesOf('shared');
@@ -149,7 +149,7 @@ describe('rtc dev', () => {
     }
   }, 60_000);
 
-  it('starts speech to text and a recorder by itself where they can be, and ends them in order', async () => {
+  it('starts speech to text and a recorder if possible, and ends them in order', async () => {
     const dev = await startDev('all', { argv: ['--json'], environment: { EGRESS_PROGRAM: FAKE_EGRESS } });
     await dev.seen(/"addOns"/);
     const started = processesOf('all');
@@ -166,7 +166,7 @@ describe('rtc dev', () => {
     expect(readFileSync(join(folder, 'all', 'egress.log'), 'utf8')).toContain('ended by SIGINT');
   }, 60_000);
 
-  it('comes up without speech to text where no model is installed, and says how to install one', async () => {
+  it('starts without speech to text when no model is installed, and says how to install one', async () => {
     const cache = await cacheWithoutModels();
     const dev = await startDev('modelless-start', { argv: ['--without', 'recorder'], cache });
     await dev.seen(IS_UP);
@@ -178,7 +178,7 @@ describe('rtc dev', () => {
     );
   }, 60_000);
 
-  it('says what a worker that cannot start is missing, and what to do', async () => {
+  it('reports what a worker that cannot start is missing, and what to do', async () => {
     const dev = await startDev('without-ffmpeg', { environment: { STT_FFMPEG: '/nowhere/ffmpeg' } });
     const { code, stderr } = await dev.ended;
     expect(code).toBe(1);
@@ -186,7 +186,7 @@ describe('rtc dev', () => {
     expect(stderr).toMatch(/^Next: +install ffmpeg, or set STT_FFMPEG/m);
   }, 60_000);
 
-  it('says which model to install before it starts anything', async () => {
+  it('names the model to install before it starts anything', async () => {
     const dev = await startDev('modelless', { cache: join(folder, 'empty-cache') });
     const { code, stderr } = await dev.ended;
     expect({ code, stderr }).toMatchObject({

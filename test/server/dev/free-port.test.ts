@@ -6,7 +6,7 @@ import { freePort } from '../../support/parts/run-part.ts';
 
 const HOST = '127.0.0.1';
 
-it('two that want a port at the same moment get two, until the first gives its own away', async () => {
+it('two callers that want a port at the same moment get different ones until the first releases its own', async () => {
   const wanted = await freePort();
   const [first, second] = await Promise.all([holdFreePort(wanted, HOST), holdFreePort(wanted, HOST)]);
   expect(new Set([first.port, second.port]).size).toBe(2);
@@ -17,7 +17,7 @@ it('two that want a port at the same moment get two, until the first gives its o
   await second.release();
 });
 
-it('who connects to a port that is held is turned away', async () => {
+it('a connection to a held port is closed', async () => {
   const held = await holdFreePort(await freePort(), HOST);
   const socket = connect(held.port, HOST);
   socket.resume();

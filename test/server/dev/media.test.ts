@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startMedia } from '../../../src/server/dev/media.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 
-it('begins no build of LiveKit where there is no Go, and says what is missing', async () => {
+it('rtc dev does not build LiveKit without Go, and names what is missing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-dev-media-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const told: string[] = [];

@@ -20,21 +20,24 @@ it.each([
     'rediss://rtc:p%40ss@redis.example:6390/3',
     { address: 'redis.example:6390', username: 'rtc', password: 'p@ss', db: 3, use_tls: true },
   ],
-])('%s is told to the media server whole', async (url, expected) => {
+])('the Redis address %s is passed to the media server completely', async (url, expected) => {
   const redis = await start(url);
   expect(redis && livekitRedis(redis.url)).toEqual(expected);
 });
 
-it('is shown without its password', async () => {
+it('the Redis address is shown without its password', async () => {
   const redis = await start('redis://:hunter2@localhost:6379');
   expect(redis && addressOf(redis.url)).toBe('localhost:6379');
 });
 
-it.each(['localhost:6379', 'http://localhost', 'hunter2'])('%s is refused, and not repeated', async (url) => {
-  const failure = await start(url).then(
-    () => '',
-    (error: Error) => error.message,
-  );
-  expect(failure).toMatch(/^REDIS_URL must be of the form redis:/);
-  expect(failure).not.toContain(url);
-});
+it.each(['localhost:6379', 'http://localhost', 'hunter2'])(
+  'the Redis address %s is rejected, and not repeated',
+  async (url) => {
+    const failure = await start(url).then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    expect(failure).toMatch(/^REDIS_URL must be of the form redis:/);
+    expect(failure).not.toContain(url);
+  },
+);

@@ -8,14 +8,14 @@ function logAt(level: string) {
 }
 
 describe('the log on a terminal', () => {
-  it('has a line for a request', () => {
+  it('has a line for each request', () => {
     const { log, lines } = logAt('info');
     const request = { requestId: 'r1', method: 'GET', route: '/v1/rooms', status: 200, durationMs: 3.4 };
     log.info(request, 'request answered');
     expect(lines).toEqual(['09:30:00  GET    200     3 ms  /v1/rooms\n']);
   });
 
-  it('has what else is logged in words, with its fields and the error', () => {
+  it('has other messages in words, with their fields and the error', () => {
     const { log, lines } = logAt('info');
     log.warn({ code: 'x', err: new Error('no connection') }, 'a call failed');
     log.info({}, 'listening');
@@ -39,7 +39,7 @@ describe('the log on a terminal', () => {
     }
   });
 
-  it('obeys no control character', () => {
+  it('escapes control characters', () => {
     const { log, lines } = logAt('info');
     log.error({ err: new Error('a\u001b[2Jb\u202ec\n') }, 'bad');
     expect(lines).toEqual(['09:30:00  error: bad: a?[2Jb?c?\n']);

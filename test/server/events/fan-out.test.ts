@@ -68,7 +68,7 @@ async function countAll(): Promise<readonly number[]> {
 
 const isDone = () => store.fanOuts.isAnyOpen().then((isOpen) => !isOpen);
 
-it('stores the first thousand deliveries of an event with it, and the others in turns with other writers', async () => {
+it('a fan-out stores the first thousand deliveries of an event with it, and the others in turns with other writers', async () => {
   await append('one');
   expect(dispatched).toHaveLength(MAX_DELIVERIES_PER_COMMIT);
   const places = new Set<string | null>();
@@ -86,7 +86,7 @@ it('stores the first thousand deliveries of an event with it, and the others in 
   expect(new Set(dispatched.map(({ webhook }) => webhook.id)).size).toBe(WEBHOOKS);
 });
 
-it('lets events that come meanwhile wait, so that each webhook gets them in their order', async () => {
+it('a fan-out delays later events, so that each webhook gets them in order', async () => {
   await append('one', 'two');
   await append('three');
   expect(dispatched).toHaveLength(MAX_DELIVERIES_PER_COMMIT);
@@ -101,7 +101,7 @@ it('lets events that come meanwhile wait, so that each webhook gets them in thei
   expect(positions).toEqual(positions.toSorted());
 });
 
-it('goes on with what another process has left', async () => {
+it('a fan-out continues after another process has died', async () => {
   const other = await ground.open();
   await appendEvents({ ...deps, store: other, dispatcher: NO_DISPATCHER }, async (_store, appender) => {
     const domainEvent = {
@@ -116,7 +116,7 @@ it('goes on with what another process has left', async () => {
   expect(await countAll()).toEqual([1]);
 });
 
-it('goes on where a webhook was deleted, and drops what belongs to no event', async () => {
+it('a fan-out continues after a webhook was deleted, and drops deliveries without an event', async () => {
   await append('one');
   await store.webhooks.delete(idOf(MAX_DELIVERIES_PER_COMMIT - 1), 1);
   await store.fanOuts.insert([{ eventId: 'gone', createdAt: 1, afterCreatedAt: null, afterId: null }]);

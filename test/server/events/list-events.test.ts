@@ -90,7 +90,7 @@ describe('readers who wait for the same events', () => {
 });
 
 describe('readers who come back after each event', () => {
-  it('cost the reads of one reader, however many they are', async () => {
+  it('cause the reads of one reader, however many they are', async () => {
     let reads = 0;
     const counted = <Arguments extends unknown[], Value>(read: (...args: Arguments) => Promise<Value>) => {
       return (...args: Arguments): Promise<Value> => {
@@ -133,14 +133,14 @@ describe('readers who come back after each event', () => {
 });
 
 describe('the latest cursor', () => {
-  it('gives nothing of what was, and a cursor that what comes follows', async () => {
+  it('returns no earlier events, and a cursor for later ones', async () => {
     const { ids, nextCursor } = await read({ cursor: LATEST_CURSOR });
     expect(ids).toEqual([]);
     await happen('after');
     expect((await read({ cursor: nextCursor })).ids).toEqual(['after']);
   });
 
-  it('waits for the first event to come where it is asked to', async () => {
+  it('waits for the next event on request', async () => {
     const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
     await expect.poll(() => clock.sleeping).toBe(1);
     await happen('after');
@@ -158,7 +158,7 @@ describe('the latest cursor', () => {
     expect((await waiting).ids).toEqual(['after']);
   });
 
-  it('waits no longer than it is asked to', async () => {
+  it('waits no longer than requested', async () => {
     const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
     await expect.poll(() => clock.sleeping).toBe(1);
     clock.advance(20_000);
@@ -168,7 +168,7 @@ describe('the latest cursor', () => {
     expect((await read({ cursor: nextCursor })).ids).toEqual(['after']);
   });
 
-  it('waits no longer although the clock is set back meanwhile', async () => {
+  it('waits no longer although the clock was set back in the meantime', async () => {
     const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 5 });
     await expect.poll(() => clock.sleeping).toBe(1);
     clock.setBack(3_600_000);

@@ -12,8 +12,8 @@ afterEach(async () => {
 const START = 1_767_225_600_000;
 const DAY_MS = 86_400_000;
 
-describe('what is past its retention', () => {
-  it('goes in the next round, and nothing that is younger or still pending', async () => {
+describe('an event whose retention has ended', () => {
+  it('is deleted in the next round, and nothing that is younger or still pending', async () => {
     const clock = new ManualClock(START);
     const stage = await setStage({ clock });
     cleanUps.push(stage.close);

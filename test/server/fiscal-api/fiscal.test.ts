@@ -34,7 +34,7 @@ const raw = (method: string, path: string, init: RequestInit = {}) =>
   fetch(service.url + path, { ...init, method });
 
 describe('POST /cf', () => {
-  it('generates a code, and answers nothing else', async () => {
+  it('generates a code, and returns nothing else', async () => {
     const answer = await post(MARIO);
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe(JSON_UTF8);
@@ -52,11 +52,11 @@ describe('POST /cf', () => {
     ['a province of any case', { province: 'rm' }],
     ['a gender of any case', { gender: 'm' }],
     ['fields that it does not know', { height: 180, mother: { name: 'Anna' } }],
-  ])('takes %s', async (_what, change) => {
+  ])('accepts %s', async (_what, change) => {
     expect((await post({ ...MARIO, ...change })).json).toEqual({ cf: CODE });
   });
 
-  it('puts the country in place of the city for a birth abroad', async () => {
+  it('accepts the country in place of the city for a birth abroad', async () => {
     const abroad = { ...MARIO, gender: 'F', day: 31, city: 'Francia', province: 'EE', month: 12 };
     expect((await post(abroad)).json).toEqual({ cf: 'RSSMRA80T71Z110V' });
   });
@@ -80,7 +80,7 @@ describe('POST /cf', () => {
     expect(Object.keys(errors)).toEqual(['name', 'surname', 'gender', 'day', 'month', 'year', 'city']);
   });
 
-  it('takes a name of 256 characters', async () => {
+  it('accepts a name of 256 characters', async () => {
     const answer = await post({ ...MARIO, surname: `Rossi${'a'.repeat(251)}` });
     expect((answer.json as { cf: string }).cf).toMatch(/^RSSMRA/);
   });
@@ -113,32 +113,32 @@ describe('POST /cf', () => {
     ['a surname of 257 characters', { surname: 'R'.repeat(257) }, ['surname']],
     ['a city of half a million', { city: 'è'.repeat(500_000) }, ['city']],
     ['several faults', { name: '', gender: '?', day: 99, city: 'Xyz' }, ['name', 'gender', 'day', 'city']],
-  ])('refuses %s by its field', async (_what, change, fields) => {
+  ])('rejects %s by its field', async (_what, change, fields) => {
     const answer = await post({ ...MARIO, ...change });
     expect(answer.status).toBe(400);
     expect(answer.headers['content-type']).toBe(JSON_UTF8);
     expect(Object.keys((answer.json as { errors: object }).errors)).toEqual(fields);
   });
 
-  it('calls the fields as the request does', async () => {
+  it('names the fields like the request', async () => {
     const answer = await post({ ...MARIO, gender: 'X' });
     expect(answer.json).toMatchObject({ errors: { gender: 'the gender must be F or M' } });
     const missing = await post({ ...MARIO, gender: '' });
     expect(missing.json).toMatchObject({ errors: { gender: 'the gender is missing' } });
   });
 
-  it('takes a birth of today by the clock of Italy', async () => {
+  it('accepts a birth of today by the clock of Italy', async () => {
     expect((await post({ ...MARIO, year: 2026, month: 6, day: 15 })).status).toBe(200);
   });
 
-  it('lists the places that an ambiguous name means', async () => {
+  it('lists the places that an ambiguous name may mean', async () => {
     const answer = await post({ ...MARIO, city: 'Castro', province: undefined });
     expect(answer.status).toBe(400);
     const { candidates } = answer.json as { candidates: { province: string }[] };
     expect(candidates.map(({ province }) => province)).toEqual(['BG', 'LE']);
   });
 
-  it('suggests places for a slip', async () => {
+  it('suggests places for a typing error', async () => {
     const answer = await post({ ...MARIO, city: 'Millano', province: 'MI' });
     const { suggestions } = answer.json as { suggestions: object[] };
     expect(suggestions[0]).toEqual({ code: 'F205', belfiore_code: 'F205', province: 'MI', name: 'MILANO' });
@@ -151,7 +151,7 @@ describe('POST /cf', () => {
     ['cut JSON', '{"name":"Mario"', 400],
     ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff]), 400],
     ['more than the limit', `{"name":"${'x'.repeat(1024 * 1024)}"}`, 413],
-  ])('refuses %s in its own shape', async (_what, body, status) => {
+  ])('rejects %s with an error in its own format', async (_what, body, status) => {
     const answer = await service.call('POST', '/cf', {
       signing: false,
       body,
@@ -161,7 +161,7 @@ describe('POST /cf', () => {
     expect(Object.keys(answer.json)).toEqual(['name', 'message', 'code']);
   });
 
-  it('refuses a body of another type in its own shape', async () => {
+  it('rejects a body of another type with an error in its own format', async () => {
     const answer = await service.call('POST', '/cf', {
       signing: false,
       body: 'name=Mario',
@@ -185,19 +185,19 @@ describe('GET /cf/{fiscal_code}', () => {
     cf: CODE,
   };
 
-  it('answers the ten fields, in order, and no other', async () => {
+  it('returns the ten fields, in order, and no other', async () => {
     const answer = await get(`/cf/${CODE}`);
     expect(answer.status).toBe(200);
     expect(answer.text).toBe(JSON.stringify(DECODED));
     expect(answer.headers['content-type']).toBe(JSON_UTF8);
   });
 
-  it('reads a code in lower case, and one with omocodia', async () => {
+  it('decodes a code in lower case, and one with omocodia', async () => {
     expect((await get(`/cf/${CODE.toLowerCase()}`)).json).toEqual(DECODED);
     expect((await get('/cf/RSSMRA80B01H50ML')).json).toEqual({ ...DECODED, cf: 'RSSMRA80B01H50ML' });
   });
 
-  it('answers more where details are asked for', async () => {
+  it('returns more with details', async () => {
     const { details, ...rest } = (await get('/cf/RSSMRA80B01H50ML?details=true')).json as {
       details: object;
     };
@@ -221,14 +221,14 @@ describe('GET /cf/{fiscal_code}', () => {
     'RSSMRA80B01H501%00',
     'RSSMRA80B01H501%F0%9F%98%80',
     '..%2F..%2Fetc',
-  ])('refuses %s as the specification says', async (code) => {
+  ])('rejects %s as specified', async (code) => {
     const answer = await get(`/cf/${code}`);
     expect(answer.status).toBe(400);
     expect(answer.headers['content-type']).toBe(JSON_UTF8);
     expect(answer.json).toEqual(INVALID);
   });
 
-  it('tells what is wrong where details are asked for', async () => {
+  it('explains an invalid code with details', async () => {
     const answer = await get('/cf/RSSMRA80B01H501X?details=true');
     expect(answer.json).toMatchObject({
       ...INVALID,
@@ -238,7 +238,7 @@ describe('GET /cf/{fiscal_code}', () => {
 });
 
 describe('GET /cf/omocodie/{fiscal_code}', () => {
-  it.each([CODE, 'RSSMRA80B01H50ML'])('answers the other 127 forms of %s', async (code) => {
+  it.each([CODE, 'RSSMRA80B01H50ML'])('returns the other 127 forms of %s', async (code) => {
     const answer = await get(`/cf/omocodie/${code}`);
     const forms = answer.json as string[];
     expect(new Set(forms).size).toBe(127);
@@ -246,7 +246,7 @@ describe('GET /cf/omocodie/{fiscal_code}', () => {
     expect(forms[0]).toBe(code === CODE ? 'RSSMRA80B01H50ML' : CODE);
   });
 
-  it('refuses an invalid code', async () => {
+  it('rejects an invalid code', async () => {
     const answer = await get('/cf/omocodie/nonsense');
     expect([answer.status, answer.json]).toEqual([400, INVALID]);
   });
@@ -255,7 +255,7 @@ describe('GET /cf/omocodie/{fiscal_code}', () => {
 describe('POST /cf with details', () => {
   const withDetails = (body: unknown) => service.call('POST', '/cf?details=true', { signing: false, body });
 
-  it('tells the place that was chosen, its dates and why', async () => {
+  it('returns the chosen place, its dates and the reason', async () => {
     const answer = await withDetails({ ...MARIO, city: 'Mestre', province: 'VE', year: 1970 });
     expect(answer.json).toEqual({
       cf: 'RSSMRA70B01L736R',
@@ -275,7 +275,7 @@ describe('POST /cf with details', () => {
     });
   });
 
-  it('takes people without a surname or a given name when that is said', async () => {
+  it('accepts people without a surname or a given name when that is stated', async () => {
     expect((await post({ ...MARIO, surname: '', noSurname: true })).json).toMatchObject({
       cf: expect.stringMatching(/^XXXMRA/),
     });
@@ -290,13 +290,13 @@ describe('POST /cf with details', () => {
     });
   });
 
-  it('lists both places of a name that one had and the other has as a former one', async () => {
+  it('lists both places of a name that is current for one and former for the other', async () => {
     const answer = await post({ ...MARIO, city: 'Fiume', province: '', year: 1960 });
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ candidates: [{ code: 'D621' }, { code: 'D620' }] });
   });
 
-  it('says in which province a place is, and which state a foreign city is in', async () => {
+  it('names the province of a place, and the state of a foreign city', async () => {
     expect((await post({ ...MARIO, province: 'MI' })).json).toMatchObject({
       errors: { city: 'no place of this name was ever in that province; there is one in RM' },
     });
@@ -310,7 +310,7 @@ describe('POST /cf with details', () => {
 describe('POST /cf/match', () => {
   const match = (body: unknown) => service.call('POST', '/cf/match', { signing: false, body });
 
-  it('tells that the code is that of the person', async () => {
+  it('confirms that the code is that of the person', async () => {
     const answer = await match({ cf: CODE, ...MARIO });
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
     expect(answer.json).toEqual({
@@ -327,7 +327,7 @@ describe('POST /cf/match', () => {
     });
   });
 
-  it('tells which part differs, also with 200', async () => {
+  it('names the part that differs, also with 200', async () => {
     const answer = await match({ cf: CODE, ...MARIO, surname: 'Bianchi' });
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({
@@ -336,7 +336,7 @@ describe('POST /cf/match', () => {
     });
   });
 
-  it('refuses an invalid code and bad data, both at once', async () => {
+  it('reports an invalid code and invalid data at once', async () => {
     const answer = await match({ ...MARIO, cf: 'RSSMRA80B01H501X', gender: '' });
     expect([answer.status, answer.json]).toEqual([
       400,
@@ -364,12 +364,12 @@ describe('GET /cf/check/{fiscal_code}', () => {
     ['%20', { valid: false, kind: null, reason: 'characters' }],
     ['%F0%9F%98%80', { valid: false, kind: null, reason: 'characters' }],
     ['00743110157', { valid: false, kind: 'vat', reason: 'vat-number' }],
-  ])('answers 200 for %s', async (code, expected) => {
+  ])('returns 200 for %s', async (code, expected) => {
     const answer = await get(`/cf/check/${code}`);
     expect([answer.status, answer.json]).toEqual([200, expected]);
   });
 
-  it('refuses a place that came later only with strict=true', async () => {
+  it('rejects a place that came later only with strict=true', async () => {
     // Barletta-Andria-Trani aside, Fonte Nuova (M295) is a comune since 2001.
     const { cf } = (await post({ ...MARIO, city: 'M295', province: '' })).json as { cf: string };
     expect((await get(`/cf/check/${cf}`)).json).toEqual({ valid: true, kind: 'person' });
@@ -381,7 +381,7 @@ describe('GET /cf/check/{fiscal_code}', () => {
     });
   });
 
-  it('accepts every Italian tax code with accept=any, and tells its kind', async () => {
+  it('accepts every Italian tax code with accept=any, and returns its kind', async () => {
     expect((await get('/cf/check/00743110157?accept=any')).json).toEqual({ valid: true, kind: 'vat' });
     expect((await get(`/cf/check/${CODE}?accept=any`)).json).toEqual({ valid: true, kind: 'person' });
     expect((await get('/cf/check/00743110158?accept=any')).json).toEqual({
@@ -392,19 +392,19 @@ describe('GET /cf/check/{fiscal_code}', () => {
     expect((await get('/cf/check/00743110157?accept=all')).status).toBe(400);
   });
 
-  it('tells every fault where details are asked for', async () => {
+  it('reports every error with details', async () => {
     const answer = await get('/cf/check/RSSMRA80Z01Z999X?details=true');
     const { faults } = answer.json as { faults: { reason: string }[] };
     expect(faults.map(({ reason }) => reason)).toEqual(['check-character', 'date', 'place']);
   });
 
-  it.each(['strict=1', 'strict=', 'details=yes', 'strict=true&strict=true'])('refuses ?%s', async (query) => {
+  it.each(['strict=1', 'strict=', 'details=yes', 'strict=true&strict=true'])('rejects ?%s', async (query) => {
     const answer = await get(`/cf/check/${CODE}?${query}`);
     expect(answer.status).toBe(400);
     expect(Object.keys((answer.json as { errors: object }).errors)).toEqual([query.split('=')[0]]);
   });
 
-  it('ignores parameters that it does not know', async () => {
+  it('ignores unknown parameters', async () => {
     expect((await get(`/cf/check/${CODE}?utm_source=x`)).status).toBe(200);
   });
 });
@@ -458,7 +458,7 @@ describe('/it', () => {
     expect([crespellano?.code, crespellano?.belfiore_code]).toEqual(['D158', 'M320']);
   });
 
-  it('tells the dates of each record, and lists those of a date or of today', async () => {
+  it('has the dates of each record, and lists those of a date or of today', async () => {
     const list = async (query: string) =>
       (await get(`/it/cities/RM${query}`)).json as { name: string; current: boolean; to: string | null }[];
     const [all, current] = [await list(''), await list('?current=true')];
@@ -471,7 +471,7 @@ describe('/it', () => {
     expect((await get('/it/cities/RM?current=yes')).status).toBe(400);
   });
 
-  it('hands a list out in pages, each with the address of the next', async () => {
+  it('returns a list in pages, each with the address of the next', async () => {
     const first = await get('/it/cities/RM?current=true&limit=100');
     expect((first.json as object[]).length).toBe(100);
     const link = /^<(.+)>; rel="next"$/.exec(String(first.headers.link ?? ''))?.[1] ?? '';
@@ -480,7 +480,7 @@ describe('/it', () => {
     expect([(last.json as object[]).length, last.headers.link]).toEqual([21, undefined]);
   });
 
-  it('searches for places as one types, with their history', async () => {
+  it('searches places during typing, with their history', async () => {
     const found = async (query: string) => (await get(`/it/places?${query}`)).json as { name: string }[];
     expect((await found('q=san%20giu&limit=2')).map(({ name }) => name)).toEqual([
       'SAN GIULIANO MILANESE',
@@ -499,7 +499,7 @@ describe('/it', () => {
     expect((await get('/it/places?q=roma&date=yesterday')).status).toBe(400);
   });
 
-  it('answers 304 to a caller that has the same version, and compresses for one that takes gzip', async () => {
+  it('responds with 304 to a caller that has the same version, and compresses for one that accepts gzip', async () => {
     const plain = await raw('GET', '/it/cities/RM', { headers: { 'accept-encoding': 'identity' } });
     const etag = plain.headers.get('etag') ?? '';
     expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([
@@ -521,7 +521,7 @@ describe('/it', () => {
     expect(records.every((record) => record.province === province)).toBe(true);
   });
 
-  it.each(['XX', 'R', 'ROMA', '%00%01', '12'])('knows no province %s', async (province) => {
+  it.each(['XX', 'R', 'ROMA', '%00%01', '12'])('has no province %s', async (province) => {
     const answer = await get(`/it/cities/${province}`);
     expect([answer.status, answer.json]).toEqual([
       404,
@@ -529,14 +529,14 @@ describe('/it', () => {
     ]);
   });
 
-  it('answers postal codes as integers, those of Rome too', async () => {
+  it('returns postal codes as integers, those of Rome too', async () => {
     const caps = (await get('/it/caps/RM/Roma')).json as number[];
     expect(caps[0]).toBe(118);
     expect(caps.every(Number.isInteger)).toBe(true);
     expect((await get('/it/caps/rm/ROMA')).json).toEqual(caps);
   });
 
-  it('answers the postal codes of the comune that holds a former one', async () => {
+  it('returns the postal codes of the comune that holds a former one', async () => {
     expect((await get('/it/caps/BO/Crespellano')).json).toEqual((await get('/it/caps/BO/Valsamoggia')).json);
   });
 
@@ -547,12 +547,12 @@ describe('/it', () => {
     ['a city of another province', '/it/caps/MI/Roma', 404, ['name', 'message', 'code', 'suggestions']],
     ['a state', '/it/caps/EE/Francia', 404, ['name', 'message', 'code']],
     ['an ambiguous name', '/it/caps/TN/San%20Martino', 400, ['name', 'message', 'code', 'candidates']],
-  ])('refuses %s', async (_what, path, status, fields) => {
+  ])('rejects %s', async (_what, path, status, fields) => {
     const answer = await get(path);
     expect([answer.status, Object.keys(answer.json)]).toEqual([status, fields]);
   });
 
-  it('may be kept by caches, unlike the codes of people', async () => {
+  it('may be cached, unlike the codes of people', async () => {
     expect((await get('/it/regions')).headers['cache-control']).toBe('public, max-age=86400');
     const ofPeople = [
       await get(`/cf/check/${CODE}`),
@@ -575,7 +575,7 @@ describe('errors and pages of other origins', () => {
     ['GET', '/it/', 404, 'NotFound'],
     ['GET', '/cf/%zz', 400, 'BadRequest'],
     ['GET', `/cf/${'A'.repeat(1500)}`, 414, 'URITooLong'],
-  ])('answers %s %s by %i %s in the shape of the fiscal API', async (method, path, code, name) => {
+  ])('respond to %s %s with %i %s in the format of the fiscal API', async (method, path, code, name) => {
     const answer = await raw(method, path);
     expect(answer.status).toBe(code);
     expect(answer.headers.get('content-type')).toBe(JSON_UTF8);
@@ -583,19 +583,19 @@ describe('errors and pages of other origins', () => {
     expect(await answer.json()).toEqual({ name, message: expect.stringMatching(/./), code });
   });
 
-  it.each(['/cfx', '/items', '/v1/cf'])('leaves %s to problems', async (path) => {
+  it.each(['/cfx', '/items', '/v1/cf'])('leave %s to problems', async (path) => {
     const answer = await raw('GET', path);
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('lets any page call, and read the limits', async () => {
+  it('allow any page to call, and to read the limits', async () => {
     const answer = await raw('GET', `/cf/${CODE}`, { headers: { origin: 'https://page.example' } });
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
     expect(answer.headers.get('access-control-expose-headers')).toContain('RateLimit-Remaining');
   });
 
-  it('allows the JSON of a page before it is sent', async () => {
+  it('allow the JSON of a page before it is sent', async () => {
     const answer = await raw('OPTIONS', '/cf', {
       headers: {
         origin: 'https://page.example',
@@ -614,12 +614,15 @@ describe('errors and pages of other origins', () => {
     [`/cf/${CODE}`, 'GET, HEAD, OPTIONS'],
     [`/cf/check/${CODE}`, 'GET, HEAD, OPTIONS'],
     ['/it/regions', 'GET, HEAD, OPTIONS'],
-  ])('names the same methods of %s to who asks and to who takes a wrong one', async (path, allowed) => {
-    expect((await raw('OPTIONS', path)).headers.get('allow')).toBe(allowed);
-    expect((await raw('DELETE', path)).headers.get('allow')).toBe(allowed);
-  });
+  ])(
+    'name the same methods of %s in the preflight and in the error for a wrong method',
+    async (path, allowed) => {
+      expect((await raw('OPTIONS', path)).headers.get('allow')).toBe(allowed);
+      expect((await raw('DELETE', path)).headers.get('allow')).toBe(allowed);
+    },
+  );
 
-  it.each(['/v1/rooms', '/v1/health', '/openapi.json', '/nothing'])('opens %s to no page', async (path) => {
+  it.each(['/v1/rooms', '/v1/health', '/openapi.json', '/nothing'])('open %s to no page', async (path) => {
     const answer = await raw('OPTIONS', path);
     expect(answer.status).not.toBe(204);
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
@@ -650,7 +653,7 @@ describe('the log', () => {
 });
 
 describe('the settings', () => {
-  it('limit each address', async () => {
+  it('limit requests by address', async () => {
     const limited = await startTestService({ environment: { RATE_LIMIT_PUBLIC: '2' } });
     try {
       const answers = await Promise.all(
@@ -665,7 +668,7 @@ describe('the settings', () => {
     }
   });
 
-  it('take /cf and /it away with FISCAL_API=off', async () => {
+  it('remove /cf and /it with FISCAL_API=off', async () => {
     const without = await startTestService({ environment: { FISCAL_API: 'off' } });
     try {
       expect(Object.keys(without.document.paths).filter((path) => /^\/(cf|it)/.test(path))).toEqual([]);
@@ -679,7 +682,7 @@ describe('the settings', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('has the ten endpoints, public, with examples that their schemas accept', () => {
+  it('has the ten endpoints, public, with examples that match their schemas', () => {
     const operations = Object.entries(service.document.paths)
       .filter(([path]) => /^\/(cf|it)\b/.test(path))
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
@@ -697,7 +700,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('gives an example person whose code is the example code', async () => {
+  it('has an example person whose code is the example code', async () => {
     const { paths } = service.document as unknown as {
       paths: { '/cf': { post: { requestBody: { content: { 'application/json': { example: object } } } } } };
     };

@@ -19,7 +19,7 @@ const MARIO = { name: 'Mario', surname: 'Rossi', gender: 'M', day: 1, month: 2, 
 const WRONG = 'RSSMRA80B01H501X';
 
 describe('the language of messages', () => {
-  it('is Italian for a reader of Italian, in every field of a person', async () => {
+  it('is Italian for a caller who accepts Italian, in every field of a person', async () => {
     const bad = { ...MARIO, name: '', gender: 'X', month: 13, city: 'Parigi', province: 'EE' };
     const response = await post('/cf', bad);
     expect([response.status, response.headers['content-language']]).toEqual([400, 'it']);
@@ -80,7 +80,7 @@ describe('the language of messages', () => {
 });
 
 describe('GET /it/caps with details', () => {
-  it('tells of which month the codes are, and of which place', async () => {
+  it('returns the month of the codes, and their place', async () => {
     expect((await get('/it/caps/TR/Terni?details=true')).json).toEqual({
       place: { code: 'L117', belfiore_code: 'L117', province: 'TR', name: 'TERNI' },
       caps: ['05100'],
@@ -89,14 +89,14 @@ describe('GET /it/caps with details', () => {
     });
   });
 
-  it('tells of a code that will replace the others', async () => {
+  it('names a code that will replace the others', async () => {
     const { json } = await get('/it/caps/SU/Decimoputzu?details=true');
     expect(json).toMatchObject({ caps: ['09001', '09010'], replacedBy: '09001' });
   });
 });
 
 describe('GET /it/places', () => {
-  it('finds the comuni of a postal code, also of one of some years ago', async () => {
+  it('finds the comuni of a postal code, also of a former one', async () => {
     const { json } = await get('/it/places?q=05100');
     expect(json).toMatchObject([{ code: 'L117', name: 'TERNI' }]);
     expect((await get('/it/places?q=60130')).json).toMatchObject([{ code: 'A271', name: 'ANCONA' }]);
@@ -121,7 +121,7 @@ describe('errors that any route can have', () => {
     expect(english.json).not.toMatchObject({ message });
   });
 
-  it('are Italian where there is no such path', async () => {
+  it('are Italian for an unknown path', async () => {
     const of = async (language: string) => {
       const response = await fetch(`${service.url}/it/nowhere`, { headers: { 'accept-language': language } });
       return [response.status, response.headers.get('content-language'), (await response.json()) as unknown];

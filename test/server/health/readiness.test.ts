@@ -19,7 +19,7 @@ const mediaServer = (listRooms: () => Promise<readonly never[]>) => ({ listRooms
 const leases = (acquire: () => Promise<boolean>) => ({ leases: { acquire, release: async () => {} } });
 
 describe('the readiness check', () => {
-  it('calls the media server and the database once per second, however often it is asked', async () => {
+  it('calls the media server and the database once per second, however often it is called', async () => {
     const clock = new ManualClock(1000);
     let calls = 0;
     let writes = 0;
@@ -43,7 +43,7 @@ describe('the readiness check', () => {
     expect([calls, writes]).toEqual([2, 2]);
   });
 
-  it('is not ready when the database cannot be written', async () => {
+  it('fails when the database cannot be written', async () => {
     const check = createReadinessCheck({
       clock: new ManualClock(0),
       mediaServer: mediaServer(async () => []),
@@ -52,7 +52,7 @@ describe('the readiness check', () => {
     expect(await check()).toEqual({ ready: false, checks: { mediaServer: true, database: false } });
   });
 
-  it('answers while the media server and the database hang', async () => {
+  it('responds while the media server and the database hang', async () => {
     const check = createReadinessCheck({
       clock: new ManualClock(0),
       mediaServer: mediaServer(never),
@@ -90,7 +90,7 @@ describe('the status of workers', () => {
   });
 });
 
-describe('a service that is told to stop', () => {
+describe('a service that was asked to stop', () => {
   const start = async (delay: string): Promise<{ service: TestService; clock: ManualClock }> => {
     const media = await startScriptedMediaServer(answerEmpty);
     const clock = new ManualClock(Date.now());
@@ -103,7 +103,7 @@ describe('a service that is told to stop', () => {
     return { service, clock };
   };
 
-  it('serves for SHUTDOWN_DELAY while /ready is 503 and connections are told to close', async () => {
+  it('serves requests for SHUTDOWN_DELAY, while /ready is 503 and connections are asked to close', async () => {
     const { service, clock } = await start('5');
     const ready = () => service.call('GET', '/ready', { signing: false });
     expect((await ready()).status).toBe(200);

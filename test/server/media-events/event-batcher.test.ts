@@ -25,7 +25,7 @@ const settled = async (added: readonly Promise<void>[]) =>
   (await Promise.allSettled(added)).map(({ status }) => status);
 
 describe('events of a room that another instance holds', () => {
-  it('wait for it by themselves, while those of other rooms are stored', async () => {
+  it('wait for it separately, while those of other rooms are stored', async () => {
     const stored: string[] = [];
     const release = Promise.withResolvers<void>();
     const isHeld = ({ room }: MediaEvent) => room?.sid === 'RM_held';
@@ -49,8 +49,8 @@ describe('events of a room that another instance holds', () => {
   });
 });
 
-describe('events that come while a commit is under way', () => {
-  it('share the next one, 250 at most, and are acknowledged by it alone', async () => {
+describe('events that arrive during a commit', () => {
+  it('share the next one, 250 at most, and are acknowledged by that commit', async () => {
     const { ingest, commits } = heldStore();
     const [first, ...others] = some(252).map((event) => ingest.add(event));
     let isAcknowledged = false;
@@ -69,7 +69,7 @@ describe('events that come while a commit is under way', () => {
     expect(await settled(others)).toEqual(Array(251).fill('fulfilled'));
   });
 
-  it('do not fail together for the fault of one', async () => {
+  it('do not fail together because of one of them', async () => {
     const { ingest, commits } = heldStore();
     const first = ingest.add(mediaEvent('room_started'));
     const others = some(3).map((event) => ingest.add(event));
@@ -84,7 +84,7 @@ describe('events that come while a commit is under way', () => {
     expect(await settled(others)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('are all refused at once when the store is not there, and not each after its own wait', async () => {
+  it('are all rejected at once when the store does not respond, not each after its own wait', async () => {
     const { ingest, commits } = heldStore();
     const first = ingest.add(mediaEvent('room_started'));
     const others = some(50).map((event) => ingest.add(event));

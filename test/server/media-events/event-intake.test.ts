@@ -25,7 +25,7 @@ describe('the intake of events', () => {
   });
   const refuse = () => expect(intake.ingest(mediaEvent('room_started'))).rejects.toThrow('away');
 
-  it('knows since when events have been refused', async () => {
+  it('remembers since when events have been rejected', async () => {
     expect(intake.refusedSince).toBeUndefined();
     await refuse();
     clock.advance(5_000);
@@ -35,7 +35,7 @@ describe('the intake of events', () => {
     expect([intake.refusedSince, refused]).toEqual([NOW, 2]);
   });
 
-  it('forgets it when a comparison that began after the last of them has ended', async () => {
+  it('forgets rejected events when a comparison that began after the last of them has ended', async () => {
     await refuse();
     clock.advance(5_000);
     await refuse();

@@ -31,8 +31,8 @@ const eventsOf = async (service: TestService) => {
   );
 };
 
-describe('what happens at the real media server', () => {
-  it('while the service is away is reported at its start, tracks included', async () => {
+describe('an event at the real media server', () => {
+  it('is reported at the start when the service was down, tracks included', async () => {
     // Without webhooks: those that LiveKit sends again for 15 s might come before the comparison.
     const livekit = await startLivekit();
     cleanUps.push(livekit.close);
@@ -52,7 +52,7 @@ describe('what happens at the real media server', () => {
       ]);
   });
 
-  it('while the database is away is reported once when it is back, and /ready says since when it is missing', async () => {
+  it('is reported once when the database was down, and /ready says since when events are missing', async () => {
     const database = await createDatabase(await sharedPostgres());
     cleanUps.push(database.close);
     const network = await startNetwork(new URL(database.url));

@@ -64,7 +64,7 @@ describe('rooms of a media server with Redis that was killed and started again',
     await expect.poll(() => eventsOf(service, 'empty')).toEqual(['room_created', 'room_finished']);
   }, 60_000);
 
-  it('lose the participants who do not come back, keep the others, and end when they are empty', async () => {
+  it('lose the participants who do not return, keep the others, and end when they are empty', async () => {
     const { livekit, service, startNode, port, clock } = await startAll();
     const ada = await enter(livekit, 'deserted', 'ada');
     await ada.publishTone();

@@ -110,7 +110,7 @@ const open = (name: string, sid: string, people: readonly Participant[] = [], op
   world.rooms.set(name, { sid, people, openedAt });
 
 describe('comparing with the media server after a start', () => {
-  it('reports what ended while the service was down, marked, with the time when it was found', async () => {
+  it('reports events that ended rooms while the service was down, marked, with the time when they were found', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
     stage.clock.advance(60_000);
     expect(await compare()).toBe(1);
@@ -128,7 +128,7 @@ describe('comparing with the media server after a start', () => {
     expect(await stage.summary()).toHaveLength(7);
   });
 
-  it('reports who left and who came, and counts on from there', async () => {
+  it('reports who left and who joined, and continues the sequence', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
     open('demo', 'RM_1', [present('bob1'), present('cleo1')]);
     stage.clock.advance(60_000);
@@ -139,7 +139,7 @@ describe('comparing with the media server after a start', () => {
     ]);
   });
 
-  it('reports a room that was opened, with its people and its true beginning', async () => {
+  it('reports a room that was opened, with its participants and its true beginning', async () => {
     open('demo', 'RM_9', [present('ada1')]);
     stage.clock.advance(60_000);
     await compare();
@@ -154,7 +154,7 @@ describe('comparing with the media server after a start', () => {
     });
   });
 
-  it('reports a room that was opened again under its name: the end of the one, the beginning of the other', async () => {
+  it('reports a room that was opened again under its name: the end of the first, the beginning of the second', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_2', [present('ada2')]);
     stage.clock.advance(60_000);
@@ -182,7 +182,7 @@ describe('comparing with the media server after a start', () => {
     expect(await stage.summary()).toEqual(['room_created 0 reconciled']);
   });
 
-  it('reports nothing where nothing was missed', async () => {
+  it('reports nothing when nothing was missed', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1', [present('ada1')]);
     stage.clock.advance(60_000);
@@ -190,7 +190,7 @@ describe('comparing with the media server after a start', () => {
     expect(await stage.summary()).toHaveLength(3);
   });
 
-  it('goes on with the other rooms when one cannot be read', async () => {
+  it('continues with the other rooms when one cannot be read', async () => {
     open('bad', 'RM_1', [present('ada1')]);
     open('good', 'RM_2', [present('bob1')]);
     world.failsAt = 'bad';
@@ -199,7 +199,7 @@ describe('comparing with the media server after a start', () => {
     expect((await stage.storedEvents()).map(({ room }) => room.name)).toEqual(['good', 'good', 'good']);
   });
 
-  it('asks a room that could not be read again, although its count does not differ', async () => {
+  it('reads a room again that could not be read, although its count does not differ', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1', [present('ada1', { tracks: [{ sid: 'TR_1' }] })]);
     stage.clock.advance(60_000);
@@ -212,7 +212,7 @@ describe('comparing with the media server after a start', () => {
     expect((await stage.summary()).at(-1)).toBe('track_published ada 1 reconciled');
   });
 
-  it('does not look again at a room in which it has published what was missed', async () => {
+  it('does not read a room again in which it has published the missed events', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
     open('demo', 'RM_1', [present('ada1', { tracks: [{ sid: 'TR_1' }] })]);
     stage.clock.advance(60_000);
@@ -224,7 +224,7 @@ describe('comparing with the media server after a start', () => {
     expect([...missingSince.rooms]).toEqual([]);
   });
 
-  it('asks rooms whose count differs before all others', async () => {
+  it('reads rooms whose count differs before all others', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1', [present('ada1')]);
     open('other', 'RM_2', [present('bob1')]);
@@ -234,7 +234,7 @@ describe('comparing with the media server after a start', () => {
   });
 });
 
-describe('comparing with the media server while its events come', () => {
+describe('comparing with the media server while its events arrive', () => {
   beforeEach(async () => {
     // The round after the start is over.
     await compare();
@@ -262,7 +262,7 @@ describe('comparing with the media server while its events come', () => {
     expect((await stage.summary()).slice(3)).toEqual(['participant_left ada 0 reconciled']);
   });
 
-  it('begins anew with whoever was there again in between', async () => {
+  it('starts the time again for a participant who returned in between', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1');
     stage.clock.advance(60_000);
@@ -275,7 +275,7 @@ describe('comparing with the media server while its events come', () => {
     expect(await compare()).toBe(0);
   });
 
-  it('waits for the event of whoever has just come', async () => {
+  it('waits for the event of a participant who has just joined', async () => {
     await stage.receive(mediaEvent('room_started'));
     open('demo', 'RM_1', [present('ada1', { joinedAt: NOW })]);
     stage.clock.advance(19_999);
@@ -299,7 +299,7 @@ describe('comparing with the media server while its events come', () => {
   });
 });
 
-it('ends a hundred rooms with as many statements as two', async () => {
+it('a comparison ends a hundred rooms with as many statements as two', async () => {
   const statementsFor = async (count: number) => {
     const names = Array.from({ length: count }, (_, index) => `${count}-${index}`);
     for (const name of names) open(name, `RM_${name}`);
@@ -319,7 +319,7 @@ it('ends a hundred rooms with as many statements as two', async () => {
   expect(await statementsFor(100)).toBe(await statementsFor(2));
 });
 
-it('compares four hundred rooms with people in one transaction', async () => {
+it('a comparison handles four hundred rooms with participants in one transaction', async () => {
   for (let index = 0; index < 400; index += 1) open(`room ${index}`, `RM_${index}`, [present(`ada${index}`)]);
   stage.clock.advance(60_000);
   let transactions = 0;
@@ -384,7 +384,7 @@ describe('tracks', () => {
     ]);
   });
 
-  it('of somebody whose join was missed too come after the join', async () => {
+  it('of a participant whose join was missed too come after the join', async () => {
     open('demo', 'RM_1', [present('ada1', { tracks: [TONE] })]);
     stage.clock.advance(60_000);
     await compare('all');
@@ -394,7 +394,7 @@ describe('tracks', () => {
     ]);
   });
 
-  it('that were unpublished meanwhile are reported once', async () => {
+  it('that were unpublished in the meantime are reported once', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'), published());
     open('demo', 'RM_1', [present('ada1')]);
     stage.clock.advance(60_000);
@@ -403,7 +403,7 @@ describe('tracks', () => {
     expect((await summary()).slice(4)).toEqual(['track_unpublished TR_1 reconciled']);
   });
 
-  it('of participants who left meanwhile are unpublished first', async () => {
+  it('of participants who left in the meantime are unpublished first', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'), published());
     open('demo', 'RM_1');
     stage.clock.advance(60_000);
@@ -414,7 +414,7 @@ describe('tracks', () => {
     ]);
   });
 
-  it('wait for their event while events come, also where no count differs', async () => {
+  it('wait for their event while events arrive, also when no count differs', async () => {
     await compare();
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1', [present('ada1', { tracks: [TONE] })]);
@@ -446,7 +446,7 @@ describe('comparing many rooms', () => {
     stage.clock.advance(60_000);
   });
 
-  it('asks for the participants of those that differ and of a hundred others, in turn', async () => {
+  it('reads the participants of rooms that differ and of a hundred others, in turn', async () => {
     await compare();
     expect(world.asked).toHaveLength(100);
     await compare();
@@ -459,14 +459,14 @@ describe('comparing many rooms', () => {
     expect(world.asked).toContain('room60');
   });
 
-  it('asks for those of every room after a time without events', async () => {
+  it('reads the participants of every room after a time without events', async () => {
     await compare('all');
     expect(world.asked).toHaveLength(ROOMS);
   });
 });
 
 describe('rooms that another instance is working on', () => {
-  it('keep no other room from being compared, and are compared in the next round', async () => {
+  it('do not prevent the comparison of other rooms, and are compared in the next round', async () => {
     const database = await createDatabase(await sharedPostgres());
     const shared = await openEventStage(database.url);
     const compareShared = () =>
@@ -490,7 +490,7 @@ describe('rooms that another instance is working on', () => {
   });
 });
 
-describe('recordings that ended unseen', () => {
+describe('recordings whose end was missed', () => {
   const egress: Egress = {
     egressId: 'EG_1',
     room: 'demo',
@@ -546,7 +546,7 @@ describe('recordings that ended unseen', () => {
     expect(await stage.summary()).toHaveLength(3);
   });
 
-  it('are left to the media server’s own event while it may be under way', async () => {
+  it('are left to the media server’s own event while it may still arrive', async () => {
     await record();
     world.egress = [egress];
     stage.clock.advance(10_000 + 19_999);
@@ -562,7 +562,7 @@ describe('recordings that ended unseen', () => {
     expect(await stage.summary()).toEqual(['egress_ended 0']);
   });
 
-  it('are reported 20 s later when that event never comes', async () => {
+  it('are reported 20 s later when that event never arrives', async () => {
     await record();
     world.egress = [{ ...egress, status: 'EGRESS_FAILED', error: 'no disk' }];
     stage.clock.advance(10_000 + 19_999);
@@ -588,7 +588,7 @@ describe('recordings that ended unseen', () => {
     expect(await stage.summary()).toEqual(['egress_ended 0 reconciled']);
   });
 
-  it('are reported again, as corrected, when the file of a recorder that was believed lost comes after all', async () => {
+  it('are reported again, as corrected, when a recorder that was considered lost stores its file', async () => {
     await record();
     stage.clock.advance(120_000);
     world.egress = [];

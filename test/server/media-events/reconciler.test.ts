@@ -90,7 +90,7 @@ describe('the reconciler', () => {
     expect(await lease(stage.clock.now() + 1)).toBe(false);
   });
 
-  it('compares at its start, also while an instance that was killed still has the lease', async () => {
+  it('compares at its start, also while a killed instance still has the lease', async () => {
     await stage.receive(mediaEvent('room_started'));
     stage.clock.advance(60_000);
     await lease(stage.clock.now() + 55_000);
@@ -126,7 +126,7 @@ describe('the reconciler', () => {
     expect(await lease(stage.clock.now() + 1_000)).toBe(false);
   });
 
-  it('renews its lease while a round takes longer than that', async () => {
+  it('renews its lease during a longer round', async () => {
     const { promise, resolve } = Promise.withResolvers<readonly Room[]>();
     list = () => promise;
     start('first');
@@ -141,7 +141,7 @@ describe('the reconciler', () => {
     resolve([]);
   });
 
-  it('ends at once when it is closed while the media server does not answer, and releases its lease', async () => {
+  it('ends at once when it is closed while the media server does not respond, and releases its lease', async () => {
     list = () => new Promise(() => {});
     const reconciler = start('first');
     await expect.poll(() => lists).toBe(1);
@@ -149,7 +149,7 @@ describe('the reconciler', () => {
     expect(await lease(stage.clock.now() + 1_000)).toBe(true);
   });
 
-  it('stops its round when another instance has taken the lease, and complains of nothing', async () => {
+  it('stops its round when another instance has taken the lease, and logs no error', async () => {
     const warnings: unknown[] = [];
     list = async () => [OPEN_ROOM];
     start('first', { log: { ...silent, warn: (fields) => void warnings.push(fields) } });
@@ -168,7 +168,7 @@ describe('the reconciler', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('has the lease once it has compared everything, also when an instance that was killed held it', async () => {
+  it('has the lease after it has compared everything, also when a killed instance held it', async () => {
     await lease(NOW + 40_000);
     list = async () => [OPEN_ROOM];
     start('restarted');
@@ -177,7 +177,7 @@ describe('the reconciler', () => {
     await expect.poll(() => lists).toBe(2);
   });
 
-  it('compares everything again after events were refused, whoever has the lease', async () => {
+  it('compares everything again after events were rejected, whichever instance has the lease', async () => {
     const compared: number[] = [];
     const reconciler = start('first', { onCompared: (startedAt) => void compared.push(startedAt) });
     await expect.poll(() => compared).toEqual([0]);
@@ -191,7 +191,7 @@ describe('the reconciler', () => {
     expect(await stage.summary()).toContain('room_finished 0 reconciled');
   });
 
-  it('tries again within seconds while the media server or the database is away', async () => {
+  it('tries again within seconds while the media server or the database does not respond', async () => {
     list = () => Promise.reject(new ServiceError('media-server-unavailable', 'away'));
     start('first');
     await settle();
@@ -200,7 +200,7 @@ describe('the reconciler', () => {
     await expect.poll(() => lists).toBe(2);
   });
 
-  it('leaves the database alone while the media server is away', async () => {
+  it('does not use the database while the media server does not respond', async () => {
     list = () => Promise.reject(new ServiceError('media-server-unavailable', 'away'));
     start('first');
     await settle();

@@ -19,7 +19,7 @@ const OPENED = 'room_created 0';
 const at = (ms: number) => new Date(ms).toISOString();
 
 describe('a room', () => {
-  it('is created when the media server makes it, and started by its first participant', async () => {
+  it('is created when the media server creates it, and started by its first participant', async () => {
     await stage.receive(mediaEvent('room_started'));
     expect(await stage.summary()).toEqual([OPENED]);
     await stage.receive(joined('ada1'));
@@ -32,7 +32,7 @@ describe('a room', () => {
     ]);
   });
 
-  it('is reported alike in one batch and one after the other', async () => {
+  it('is reported equally in one batch and one after the other', async () => {
     await stage.receive(
       mediaEvent('room_started'),
       joined('ada1'),
@@ -49,7 +49,7 @@ describe('a room', () => {
     expect((await stage.storedEvents()).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('is finished after all who were in it have left', async () => {
+  it('is finished after all of its participants have left', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
     await stage.receive(mediaEvent('room_finished', { createdAt: NOW + 60_000 }));
     expect((await stage.summary()).slice(4)).toEqual([
@@ -62,7 +62,7 @@ describe('a room', () => {
     expect(finished?.timestamp).toBe(at(NOW + 60_000));
   });
 
-  it('has an end in the event of its end alone', async () => {
+  it('has its end in the event of its end only', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     await stage.receive(mediaEvent('room_finished'));
     const [last, ...others] = (await stage.storedEvents()).toReversed();
@@ -70,14 +70,14 @@ describe('a room', () => {
     expect(others.filter(({ room }) => 'endedAt' in room)).toEqual([]);
   });
 
-  it('counts its events anew when it is opened again under its name', async () => {
+  it('counts its events from 1 when it is opened again under its name', async () => {
     await stage.receive(mediaEvent('room_started'), mediaEvent('room_finished'));
     await stage.receive(mediaEvent('room_started', { sid: 'RM_2' }));
     const last = (await stage.storedEvents()).at(-1);
     expect([last?.room.id, last?.sequence]).toEqual(['RM_2', 1]);
   });
 
-  it('is reported as created before its first participant, where that was missed', async () => {
+  it('is reported as created before its first participant, if that was missed', async () => {
     await stage.receive(joined('ada1'));
     expect(await stage.summary()).toEqual([
       'room_created 0 reconciled',
@@ -88,7 +88,7 @@ describe('a room', () => {
     expect(await stage.summary()).toHaveLength(3);
   });
 
-  it('has its true beginning also when an event that does not know it came first', async () => {
+  it('has its true beginning also when an event without that time arrived first', async () => {
     const track = { sid: 'TR_1' };
     await stage.receive(mediaEvent('track_published', { participant: person('ada1'), track }));
     await stage.receive(joined('ada1'));
@@ -97,8 +97,8 @@ describe('a room', () => {
   });
 });
 
-describe('what comes twice', () => {
-  it('is stored once, whether with the same id or another', async () => {
+describe('an event that arrives twice', () => {
+  it('is stored once, with the same id or another one', async () => {
     const join = joined('ada1');
     await stage.receive(mediaEvent('room_started'), join);
     await stage.receive(join, { ...join, id: 'EV_other' }, mediaEvent('room_started'));
@@ -113,7 +113,7 @@ describe('what comes twice', () => {
     ]);
   });
 
-  it('is stored once where the track is the same', async () => {
+  it('is stored once for the same track', async () => {
     const track = mediaEvent('track_published', { participant: person('ada1'), track: { sid: 'TR_1' } });
     await stage.receive(mediaEvent('room_started'), joined('ada1'), track, track);
     await stage.receive(track);
@@ -121,8 +121,8 @@ describe('what comes twice', () => {
   });
 });
 
-describe('what comes late or in another order', () => {
-  it('goes by the sid: a `left` after the next `joined` of the same identity does no harm', async () => {
+describe('an event that arrives late or in another order', () => {
+  it('is assigned by the sid: a `left` after the next `joined` of the same identity does no harm', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('ada2'), left('ada1'));
     expect((await stage.summary()).slice(2)).toEqual([
       'participant_joined ada 1',
@@ -132,12 +132,12 @@ describe('what comes late or in another order', () => {
     expect((await stage.storedEvents()).at(-1)?.participant?.sid).toBe('PA_ada1');
   });
 
-  it('drops a `left` without a `joined`', async () => {
+  it('is dropped if it is a `left` without a `joined`', async () => {
     await stage.receive(mediaEvent('room_started'), left('ghost1'));
     expect(await stage.summary()).toEqual([OPENED]);
   });
 
-  it('reports both, in their order, when the `joined` comes after the `left`', async () => {
+  it('is reported with its pair, in order, when the `joined` arrives after the `left`', async () => {
     await stage.receive(mediaEvent('room_started'), left('ada1', { createdAt: NOW + 2_000 }));
     await stage.receive(joined('ada1'));
     expect((await stage.summary()).slice(1)).toEqual([
@@ -148,7 +148,7 @@ describe('what comes late or in another order', () => {
     expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 2_000));
   });
 
-  it('reports a `joined` after the end of the room with its `left`', async () => {
+  it('is reported with its `left` when a `joined` arrives after the end of the room', async () => {
     await stage.receive(mediaEvent('room_started'), mediaEvent('room_finished', { createdAt: NOW + 5_000 }));
     await stage.receive(joined('ada1'));
     expect((await stage.summary()).slice(2)).toEqual([
@@ -159,7 +159,7 @@ describe('what comes late or in another order', () => {
     expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 5_000));
   });
 
-  it('finishes a room of which nothing was known', async () => {
+  it('finishes a room that was unknown', async () => {
     await stage.receive(mediaEvent('room_finished'));
     expect(await stage.summary()).toEqual(['room_finished 0']);
     await stage.receive(left('ada1'));
@@ -172,8 +172,8 @@ describe('what comes late or in another order', () => {
   });
 });
 
-describe('times', () => {
-  it('of whole seconds are those of the receipt within the second', async () => {
+describe('the times of events', () => {
+  it('in whole seconds are those of the receipt within the second', async () => {
     for (const [received, expected] of [
       [NOW - 1, NOW],
       [NOW, NOW],
@@ -188,7 +188,7 @@ describe('times', () => {
     }
   });
 
-  it('never have anyone leave before having joined', async () => {
+  it('never have a participant leave before joining', async () => {
     stage.clock.advance(1_200);
     await stage.receive(mediaEvent('room_started'), joined('ada1', { joinedAt: NOW + 900 }));
     // Sent in the same second, and received in the next.
@@ -205,7 +205,7 @@ describe('times', () => {
     expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 900));
   });
 
-  it('never have a room end before it began, or before its last participant came', async () => {
+  it('never have a room end before it began, or before its last participant joined', async () => {
     stage.clock.advance(1_200);
     const room = { sid: 'RM_1', name: 'demo', createdAt: NOW + 700 };
     await stage.receive(mediaEvent('room_started', { room }), mediaEvent('room_finished', { room }));
@@ -224,7 +224,7 @@ describe('times', () => {
 });
 
 describe('recorders and agents', () => {
-  it('are neither reported nor counted, as long as they are known for what they are', async () => {
+  it('are neither reported nor counted, as long as their kind is known', async () => {
     const machinery = [
       { sid: 'EG_1', fields: { kind: 'EGRESS' } },
       { sid: 'agent1', fields: { kind: 'AGENT' } },
@@ -247,7 +247,7 @@ describe('recorders and agents', () => {
     ]);
   });
 
-  it('are not people who stream in or call: those are reported and counted', async () => {
+  it('do not include participants from ingress and SIP, who are reported and counted', async () => {
     await stage.receive(
       mediaEvent('room_started'),
       joined('camera1', { kind: 'INGRESS' }),
@@ -260,9 +260,9 @@ describe('recorders and agents', () => {
   });
 });
 
-describe('events that say nothing of their own', () => {
+describe('events without information of their own', () => {
   it.each(['egress_updated', 'participant_connection_aborted', 'something_new'])(
-    '%s is stored nowhere',
+    'are stored nowhere: %s',
     async (type) => {
       await stage.receive(mediaEvent(type, { participant: person('ada1') }));
       expect(await stage.summary()).toEqual([]);
@@ -283,7 +283,7 @@ describe('recordings and streams', () => {
     file: undefined,
   };
 
-  it('are reported with what is known of them', async () => {
+  it('are reported with the known facts', async () => {
     await stage.receive(mediaEvent('room_started'));
     await stage.receive(mediaEvent('egress_started', { egress: { ...egress, status: 'EGRESS_STARTING' } }));
     const file = { filename: 'a.mp4', location: 's3://a.mp4', sizeBytes: 1234, durationMs: 2500.4 };
@@ -377,7 +377,7 @@ describe('recordings and streams', () => {
 describe('a participant', () => {
   const ada = person('ada', { metadata: '{"team":1}', role: 'host' });
 
-  it('comes with metadata and role, and leaves with the reason', async () => {
+  it('joins with metadata and role, and leaves with the reason', async () => {
     await stage.receive(mediaEvent('participant_joined', { participant: ada }));
     await stage.receive(
       mediaEvent('participant_left', { participant: { ...ada, metadata: 'new', leaveReason: 'removed' } }),
@@ -390,7 +390,7 @@ describe('a participant', () => {
     expect(events.at(-2)?.participant).not.toHaveProperty('leaveReason');
   });
 
-  it('who is there at the end of the room leaves because it was closed, with what is known', async () => {
+  it('who is present at the end of the room leaves because it was closed, with the known facts', async () => {
     await stage.receive(mediaEvent('participant_joined', { participant: ada }), mediaEvent('room_finished'));
     expect((await stage.storedEvents()).at(-2)).toMatchObject({
       event: 'participant_left',
@@ -399,8 +399,8 @@ describe('a participant', () => {
   });
 });
 
-describe('a stream that is refused', () => {
-  it('emits no event, as it never came into its room', async () => {
+describe('a rejected stream', () => {
+  it('causes no event, because it never entered its room', async () => {
     const ingress = {
       ...{ ingressId: 'IN_1', name: '', inputType: 'RTMP_INPUT', participantIdentity: 'cam' },
       ...{ participantName: 'Cam', error: 'wrong key' },

@@ -73,7 +73,7 @@ const pollPassing = <T>(read: () => T) =>
 const leaveBegun = () =>
   stage.store.comparisons.begin({ owner: 'killed', until: stage.clock.now() + 3_000 }, stage.clock.now());
 
-describe('the comparison of everything', () => {
+describe('the comparison of everything after a start or after rejected events', () => {
   it('is made by one of three instances that start together, and the others rely on it', async () => {
     const listed = Promise.withResolvers<readonly Room[]>();
     list = () => listed.promise;
@@ -98,7 +98,7 @@ describe('the comparison of everything', () => {
     expect(await stage.summary()).toContain('room_finished 0 reconciled');
   });
 
-  it('waits for an instance that was killed in the middle until its short lease ends, and no longer', async () => {
+  it('waits for an instance that was killed during it until its short lease ends, and no longer', async () => {
     await leaveBegun();
     await stage.receive(mediaEvent('room_started'));
     start('restarted');
@@ -108,14 +108,14 @@ describe('the comparison of everything', () => {
     expect(await stage.summary()).toContain('room_finished 0 reconciled');
   });
 
-  it('does not wait for a lease of before the clock was set back', async () => {
+  it('does not wait for a lease that was taken before the clock was set back', async () => {
     await leaveBegun();
     stage.clock.setBack(3_600_000);
     start('restarted');
     await expect.poll(() => compared).toEqual(['restarted']);
   });
 
-  it('is made by the next instance when the one that makes it fails, and tries again', async () => {
+  it('is made by the next instance when the current one fails and tries again', async () => {
     list = async (instance) => {
       if (instance === 'first') throw new ServiceError('media-server-error', 'refused');
       return [];
@@ -127,7 +127,7 @@ describe('the comparison of everything', () => {
     await expect.poll(() => compared).toEqual(['second']);
   });
 
-  it('is made by the next instance when the one that makes it closes', async () => {
+  it('is made by the next instance when the current one closes', async () => {
     list = () => new Promise(() => {});
     const first = start('first');
     await expect.poll(() => asked).toEqual(['first']);
@@ -138,7 +138,7 @@ describe('the comparison of everything', () => {
     await pollPassing(() => compared).toEqual(['second']);
   });
 
-  it('of an instance that stood still is made by another, and its late end counts for nobody else', async () => {
+  it('is made by another instance when the current one was suspended, whose late end counts for nobody else', async () => {
     const listed = Promise.withResolvers<readonly Room[]>();
     list = async (instance) => (instance === 'second' ? new Promise(() => {}) : await listed.promise);
     const { comparisons } = stage.store;
@@ -158,7 +158,7 @@ describe('the comparison of everything', () => {
     expect(await comparisons.numbers()).toEqual({ begun: 2, completed: 0 });
   });
 
-  it('after refused events is not the one that was under way, whose rooms may have been passed by then', async () => {
+  it('is not the running one after rejected events, because that one may have passed their rooms', async () => {
     start('first');
     const second = start('second');
     await expect.poll(() => stage.clock.sleeping).toBe(2);
@@ -177,7 +177,7 @@ describe('the comparison of everything', () => {
     expect(asked).toEqual(['third', 'second']);
   });
 
-  it('after refused events is made once for all instances that refused some', async () => {
+  it('is made once for all instances that rejected events', async () => {
     const instances = ['first', 'second', 'third'].map((instance) => start(instance));
     await pollPassing(() => compared).toHaveLength(3);
     asked = [];

@@ -62,7 +62,7 @@ describe('Twirp', () => {
       { code: 'bad_route', msg: 'unexpected Content-Type: "text/plain"' },
     ],
     ['UpdateSubscriptions', '{}', {}, 501, { code: 'unimplemented' }],
-  ])('answers %s with %s and %o by %i', async (method, body, headers, status, error) => {
+  ])('responds to %s with %s and %o with %i', async (method, body, headers, status, error) => {
     const answer = await post(method, body, headers);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toBe('application/json');
@@ -74,7 +74,7 @@ describe('Twirp', () => {
     ['ListRooms', { roomCreate: true }],
     ['ListParticipants', { roomAdmin: true, room: 'other' }],
     ['MutePublishedTrack', { room: 'demo' }],
-  ])('refuses %s with the grants %o', async (method, grant: VideoGrant) => {
+  ])('rejects %s with the grants %o', async (method, grant: VideoGrant) => {
     const answer = await post(method, '{"room": "demo", "name": "demo"}', {
       authorization: await bearer(grant),
     });
@@ -87,20 +87,20 @@ describe('an access token', () => {
   it.each([
     ['of another key', { apiKey: 'other' }, 'invalid API key: other'],
     ['with another secret', { apiSecret: 'other' }, 'token signature is invalid'],
-  ])('%s is refused', async (_name, keys, text) => {
+  ])('is rejected: %s', async (_name, keys, text) => {
     const answer = await post('ListRooms', '{}', { authorization: await bearer({ roomList: true }, keys) });
     expect(answer.status).toBe(401);
     expect(await answer.text()).toContain(text);
   });
 
   it.each(['Basic abc', 'Bearer', 'Bearer x', 'Bearer a.b.c', `Bearer ${unsignedToken()}`])(
-    'is refused as %s',
+    'is rejected as %s',
     async (authorization) => {
       expect((await post('ListRooms', '{}', { authorization })).status).toBe(401);
     },
   );
 
-  it('is taken to a minute after its end and not longer', async () => {
+  it('is accepted until a minute after its end and not longer', async () => {
     const expiresAt = 2_000_000_000;
     let now = (expiresAt + 60) * 1000;
     const timed = await startManualServer({ tokenTime: () => now });
@@ -117,14 +117,14 @@ describe('an access token', () => {
   });
 });
 
-describe('a client that wants to talk', () => {
-  it('is told by 501 that there is no media', async () => {
+describe('a client that wants to connect', () => {
+  it('gets 501, because there is no media', async () => {
     const answer = await fetch(`${manual.url}/rtc/validate?access_token=x`);
     expect(answer.status).toBe(501);
     expect(await answer.text()).toContain('carries no sound and no pictures');
   });
 
-  it('is told the same when it opens a WebSocket', async () => {
+  it('gets the same for a WebSocket', async () => {
     const { hostname, port } = new URL(manual.url);
     const socket = connect(Number(port), hostname).setEncoding('utf8');
     socket.write(
@@ -138,7 +138,7 @@ describe('a client that wants to talk', () => {
 });
 
 describe('/embedded', () => {
-  it('joins, publishes and leaves as the holder of an access token', async () => {
+  it('joins, publishes and leaves for the holder of an access token', async () => {
     const authorization = await bearer(
       { roomJoin: true, room: 'demo' },
       {},
@@ -161,7 +161,7 @@ describe('/embedded', () => {
     expect(await manual.server.listParticipants('demo')).toEqual([]);
   });
 
-  it('publishes nothing for whom the token does not allow it, or who has not joined', async () => {
+  it('publishes nothing without the permission of the token, or before joining', async () => {
     const viewer = await bearer({ roomJoin: true, room: 'demo', canPublish: false }, {}, { identity: 'eve' });
     await postTo('/embedded/join', viewer);
     expect((await postTo('/embedded/publish', viewer)).status).toBe(403);
@@ -169,7 +169,7 @@ describe('/embedded', () => {
     expect((await postTo('/embedded/publish', absent)).status).toBe(409);
   });
 
-  it('refuses everyone without a token for a room, tracks that are none, and unknown actions', async () => {
+  it('rejects everyone without a token for a room, invalid tracks, and unknown actions', async () => {
     const authorization = await bearer({ roomJoin: true, room: 'demo' }, {}, { identity: 'ada' });
     expect((await postTo('/embedded/join', '')).status).toBe(401);
     expect((await postTo('/embedded/join', await bearer({ roomAdmin: true, room: 'demo' }))).status).toBe(
@@ -182,7 +182,7 @@ describe('/embedded', () => {
     expect((await postTo('/embedded/dance', authorization)).status).toBe(404);
   });
 
-  it('refuses the participant above the limit of a room', async () => {
+  it('rejects the participant above the limit of a room', async () => {
     await manual.server.createRoom({ name: 'small', maxParticipants: 1 });
     manual.control.join('small', { identity: 'ada' });
     const authorization = await bearer({ roomJoin: true, room: 'small' }, {}, { identity: 'bob' });
@@ -190,7 +190,7 @@ describe('/embedded', () => {
   });
 });
 
-describe('a media server that answers badly', () => {
+describe('a media server with faults', () => {
   const impatient = () =>
     createLivekitMediaServer({ url: manual.url, ...KEYS, timeouts: { callMs: 200, startMs: 200 } });
 
@@ -199,7 +199,7 @@ describe('a media server that answers badly', () => {
     ['slow', 'media-server-unavailable', 'did not answer within 0.2 s'],
     ['closing', 'media-server-unavailable', 'closed the connection'],
     ['garbage', 'media-server-error', 'cannot be understood'],
-  ])('by %s is told as %s', async (api, code, text) => {
+  ])('that is %s is reported as %s', async (api, code, text) => {
     manual.control.setFaults({ api });
     const failure = await failureOf(impatient().listRooms());
     expect(failure.code).toBe(code);
@@ -210,7 +210,7 @@ describe('a media server that answers badly', () => {
   });
 });
 
-it('says which address it cannot listen on', async () => {
+it('the media simulator names the address on which it cannot listen', async () => {
   const port = Number(new URL(manual.url).port);
   await expect(startManualServer({ port })).rejects.toThrow(
     `EADDRINUSE: address already in use 127.0.0.1:${port}`,

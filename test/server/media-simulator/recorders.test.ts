@@ -26,8 +26,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('a recorder with someone to record', () => {
-  it('goes from starting to active, ending and complete, told by webhooks', async () => {
+describe('a recorder in a room with published media', () => {
+  it('goes from starting to active, ending and complete, reported by webhooks', async () => {
     const { server, inbox } = fixture;
     const room = await roomWithPublisher();
     const started = await server.startRoomComposite({ room, filepath: `${room}/a.mp4` });
@@ -58,7 +58,7 @@ describe('a recorder with someone to record', () => {
     expect(told.every(({ body }) => body.room === undefined)).toBe(true);
   });
 
-  it('writes a playable MP4 of the length that the egress says', async () => {
+  it('writes a playable MP4 of the length in the egress', async () => {
     const complete = await recorded({ filepath: `${unique()}.mp4` });
     const content = await readFile(complete.file?.location ?? '');
     expect(content.length).toBe(complete.file?.sizeBytes);
@@ -66,7 +66,7 @@ describe('a recorder with someone to record', () => {
     expect(seconds * 1000).toBeCloseTo((complete.file?.durationMs ?? 0) + 600, -1);
   });
 
-  it('uploads to the bucket and shows no keys of it', async () => {
+  it('uploads to the bucket and does not show its keys', async () => {
     const { server, inbox } = fixture;
     const { bucket, region, accessKey, secretKey, url: endpoint } = s3;
     const target = { bucket, region, accessKey, secretKey, endpoint, forcePathStyle: true };
@@ -81,7 +81,7 @@ describe('a recorder with someone to record', () => {
     expect(await server.listEgress({ egressId: complete.egressId })).toEqual([complete]);
   });
 
-  it('fails when the bucket refuses the file', async () => {
+  it('fails when the bucket rejects the file', async () => {
     const { bucket, region, accessKey, url: endpoint } = s3;
     const target = { bucket, region, accessKey, secretKey: 'wrong', endpoint, forcePathStyle: true };
     const failed = await recorded({ filepath: 'x.mp4', bucket: target }, 'EGRESS_FAILED');
@@ -90,7 +90,7 @@ describe('a recorder with someone to record', () => {
   });
 
   it.each(['../../outside.mp4', '/tmp/outside.mp4'])(
-    'writes %s nowhere outside its folder',
+    'writes %s never outside its folder',
     async (filepath) => {
       const end = await recorded(
         { filepath },
@@ -134,7 +134,7 @@ describe('a recorder with someone to record', () => {
     expect(await server.listRooms([room])).toEqual([]);
   });
 
-  it('tells the receiver that the request names too, with the key that it names', async () => {
+  it('sends its events also to the receiver in the request, signed with the key in the request', async () => {
     const other = await startEmbeddedFixture({ webhookUrls: [], recordingDir: folder });
     const { server, embedded, inbox } = other;
     const room = unique();
@@ -149,8 +149,8 @@ describe('a recorder with someone to record', () => {
   });
 });
 
-describe('a recorder with nobody to record', () => {
-  it('stays starting until someone publishes', async () => {
+describe('a recorder without published media', () => {
+  it('stays starting until somebody publishes', async () => {
     const { server, embedded } = fixture;
     const room = unique();
     embedded.control.join(room, { identity: 'ada' });
@@ -183,7 +183,7 @@ describe('an egress that is over', () => {
     expect(failure.message).toContain('says: egress with status EGRESS_COMPLETE cannot be stopped');
   });
 
-  it('is listed with its room, but not among the active ones', async () => {
+  it('is listed by its room, but not among the active ones', async () => {
     const { server } = fixture;
     const complete = await recorded({ filepath: 'x.mp4' });
     expect(await server.listEgress({ room: complete.room })).toEqual([complete]);
@@ -191,8 +191,8 @@ describe('an egress that is over', () => {
   });
 });
 
-describe('a recorder that misbehaves', () => {
-  it('fails instead of getting active', async () => {
+describe('a faulty recorder', () => {
+  it('fails instead of becoming active', async () => {
     const failed = await withFaults({ recorder: 'failing' }, async () => {
       const room = await roomWithPublisher();
       const { egressId } = await fixture.server.startRoomComposite({ room, filepath: 'x.mp4' });
@@ -201,7 +201,7 @@ describe('a recorder that misbehaves', () => {
     expect(failed.error).toBe('the embedded recorder was told to fail');
   });
 
-  it('dies and leaves an egress that is active for ever and cannot be stopped', async () => {
+  it('dies and leaves an egress that is active forever and cannot be stopped', async () => {
     const { server } = fixture;
     await withFaults({ recorder: 'dying' }, async () => {
       const room = await roomWithPublisher();
@@ -215,7 +215,7 @@ describe('a recorder that misbehaves', () => {
     });
   });
 
-  it('that dies is in the room for a while, and its stop is not answered', async () => {
+  it('that dies is in the room for a while, and does not respond to a stop', async () => {
     const { server, embedded } = fixture;
     const room = await roomWithPublisher();
     const { egressId } = await server.startRoomComposite({ room, filepath: 'x.mp4' });
@@ -227,7 +227,7 @@ describe('a recorder that misbehaves', () => {
     await until(async () => (await server.listParticipants(room)).length === 1);
   });
 
-  it('that dies while it ends leaves an egress that ends for ever, and says so to a stop', async () => {
+  it('that dies while it ends leaves an egress that ends forever, and reports that to a stop', async () => {
     const dying = await startEmbeddedFixture({ recordingDir: folder, timings: { finishMs: 20_000 } });
     const { server, embedded } = dying;
     const room = unique();
@@ -245,7 +245,7 @@ describe('a recorder that misbehaves', () => {
     await dying.close();
   });
 
-  it('takes an egress after its caller has given up', async () => {
+  it('accepts an egress after its caller has given up', async () => {
     const slow = await startEmbeddedFixture({
       faults: { recorder: 'slow' },
       timings: { slowStartMs: 40_000 },

@@ -11,7 +11,7 @@ async function isOpen(room: string): Promise<boolean> {
   return (await manual.server.listRooms([room])).length === 1;
 }
 
-describe('a room that nobody joined', () => {
+describe('a room that nobody has joined', () => {
   it('closes at its empty timeout and not a millisecond before', async () => {
     await manual.server.createRoom({ name: 'demo', emptyTimeout: 60, departureTimeout: 1 });
     await manual.clock.advance(59_999);
@@ -35,7 +35,7 @@ describe('a room that nobody joined', () => {
     expect(await isOpen('demo')).toBe(false);
   });
 
-  it('is a new room when it is made again', async () => {
+  it('is a new room when it is created again', async () => {
     const first = await manual.server.createRoom({ name: 'demo', emptyTimeout: 60 });
     await manual.clock.advance(60_000);
     const second = await manual.server.createRoom({ name: 'demo', emptyTimeout: 60 });
@@ -43,13 +43,13 @@ describe('a room that nobody joined', () => {
   });
 });
 
-describe('a room that was joined', () => {
+describe('a room that somebody has joined', () => {
   beforeEach(async () => {
     await manual.server.createRoom({ name: 'demo', emptyTimeout: 5, departureTimeout: 20 });
     manual.control.join('demo', { identity: 'ada' });
   });
 
-  it('stays open as long as someone is in it', async () => {
+  it('stays open while somebody is in it', async () => {
     await manual.clock.advance(1_000_000);
     expect(await isOpen('demo')).toBe(true);
   });
@@ -65,7 +65,7 @@ describe('a room that was joined', () => {
     expect(await isOpen('demo')).toBe(false);
   });
 
-  it('stays open when someone comes back in time, and counts anew from the next leave', async () => {
+  it('stays open when somebody returns in time, and starts the timeout again with the next leave', async () => {
     manual.control.leave('demo', 'ada');
     await manual.clock.advance(19_999);
     manual.control.join('demo', { identity: 'ada' });
@@ -75,7 +75,7 @@ describe('a room that was joined', () => {
     expect(await isOpen('demo')).toBe(true);
   });
 
-  it('refuses the participant above its limit but no agent', async () => {
+  it('rejects the participant above its limit but no agent', async () => {
     await manual.server.createRoom({ name: 'small', maxParticipants: 1 });
     manual.control.join('small', { identity: 'ada' });
     expect(() => manual.control.join('small', { identity: 'bob' })).toThrow('the room "small" has its 1');
@@ -83,7 +83,7 @@ describe('a room that was joined', () => {
     expect(await manual.server.listParticipants('small')).toHaveLength(2);
   });
 
-  it('shows its counts with up to five seconds of delay', async () => {
+  it('has counts with up to five seconds of delay', async () => {
     const count = async () => (await manual.server.listRooms(['demo']))[0]?.numParticipants;
     await manual.clock.advance(4_999);
     expect(await count()).toBe(0);

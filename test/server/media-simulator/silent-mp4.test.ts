@@ -21,7 +21,7 @@ it.each([
   [1001, 1.001, 2],
   [61_234.4, 61.234, 62],
 ])(
-  'makes %d ms of black and silence that decode without complaint',
+  'the simulator writes %d ms of black and silence that decode without errors',
   async (durationMs, seconds, pictures) => {
     const path = join(folder, `${durationMs}.mp4`);
     await writeFile(path, silentMp4(durationMs));

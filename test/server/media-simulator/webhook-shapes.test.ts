@@ -30,7 +30,7 @@ const OF_A_CLIENT = [
   'track.version',
 ];
 
-it('tells the same events with the same fields as the real server', () => {
+it('the simulator sends the same events with the same fields as the real server', () => {
   expect(embedded.map(({ event }) => event)).toEqual(real.map(({ event }) => event));
   for (const [index, webhook] of embedded.entries()) {
     const expected = fieldsOf(real[index]).filter((field) => !OF_A_CLIENT.includes(field));
@@ -41,7 +41,7 @@ it('tells the same events with the same fields as the real server', () => {
   }
 });
 
-it('sends the same headers as the real server', () => {
+it('the simulator sends the same headers as the real server', () => {
   const types = (webhooks: readonly ReceivedWebhook[]) =>
     webhooks.map(({ headers }) => headers['content-type']);
   expect(types(embedded)).toEqual(types(real));

@@ -18,8 +18,8 @@ function names(): readonly string[] {
   return inbox.received.map(({ event }) => event);
 }
 
-describe('a webhook that is not taken', () => {
-  it('is tried again after 1, 2, 4 and 8 s with the same id and body, then dropped', async () => {
+describe('a webhook that is not accepted', () => {
+  it('is sent again after 1, 2, 4 and 8 s with the same id and body, then dropped', async () => {
     inbox.answerWith(500, 502, 503, 429, 500);
     await manual.server.createRoom({ name: 'demo' });
     for (const [index, waitMs] of [1_000, 2_000, 4_000, 8_000].entries()) {
@@ -36,14 +36,14 @@ describe('a webhook that is not taken', () => {
     expect(inbox.faults).toEqual([]);
   });
 
-  it.each([400, 401, 404, 501, 204])('counts as delivered when the answer is %i', async (status) => {
+  it.each([400, 401, 404, 501, 204])('counts as delivered with the response %i', async (status) => {
     inbox.answerWith(status);
     await manual.server.createRoom({ name: 'demo' });
     await manual.control.webhooksSettled();
     expect(names()).toEqual(['room_started']);
   });
 
-  it('holds up the later ones of its room and no other room', async () => {
+  it('delays later webhooks of its room and of no other room', async () => {
     inbox.answerWith(500);
     await manual.server.createRoom({ name: 'first' });
     await inbox.waitFor(() => true);
@@ -86,7 +86,7 @@ describe('a webhook that is not taken', () => {
 });
 
 describe('webhooks of an ingress', () => {
-  it('tell of a stream in the order of a real one', async () => {
+  it('report a stream in the order of a real one', async () => {
     const wanted = { room: 'stage', participantIdentity: 'camera', participantName: 'Camera' };
     const { ingressId } = await manual.server.createIngress({ type: 'rtmp', ...wanted });
     manual.control.beginStream(ingressId);
@@ -110,7 +110,7 @@ describe('webhooks of an ingress', () => {
 });
 
 describe('webhooks of an egress', () => {
-  it('tell that it started before its start call answers', async () => {
+  it('report the start of an egress before the response to its start request', async () => {
     manual.control.join('demo', { identity: 'ada' });
     let answered = false;
     const start = manual.server.startRoomComposite({ room: 'demo', filepath: 'a.mp4' }).finally(() => {

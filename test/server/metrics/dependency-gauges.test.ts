@@ -30,8 +30,8 @@ function watch(dependencies: Partial<Dependencies>) {
   };
 }
 
-describe('what an instance depends on', () => {
-  it('is shown as working while it works, also where the lease is held by another', async () => {
+describe('a dependency of an instance', () => {
+  it('is shown as working while it works, also when another instance holds the lease', async () => {
     const scrape = watch({ leases: { acquire: async () => false } });
     expect(await scrape()).toEqual(
       expect.arrayContaining([
@@ -44,7 +44,7 @@ describe('what an instance depends on', () => {
     );
   });
 
-  it('is shown as failing when it fails, and says no more than it knows', async () => {
+  it('is shown as failing when it fails, without unknown values', async () => {
     let count: WorkerCount = { recorders: 1, ingress: 1 };
     let isAway = false;
     const failWhenAway = async () => {
@@ -63,7 +63,7 @@ describe('what an instance depends on', () => {
     expect(lines.join('\n')).not.toMatch(/^(rtc_media_server_accepts_key|rtc_media_workers)\b/m);
   });
 
-  it('has the room on the disk, also under a folder that is not there yet', async (context) => {
+  it('has the free space of the disk, also for a folder that does not exist yet', async (context) => {
     const disk = await mountMemory(context);
     try {
       const scrape = watch({ folders: { recordings: join(disk.path, 'of', 'rooms') } });
@@ -92,7 +92,7 @@ describe('a service in front of the real LiveKit', () => {
   it.each([
     ['accepts', 1],
     ['refuses', 0],
-  ])('says whether it %s its key', async (_verb, value) => {
+  ])('reports whether it %s its key', async (_verb, value) => {
     const apiSecret = value === 1 ? livekit.apiSecret : 'wrong'.repeat(8);
     const service = await startTestService({ livekit: { ...livekit, apiSecret } });
     await expect
@@ -101,7 +101,7 @@ describe('a service in front of the real LiveKit', () => {
     await service.close();
   });
 
-  it('counts no recorder on a Redis that has none, and is silent without REDIS_URL', async () => {
+  it('counts no recorder on a Redis that has none, and has no series without REDIS_URL', async () => {
     const told = await startTestService({ livekit, environment: { REDIS_URL: livekit.redis.url } });
     await expect.poll(linesOf(told)).toContain('rtc_media_workers{kind="recorder"} 0');
     await told.close();
@@ -110,7 +110,7 @@ describe('a service in front of the real LiveKit', () => {
     await untold.close();
   });
 
-  it('tells its clock, and which problems it answered with', async () => {
+  it('reports its clock, and the problems in its responses', async () => {
     const service = await startTestService({ livekit });
     await service.call('GET', '/v1/recordings/none');
     await expect.poll(linesOf(service)).toContain('rtc_http_problems_total{code="recording-not-found"} 1');

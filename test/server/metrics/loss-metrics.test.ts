@@ -5,7 +5,7 @@ import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService } from '../../support/service.ts';
 import { systemClock } from '../platform/storage/grounds.ts';
 
-it('counts takeovers by kind and lost audit entries, from 0 on', async () => {
+it('the metrics count takeovers by kind and lost audit entries, from 0 on', async () => {
   const metrics = createMetrics({ version: '1.2.3', clock: systemClock });
   const lines = async () => (await metrics.render()).split('\n');
   expect(await lines()).toEqual(
@@ -26,7 +26,7 @@ it('counts takeovers by kind and lost audit entries, from 0 on', async () => {
   );
 });
 
-it('counts what fires an alert from 0 on, so that the first one is an increase', async () => {
+it('the metrics start counters of alerts at 0, so that the first count is an increase', async () => {
   const lines = (await createMetrics({ version: '1.2.3', clock: systemClock }).render()).split('\n');
   expect(lines).toEqual(
     expect.arrayContaining([
@@ -38,7 +38,7 @@ it('counts what fires an alert from 0 on, so that the first one is an increase',
   );
 });
 
-it('shows the pool of a service on PostgreSQL, and none on SQLite', async () => {
+it('the metrics show the pool of a service on PostgreSQL, and none on SQLite', async () => {
   const database = await createDatabase(await sharedPostgres());
   const ENCRYPTION_KEY = Buffer.alloc(32, 1).toString('base64');
   const onPostgres = await startTestService({ environment: { DATABASE_URL: database.url, ENCRYPTION_KEY } });

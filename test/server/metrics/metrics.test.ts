@@ -34,7 +34,7 @@ function readSeries(text: string, series: string): number | undefined {
 }
 
 describe('the metrics', () => {
-  it('count events by name and by where they come from', async () => {
+  it('count events by name and origin', async () => {
     const text = await scrape();
     const stored = (event: string) =>
       readSeries(text, `rtc_events_stored_total{event="${event}",source="notification"}`);
@@ -42,14 +42,14 @@ describe('the metrics', () => {
     expect(stored('track_published')).toBe(5);
   });
 
-  it('do not count an event that came twice', async () => {
+  it('do not count an event that arrived twice', async () => {
     const [created] = roomLife('demo');
     expect(await postMediaEvent(service.url, created ?? expect.unreachable())).toBe(200);
     const text = await scrape();
     expect(readSeries(text, 'rtc_events_stored_total{event="room_created",source="notification"}')).toBe(1);
   });
 
-  it('count attempts by outcome and number, and how long the first one waited', async () => {
+  it('count attempts by outcome and number, and the wait of the first one', async () => {
     const count = (series: string) => async () => readSeries(await scrape(), series);
     const attempts = (outcome: string) =>
       count(`rtc_webhook_attempt_duration_seconds_count{outcome="${outcome}",attempt="1"}`);
@@ -65,7 +65,7 @@ describe('the metrics', () => {
     expect(readSeries(text, 'rtc_database_up')).toBe(1);
   });
 
-  it('say which version runs', async () => {
+  it('name the running version', async () => {
     expect(await scrape()).toMatch(/^rtc_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
   });
 

@@ -39,7 +39,7 @@ describe('the port of a speech worker', () => {
     expect(queue.waitingSeconds).toBe(0);
   });
 
-  it('says that the worker is healthy while the database hears from it, and not 10 s later', async () => {
+  it('reports the worker as healthy while its heartbeats are stored, and not 10 s later', async () => {
     const clock = new ManualClock(0);
     let isAway = false;
     const transcriptions = {

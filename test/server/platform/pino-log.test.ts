@@ -33,7 +33,7 @@ async function linesOf(body: string) {
 }
 
 describe('the log', () => {
-  it('has one JSON object a line, with the time, the level by name and the fields', async () => {
+  it('has one JSON object per line, with the time, the level by name and the fields', async () => {
     const { logged } = await linesOf(
       `log.warn({ code: 'rate-limited', n: 1 }, 'request "refused"'); log.debug({}, 'x');`,
     );
@@ -49,14 +49,14 @@ describe('the log', () => {
     ]);
   });
 
-  it('says of which version and instance it is', async () => {
+  it('names version and instance', async () => {
     const { logged } = await linesOf(
       `createLog('info', { version: '1.2.3', instance: 'i1' }).info({}, 'x');`,
     );
     expect(logged).toMatchObject([{ service: 'rtc-service', version: '1.2.3', instance: 'i1', msg: 'x' }]);
   });
 
-  it('tells a foreseen failure by its code and causes, and where others were thrown', async () => {
+  it('describes an expected error by its code and causes, and others with their stack', async () => {
     const { logged } = await linesOf(`
       const { ServiceError } = await import(${JSON.stringify(ERRORS)});
       const cause = new Error('connect ECONNREFUSED');
@@ -70,7 +70,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('tells the time of each line', async () => {
+  it('has the time of each line', async () => {
     const { logged } = await linesOf(`
       for (let n = 0; n < 5; n += 1) {
         const from = Date.now();
@@ -81,7 +81,7 @@ describe('the log', () => {
     for (const { time, from } of logged) expect(Date.parse(time)).toBeGreaterThanOrEqual(from);
   });
 
-  it('is whole and in order when the process ends, however much it is', async () => {
+  it('is complete and in order when the process ends, however long it is', async () => {
     const { logged } = await linesOf(`for (let n = 0; n < 5000; n += 1) log.info({ n }, 'line');`);
     expect(logged.map(({ n }) => n)).toEqual(Array.from({ length: 5000 }, (_, n) => n));
   });
@@ -94,13 +94,13 @@ describe('the log', () => {
     expect(failing.others.join('\n')).toContain('nobody catches it');
   });
 
-  it('does not wait for the end, nor for a full batch', async () => {
+  it('waits neither for the end of the process nor for a full batch', async () => {
     const { lines } = runWithLog(`log.info({ n: 1 }, 'line'); setInterval(() => {}, 1000);`);
     const [line] = await once(lines, 'line');
     expect(JSON.parse(line)).toMatchObject({ n: 1, msg: 'line' });
   });
 
-  it('does not keep a process that has nothing else to do', async () => {
+  it('does not keep a process running that has nothing else to do', async () => {
     expect((await linesOf(`log.info({}, 'line');`)).exitCode).toBe(0);
   });
 
@@ -112,7 +112,7 @@ describe('the log', () => {
     }
     process.stdout.write('logged');`;
 
-  it('drops lines while its reader stalls, and says how many when the reader goes on', async () => {
+  it('drops lines while its reader stalls, and reports their number when the reader continues', async () => {
     const child = spawn(process.execPath, argumentsOf(`${logMany} setInterval(() => {}, 1000);`), {
       stdio: ['ignore', 'pipe', 'pipe'],
     });

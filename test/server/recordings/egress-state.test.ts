@@ -151,7 +151,7 @@ describe.each([
     expect(ends).toMatchObject([{ status: 'stopped', file: { sizeBytes: 1234, durationMs: 59_877 } }]);
   });
 
-  it('does not know an id that a database cannot store', async () => {
+  it('finds no recording for an id that a database cannot store', async () => {
     const store = await open();
     for (const id of ['EG_\0', 'EG_\ud800', "EG_' or 1=1", '../rec_x', '']) {
       await expect(getRecording(depsOf(store), id)).rejects.toMatchObject({ code: 'recording-not-found' });
@@ -190,19 +190,19 @@ describe('the duration of a recording', () => {
     expect(lines).toEqual([]);
   });
 
-  it('is that of its recorder, with a line in the log, where its file cannot be read', async () => {
+  it('is that of its recorder, with a log line, when its file cannot be read', async () => {
     const { recording, lines } = await ended(undefined);
     expect(recording).toMatchObject({ status: 'stopped', durationMs: 59_877 });
     expect(lines).toMatchObject([{ recordingId: 'rec_demo' }]);
   });
 
-  it('is that of its recorder where its file claims to be much longer', async () => {
+  it('is that of its recorder when its file has a much longer one', async () => {
     const { recording } = await ended(600_000);
     expect(recording).toMatchObject({ durationMs: 59_877 });
   });
 });
 
-describe('a stopped recording that the media server forgot', () => {
+describe('a stopped recording that the media server has forgotten', () => {
   it('has the duration of its file', async () => {
     const store = await openSqlite();
     const { id, filepath } = await addStopped(store, 'demo');
@@ -212,7 +212,7 @@ describe('a stopped recording that the media server forgot', () => {
     expect(ends).toMatchObject([{ file: { durationMs: 3_210 } }]);
   });
 
-  it('is complete when its file is there', async () => {
+  it('is complete when its file exists', async () => {
     const store = await openSqlite();
     const { id, filepath } = await addStopped(store, 'demo');
     await writeFile(filepath, 'frames');
@@ -231,7 +231,7 @@ describe('a stopped recording that the media server forgot', () => {
     expect(ends).toHaveLength(1);
   });
 
-  it('has failed when its file is not there', async () => {
+  it('has failed when its file does not exist', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     const ends: EndEvent[] = [];
@@ -279,7 +279,7 @@ describe('a stopped recording whose end is not reported', () => {
     await deleteRecording(depsOf(store), id);
   });
 
-  it('is complete when its file is there', async () => {
+  it('is complete when its file exists', async () => {
     const store = await openSqlite();
     const { id, filepath } = await addStopped(store, 'demo');
     await writeFile(filepath, 'frames');
@@ -292,7 +292,7 @@ describe('a stopped recording whose end is not reported', () => {
     });
   });
 
-  it('is left to its recorder for a minute, and as long as the recorder responds or is in the room', async () => {
+  it('is left to its recorder for a minute, and while the recorder responds or is in the room', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     answer = replying(NOT_ENDED);
@@ -318,7 +318,7 @@ describe('a stopped recording whose end is not reported', () => {
   });
 });
 
-describe('a stop to which no recorder responds', () => {
+describe('a stop without a response of the recorder', () => {
   const UNANSWERED: Replies = {
     StopEgress: [408, { code: 'deadline_exceeded', msg: 'request timed out' }],
     GetParticipant: [404, { code: 'not_found', msg: 'participant does not exist' }],
@@ -339,7 +339,7 @@ describe('a stop to which no recorder responds', () => {
     expect(ends).toEqual([]);
   });
 
-  it('finds that a recorder is lost which should have started long ago', async () => {
+  it('shows that a recorder is lost which should have started long ago', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 60_000);
     answer = replying(shown('EGRESS_STARTING'));
@@ -347,7 +347,7 @@ describe('a stop to which no recorder responds', () => {
     expect(await found(store, id)).toMatchObject({ status: 'failed', error: 'the recorder was lost' });
   });
 
-  it('finds that a recorder is lost which was recording', async () => {
+  it('shows that a recorder is lost which was recording', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 5_000);
     answer = replying(shown('EGRESS_ACTIVE'));
@@ -377,7 +377,7 @@ describe('comparing with the media server', () => {
     expect(await store.recordings.list({ status: 'failed', limit: 1000 })).toHaveLength(450);
   });
 
-  it('takes no recorder for lost that another instance has stopped at the same time', async () => {
+  it('does not take a recorder for lost that another instance has stopped at the same time', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo');
     let lists = 0;
@@ -416,7 +416,7 @@ describe('comparing with the media server', () => {
     expect(left.map(({ room }) => room)).toEqual(['bad']);
   });
 
-  it('ends the round when the media server is away', async () => {
+  it('ends the round when the media server does not respond', async () => {
     const store = await openSqlite();
     for (const name of ['one', 'two', 'three']) await addRunning(store, name);
     answer = (request) => request.socket.destroy();

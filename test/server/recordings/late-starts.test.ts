@@ -62,8 +62,8 @@ describe('a start whose connection is lost while the media server looks for a re
   });
 });
 
-describe('a recorder that comes later than RECORDER_PATIENCE', () => {
-  it('is stopped, and only then another start gets the room', async () => {
+describe('a recorder that starts later than RECORDER_PATIENCE', () => {
+  it('is stopped, and only then can another start get the room', async () => {
     const patient = await startTestService({
       clock,
       livekit: { url: embedded.url, ...KEYS },

@@ -98,7 +98,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     await stage.service.call('POST', `/v1/rooms/${roomId}/recording/stop`);
   });
 
-  it('downloads as the bytes that were recorded', async () => {
+  it('is downloaded byte for byte', async () => {
     const stage = stageOf();
     const recording = await stage.recordWhole();
     const answer = await stage.fetch(`/v1/recordings/${recording.recordingId}/download`);
@@ -143,7 +143,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     expect(existsSync(pathOnDisk(recording))).toBe(false);
   });
 
-  it('reports that its file is gone, and can be deleted', async () => {
+  it('is reported as without a file when that is gone, and can be deleted', async () => {
     const stage = stageOf();
     const recording = await stage.recordWhole();
     const path = `/v1/recordings/${recording.recordingId}`;
@@ -227,7 +227,7 @@ describe.each(STAGES)('a webhook of a recording in %s', (_where, stageOf) => {
   });
   afterAll(() => receiver?.close());
 
-  it('carries a URL by which anyone gets the whole file', async () => {
+  it('has a URL with which anyone gets the whole file', async () => {
     const recording = await stageOf().recordWhole();
     const [delivery] = await receiver.waitFor(
       ({ body }) => body.event === 'egress_ended' && body.recording?.egressId === recording.recordingId,
@@ -246,7 +246,7 @@ describe.each(STAGES)('a webhook of a recording in %s', (_where, stageOf) => {
     expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
   });
 
-  it('carries no URL when there is no file', async () => {
+  it('has no URL when there is no file', async () => {
     const stage = stageOf();
     const room = `empty-${randomUUID()}`;
     await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
@@ -290,7 +290,7 @@ describe('the list of recordings', () => {
     expect(idsOf(await list('?roomId=nobody'))).toEqual([]);
   });
 
-  it.each([1, 2, 5, 6, 7])('comes in pages of %i without a gap or a repetition', async (limit) => {
+  it.each([1, 2, 5, 6, 7])('has pages of %i without a gap or a repetition', async (limit) => {
     const seen: string[] = [];
     let cursor: string | null = '';
     let pages = 0;
@@ -312,7 +312,7 @@ describe('the list of recordings', () => {
     '?cursor=nonsense',
     '?roomId=',
     '?room=one',
-  ])('refuses %s', async (query) => {
+  ])('rejects %s', async (query) => {
     const answer = await stage.service.call('GET', `/v1/recordings${query}`);
     expect(await problemOf(answer)).toMatchObject({ status: 400, code: 'invalid-request' });
   });

@@ -141,7 +141,7 @@ function cellOf({ change, event }: Transition, before: Recording): string {
   return `${isMoved ? change.status : 'facts'}${mark}`;
 }
 
-describe.each(Object.entries(TABLE))('a recording of which is observed: %s', (name, cells) => {
+describe.each(Object.entries(TABLE))('the observation of a recording: %s', (name, cells) => {
   const [, observation] = Object.entries(OBSERVATIONS).find(([each]) => each === name) ?? [];
   it.each(STATE_NAMES.map((state, column) => [state, cells[column]] as const))(
     'turns %s into %s',
@@ -152,7 +152,7 @@ describe.each(Object.entries(TABLE))('a recording of which is observed: %s', (na
   );
 });
 
-describe('every transition of a recording', () => {
+describe('every transition of a recording in the state machine', () => {
   const transitions = STATE_NAMES.flatMap((state) =>
     Object.values(OBSERVATIONS).map((observation) => ({
       before: STATES[state],
@@ -167,7 +167,7 @@ describe('every transition of a recording', () => {
     }
   });
 
-  it('keeps the claim of a starting recording alone, and drops it at its end', () => {
+  it('keeps the claim only of a starting recording, and drops it at its end', () => {
     for (const { before, change } of transitions) {
       if (change === undefined || change === 'delete') continue;
       const after = { ...before, ...change };
@@ -175,14 +175,14 @@ describe('every transition of a recording', () => {
     }
   });
 
-  it('keeps the time of a stop that is known', () => {
+  it('keeps the time of an earlier stop', () => {
     for (const { before, change } of transitions) {
       if (before.stoppedAt !== null)
         expect({ ...(change === 'delete' ? {} : change) }).not.toHaveProperty('stoppedAt');
     }
   });
 
-  it('publishes an end only with a change, in the state that it changes to', () => {
+  it('publishes an end only with a change, in the new state', () => {
     for (const { before, change, event } of transitions) {
       if (event === undefined) continue;
       expect(change).toBeTypeOf('object');
@@ -235,7 +235,7 @@ describe('the facts of a transition', () => {
     expect(nextState(known, complete).change).not.toHaveProperty('durationMs');
   });
 
-  it('take the first report of when the media began', () => {
+  it('keep the first report of when the media began', () => {
     const active = (mediaStartedAt: number) => egress('EGRESS_ACTIVE', { mediaStartedAt });
     expect(nextState(RECORDING, active(AT)).change).toEqual({ mediaStartedAt: AT });
     expect(nextState({ ...RECORDING, mediaStartedAt: AT }, active(AT + 1)).change).toBeUndefined();
@@ -247,14 +247,14 @@ describe('the facts of a transition', () => {
     });
   });
 
-  it('take the time of the observation where the media server does not know when the egress ended', () => {
+  it('have the time of the observation when the media server does not know when the egress ended', () => {
     expect(nextState(RECORDING, egress('EGRESS_FAILED')).change).toMatchObject({
       stoppedAt: AT,
       endedAt: AT,
     });
   });
 
-  it('say why a recording failed, and of a stopped one that it has no file', () => {
+  it('have the reason of a failed recording, and that a stopped one has no file', () => {
     expect(nextState(RECORDING, gone()).change).toMatchObject({ error: 'the recorder was lost' });
     expect(nextState(PENDING, gone()).change).toMatchObject({
       status: 'failed',
@@ -263,14 +263,14 @@ describe('the facts of a transition', () => {
     });
   });
 
-  it('end a recording without a recorder when its file was last written', () => {
+  it('end a recording without a recorder at the last write of its file', () => {
     expect(nextState(PENDING, OBSERVATIONS['recorder gone, file found'])).toEqual({
       change: { status: 'stopped', endedAt: AT - 5_000, sizeBytes: 77 },
       event: { status: 'stopped', error: undefined, file: { sizeBytes: 77, durationMs: undefined } },
     });
   });
 
-  it('clear the error of a recording that was believed lost and has a file after all', () => {
+  it('clear the error of a recording that was considered lost and has a file after all', () => {
     expect(nextState(STATES.failed, OBSERVATIONS['egress complete']).change).toMatchObject({
       status: 'stopped',
       error: null,

@@ -22,7 +22,7 @@ describe('the path of a recording', () => {
     expect(nameOf('a'.repeat(161))).toMatch(/^a{143}-[0-9a-f]{16}$/);
   });
 
-  it('is never longer than a file system allows, and never cut inside a character code', () => {
+  it('is never longer than a file system allows, and never cut inside an encoded character', () => {
     for (const letter of ['日', 'é', '🎥']) {
       for (const prefix of ['', 'x', 'xx']) {
         const name = nameOf(prefix + letter.repeat(60));

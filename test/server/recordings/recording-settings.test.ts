@@ -30,31 +30,31 @@ async function asked(body?: object) {
 }
 
 describe('a recording', () => {
-  it('is left to the recorder where nothing is asked', async () => {
+  it('is left to the recorder without options', async () => {
     for (const body of [undefined, {}, { layout: null }]) {
       expect(await asked(body)).toMatchObject({ layout: '', audioOnly: false, options: { case: undefined } });
     }
   });
 
-  it.each(RECORDING_LAYOUTS)('has the layout that is asked for: %s', async (layout) => {
+  it.each(RECORDING_LAYOUTS)('has the requested layout: %s', async (layout) => {
     expect(await asked({ layout })).toMatchObject({ layout, audioOnly: false });
   });
 
-  it('has 720 lines where that is asked for, which the SDK takes for nothing', async () => {
+  it('has 720 lines on request, which the SDK takes for no preset', async () => {
     const { options } = await asked({ preset: 'H264_720P_30' });
     const value = { width: 1280, height: 720, framerate: 30, videoBitrate: 3000 };
     expect(options).toMatchObject({ case: 'advanced', value });
   });
 
   const others = RECORDING_PRESETS.filter((preset) => preset !== 'H264_720P_30');
-  it.each(others)('has the picture that is asked for: %s', async (preset) => {
+  it.each(others)('has the requested picture: %s', async (preset) => {
     expect((await asked({ preset })).options).toEqual({
       case: 'preset',
       value: EncodingOptionsPreset[preset],
     });
   });
 
-  it('has sound alone where that is asked for', async () => {
+  it('has only audio on request', async () => {
     expect(await asked({ audioOnly: true })).toMatchObject({ layout: '', audioOnly: true });
   });
 
@@ -66,7 +66,7 @@ describe('a recording', () => {
     [{ audioOnly: true, layout: 'grid' }, '#/layout'],
     [{ audioOnly: true, preset: 'H264_720P_30' }, '#/preset'],
     [{ template: 'https://example.org' }, '#/template'],
-  ])('is refused with what the recorder does not know: case %#', async (body, pointer) => {
+  ])('is rejected with options that the recorder does not know: case %#', async (body, pointer) => {
     expect(await start(body)).toMatchObject({ status: 400, json: { errors: [{ pointer }] } });
   });
 });

@@ -154,7 +154,7 @@ describe('a recording', () => {
     await stop();
   });
 
-  it('knows when its media began as soon as its first frame is recorded, and not before', async () => {
+  it('has the time when its media began as soon as its first frame is recorded, and not before', async () => {
     const { egressId, startedAt } = await start();
     // Nobody publishes yet.
     expect(await status()).toEqual({ isRecording: true, egressId, startedAt, mediaStartedAt: null });
@@ -173,7 +173,7 @@ describe('a recording', () => {
     expect(await status()).toEqual(NOT_RECORDING);
   });
 
-  it('is stored where the template says, under an encoded name', async () => {
+  it('is stored at the path of the template, under an encoded name', async () => {
     const { egressId } = await start();
     const recording = await store.recordings.findByEgressId(egressId);
     const file = recording?.filepath.slice(recordingDir.length + 1) ?? '';
@@ -182,7 +182,7 @@ describe('a recording', () => {
     await stop();
   });
 
-  it('gets its folder with the mode of RECORDING_DIR before the recorder starts, and a trial gets none', async () => {
+  it('has its folder created with the mode of RECORDING_DIR before the recorder starts, unlike a probe', async () => {
     await chmod(recordingDir, 0o777);
     const { egressId } = await start();
     const filepath = (await store.recordings.findByEgressId(egressId))?.filepath ?? '';
@@ -199,7 +199,7 @@ describe('a recording', () => {
     expect(added).toEqual([]);
   });
 
-  it('is stopped and kept as aborted when it never got media', async () => {
+  it('is stopped and kept as aborted when it never received media', async () => {
     const { egressId } = await start();
     const stopped = await stop();
     expect(stopped).toMatchObject({ httpStatus: 200, status: 'stopped', egressId });
@@ -275,7 +275,7 @@ describe('concurrent starts', () => {
   });
 });
 
-describe('without a recorder', () => {
+describe('without a recorder or Redis', () => {
   it('a start is 503 within its timeout, and leaves nothing behind', async () => {
     embedded.control.setFaults({ recorder: 'absent' });
     const before = clock.now();
@@ -288,7 +288,7 @@ describe('without a recorder', () => {
     await stop();
   });
 
-  it('starts that wait for another one are 503 too', async () => {
+  it('a start that waits for another one is 503 too', async () => {
     embedded.control.setFaults({ recorder: 'absent' });
     const answers = await Promise.all([start(first), start(second), start(first)]);
     expect(answers.map((answer) => answer.code)).toEqual(Array(3).fill('media-worker-unavailable'));
@@ -309,7 +309,7 @@ describe('without a recorder', () => {
 });
 
 describe('a slow recorder', () => {
-  it('is 503 within the timeout, its late egress is stopped, and only then the room is free', async () => {
+  it('causes 503 within the timeout, its late egress is stopped, and only then is the room free', async () => {
     embedded.control.setFaults({ recorder: 'slow' });
     const before = clock.now();
     expect(await start()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
@@ -390,8 +390,8 @@ describe('a recorder that dies', () => {
   });
 });
 
-describe('a recorder whose browser alone dies', () => {
-  it('is stopped before its recording counts as over, and its file is kept', async () => {
+describe('a recorder whose browser dies', () => {
+  it('is stopped before its recording counts as ended, and its file is kept', async () => {
     enterAndPublish();
     const { egressId, startedAt } = await start();
     await untilStatus(egressId, 'EGRESS_ACTIVE');
@@ -407,7 +407,7 @@ describe('a recorder whose browser alone dies', () => {
   });
 });
 
-describe('an instance that was killed within a start', () => {
+describe('an instance that was killed during a start', () => {
   const newPath = (): string => `${recordingDir}/left-${randomUUID()}.mp4`;
 
   async function claim(filepath: string, claimMs: number): Promise<Recording> {
@@ -432,7 +432,7 @@ describe('an instance that was killed within a start', () => {
     return left;
   }
 
-  it('loses its claim when the claim runs out, and its egress is stopped', async () => {
+  it('loses its claim when it expires, and its egress is stopped', async () => {
     enterAndPublish();
     const left = await leaveBehind(1);
     const taken = await start();
@@ -442,7 +442,7 @@ describe('an instance that was killed within a start', () => {
     await stop();
   });
 
-  it('keeps others waiting while its claim is valid', async () => {
+  it('makes others wait while its claim is valid', async () => {
     await leaveBehind(60_000);
     const before = clock.now();
     expect(await start()).toMatchObject({ httpStatus: 503 });
@@ -459,7 +459,7 @@ describe('an instance that was killed within a start', () => {
     await expect.poll(() => store.recordings.findActive(room), { timeout: 20_000 }).toBeUndefined();
   });
 
-  it('has its start given up, and an egress that comes later is stopped too', async () => {
+  it('has its start given up, and a late egress is stopped too', async () => {
     enterAndPublish();
     const { id, filepath } = await claim(newPath(), 1);
     await expect

@@ -20,7 +20,7 @@ const block = (service: TestService, identity: string) =>
   service.call('DELETE', `/v1/rooms/demo/participants/${identity}?block=forever`);
 
 describe.each(['SQLite', 'PostgreSQL'])('a block at two instances on %s', (engine) => {
-  it('refuses tokens at both when one has made it, and at neither when one has lifted it', async () => {
+  it('refuses tokens on both after one has created it, and on neither after one has lifted it', async () => {
     const environment = {
       DATA_DIR: await folder(),
       API_KEY: 'key',
@@ -40,8 +40,8 @@ describe.each(['SQLite', 'PostgreSQL'])('a block at two instances on %s', (engin
   });
 });
 
-describe('while the database is away', () => {
-  it('tokens are issued by the blocks that were read last, and by none where none were', async () => {
+describe('while the database does not respond', () => {
+  it('tokens are issued by the blocks that were read last, and refused when none were read', async () => {
     const url = await database();
     const network = await startNetwork(new URL(url));
     closers.push(() => network.close());

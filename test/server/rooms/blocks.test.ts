@@ -97,7 +97,7 @@ describe.each([
   });
   afterAll(() => ground?.close());
 
-  it('removes who is there, and who comes back with an older token, until it is lifted', async () => {
+  it('removes a participant, and removes one who returns with an older token, until it is lifted', async () => {
     const room = `block ${randomUUID()}`;
     const token = await tokenOf(service, room, 'ada');
     await ground.join(room, 'ada', token);
@@ -119,7 +119,7 @@ describe.each([
     expect((await present(service, room)).toSorted()).toEqual(['ada', 'bob', 'eve']);
   });
 
-  it('holds for an identity that has not come, in a room that is not open', async () => {
+  it('applies to an identity that has not joined, in a room that is not open', async () => {
     const room = `early ${randomUUID()}`;
     const token = await tokenOf(service, room, 'ada');
     const removed = await service.call('DELETE', `${participantPath(room, 'ada')}?block=forever`);
@@ -146,14 +146,14 @@ describe('a block', () => {
     return answer.json;
   };
 
-  it('is stored before the removal, and stays when that fails', async () => {
+  it('is stored before the removal, and kept when that fails', async () => {
     expect(await block('stored', 'ada', '60')).toMatchObject({ status: 503 });
     const [{ identity, blockedAt, blockedUntil } = expect.unreachable()] = (await listed('stored')).blocks;
     expect(identity).toBe('ada');
     expect(Date.parse(blockedUntil ?? '') - Date.parse(blockedAt)).toBe(60_000);
   });
 
-  it('refuses tokens of its room and identity alone, and says until when', async () => {
+  it('refuses only tokens of its room and identity, with its end in the error', async () => {
     await block('refused', 'ada', '60');
     const [{ blockedUntil } = expect.unreachable()] = (await listed('refused')).blocks;
     for (const path of ['/v1/token', '/v1/token/refresh']) {
@@ -204,7 +204,7 @@ describe('a block', () => {
   });
 
   it.each(['', '0', '-1', '1.5', '1e3', '01', ' 5', 'Forever', '1h', '1000000000', '9'.repeat(40)])(
-    'has a duration, which %j is not',
+    'cannot have the duration %j',
     async (duration) => {
       expect(await block('duration', 'ada', duration)).toMatchObject({
         status: 400,
@@ -218,7 +218,7 @@ describe('a block', () => {
 });
 
 describe('a restart', () => {
-  it('keeps blocks, and removes who came meanwhile in spite of one', async () => {
+  it('keeps blocks, and removes blocked participants who joined in the meantime', async () => {
     const dataDir = await mkdtemp(joinPath(tmpdir(), 'rtc-blocks-'));
     const { port, webhookUrl } = await chooseServicePort();
     const environment = { DATA_DIR: dataDir, PORT: `${port}` };

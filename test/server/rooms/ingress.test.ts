@@ -54,7 +54,7 @@ describe('ingress with Redis', () => {
     });
   });
 
-  it('is listed in its room alone, and deleted from it alone', async () => {
+  it('is listed only in its room, and deleted only from it', async () => {
     const [room, other] = [`list/ ${randomUUID()}`, `other-${randomUUID()}`];
     const [first, second] = [await create(room), await create(room)];
     expect((await list(room)).map((each) => each.ingressId).sort()).toEqual(
@@ -73,7 +73,7 @@ describe('ingress with Redis', () => {
     }
   });
 
-  it('is refused with the list of known types for a wrong one', async () => {
+  it('is rejected with the list of known types for a wrong one', async () => {
     const answer = await service.call('POST', pathOf('any'), { body: { type: 'srt' } });
     expect(answer.json as Problem).toMatchObject({
       status: 400,
@@ -125,7 +125,7 @@ describe('ingress without Redis', () => {
     expect((await service.call('POST', '/v1/rooms/demo/recording/stop')).status).toBe(404);
   });
 
-  it('leaves the rooms as they are', async () => {
+  it('does not affect the rooms', async () => {
     expect((await service.call('GET', '/v1/rooms/demo')).status).toBe(200);
     expect((await service.call('GET', '/ready', { signing: false })).json).toEqual({
       ready: true,

@@ -40,7 +40,7 @@ function ground(...blocks: Block[]) {
   return { state, changes, clock, ...openKnownBlocks({ store, clock }) };
 }
 
-describe('the blocks in memory', () => {
+describe('the cached blocks', () => {
   it('are read once for many tokens', async () => {
     const { find, state } = ground(blockOf('ada'));
     const found = await Promise.all(
@@ -51,12 +51,12 @@ describe('the blocks in memory', () => {
     expect(state.reads).toBe(1);
   });
 
-  it('do not take one room and identity for another of the same letters', async () => {
+  it('distinguish a room and an identity from others of the same letters', async () => {
     const { find } = ground(blockOf('ada'));
     expect(await find({ room: 'dem', identity: 'oada' })).toBeUndefined();
   });
 
-  it('end in time', async () => {
+  it('expire in time', async () => {
     const { find, clock } = ground(blockOf('ada', { blockedUntil: NOW + 100 }));
     expect(await find(ADA)).toBeDefined();
     clock.advance(100);
@@ -71,7 +71,7 @@ describe('the blocks in memory', () => {
     expect(await find(ADA)).toBeDefined();
   });
 
-  it('are read again after a while without a notice, also when the time of day was set back', async () => {
+  it('are read again after a while without a notification, also when the clock was set back', async () => {
     const { find, state, clock } = ground();
     await find(ADA);
     state.blocks = [blockOf('ada')];
@@ -82,7 +82,7 @@ describe('the blocks in memory', () => {
     expect(await find(ADA)).toBeDefined();
   });
 
-  it('do not keep what was read before a change that came meanwhile', async () => {
+  it('are not used when they were read before a change in the meantime', async () => {
     const { find, state, changes } = ground();
     let open = (): void => {};
     state.gate = new Promise((resolve) => {
@@ -99,7 +99,7 @@ describe('the blocks in memory', () => {
     expect(state.reads).toBe(2);
   });
 
-  it('are read one by one where there are too many to hold', async () => {
+  it('are read one by one when there are too many to cache', async () => {
     const many = Array.from({ length: MAX_KNOWN_BLOCKS + 1 }, (_, index) => blockOf(`person-${index}`));
     const { find, state } = ground(...many);
     expect(await find({ room: 'demo', identity: 'person-7' })).toBeDefined();
@@ -108,8 +108,8 @@ describe('the blocks in memory', () => {
   });
 });
 
-describe('while the database is away', () => {
-  it('the blocks that were read last are gone by, and the database is asked once a second', async () => {
+describe('while the database does not respond', () => {
+  it('the last cached blocks apply, and the database is asked once a second', async () => {
     const { find, state, clock, changes } = ground(blockOf('ada'));
     await find(ADA);
     state.isAway = true;
@@ -125,7 +125,7 @@ describe('while the database is away', () => {
     expect(await find(ADA)).toBeUndefined();
   });
 
-  it('so are those that were read while a change elsewhere was notified, as at the start', async () => {
+  it('the cached blocks apply that were read while a change elsewhere was notified, as at the start', async () => {
     const { find, state, changes } = ground(blockOf('ada'));
     const first = find(ADA);
     changes.publish('blocks', 'elsewhere');
@@ -134,7 +134,7 @@ describe('while the database is away', () => {
     expect(await find(ADA)).toBeDefined();
   });
 
-  it('a token waits no longer than a second for a database that hangs', async () => {
+  it('a token waits no longer than a second for the database', async () => {
     const { find, state, clock } = ground(blockOf('ada'));
     await find(ADA);
     state.gate = new Promise(() => {});
@@ -145,7 +145,7 @@ describe('while the database is away', () => {
     expect(await find(ADA)).toBeDefined();
   });
 
-  it('is an error where no blocks are known, or this process has changed them since', async () => {
+  it('a token is refused when no blocks are cached, or when this process has changed them since', async () => {
     const { find, state, changes } = ground();
     state.isAway = true;
     await expect(find(ADA)).rejects.toThrow('the database is away');

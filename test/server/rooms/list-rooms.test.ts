@@ -44,7 +44,7 @@ function setUp() {
   };
 }
 
-describe('a walk through the rooms page by page', () => {
+describe('listing the rooms page by page', () => {
   it('reads all rooms once, and then the rooms of each page by their names', async () => {
     const read = setUp();
     const first = await read();
@@ -55,7 +55,7 @@ describe('a walk through the rooms page by page', () => {
     expect(calls).toEqual([undefined, ['c', 'd'], ['e']]);
   });
 
-  it('leaves out a room that closed meanwhile, and goes on after it', async () => {
+  it('leaves out a room that closed in the meantime, and continues after it', async () => {
     const read = setUp();
     const first = await read();
     open.delete('c');
@@ -76,7 +76,7 @@ describe('a walk through the rooms page by page', () => {
     expect(calls).toEqual(expected);
   });
 
-  it('begins with all rooms each time', async () => {
+  it('reads all rooms again for each first page', async () => {
     const read = setUp();
     await read();
     open.add('aa');

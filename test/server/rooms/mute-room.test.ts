@@ -50,7 +50,7 @@ describe('muting a room of the real media server', () => {
     return participant;
   };
 
-  it('silences everyone but those who are spared, and one can be unmuted', async () => {
+  it('mutes everyone except the given participants, and one can be unmuted', async () => {
     const room = `mute ${randomUUID()}`;
     const [ada, bob] = [await enter(room, 'ada'), await enter(room, 'bob')];
     const { sid } = await ada.publishTone();
@@ -95,7 +95,7 @@ describe('muting a room', () => {
   };
   const sids = (muted: RoomMuted['muted']) => muted.map(({ trackSid }) => trackSid);
 
-  it('mutes every track once, and says whose', async () => {
+  it('mutes every track once, and returns the publishers', async () => {
     const { room, ...tracks } = fill();
     const muted = await mute(stage.service, room);
     expect(sids(muted)).toEqual(Object.values(tracks));
@@ -103,7 +103,7 @@ describe('muting a room', () => {
     expect(await mute(stage.service, room)).toEqual([]);
   });
 
-  it('mutes the sources that are given, of those who are not spared', async () => {
+  it('mutes the given sources, except those of the given participants', async () => {
     const { room, ada, camera, bob, screen, sound, unknown } = fill();
     const except = ['bob'];
     expect(sids(await mute(stage.service, room, { sources: ['microphone'], except }))).toEqual([ada]);
@@ -119,17 +119,17 @@ describe('muting a room', () => {
     [{ sources: [] }, '#/sources'],
     [{ sources: ['MICROPHONE'] }, '#/sources/0'],
     [{ source: 'camera' }, '#/source'],
-  ])('refuses what it does not know: case %#', async (body, pointer) => {
+  ])('rejects unknown options: case %#', async (body, pointer) => {
     const answer = await stage.service.call('POST', `${roomPath('demo')}/mute`, { body });
     expect(answer).toMatchObject({ status: 400, json: { errors: [{ pointer }] } });
   });
 
-  it('finds no unknown room', async () => {
+  it('is 404 for an unknown room', async () => {
     const answer = await stage.service.call('POST', `${roomPath('unknown')}/mute`);
     expect(answer).toMatchObject({ status: 404, json: { type: 'urn:problem-type:rtc:room-not-found' } });
   });
 
-  it('says in plain words where only participants unmute themselves', async () => {
+  it('explains that only participants can unmute themselves', async () => {
     const { room, ada } = fill();
     const path = `${roomPath(room)}/participants/ada/mute`;
     const unmute = (trackSid: string) =>

@@ -48,7 +48,7 @@ async function list(room: string): Promise<readonly Participant[]> {
 }
 
 describe('participants', () => {
-  it("are listed as the media server's own records", async () => {
+  it("are listed with the media server's own records", async () => {
     const room = `list-${randomUUID()}`;
     const ada = await enter(room, 'ada');
     await enter(room, 'bob');
@@ -84,7 +84,7 @@ describe('participants', () => {
   });
 
   it.each(['ada b/c', '../x', '100%', 'è😀', '%2F'])(
-    'with odd identities are found and removed: %s',
+    'with unusual identities are found and removed: %s',
     async (identity) => {
       const room = `odd ${identity} ${randomUUID()}`;
       await enter(room, identity);
@@ -111,7 +111,7 @@ describe('removing a participant', () => {
     });
   });
 
-  it('by its sid says that it is named by identity', async () => {
+  it('by its sid causes an error that the identity is needed', async () => {
     const room = `by-sid-${randomUUID()}`;
     await enter(room, 'ada');
     const [ada] = await list(room);
@@ -131,7 +131,7 @@ describe('removing a participant', () => {
 });
 
 describe('muting a track', () => {
-  it('makes the track silent for those who listen', async () => {
+  it('makes the track silent for the listeners', async () => {
     const room = `mute-${randomUUID()}`;
     const [speaker, listener] = [await enter(room, 'speaker'), await enter(room, 'listener')];
     const { sid } = await speaker.publishTone();

@@ -11,7 +11,7 @@ function stage() {
   return { note: counts.note, corrected, pass: (ms: number) => (now += ms) };
 }
 
-describe('the count of people in a room', () => {
+describe('the count of participants in a room', () => {
   it('is the count by events up to 5999 ms after one, and the media server’s from 6000 ms on', () => {
     const { note, corrected, pass } = stage();
     note(new Map([['RM_a', 3]]));

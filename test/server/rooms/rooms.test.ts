@@ -111,7 +111,7 @@ describe('creating a room', () => {
     expect(new Set(made.map(({ room }) => room.sid)).size).toBe(1);
   });
 
-  it('takes metadata of 512 KiB', async () => {
+  it('accepts metadata of 512 KiB', async () => {
     const name = unique('large');
     const metadata = 'é'.repeat(256 * 1024);
     expect((await create({ name, metadata })).room.metadata).toBe(metadata);
@@ -119,7 +119,7 @@ describe('creating a room', () => {
   });
 });
 
-describe('a name', () => {
+describe('an unusual name', () => {
   it.each([
     'with space',
     'with/slash',
@@ -136,7 +136,7 @@ describe('a name', () => {
     '\u{200f}right',
     'x'.repeat(240),
     '😀'.repeat(59),
-  ])('survives every way through the service: %s', async (start) => {
+  ])('works in every request to the service: %s', async (start) => {
     const name = start.length > 2 ? unique(start) : start;
     const { room } = await create({ name });
     expect(room.name).toBe(name);
@@ -158,7 +158,7 @@ describe('listing rooms', () => {
     expect(rooms.every((room) => !('turnPassword' in room))).toBe(true);
   });
 
-  it('pages by name and returns each room once, whatever opens and closes meanwhile', async () => {
+  it('pages by name and returns each room once, whatever opens and closes in the meantime', async () => {
     const prefix = unique('page');
     const names = ['a', 'b', 'c/ c', 'd', 'é', '😀'].map((letter) => `${prefix}-${letter}`);
     for (const name of names) await create({ name });
@@ -198,7 +198,7 @@ describe('listing rooms', () => {
     expect(rooms.map((room) => room.name)).not.toContain(name);
   });
 
-  it('refuses the cursor of another list', async () => {
+  it('rejects the cursor of another list', async () => {
     const cursor = cursorOf('recordings', 'string').encode('demo');
     const answer = await service.call('GET', `/v1/rooms?cursor=${cursor}`);
     expect([answer.status, (answer.json as Problem).errors]).toEqual([
@@ -208,7 +208,7 @@ describe('listing rooms', () => {
   });
 });
 
-describe('a room that is not there', () => {
+describe('a room that does not exist', () => {
   const missing = pathOf(unique('missing'));
 
   it.each([
@@ -224,12 +224,12 @@ describe('a room that is not there', () => {
     expect(await outcomeOf(method, path, body)).toEqual({ status: 404, code: 'room-not-found' });
   });
 
-  it('is named in the detail', async () => {
+  it('is named in the error', async () => {
     const answer = await service.call('GET', pathOf('no "such" room'));
     expect((answer.json as Problem).detail).toBe('There is no room "no \\"such\\" room".');
   });
 
-  it('is not deleted twice', async () => {
+  it('cannot be deleted twice', async () => {
     const name = unique('twice');
     await create({ name });
     expect(await outcomeOf('DELETE', pathOf(name))).toEqual({ status: 204, code: undefined });
@@ -238,7 +238,7 @@ describe('a room that is not there', () => {
 });
 
 describe('changing a room', () => {
-  it('replaces its metadata, which the people in it get at once, and removes it', async () => {
+  it('replaces its metadata, which its participants receive at once, and removes it', async () => {
     const { room } = await create({ name: unique('changed'), metadata: 'old', maxParticipants: 3 });
     const body = { roomId: room.name, userId: 'ada', name: 'Ada', role: 'participant' };
     const { url, token } = (await service.call('POST', '/v1/token', { body })).json as Token;
@@ -268,7 +268,7 @@ describe('changing a room', () => {
     }
   });
 
-  it('is 404 for a room that is not open, and 400 for what cannot be changed or is too long', async () => {
+  it('is 404 for a room that is not open, and 400 for unknown fields and too long metadata', async () => {
     expect(await outcomeOf('PATCH', pathOf(unique('absent')), { metadata: 'x' })).toEqual({
       status: 404,
       code: 'room-not-found',

@@ -56,7 +56,7 @@ describe('data that is sent to a room of the real media server', () => {
     }
   });
 
-  it('reaches the identities alone that it is for, and leaves out those that are not there', async () => {
+  it('reaches only the given identities, and leaves out absent ones', async () => {
     const data = randomBytes(15 * 1024);
     const body = { data: data.toString('base64'), encoding: 'base64' };
     expect(await send({ ...body, destinationIdentities: ['ada', 'nobody'] })).toEqual(['ada']);
@@ -84,13 +84,13 @@ describe('data to a room', () => {
   const send = (body: object, room = 'demo') => stage.service.call('POST', pathOf(room), { body });
   const type = (code: string) => ({ json: { type: `urn:problem-type:rtc:${code}` } });
 
-  it('says to whom it was sent', async () => {
+  it('is returned with the identities to which it was sent', async () => {
     expect(await send({ data: '' })).toMatchObject({ status: 200, json: { sentTo: ['ada'] } });
     await stage.service.call('POST', '/v1/rooms', { body: { name: 'empty' } });
     expect(await send({ data: 'x' }, 'empty')).toMatchObject({ status: 200, json: { sentTo: [] } });
   });
 
-  it('finds no unknown room, and never takes identities that are not there for everyone', async () => {
+  it('is 404 for an unknown room, and never takes absent identities for everyone', async () => {
     expect(await send({ data: 'x' }, 'unknown')).toMatchObject(type('room-not-found'));
     for (const destinationIdentities of [['bob'], ['bob', 'eve'], ['ghost']])
       expect(await send({ data: 'x', destinationIdentities })).toMatchObject(type('participant-not-found'));
@@ -115,7 +115,7 @@ describe('data to a room', () => {
       { data: 'x', destinationIdentities: Array.from({ length: 1001 }, (_, n) => `${n}`) },
       '#/destinationIdentities',
     ],
-  ])('is refused: case %#', async (body, pointer) => {
+  ])('is rejected: case %#', async (body, pointer) => {
     expect(await send(body)).toMatchObject({ status: 400, json: { errors: [{ pointer }] } });
   });
 });

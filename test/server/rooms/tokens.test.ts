@@ -84,7 +84,7 @@ describe('a token', () => {
 
   const request = { roomId: 'caffè ☕/1', userId: 'ada', name: 'Ada Lovelace' };
 
-  it.each(ROLES)('of a %s carries exactly its claims', async (role) => {
+  it.each(ROLES)('of a %s has exactly its claims', async (role) => {
     const { token, url, expiresAt } = await issue(service, { ...request, role });
     expect(payloadOf(token)).toEqual({
       iss: 'media-key',
@@ -100,7 +100,7 @@ describe('a token', () => {
     expect(expiresAt).toBe('2026-01-01T00:01:30.000Z');
   });
 
-  it('says when it expires, as its own exp says it', async () => {
+  it('has the same expiry in the response and in its exp', async () => {
     const { token, expiresAt } = await issue(service, { ...request, role: 'viewer' });
     expect(Date.parse(expiresAt)).toBe(Number(payloadOf(token).exp) * 1000);
     expect(expiresAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -125,7 +125,7 @@ describe('a token', () => {
     clock.advance(at.getTime() + 999 - clock.now());
   });
 
-  it('carries metadata as its JSON text', async () => {
+  it('has metadata as its JSON text', async () => {
     const metadata = { team: 'blue', nested: { '': [1, null, 'è'] }, __proto__x: true };
     const { token } = await issue(service, { ...request, role: 'host', metadata });
     expect(JSON.parse(String(payloadOf(token).metadata))).toEqual(metadata);
@@ -145,7 +145,7 @@ describe('a token', () => {
     expect(payloadOf((answer.json as Token).token).metadata).toBe(metadata);
   });
 
-  it('refuses metadata whose nesting hides what its numbers are', async () => {
+  it('is refused for metadata whose nesting is too deep to compare its numbers', async () => {
     const metadata = `{"deep":${'['.repeat(100_000)}12345678901234567890${']'.repeat(100_000)}}`;
     const body = `{"roomId":"demo","userId":"ada","name":"Ada","role":"host","metadata":${metadata}}`;
     const headers = { 'Content-Type': 'application/json' };
@@ -211,7 +211,7 @@ describe('on the real media server', () => {
     expect((await participant.publishTone()).sid).toMatch(/^TR_/);
   });
 
-  it("a viewer's publish is refused", async () => {
+  it('a viewer cannot publish', async () => {
     const room = `publish-${randomUUID()}`;
     const viewer = await enter(room, 'viewer');
     // The server does not answer what it does not allow; the client gives up after 10 s.
@@ -244,7 +244,7 @@ describe('on the real media server', () => {
     }
   });
 
-  it("a host's token calls the admin API of its room, and of no other", async () => {
+  it("a host's token may call the admin API of its room, and of no other", async () => {
     const [room, other] = [`admin-${randomUUID()}`, `other-${randomUUID()}`];
     await enter(room, 'participant');
     const { token } = await tokenFor(room, 'host');
@@ -255,7 +255,7 @@ describe('on the real media server', () => {
   });
 
   it.each(['moderator', 'participant', 'viewer'] as const)(
-    "a %s's token does not call the admin API",
+    "a %s's token may not call the admin API",
     async (role) => {
       const room = `admin-${randomUUID()}`;
       await enter(room, 'host');
@@ -273,7 +273,7 @@ describe('on the real media server', () => {
   );
 });
 
-describe('what a token may be asked for', () => {
+describe('the options of a token', () => {
   const NOW_MS = 1_767_225_600_000;
   const clock = new ManualClock(NOW_MS);
   let service: TestService;
@@ -286,26 +286,23 @@ describe('what a token may be asked for', () => {
   const ask = (wish: object, path = '/v1/token') =>
     service.call('POST', path, { body: { ...body, ...wish } });
 
-  it.each(['/v1/token', '/v1/token/refresh'])(
-    'is a lifetime, up to the longest that is allowed: %s',
-    async (path) => {
-      for (const ttl of [1, 61, 7200]) {
-        const { expiresAt, token } = await issue(service, { ...body, ttl }, path);
-        expect(Date.parse(expiresAt)).toBe(NOW_MS + ttl * 1000);
-        expect(payloadOf(token).exp).toBe(NOW_MS / 1000 + ttl);
-      }
-      expect(Date.parse((await issue(service, body, path)).expiresAt)).toBe(NOW_MS + 60_000);
-      expect(await ask({ ttl: 7201 }, path)).toMatchObject({
-        status: 400,
-        json: {
-          errors: [{ pointer: '#/ttl', detail: 'must be at most 7200' }],
-          hint: { text: expect.stringContaining('MAX_TOKEN_TTL') },
-        },
-      });
-    },
-  );
+  it.each(['/v1/token', '/v1/token/refresh'])('include a lifetime, up to the maximum: %s', async (path) => {
+    for (const ttl of [1, 61, 7200]) {
+      const { expiresAt, token } = await issue(service, { ...body, ttl }, path);
+      expect(Date.parse(expiresAt)).toBe(NOW_MS + ttl * 1000);
+      expect(payloadOf(token).exp).toBe(NOW_MS / 1000 + ttl);
+    }
+    expect(Date.parse((await issue(service, body, path)).expiresAt)).toBe(NOW_MS + 60_000);
+    expect(await ask({ ttl: 7201 }, path)).toMatchObject({
+      status: 400,
+      json: {
+        errors: [{ pointer: '#/ttl', detail: 'must be at most 7200' }],
+        hint: { text: expect.stringContaining('MAX_TOKEN_TTL') },
+      },
+    });
+  });
 
-  it('is TOKEN_TTL, also where that is longer than MAX_TOKEN_TTL', async () => {
+  it('include TOKEN_TTL as the default, even if it is longer than MAX_TOKEN_TTL', async () => {
     const environment = { TOKEN_TTL: '100', MAX_TOKEN_TTL: '50' };
     const strict = await startTestService({ clock, environment });
     try {
@@ -316,7 +313,7 @@ describe('what a token may be asked for', () => {
     }
   });
 
-  it('is the sources to publish, of a role that publishes', async () => {
+  it('include the sources to publish, for a role that publishes', async () => {
     const canPublishSources = ['microphone', 'screen_share_audio'];
     const { token } = await issue(service, { ...body, canPublishSources });
     expect(payloadOf(token).video).toMatchObject({ canPublish: true, canPublishSources });
@@ -336,13 +333,13 @@ describe('what a token may be asked for', () => {
     [{ canPublishSources: [] }, '#/canPublishSources'],
     [{ canPublishSources: ['MICROPHONE'] }, '#/canPublishSources/0'],
     [{ canPublishSources: 'microphone' }, '#/canPublishSources'],
-  ])('is nothing else: case %#', async (wish, pointer) => {
+  ])('include nothing else: case %#', async (wish, pointer) => {
     expect(await ask(wish)).toMatchObject({ status: 400, json: { errors: [{ pointer }] } });
   });
 });
 
 describe('a token with sources on the real media server', () => {
-  it('lets nothing else be published, also after the role has changed', async () => {
+  it('does not let anything else be published, also after the role has changed', async () => {
     const service = await startTestService({ livekit: await sharedLivekit() });
     const roomId = `sources-${randomUUID()}`;
     const { url, token } = await issue(service, {

@@ -69,7 +69,7 @@ describe.each([
     return answer.json;
   };
 
-  it('changes name, metadata and attributes, and leaves what is not given', async () => {
+  it('changes name, metadata and attributes, and keeps the others', async () => {
     expect(await changed({ name: 'Ada', metadata: { n: 1 } })).toMatchObject({
       name: 'Ada',
       metadata: '{"n":1}',
@@ -81,7 +81,7 @@ describe.each([
     expect(attributes).toEqual({ 'rtc.role': 'participant', 'rtc.canMuteOthers': 'false', hand: 'raised' });
   });
 
-  it('gives and takes what a role may do', async () => {
+  it('grants and revokes the permissions of a role', async () => {
     const viewer = await changed({ role: 'viewer' });
     expect(viewer.attributes).toMatchObject({ 'rtc.role': 'viewer', 'rtc.canMuteOthers': 'false' });
     expect(viewer.permission).toMatchObject({ canPublish: false, canPublishData: false, canSubscribe: true });
@@ -90,7 +90,7 @@ describe.each([
     expect(moderator.permission).toMatchObject({ canPublish: true, canPublishData: true });
   });
 
-  it('refuses what is no name, metadata, attribute or role', async () => {
+  it('rejects an invalid name, metadata, attribute or role', async () => {
     const before = await changed({});
     const big = 'x'.repeat(40_000);
     const refused: readonly (readonly [body: object, pointer: string])[] = [
@@ -119,7 +119,7 @@ describe.each([
     expect(await changed({})).toEqual(before);
   });
 
-  it('counts the attributes that are there already', async () => {
+  it('counts the existing attributes', async () => {
     const half = 'x'.repeat(40_000);
     await changed({ attributes: { one: half } });
     expect(await patch({ attributes: { two: half } })).toMatchObject({ status: 400 });
@@ -129,7 +129,7 @@ describe.each([
     await changed({ attributes: { two: null } });
   });
 
-  it('finds neither an unknown participant nor an unknown room', async () => {
+  it('is 404 for an unknown participant and for an unknown room', async () => {
     const type = (code: string) => ({ json: { type: `urn:problem-type:rtc:${code}` } });
     expect(await patch({ name: 'x' }, 'nobody')).toMatchObject(type('participant-not-found'));
     const elsewhere = await ground.service.call('PATCH', pathOf(randomUUID(), 'ada é'), { body: {} });
@@ -148,7 +148,7 @@ describe('a changed role', () => {
     await service.close();
   });
 
-  it('ends what may be published no more, and is in the token that LiveKit gives to reconnect with', async () => {
+  it('ends tracks that may no longer be published, and is in the token that LiveKit issues for reconnecting', async () => {
     const room = `role ${randomUUID()}`;
     const ada = await enter(service, room, 'ada');
     const bob = await enter(service, room, 'bob');

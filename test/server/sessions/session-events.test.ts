@@ -42,7 +42,7 @@ describe.each(engines)('a session on $name', ({ databaseUrl }) => {
     ...{ durationMs: 4_000, participantMinutes: 0.1 },
   };
 
-  it('is the same whether its events come in order, the other way round, twice, or at once', async () => {
+  it('is the same whether its events arrive in order, reversed, twice, or at once', async () => {
     const inOrder = await openStage();
     for (const event of life()) await inOrder.receive(event);
     const reversed = await openStage();
@@ -57,7 +57,7 @@ describe.each(engines)('a session on $name', ({ databaseUrl }) => {
     expect(await readWhole(twice)).toEqual(session);
   });
 
-  it('is complete as soon as a missed event was made up for', async () => {
+  it('is complete as soon as a missed event was published', async () => {
     const stage = await openStage();
     const [opened, ada, ...rest] = life();
     if (opened === undefined || ada === undefined) throw new Error('unreachable');
@@ -67,7 +67,7 @@ describe.each(engines)('a session on $name', ({ databaseUrl }) => {
     expect(await readWhole(stage)).toMatchObject(whole);
   });
 
-  it('shows its first thousand people, and says that there are more', async () => {
+  it('has its first thousand participants, and a note that there are more', async () => {
     const stage = await openStage();
     const people = Array.from({ length: 1001 }, (_, n) => joined(`p${n}x1`, { joinedAt: NOW - 4_000 + n }));
     await stage.receive(...people);
@@ -76,7 +76,7 @@ describe.each(engines)('a session on $name', ({ databaseUrl }) => {
     expect(session.participants).toHaveLength(1000);
   });
 
-  it('is kept without the metadata of those who have left', async () => {
+  it('is kept without the metadata of participants who have left', async () => {
     const stage = await openStage();
     await stage.receive(joined('ada1', { metadata: 'secret' }), joined('bob1', { metadata: 'present' }));
     await stage.receive(left('ada1'));
@@ -86,7 +86,7 @@ describe.each(engines)('a session on $name', ({ databaseUrl }) => {
     expect(events[0]?.payload).toContain('"metadata":"secret"');
   });
 
-  it('is in one list with those that are open, at the time of asking', async () => {
+  it('is in one list with open ones, with figures of the time of the request', async () => {
     const stage = await openStage();
     await stage.receive(...life());
     const open = { sid: 'RM_2', name: 'demo', createdAt: NOW };
@@ -110,9 +110,9 @@ describe('the figures of a session', () => {
     leftAt,
   });
 
-  it('are none without anybody', () => expect(figuresOf([], 9)).toBeUndefined());
+  it('are empty without participants', () => expect(figuresOf([], 9)).toBeUndefined());
 
-  it('count who comes in the instant in which another goes after that one', () => {
+  it('count a join in the instant of another leave after that leave', () => {
     const stays = [stay('ada', 0, 10), stay('bob', 10, 20), stay('eve', 19, 30)];
     expect(figuresOf(stays, 99)).toMatchObject({
       totalParticipants: 3,
@@ -121,12 +121,12 @@ describe('the figures of a session', () => {
     });
   });
 
-  it('count who joined and left in one instant among the others', () => {
+  it('include a participant who joined and left in one instant', () => {
     const stays = [stay('ada', 0, 50), stay('bob', 10, 10), stay('eve', 11, 12)];
     expect(figuresOf(stays, 99)).toMatchObject({ totalParticipants: 3, peakParticipants: 2 });
   });
 
-  it('have the peak of a thousand people who overlap', () => {
+  it('have the peak of a thousand overlapping participants', () => {
     const stays = Array.from({ length: 1000 }, (_, n) => stay(`id ${n}`, n, n + 100));
     expect(figuresOf(stays, 99)).toMatchObject({ peakParticipants: 100, participantMs: 100_000 });
   });

@@ -94,7 +94,7 @@ describe.each([
     return session ?? expect.unreachable();
   };
 
-  it('are open while somebody is there, and end with the room, each with its own people', async () => {
+  it('are open while somebody is present, and end with the room, each with its own participants', async () => {
     const room = `lesson <b>"é" =1+1 ${randomUUID()}`;
     await ground.join(room, 'ada');
     await ground.join(room, 'bob');
@@ -131,7 +131,7 @@ describe.each([
     expect(ended.participantMinutes).toBeCloseTo(together / 60_000, 2);
   });
 
-  it('count an identity once that joins again while it is there, and show both connections', async () => {
+  it('count an identity once that joins again while it is present, and have both connections', async () => {
     const room = `twice ${randomUUID()}`;
     await ground.join(room, 'ada');
     const { sessionId } = await newest(room, ({ totalParticipants }) => totalParticipants === 1);
@@ -147,7 +147,7 @@ describe.each([
     await close(room);
   });
 
-  it('are there without anybody who joined', async () => {
+  it('exist without participants', async () => {
     const room = `empty ${randomUUID()}`;
     await service.call('POST', '/v1/rooms', { body: { name: room } });
     await newest(room, ({ status }) => status === 'open');
@@ -157,7 +157,7 @@ describe.each([
     expect(ended).toMatchObject({ ...nothing, peakParticipants: 0 });
   });
 
-  it('come in pages that fit together, also their participants', async () => {
+  it('have consistent pages, also of their participants', async () => {
     const room = `paged ${randomUUID()}`;
     for (const identity of ['ada', 'bob', 'eve']) await ground.join(room, identity);
     const { sessionId } = await newest(room, ({ totalParticipants }) => totalParticipants === 3);

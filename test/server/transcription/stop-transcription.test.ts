@@ -40,7 +40,7 @@ async function say(id: string): Promise<void> {
 const finish = (sid = 'RM_1') => stage.receive(mediaEvent('room_finished', { sid }));
 
 describe('the end of a room', () => {
-  it('stops its transcription, and tells of it just before', async () => {
+  it('stops its transcription, and reports that just before', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada'));
     await start('tr_1', NOW - 4_000);
     await say('tr_1');
@@ -63,7 +63,7 @@ describe('the end of a room', () => {
     expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   });
 
-  it('tells nothing of it where there is none, or where it was stopped before', async () => {
+  it('reports nothing when there is none, or when it was stopped before', async () => {
     await start('tr_1', NOW - 4_000);
     await stage.receive(mediaEvent('room_started'));
     await stopTranscription(stage.deps, 'demo');
@@ -72,7 +72,7 @@ describe('the end of a room', () => {
     expect(completed).toHaveLength(1);
   });
 
-  it('leaves that of another room, and of a later room of the same name', async () => {
+  it('does not stop that of another room, and of a later room of the same name', async () => {
     await stage.receive(mediaEvent('room_started'));
     await start('tr_1', NOW - 4_000, 'other');
     await start('tr_2', NOW + 1);
@@ -80,7 +80,7 @@ describe('the end of a room', () => {
     expect(await stage.store.transcriptions.listActiveLive()).toHaveLength(2);
   });
 
-  it('stops one that began at the very moment of the end', async () => {
+  it('stops one that began in the instant of the end', async () => {
     await stage.receive(mediaEvent('room_started'));
     await start('tr_1', NOW);
     await finish();
@@ -110,7 +110,7 @@ describe('a transcription that is stopped by a caller', () => {
   const open = (sid: string, createdAt: number) =>
     stage.receive(mediaEvent('room_started', { room: { sid, name: 'demo', createdAt } }));
 
-  it('is told of in the newest room of its name: of an earlier one the end may have been missed', async () => {
+  it('is reported in the newest room of its name, because the end of an earlier one may have been missed', async () => {
     await open('RM_1', NOW - 60_000);
     await open('RM_2', NOW - 5_000);
     await start('tr_1', NOW - 4_000);
@@ -121,7 +121,7 @@ describe('a transcription that is stopped by a caller', () => {
     });
   });
 
-  it('is told of without a room session where the last one has ended', async () => {
+  it('is reported without a room session when the last one has ended', async () => {
     await open('RM_1', NOW - 60_000);
     await finish();
     await start('tr_1', NOW + 1);
@@ -140,7 +140,7 @@ describe('comparing transcriptions with the media server', () => {
       mediaServer: { listRooms: async () => rooms.map((name) => ({ name })) } as unknown as MediaServer,
     });
 
-  it('stops those of rooms that are gone, once they are old enough, and says that it was found', async () => {
+  it('stops those of rooms that are gone, once they are old enough, marked as reconciled', async () => {
     await start('tr_gone', NOW - 20_001, 'gone');
     await start('tr_open', NOW - 20_001, 'open');
     await start('tr_new', NOW - 20_000, 'new');

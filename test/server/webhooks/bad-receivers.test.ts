@@ -87,8 +87,8 @@ async function logOf({ store }: Stage, webhookId: string) {
   return attempts.map(({ statusCode, error }) => [statusCode, error]);
 }
 
-describe('receivers that do what they should not', () => {
-  it('are told apart in the log of deliveries, and keep nobody else waiting', async () => {
+describe('misbehaving receivers', () => {
+  it('are distinguished in the log of deliveries, and delay no others', async () => {
     const inside = await receiverFor();
     const stage = await stageWith(rebinding());
     const good = await receiverFor();
@@ -135,7 +135,7 @@ describe('receivers that do what they should not', () => {
     expect(inside.received).toEqual([]);
   }, 20_000);
 
-  it('are refused where their name leads to a private address the second time', async () => {
+  it('are rejected when their name resolves to a private address the second time', async () => {
     const stage = await stageWith(rebinding());
     // Closes the connection, so that the retry looks the name up again.
     const outside = await receiverFor(

@@ -67,7 +67,7 @@ describe('events of recordings and streams', () => {
     return found;
   };
 
-  it('tell of a recording once, with a URL that gives its file, and not of its recorder', async () => {
+  it('report a recording once, with a URL of its file, and not its recorder', async () => {
     embedded.control.join('taped', { identity: 'ada' });
     embedded.control.publish('taped', 'ada');
     await until('taped', 'track_published');
@@ -99,7 +99,7 @@ describe('events of recordings and streams', () => {
     await file.body?.cancel();
   });
 
-  it('tell of a stream that comes in and ends', async () => {
+  it('report a stream that begins and ends', async () => {
     const created = (
       await service.call('POST', '/v1/rooms/stage/ingress', { body: { participantName: 'Camera' } })
     ).json as { ingressId: string };
@@ -113,7 +113,7 @@ describe('events of recordings and streams', () => {
     expect(eventsOf('stage').filter(({ event }) => event.startsWith('ingress_'))).toHaveLength(2);
   });
 
-  it('do not tell webhooks of the rooms that rtc doctor makes, and keep what happened there', async () => {
+  it('are not sent to webhooks for the rooms that rtc doctor creates, but stored', async () => {
     for (const room of ['rtc-doctor-probe-1', 'rtc-doctor-probe'])
       embedded.control.join(room, { identity: 'ada' });
     const read = async (path: string) => (await service.call('GET', path)).json as unknown;
@@ -128,7 +128,7 @@ describe('events of recordings and streams', () => {
     expect([await isTold('rtc-doctor-probe-1'), await isTold('rtc-doctor-probe')]).toEqual([false, true]);
   });
 
-  it('do not tell of agents', async () => {
+  it('do not report agents', async () => {
     embedded.control.join('helped', { identity: 'bot', kind: 'AGENT', agent: true });
     embedded.control.join('helped', { identity: 'ada' });
     const [joined] = await until('helped', 'participant_joined');

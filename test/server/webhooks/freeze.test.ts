@@ -48,7 +48,7 @@ async function freezeWhileStoring(
   }
 }
 
-it('an instance that is stopped while it stores events holds up no other on PostgreSQL', async () => {
+it('an instance that is suspended while it stores events blocks no other on PostgreSQL', async () => {
   const database = await createDatabase(await sharedPostgres());
   const fleet = await createFleet({
     DATABASE_URL: database.url,

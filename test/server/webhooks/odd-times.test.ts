@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.close());
 
-describe.each(['SQLite', 'PostgreSQL'])('an event at a time that no date has, on %s', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'])('an event with an invalid time on %s', (engine) => {
   let service: TestService;
   beforeAll(async () => {
     const ENCRYPTION_KEY = randomBytes(32).toString('base64');
@@ -27,7 +27,7 @@ describe.each(['SQLite', 'PostgreSQL'])('an event at a time that no date has, on
     ['the first of int64', '-9223372036854775808'],
     ['a second after the last', '253402300800'],
     ['zero', '0'],
-  ])('is taken, and told at one that a date has: %s', async (name, createdAt) => {
+  ])('is accepted, with a valid time: %s', async (name, createdAt) => {
     const room = name.replaceAll(' ', '-');
     const { room: finished, ...rest } = roomFinished(room) as { room: object };
     const answer = await postMediaEvent(service.url, {

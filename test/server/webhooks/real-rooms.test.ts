@@ -65,7 +65,7 @@ describe('events of the real media server', () => {
     await receiver.waitFor(ofRoom(room), finished?.body.sequence ?? expect.unreachable());
   };
 
-  it('come once each, in their order and with the right counts, as people join, publish, leave and come back', async () => {
+  it('arrive once each, in order and with the right counts, as people join, publish, leave and return', async () => {
     const room = 'life';
     const ada = await enter(room, 'ada');
     const tone = await ada.publishTone();
@@ -110,7 +110,7 @@ describe('events of the real media server', () => {
     expect(events).toHaveLength(11);
   });
 
-  it('are in the count of the rooms at once, where the media server’s own is up to 5 s late', async () => {
+  it('are in the count of the rooms at once, while the media server’s own is up to 5 s late', async () => {
     const room = 'counted';
     const counts = async () => {
       const { rooms: listed } = (await service.call('GET', '/v1/rooms')).json as RoomList;
@@ -131,7 +131,7 @@ describe('events of the real media server', () => {
     await Promise.all(guests.map((guest) => guest.leave()));
   });
 
-  it('are signed, as the schema has them, counted without a gap, and listed as they were delivered', async () => {
+  it('are signed, valid by the schema, numbered without a gap, and listed as they were delivered', async () => {
     const room = 'shape';
     const startedAt = Date.now();
     const ada = await enter(room, 'ada');
@@ -164,7 +164,7 @@ describe('events of the real media server', () => {
     expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.now());
   });
 
-  it('do not tell of agents and of who is hidden, and do not count them', async () => {
+  it('do not report or count agents and hidden participants', async () => {
     const room = 'machinery';
     const ada = await enter(room, 'ada');
     const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity: 'spy' });
@@ -185,7 +185,7 @@ describe('events of the real media server', () => {
 });
 
 describe('rooms that end while the service is down', () => {
-  it('are told of when it is up again, marked', async () => {
+  it('are reported when it runs again, marked', async () => {
     const dataDir = await mkdtemp(joinPath(tmpdir(), 'rtc-down-'));
     const { port, webhookUrl } = await chooseServicePort();
     const receiver = await startReceiver();

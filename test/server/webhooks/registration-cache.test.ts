@@ -3,7 +3,7 @@ import { RegistrationCache } from '../../../src/server/webhooks/registration-cac
 import { ManualClock } from '../../support/manual-clock.ts';
 import { newWebhook } from '../platform/storage/webhook-records.ts';
 
-it('keeps the registrations of a version for 10 s, in case that something else has changed them', async () => {
+it('the registration cache keeps the registrations of a version for 10 s, because other programs may change them', async () => {
   const clock = new ManualClock(1_767_225_600_000);
   const cache = new RegistrationCache(clock);
   let reads = 0;

@@ -54,7 +54,7 @@ function formsOf(secret: string): readonly string[] {
 }
 
 describe('a secret', () => {
-  it('is nowhere to be read after its creation: no answer, no log line, no file', async () => {
+  it('cannot be read after its creation in any response, log line or file', async () => {
     const dataDir = await folder();
     const service = await serviceIn(dataDir, { LOG_LEVEL: 'debug' });
     const receiver = await receiverFor();
@@ -91,7 +91,7 @@ describe('a secret', () => {
     expect(haystack).toContain(id);
   });
 
-  it('signs on while the encryption key is rotated, and when the old key has been dropped', async () => {
+  it('continues to sign while the encryption key is rotated, and after the old key was dropped', async () => {
     const dataDir = await folder();
     const [first, second] = [newKey(), newKey()];
     const receiver = await receiverFor();
@@ -120,7 +120,7 @@ describe('a secret', () => {
     expect(receiver.received).toHaveLength(4);
   });
 
-  it('that cannot be decrypted fails its deliveries with the reason, and is replaced by a new one at once', async () => {
+  it('that cannot be decrypted fails its deliveries with the reason, and can be replaced at once', async () => {
     const dataDir = await folder();
     const receiver = await receiverFor();
     const before = await serviceIn(dataDir, { ENCRYPTION_KEY: newKey() });
@@ -140,16 +140,16 @@ describe('a secret', () => {
   });
 });
 
-describe('a sealed secret', () => {
+describe('an encrypted secret', () => {
   const [key, other] = [randomBytes(32), randomBytes(32)] as const;
 
-  it('is opened by its key, wherever it stands, and by no other', () => {
+  it('is decrypted by its key, in any position, and by no other', () => {
     const sealed = createSecretBox([key]).seal('geheim', 'wh_1');
     expect(createSecretBox([other, key]).open(sealed, 'wh_1')).toBe('geheim');
     expect(() => createSecretBox([other]).open(sealed, 'wh_1')).toThrow('ENCRYPTION_KEY');
   });
 
-  it('is opened for its own webhook alone', () => {
+  it('is decrypted only for its own webhook', () => {
     const box = createSecretBox([key]);
     const sealed = box.seal('geheim', 'wh_1');
     expect(() => box.open(sealed, 'wh_2')).toThrow('cannot be decrypted');
@@ -158,13 +158,13 @@ describe('a sealed secret', () => {
     expect(() => box.open(asUnbound, 'wh_2')).toThrow('cannot be decrypted');
   });
 
-  it('of version 0.1.0, which has no id, is opened, and is not current', () => {
+  it('of version 0.1.0, which has no id, is decrypted, and is not current', () => {
     const box = createSecretBox([key]);
     const sealed = sealUnbound(key, 'geheim');
     expect([box.open(sealed, 'wh_1'), box.isCurrent(sealed)]).toEqual(['geheim', false]);
   });
 
-  it('is another one each time, and none when a bit of it is changed', () => {
+  it('differs each time, and is invalid when a bit of it is changed', () => {
     const box = createSecretBox([key]);
     const sealed = box.seal('geheim', 'wh_1');
     expect(box.seal('geheim', 'wh_1')).not.toBe(sealed);
@@ -184,7 +184,7 @@ describe('a sealed secret', () => {
 });
 
 describe('the key file', () => {
-  it('is made once, for its owner alone', async () => {
+  it('is created once, for its owner alone', async () => {
     const dataDir = join(await folder(), 'data');
     const lines: LogLine[] = [];
     const key = readEncryptionKey(dataDir, keepingLog(lines));
@@ -194,7 +194,7 @@ describe('the key file', () => {
     expect(await readdir(dataDir)).toEqual(['encryption.key']);
   });
 
-  it('is never seen half written by one who starts at the same moment', async () => {
+  it('is never read half written by a process that starts at the same moment', async () => {
     const { Worker } = await import('node:worker_threads');
     const dataDir = await folder();
     const script = new URL('./support/read-key.ts', import.meta.url);
@@ -216,19 +216,22 @@ describe('the key file', () => {
     }
   });
 
-  it.each([0o640, 0o604])('that others may read by its mode %o is warned of, and read', async (mode) => {
-    const dataDir = await folder();
-    const key = readEncryptionKey(dataDir, keepingLog([]));
-    await chmod(join(dataDir, 'encryption.key'), mode);
-    const lines: LogLine[] = [];
-    expect(readEncryptionKey(dataDir, keepingLog(lines))).toEqual(key);
-    expect(lines).toMatchObject([{ level: 'warn', fields: { path: join(dataDir, 'encryption.key') } }]);
-    // Windows has no such modes.
-    expect(readEncryptionKey(dataDir, keepingLog(lines), 'win32')).toEqual(key);
-    expect(lines).toHaveLength(1);
-  });
+  it.each([0o640, 0o604])(
+    'that others may read by its mode %o causes a warning, and is read',
+    async (mode) => {
+      const dataDir = await folder();
+      const key = readEncryptionKey(dataDir, keepingLog([]));
+      await chmod(join(dataDir, 'encryption.key'), mode);
+      const lines: LogLine[] = [];
+      expect(readEncryptionKey(dataDir, keepingLog(lines))).toEqual(key);
+      expect(lines).toMatchObject([{ level: 'warn', fields: { path: join(dataDir, 'encryption.key') } }]);
+      // Windows has no such modes.
+      expect(readEncryptionKey(dataDir, keepingLog(lines), 'win32')).toEqual(key);
+      expect(lines).toHaveLength(1);
+    },
+  );
 
-  it('that holds something else stops the start', async () => {
+  it('with other content stops the start', async () => {
     const dataDir = await folder();
     const { writeFile } = await import('node:fs/promises');
     await writeFile(join(dataDir, 'encryption.key'), 'short');

@@ -46,7 +46,7 @@ describe('PostgreSQL that crashes and starts again under load', () => {
   const WEBHOOKS = 5;
   const CRASHES = 3;
 
-  it('loses nothing that was acknowledged, and is used again without hands', async () => {
+  it('loses nothing that was acknowledged, and is used again automatically', async () => {
     const cluster = await startPostgres();
     cleanUps.push(cluster.close);
     const database = await createDatabase(cluster);
@@ -119,7 +119,7 @@ const isRoot = process.getuid?.() === 0;
 const DISK_BYTES = 24 * 1024 * 1024;
 
 describe.skipIf(!isRoot)('a disk that is full, with SQLite on it (a tmpfs, for root alone)', () => {
-  it('is said, loses nothing that was acknowledged, and is used again when there is room', async () => {
+  it('is reported, loses nothing that was acknowledged, and is used again when there is space', async () => {
     const disk = mkdtempSync(join(tmpdir(), 'rtc-full-disk-'));
     cleanUps.push(() => rmSync(disk, { recursive: true }));
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'rtc-test', disk]);

@@ -67,7 +67,7 @@ const untilStatus = (id: string, ...statuses: readonly string[]) =>
     .toEqual(statuses);
 
 describe('registering a webhook', () => {
-  it('answers the secret once and masks it ever after', async () => {
+  it('returns the secret once and masks it from then on', async () => {
     const created = await service.call('POST', '/v1/webhooks', { body: { url: 'https://example.org/hook' } });
     const webhook = created.json as { id: string; secret: string; events: string[]; createdAt: string };
     registered.push(webhook.id);
@@ -87,7 +87,7 @@ describe('registering a webhook', () => {
     }
   });
 
-  it('lists them page by page where a limit or a cursor is given', async () => {
+  it('lists them page by page with a limit or a cursor', async () => {
     const ids: string[] = [];
     for (const name of ['a', 'b', 'c']) {
       const body = { url: `https://example.org/${name}` };
@@ -115,7 +115,7 @@ describe('registering a webhook', () => {
     }
   });
 
-  it('refuses more of them than MAX_WEBHOOKS, until one is deleted', async () => {
+  it('is refused beyond MAX_WEBHOOKS, until one is deleted', async () => {
     const limited = await startTestService({ environment: { ...LOOPBACK_ALLOWED, MAX_WEBHOOKS: '2' } });
     cleanUps.push(limited.close);
     const create = () => limited.call('POST', '/v1/webhooks', { body: { url: 'https://example.org/hook' } });
@@ -129,7 +129,7 @@ describe('registering a webhook', () => {
     expect((await create()).status).toBe(201);
   });
 
-  it('takes all the names of both lists, and names them where one is wrong', async () => {
+  it('accepts all the names of both lists, and names them when one is wrong', async () => {
     const body = { url: 'https://example.org/hook', events: [...EVENT_NAMES] };
     const created = await service.call('POST', '/v1/webhooks', { body });
     expect(created.status).toBe(201);
@@ -158,7 +158,7 @@ describe('registering a webhook', () => {
     ['https://example.org/\0'],
     ['https://example.org/\ud800'],
     [`https://example.org/${'x'.repeat(2048)}`],
-  ])('refuses the URL %j', async (url) => {
+  ])('rejects the URL %j', async (url) => {
     const refused = await service.call('POST', '/v1/webhooks', { body: { url } });
     expect([refused.status, (refused.json as { type: string }).type]).toEqual([
       400,
@@ -176,7 +176,7 @@ describe('registering a webhook', () => {
     [{ secret: 'x'.repeat(1025) }],
     [{ secret: 'ü'.repeat(513) }],
     [{ url: null }],
-  ])('refuses %j', async (fields) => {
+  ])('rejects %j', async (fields) => {
     const body = { url: 'https://example.org/', ...fields };
     expect((await service.call('POST', '/v1/webhooks', { body })).status).toBe(400);
   });
@@ -200,7 +200,7 @@ describe('registering a webhook', () => {
     },
   );
 
-  it('takes a webhook back by PUT as it was read, and rotates nothing', async () => {
+  it('accepts a webhook by PUT as it was read, and rotates nothing', async () => {
     const { id, secret } = await withReceiver(['room_finished']);
     const read = (await service.call('GET', `/v1/webhooks/${id}`)).json as object;
     const put = await service.call('PUT', `/v1/webhooks/${id}`, { body: read });
@@ -257,7 +257,7 @@ describe('registering a webhook', () => {
     );
   });
 
-  it('is 404 for what is not there, on every path', async () => {
+  it('is 404 for an unknown id, on every path', async () => {
     for (const [method, path, body] of [
       ['GET', '', undefined],
       ['PATCH', '', {}],
@@ -315,7 +315,7 @@ describe('a delivery', () => {
     [['room_closed', 'room_finished'], 'room_finished'],
     [['*'], 'room_finished'],
     [['room_closed', '*'], 'room_finished'],
-  ])('to one who registered %j comes as %s, once', async (events, expected) => {
+  ])('is sent for the registration of %j as %s, once', async (events, expected) => {
     await withReceiver(events);
     const name = await finishRoom();
     const [received] = await receiver.waitFor(({ body }) => body.room?.name === name);
@@ -326,7 +326,7 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('does not come to one who registered other events', async () => {
+  it('is not sent to webhooks with other events', async () => {
     const { id } = await withReceiver(['room_started']);
     await finishRoom();
     expect((await deliveriesOf(id)).deliveries).toEqual([]);
@@ -353,7 +353,7 @@ describe('a delivery', () => {
     expect(received?.headers['webhook-signature']).toBe(`${by?.standard} ${before?.standard}`);
   });
 
-  it('is signed by the one before the rotation also when the rotation is repeated', async () => {
+  it('is signed by the previous secret also when the rotation is repeated', async () => {
     const { id, secret } = await withReceiver();
     const next = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
     for (let time = 0; time < 2; time += 1) {
@@ -367,7 +367,7 @@ describe('a delivery', () => {
     expect(received?.headers['webhook-signature']).toBe(`${by?.standard} ${before?.standard}`);
   });
 
-  it('is signed by a secret that is no base64 as it is', async () => {
+  it('is signed by a secret that is not base64 unchanged', async () => {
     receiver = await startReceiver();
     cleanUps.push(receiver.close);
     const body = { url: receiver.url, secret: 'plain-words' };
@@ -395,7 +395,7 @@ describe('the log of deliveries', () => {
     expect(Date.parse(delivery?.nextAttemptAt ?? '')).toBeLessThanOrEqual(Date.now() + 5_000);
   });
 
-  it('is read in pages, newest first, and by status', async () => {
+  it('is listed in pages, newest first, and by status', async () => {
     const { id } = await withReceiver();
     for (let count = 0; count < 5; count += 1) await finishRoom();
     await untilStatus(id, ...Array(5).fill('delivered'));
@@ -437,7 +437,7 @@ describe('the log of deliveries', () => {
     'cursor=nonsense',
     'cursor=bnVsbA',
     'other=1',
-  ])('refuses the query %s', async (query) => {
+  ])('rejects the query %s', async (query) => {
     const { id } = await withReceiver();
     const refused = await service.call('GET', `/v1/webhooks/${id}/deliveries?${query}`);
     expect(refused.status).toBe(400);
@@ -445,7 +445,7 @@ describe('the log of deliveries', () => {
 });
 
 describe('changing a webhook', () => {
-  it('sends what waits for a retry to the new URL', async () => {
+  it('sends waiting retries to the new URL', async () => {
     const { id } = await withReceiver();
     receiver.behave(answer(500));
     await finishRoom();
@@ -460,7 +460,7 @@ describe('changing a webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('cancels what waits when it is deleted', async () => {
+  it('cancels waiting retries when it is deleted', async () => {
     const { id } = await withReceiver();
     receiver.behave(answer(500));
     await finishRoom();
@@ -486,7 +486,7 @@ describe('one delivery', () => {
     return { path: `/v1/webhooks/${id}/deliveries/${delivery?.id}`, delivery, end: () => end() };
   };
 
-  it('is read as the list shows it', async () => {
+  it('is returned as the list shows it', async () => {
     const { path, delivery, end } = await pendingDelivery();
     const { status, json } = await service.call('GET', path);
     expect([status, json]).toEqual([200, delivery]);
@@ -494,26 +494,26 @@ describe('one delivery', () => {
     end();
   });
 
-  it('is answered with its end as soon as that comes, where the reader waits', async () => {
+  it('is returned with its end as soon as it has ended, for a reader that waits', async () => {
     const { path, end } = await pendingDelivery();
     const waiting = service.call('GET', `${path}?wait=25`);
     end();
     expect((await waiting).json).toMatchObject({ status: 'delivered', attempts: [{ statusCode: 200 }] });
   });
 
-  it('is answered as pending when the wait is over', async () => {
+  it('is returned as pending at the end of the wait', async () => {
     const { path, end } = await pendingDelivery();
     expect((await service.call('GET', `${path}?wait=1`)).json).toMatchObject({ status: 'pending' });
     end();
   });
 
-  it.each(['-1', '26', 'x'])('refuses a wait of %s', async (wait) => {
+  it.each(['-1', '26', 'x'])('rejects a wait of %s', async (wait) => {
     expect((await service.call('GET', `/v1/webhooks/wh_x/deliveries/dlv_x?wait=${wait}`)).status).toBe(400);
   });
 });
 
 describe('a test delivery', () => {
-  it('says what the receiver answered, and is in the log', async () => {
+  it('has the response of the receiver, and is in the log', async () => {
     const { id, secret } = await withReceiver();
     const tested = await service.call('POST', `/v1/webhooks/${id}/test`);
     expect([tested.status, tested.json]).toEqual([200, { delivered: true, statusCode: 200 }]);
@@ -525,7 +525,7 @@ describe('a test delivery', () => {
     await untilStatus(id, 'delivered');
   });
 
-  it('is tried once and not again', async () => {
+  it('is sent once and not again', async () => {
     const { id } = await withReceiver();
     receiver.behave(answer(418));
     const tested = await service.call('POST', `/v1/webhooks/${id}/test`);
@@ -533,7 +533,7 @@ describe('a test delivery', () => {
     await untilStatus(id, 'failed');
   });
 
-  it('says that nobody answered', async () => {
+  it('reports that there was no response', async () => {
     const { id } = await withReceiver();
     await receiver.close();
     cleanUps.length = 0;
@@ -576,7 +576,7 @@ describe('a replay', () => {
     await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(2);
   });
 
-  it('of one that is pending is refused', async () => {
+  it('of a pending one is refused', async () => {
     const { id } = await withReceiver();
     receiver.behave(answer(500));
     await finishRoom();
@@ -590,7 +590,7 @@ describe('a replay', () => {
     expect(refused.text).toContain('pending');
   });
 
-  it('of one that there is not, or of another webhook, is 404', async () => {
+  it('of an unknown one, or of another webhook, is 404', async () => {
     const other = await withReceiver();
     await finishRoom();
     await untilStatus(other.id, 'delivered');
@@ -602,7 +602,7 @@ describe('a replay', () => {
     }
   });
 
-  it('of all that failed takes those, but no tests, and only those since then', async () => {
+  it('of all failed ones excludes tests, and those before the given instant', async () => {
     const { id } = await withReceiver();
     receiver.behave(answer(500));
     await service.call('POST', `/v1/webhooks/${id}/test`);
@@ -628,7 +628,7 @@ describe("the media server's webhooks", () => {
   const post = (headers: Readonly<Record<string, string>>, body: string) =>
     service.call('POST', '/livekit/webhook', { headers, body, signing: false });
 
-  it('are refused without a signature, with that of another key, and with that of another body', async () => {
+  it('are rejected without a signature, with that of another key, and with that of another body', async () => {
     const { body, headers } = mediaWebhook(roomFinished('forged'));
     const { authorization: _, ...unsigned } = headers;
     const other = mediaWebhook(roomFinished('forged'), { apiKey: 'absent', apiSecret: 'other' });
@@ -645,7 +645,7 @@ describe("the media server's webhooks", () => {
     expect(events.events).toEqual([]);
   });
 
-  it('are taken in whatever the size of the metadata in them, which BODY_LIMIT is not for', async () => {
+  it('are accepted with metadata of any size, regardless of BODY_LIMIT', async () => {
     const metadata = '"'.repeat(512 * 1024);
     const room = { ...(roomFinished('heavy').room as object), metadata };
     const participant = { sid: 'PA_heavy', identity: 'ada', metadata };
@@ -659,7 +659,7 @@ describe("the media server's webhooks", () => {
     expect(events.events.map((each) => each.event)).toContain('participant_joined');
   });
 
-  it('that are large are read only of who has a token for an event, and to 8 MiB', async () => {
+  it('that are large are read only with a token for an event, up to 8 MiB', async () => {
     const { body, headers } = mediaWebhook({
       event: 'room_started',
       id: 'EV_l',
@@ -677,7 +677,7 @@ describe("the media server's webhooks", () => {
     expect((await post(huge.headers, huge.body)).status).toBe(413);
   });
 
-  it.each([101, 4_111, 100_000])('that are nested %i deep are refused for good', async (depth) => {
+  it.each([101, 4_111, 100_000])('that are nested %i deep are rejected permanently', async (depth) => {
     const { body, headers } = mediaWebhook({ event: 'room_started', id: 'EV_deep', more: 0 }, ABSENT_MEDIA, {
       // JSON.stringify cannot nest as deeply.
       edit: (text) => text.replace('"more":0', `"more":${'['.repeat(depth)}${']'.repeat(depth)}`),
@@ -689,13 +689,13 @@ describe("the media server's webhooks", () => {
     ]);
   });
 
-  it('that are nested as deeply as no event of the media server are taken in', async () => {
+  it('that are nested deeper than any event of the media server are accepted', async () => {
     const more = JSON.parse(`${'['.repeat(99)}${']'.repeat(99)}`);
     const { body, headers } = mediaWebhook({ ...roomFinished('deep'), more });
     expect((await post(headers, body)).status).toBe(200);
   });
 
-  it('that are signed but no event are refused for good', async () => {
+  it('that are signed but no event are rejected permanently', async () => {
     const { body, headers } = mediaWebhook({ event: 7 });
     expect((await post(headers, body)).status).toBe(400);
   });

@@ -22,7 +22,7 @@ const session = (endedAt: string | null, ...participants: SessionParticipant[]):
 });
 
 describe('the timeline of a session', () => {
-  it('has one lane for whoever joins twice, from the first join to the last leave', () => {
+  it('has one lane for a participant who joins twice, from the first join to the last leave', () => {
     const ended = session(at(10), visit('ada', 0, 2), visit('bob', 1, 10), visit('ada', 5, 7));
     expect(lanesOf(ended, 0)).toEqual([
       {
@@ -39,13 +39,13 @@ describe('the timeline of a session', () => {
     ]);
   });
 
-  it('goes on up to now for whoever is there in an open one', () => {
+  it('extends to the present for a participant in an open session', () => {
     const [ada] = lanesOf(session(null, visit('ada', 0, 2), visit('ada', 5, null)), Date.parse(at(10)));
     expect(ada?.leftAt).toBeNull();
     expect(ada?.spans.at(-1)).toEqual({ from: 0.5, to: 1, isOpen: true });
   });
 
-  it('draws nothing outside of it, and nothing that is not a number in one of no length', () => {
+  it('draws nothing outside of the session, and only numbers for a session without length', () => {
     const short = session(at(0));
     expect(spanIn(short, 0)(at(0), at(5))).toEqual({ from: 0, to: 1, isOpen: false });
     expect(spanIn(short, 0)('2026-01-31T08:00:00.000Z', at(0))).toEqual({ from: 0, to: 0, isOpen: false });

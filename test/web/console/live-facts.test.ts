@@ -8,8 +8,8 @@ const base = { id: 'evt_1', sequence: 1, timestamp: '2026-01-01T00:00:00.000Z', 
 /** Only the kind and the room are looked at. */
 const event = (kind: Event['event']): Event => ({ ...base, event: kind }) as Event;
 
-describe('what the console knows of a room by its events', () => {
-  it('is recorded from the start of a recording to its end, whatever the media server still says', () => {
+describe("the console's state of a room by its events", () => {
+  it('is recorded from the start of a recording to its end, whatever the media server reports', () => {
     const started = factsAfter(NO_FACTS, event('egress_started'));
     expect(started.recordings.get('RM_1')).toBe(true);
     const joined = factsAfter(started, event('participant_joined'));

@@ -51,7 +51,7 @@ function ground() {
 }
 
 describe('the audit writer', () => {
-  it('stores entries without being asked to, those that come meanwhile together', async () => {
+  it('stores entries without a request, those of the same moment together', async () => {
     const { state, writer } = ground();
     for (let n = 0; n < 100; n += 1) writer.record(request());
     await expect.poll(() => state.records).toHaveLength(100);
@@ -76,7 +76,7 @@ describe('the audit writer', () => {
     await writer.close();
   });
 
-  it('keeps entries while the database is away, and stores each once when it is back', async () => {
+  it('keeps entries while the database does not respond, and stores each once when it is back', async () => {
     const { state, writer, clock } = ground();
     state.isAway = true;
     writer.record(request({ requestId: 'early' }));
@@ -89,7 +89,7 @@ describe('the audit writer', () => {
     expect(state.records).toHaveLength(1);
   });
 
-  it('loses what comes beyond 10,000 waiting ones, and says how many', async () => {
+  it('loses entries beyond 10,000 waiting ones, and reports how many', async () => {
     const { state, writer, logLines, lost } = ground();
     state.isAway = true;
     for (let n = 0; n < 10_003; n += 1) writer.record(request());
@@ -101,7 +101,7 @@ describe('the audit writer', () => {
     await writer.close();
   });
 
-  it('stores what waits when it closes, or says how many entries were lost', async () => {
+  it('stores waiting entries when it closes, or reports how many were lost', async () => {
     const kept = ground();
     kept.writer.record(request());
     await kept.writer.close();
@@ -116,7 +116,7 @@ describe('the audit writer', () => {
     expect(lost.lost).toEqual([1]);
   });
 
-  it('replaces what no database stores, and cuts what is too long', async () => {
+  it('replaces characters that no database stores, and cuts texts that are too long', async () => {
     const { state, writer } = ground();
     writer.record(request({ ids: { roomId: `a\0b${'x'.repeat(1000)}` } }));
     await writer.close();

@@ -107,7 +107,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('has requests that are not valid, and those that fail', async () => {
+  it('has invalid requests, and those that fail', async () => {
     expect(await audited('POST', '/v1/webhooks', { body: { url: 5 } })).toMatchObject([
       { status: 400, result: 'refused', problem: 'invalid-request' },
     ]);
@@ -117,7 +117,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('has reads and tokens that failed, for who asks by their ids', async () => {
+  it('has reads and tokens that failed, for callers who look them up by id', async () => {
     expect(await audited('GET', '/v1/webhooks/wh_none')).toMatchObject([
       { method: 'GET', status: 404, problem: 'webhook-not-found', ids: { webhookId: 'wh_none' } },
     ]);
@@ -129,7 +129,7 @@ describe('the audit log', () => {
     expect(entries.filter(({ method }) => method === 'GET')).toEqual([]);
   });
 
-  it('has no tokens, nothing that only reads, and nothing that is not signed', async () => {
+  it('has no tokens, no successful reads, and no unsigned requests', async () => {
     const body = { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'host' };
     const forged = { apiSecret: 'another' };
     for (const entries of [
@@ -145,7 +145,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('has a request that was given its first answer again, as a request of its own', async () => {
+  it('has a request that got its first response again, as a request of its own', async () => {
     const keyed = { body: { url: HOOK }, headers: { 'Idempotency-Key': randomUUID() } };
     const [first, again] = [
       await audited('POST', '/v1/webhooks', keyed),
@@ -155,7 +155,7 @@ describe('the audit log', () => {
     expect(again[0]?.id).not.toBe(first[0]?.id);
   });
 
-  it('keeps names of rooms that no database stores readable', async () => {
+  it('keeps names of rooms readable that no database stores', async () => {
     expect(await audited('DELETE', '/v1/rooms/a%00b')).toMatchObject([
       { status: 400, ids: { roomId: 'a\uFFFDb' } },
     ]);
@@ -177,7 +177,7 @@ describe('the audit log', () => {
     expect(bytes.includes('198.51.100.77')).toBe(false);
   });
 
-  it('is read by key, room, time and result', async () => {
+  it('can be filtered by key, room, time and result', async () => {
     const { id, signing } = await make('rooms');
     const room = `room ${randomUUID()}`;
     await service.call('DELETE', `/v1/rooms/${encodeURIComponent(room)}`, { signing });
@@ -219,7 +219,7 @@ describe('the audit log', () => {
   });
 
   it.each(['result=nothing', 'since=yesterday', 'limit=0', 'limit=201', 'cursor=x', 'room=', 'who=me'])(
-    'is not read by ?%s',
+    'rejects ?%s',
     async (query) => {
       expect((await service.call('GET', `/v1/audit?${query}`)).status).toBe(400);
     },
@@ -227,7 +227,7 @@ describe('the audit log', () => {
 });
 
 describe('the audit log of two instances on PostgreSQL', () => {
-  it('has what both did, and keeps what happened while the database was away', async () => {
+  it('has the requests of both, and those that happened while the database did not respond', async () => {
     const database = await createDatabase(await sharedPostgres());
     const network = await startNetwork(new URL(database.url));
     const environment = {
@@ -258,7 +258,7 @@ describe('the audit log of two instances on PostgreSQL', () => {
 });
 
 describe('a service that closes', () => {
-  it('has stored what it answered', async () => {
+  it('has stored the requests to which it responded', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'rtc-audit-'));
     const environment = { DATA_DIR: dataDir };
     try {

@@ -15,7 +15,7 @@ const statusOf = async (service: TestService, { id, secret = '' }: Key): Promise
   (await service.call('GET', '/v1/keys/self', { signing: { apiKey: id, apiSecret: secret } })).status;
 
 describe.each(['SQLite', 'PostgreSQL'])('an API key at two instances on %s', (engine) => {
-  it('is accepted by both when one has made it, and refused by both when one has revoked it', async () => {
+  it('is accepted by both after one has created it, and refused by both after one has revoked it', async () => {
     const environment = {
       DATA_DIR: await folder(),
       API_KEY: 'key',
@@ -37,8 +37,8 @@ describe.each(['SQLite', 'PostgreSQL'])('an API key at two instances on %s', (en
   });
 });
 
-describe('while the database is away', () => {
-  it('the root key gets in, and other keys get 503, known or not', async () => {
+describe('while the database does not respond', () => {
+  it('the root key is accepted, and other keys get 503, known or not', async () => {
     const url = await database();
     const network = await startNetwork(new URL(url));
     closers.push(() => network.close());
@@ -61,7 +61,7 @@ describe('while the database is away', () => {
 });
 
 describe('a new ENCRYPTION_KEY', () => {
-  it('seals the secrets anew, so that the old one can be dropped', async () => {
+  it('re-encrypts the secrets, so that the old one can be dropped', async () => {
     const [dataDir, before, after] = [await folder(), encryptionKey(), encryptionKey()];
     const first = await startTestService({ environment: { DATA_DIR: dataDir, ENCRYPTION_KEY: before } });
     const key = await make(first);
@@ -78,7 +78,7 @@ describe('a new ENCRYPTION_KEY', () => {
     expect(await statusOf(third, key)).toBe(200);
   });
 
-  it('without the old one has its keys refused, and named in the log', async () => {
+  it('without the old one causes its keys to be refused, and named in the log', async () => {
     const dataDir = await folder();
     const first = await startTestService({
       environment: { DATA_DIR: dataDir, ENCRYPTION_KEY: encryptionKey() },

@@ -37,8 +37,8 @@ function ground(...keys: ApiKey[]) {
   return { state, changes, clock, ring: openKeyRing({ store, clock, secretBox: { open } }) };
 }
 
-describe('the keys in memory', () => {
-  it('are read once, also for many that are unknown', async () => {
+describe('the cached keys', () => {
+  it('are read once, also for many unknown keys', async () => {
     const { ring, state } = ground(keyOf('key_one'));
     const found = await Promise.all(
       Array.from({ length: 100 }, (_, n) => ring.find(n === 0 ? 'key_one' : `key_${n}`)),
@@ -51,7 +51,7 @@ describe('the keys in memory', () => {
     expect(state.reads).toBe(1);
   });
 
-  it('are read again in time though the time of day is set back', async () => {
+  it('are read again in time although the clock was set back', async () => {
     const { ring, state, clock } = ground(keyOf('key_one'));
     await ring.find('key_one');
     state.keys = [];
@@ -60,14 +60,14 @@ describe('the keys in memory', () => {
     expect(await ring.find('key_one')).toBeUndefined();
   });
 
-  it('are not read for what has not the form of a key', async () => {
+  it('are not read for a text without the form of a key', async () => {
     const { ring, state } = ground();
     for (const text of ['another', 'key_', 'key_a b', `key_${'x'.repeat(65)}`, 'KEY_one', ' key_one'])
       expect(await ring.find(text)).toBeUndefined();
     expect(state.reads).toBe(0);
   });
 
-  it('are read anew after a change, and when they are of age', async () => {
+  it('are read again after a change, and when they are too old', async () => {
     const { ring, state, changes, clock } = ground(keyOf('key_one'));
     await ring.find('key_one');
     state.keys = [];
@@ -82,7 +82,7 @@ describe('the keys in memory', () => {
     expect(state.reads).toBe(3);
   });
 
-  it('are read anew for who comes after a change that was told during a read', async () => {
+  it('are read again for a caller who comes after a change that was reported during a read', async () => {
     const { ring, state, changes } = ground(keyOf('key_one'));
     const { promise, resolve } = Promise.withResolvers<void>();
     state.gate = promise;
@@ -95,7 +95,7 @@ describe('the keys in memory', () => {
     expect(await ring.find('key_one')).toBeUndefined();
   });
 
-  it('go on for five seconds while the database is away, and then are refused until it is back', async () => {
+  it('are used for five seconds while the database does not respond, and then refused until it is back', async () => {
     const { ring, state, clock } = ground(keyOf('key_one'));
     await ring.find('key_one');
     state.isAway = true;
@@ -107,7 +107,7 @@ describe('the keys in memory', () => {
     expect(await ring.find('key_one')).toBeDefined();
   });
 
-  it('end at their time, without a read', async () => {
+  it('expire at their time, without a read', async () => {
     const { ring, state, clock } = ground(keyOf('key_one', { expiresAt: NOW + 100 }));
     expect(await ring.find('key_one')).toBeDefined();
     clock.advance(100);
@@ -115,7 +115,7 @@ describe('the keys in memory', () => {
     expect(state.reads).toBe(1);
   });
 
-  it('leave out one whose secret cannot be opened', async () => {
+  it('leave out a key whose secret cannot be opened', async () => {
     const { ring } = ground(keyOf('key_lost', { secret: 'sealed key_one' }), keyOf('key_one'));
     expect(await ring.find('key_lost')).toBeUndefined();
     expect(await ring.find('key_one')).toBeDefined();

@@ -46,7 +46,7 @@ const by =
 const TOKEN = { body: { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'host' } };
 
 describe('an API key', () => {
-  it('is made by the root key, and has its secret in that response only', async () => {
+  it('is created by the root key, and has its secret only in that response', async () => {
     const key = await make(['rooms', 'read']);
     expect(key).toMatchObject({
       name: 'a program',
@@ -70,7 +70,7 @@ describe('an API key', () => {
     expect((await by(await make(['read']))('GET', '/v1/webhooks')).status).toBe(200);
   });
 
-  it('is refused where it lacks the scope, and the problem names those that would do', async () => {
+  it('is refused when it lacks the scope, and the problem names the sufficient scopes', async () => {
     const reader = by(await make(['read']));
     const refused = await reader('POST', '/v1/token', TOKEN);
     expect(codeOf(refused)).toEqual([403, 'insufficient-scope']);
@@ -82,12 +82,12 @@ describe('an API key', () => {
     expect(listing.json).toMatchObject({ requiredScopes: ['read', 'webhooks'] });
   });
 
-  it('is refused before its input is looked at', async () => {
+  it('is refused before its input is read', async () => {
     const refused = await by(await make(['read']))('POST', '/v1/token', { body: { nonsense: true } });
     expect(codeOf(refused)).toEqual([403, 'insufficient-scope']);
   });
 
-  it('with the scope admin may do what any scope allows, but make no keys', async () => {
+  it('with the scope admin may do everything that any scope allows, but create no keys', async () => {
     const admin = by(await make(['admin']));
     expect((await admin('POST', '/v1/token', TOKEN)).status).toBe(200);
     expect((await admin('GET', '/v1/recordings')).status).toBe(200);
@@ -103,7 +103,7 @@ describe('an API key', () => {
     }
   });
 
-  it('learns what it may do, as the root key does', async () => {
+  it('can read its own scopes, as the root key can', async () => {
     const key = await make(['recordings'], { ttl: 3600 });
     expect((await by(key)('GET', '/v1/keys/self')).json).toEqual({
       id: key.id,
@@ -121,7 +121,7 @@ describe('an API key', () => {
     });
   });
 
-  it('is refused from its end on, and shown as expired', async () => {
+  it('is refused after its expiry, and shown as expired', async () => {
     const key = await make(['read'], { ttl: 60 });
     const reader = by(key);
     clock.advance(59_999);
@@ -148,7 +148,7 @@ describe('an API key', () => {
       expect(codeOf(await service.call(method, '/v1/keys/key_none'))).toEqual([404, 'key-not-found']);
   });
 
-  it('that was never made, is revoked or has ended is refused in the same words', async () => {
+  it('is refused in the same words whether it is unknown, revoked or expired', async () => {
     const [revoked, ended] = [await make(['read']), await make(['read'], { ttl: 1 })];
     await service.call('DELETE', `/v1/keys/${revoked.id}`);
     clock.advance(1000);
@@ -164,7 +164,7 @@ describe('an API key', () => {
     expect(new Set(details.map((detail) => JSON.stringify(detail))).size).toBe(1);
   });
 
-  it('has its checks in the order of the root key', async () => {
+  it('is checked in the same order as the root key', async () => {
     const key = await make(['read']);
     const send = (headers: Readonly<Record<string, string>>) =>
       service.call('GET', '/v1/keys/self', { signing: false, headers });
@@ -199,7 +199,7 @@ describe('an API key', () => {
     [{ name: 'x', scopes: ['read'], ttl: 0 }, '#/ttl'],
     [{ name: 'x', scopes: ['read'], ttl: 1e12 }, '#/ttl'],
     [{ name: 'x', scopes: ['read'], secret: 'mine' }, '#/secret'],
-  ])('is not made of %j', async (body, pointer) => {
+  ])('cannot be created from %j', async (body, pointer) => {
     const refused = await service.call('POST', '/v1/keys', { body });
     expect(refused.status).toBe(400);
     expect((refused.json as Problem).errors).toContainEqual(expect.objectContaining({ pointer }));
@@ -219,7 +219,7 @@ describe('an API key', () => {
     expect(again).toBe(first);
   });
 
-  it('comes in pages', async () => {
+  it('is listed in pages', async () => {
     const made = [await make(['read']), await make(['read']), await make(['read'])].map(({ id }) => id);
     const ids: string[] = [];
     let cursor = '';

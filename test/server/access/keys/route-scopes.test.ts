@@ -31,7 +31,7 @@ function signedOperations({ document }: TestService): readonly SignedOperation[]
 type OperationObject = { readonly security: readonly object[]; readonly 'x-scopes'?: readonly string[] };
 
 describe('the scopes of routes', () => {
-  it('are declared for every signed one', () => {
+  it('are declared for every signed route', () => {
     expect(operations.length).toBeGreaterThan(50);
     for (const { method, path, scopes } of operations) {
       const known = [...SCOPES, 'any', 'root'];
@@ -41,7 +41,7 @@ describe('the scopes of routes', () => {
     }
   });
 
-  it('let a key with read alone change nothing', () => {
+  it('do not let a key with only the scope read change anything', () => {
     const changing = operations.filter(({ method, scopes }) => method !== 'GET' && scopes.includes('read'));
     expect(changing).toEqual([]);
   });
@@ -55,7 +55,7 @@ describe('the scopes of routes', () => {
     expect(rows.toSorted()).toEqual(expected.toSorted());
   });
 
-  it.each(SCOPES)('are kept for a key with %s', async (scope: Scope) => {
+  it.each(SCOPES)('are enforced for a key with %s', async (scope: Scope) => {
     const made = await service.call('POST', '/v1/keys', { body: { name: scope, scopes: [scope] } });
     const { id, secret = '' } = made.json as Key;
     const refused: string[] = [];

@@ -55,7 +55,7 @@ describe('a backup of a SQLite database', () => {
     });
   });
 
-  it('comes back, and what was there is kept aside', async () => {
+  it('is restored, and existing files are kept under another name', async () => {
     await back();
     await add('two');
     await writeFile(join(dataDir, 'encryption.key'), 'another key');
@@ -74,7 +74,7 @@ describe('a backup of a SQLite database', () => {
     await store.close();
   });
 
-  it('comes back on a machine that has nothing yet', async () => {
+  it('is restored on a new machine', async () => {
     await back();
     dataDir = join(parent, 'new', 'machine');
     expect((await restore()).keptAside).toEqual([]);
@@ -82,7 +82,7 @@ describe('a backup of a SQLite database', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['encryption.key', 'rtc.sqlite']);
   });
 
-  it('comes back in the place of a damaged database', async () => {
+  it('is restored in place of a damaged database', async () => {
     await back();
     await writeFile(join(dataDir, 'rtc.sqlite'), 'Dear diary, '.repeat(1000));
     expect((await restore()).keptAside).toEqual([
@@ -91,7 +91,7 @@ describe('a backup of a SQLite database', () => {
     expect(await ids()).toEqual(['one']);
   });
 
-  it('does not come back while the database is in use, not even by one who is idle', async () => {
+  it('is not restored while the database is in use, even by an idle process', async () => {
     await back();
     const store = await open({ sqlitePath: join(dataDir, 'rtc.sqlite') });
     await expect(restore()).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe('a backup of a SQLite database', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['encryption.key', 'rtc.sqlite']);
   });
 
-  it('leaves the key to ENCRYPTION_KEY where that is set', async () => {
+  it('has no key file when ENCRYPTION_KEY is set', async () => {
     expect(await back({ hasKeySetting: true })).toMatchObject({ key: 'setting' });
     expect(await readdir(folder)).not.toContain('encryption.key');
     await writeFile(join(dataDir, 'encryption.key'), 'unused');
@@ -112,7 +112,7 @@ describe('a backup of a SQLite database', () => {
     expect(await readFile(join(dataDir, 'encryption.key'), 'utf8')).toBe('unused');
   });
 
-  it('is refused where the folder exists, where there is no database, and where the key is missing', async () => {
+  it('is refused when the folder exists, when there is no database, and when the key is missing', async () => {
     await rm(join(dataDir, 'encryption.key'));
     await expect(back()).rejects.toThrow(`${join(dataDir, 'encryption.key')} is missing`);
     await expect(back({ dataDir: join(parent, 'nothing') })).rejects.toMatchObject({
@@ -124,7 +124,7 @@ describe('a backup of a SQLite database', () => {
     await expect(back()).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  it('is refused of a database that is damaged', async () => {
+  it('is refused for a damaged database', async () => {
     const path = join(dataDir, 'rtc.sqlite');
     const bytes = await readFile(path);
     await writeFile(path, bytes.fill(0xa5, 5 * 4096, 6 * 4096));
@@ -133,7 +133,7 @@ describe('a backup of a SQLite database', () => {
   });
 
   it.each(['rtc.sqlite', 'encryption.key'])(
-    'does not come back when its %s was changed or is missing',
+    'is not restored when its %s was changed or is missing',
     async (name) => {
       await back();
       await appendFile(join(folder, name), ' ');
@@ -147,7 +147,7 @@ describe('a backup of a SQLite database', () => {
     },
   );
 
-  it('does not come back without its manifest, or with that of another program', async () => {
+  it('is not restored without its manifest, or with that of another program', async () => {
     await back();
     const manifest = join(folder, 'backup.json');
     for (const text of ['{"format":2}', 'null', '{', '{"format":1,"files":[]}']) {
@@ -158,7 +158,7 @@ describe('a backup of a SQLite database', () => {
     await expect(restore()).rejects.toThrow('There is no backup');
   });
 
-  it('is refused of the database of a newer version', async () => {
+  it('is refused for the database of a newer version', async () => {
     const database = new DatabaseSync(join(dataDir, 'rtc.sqlite'));
     database.exec(`insert into rtcMigrations values ('999-from-the-future', 1)`);
     database.close();

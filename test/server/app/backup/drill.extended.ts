@@ -56,7 +56,7 @@ async function roomsOf(instance: FleetInstance): Promise<ReadonlySet<string>> {
   }
 }
 
-it('A backup under load, a kill and a restore lose nothing that was acknowledged before the backup', async () => {
+it('a backup under load, a kill and a restore lose nothing that was acknowledged before the backup', async () => {
   const { dataDir } = fleet;
   const service = await fleet.start();
   const { acknowledged, ended, untilMore } = startLoad(service);

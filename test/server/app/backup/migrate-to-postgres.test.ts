@@ -77,7 +77,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
   const countInTarget = (table: string) =>
     inTarget(async (client) => Number((await client.query(`select count(*) from "${table}"`)).rows[0].count));
 
-  it('copies every row of every table, and a store works on it', async () => {
+  it('copies every row of every table, and a store works with it', async () => {
     fill();
     const before = inFile((database) => tablesOf(database).map((table) => [table, rowsIn(table)] as const));
     const migrated = await migrate();
@@ -117,7 +117,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
     expect(inFile((database) => tablesOf(database).map((table) => [table, rowsIn(table)]))).toEqual(before);
   });
 
-  it('is refused while a service has the database open, also an idle one', async () => {
+  it('is refused while a service has the database open, even an idle one', async () => {
     const store = await open(sqlite());
     await expect(migrate()).rejects.toMatchObject({
       code: 'conflict',
@@ -137,7 +137,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
     expect(await countInTarget('events')).toBe(2345);
   });
 
-  it('leaves nothing behind when a row is not the same afterwards', async () => {
+  it('leaves nothing behind when a copied row differs', async () => {
     fill();
     await (await open({ databaseUrl: target.url })).close();
     await inTarget((client) =>
@@ -154,7 +154,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
     expect(await readdir(dataDir)).toEqual(['rtc.sqlite']);
   });
 
-  it('takes no password as an argument, and one from PGPASSWORD', async () => {
+  it('accepts no password as an argument, but one from PGPASSWORD', async () => {
     const { password, ...parts } = partsOf(target.url);
     const run = (to: string, env: Readonly<Record<string, string>>) =>
       rtcProcess(['admin', 'migrate', '--to', to, '--json'], {

@@ -39,14 +39,14 @@ const choose = async (choice: Partial<AddOnChoice>) => {
 };
 
 describe('add-ons of rtc dev', () => {
-  it('are all that can be started; the others say what they are missing', async () => {
+  it('are all that can be started, and the others report what they are missing', async () => {
     expect(await choose({})).toEqual({
       started: ['stt-live', 'stt-post'],
       absent: [{ name: 'recorder', reason: 'There is no recorder', hint: HINT }],
     });
   });
 
-  it('are not tried when they are not wanted', async () => {
+  it('are not tried when they are excluded', async () => {
     expect(await choose({ unwanted: ['stt-live', 'recorder'] })).toEqual({
       started: ['stt-post'],
       absent: [],

@@ -34,21 +34,21 @@ describe('the recorder of rtc dev', () => {
     });
   });
 
-  it('is not looked for elsewhere when EGRESS_PROGRAM cannot be run', async () => {
+  it('is not searched elsewhere when EGRESS_PROGRAM cannot be run', async () => {
     await install('egress');
     await expect(find({ EGRESS_PROGRAM: '/nowhere/egress' })).rejects.toMatchObject({
       reason: 'EGRESS_PROGRAM is "/nowhere/egress", which is no program called egress',
     });
   });
 
-  it('is a program on PATH before it is a container', async () => {
+  it('is preferably a program on PATH, and otherwise a container', async () => {
     await install('docker');
     const path = await install('egress');
     expect(await find()).toEqual({ kind: 'program', name: 'egress', path });
   });
 
   it.each(['darwin', 'win32'] as const)(
-    'is no container on %s, which would be in a machine of its own',
+    'is not a container on %s, where it would run in a virtual machine',
     async (platform) => {
       await install('docker');
       await install('docker.exe');
@@ -74,7 +74,7 @@ describe.runIf(process.platform === 'linux')('the recorder of rtc dev in a conta
     expect(await find()).toEqual({ kind: 'container', name: engine, path, image: RECORDER_IMAGE });
   });
 
-  it('is missing where the image would have to be downloaded, which is left to people', async () => {
+  it('is missing when the image would have to be downloaded, which is left to the user', async () => {
     await install('docker', '[ "$1" = info ]');
     await expect(find()).rejects.toMatchObject({
       reason: expect.stringContaining('docker does not have its image'),
@@ -82,14 +82,14 @@ describe.runIf(process.platform === 'linux')('the recorder of rtc dev in a conta
     });
   });
 
-  it('is missing where the engine does not answer', async () => {
+  it('is missing when the engine does not respond', async () => {
     await install('docker', 'exit 1');
     await expect(find()).rejects.toMatchObject({
       reason: expect.stringContaining('docker does not answer'),
     });
   });
 
-  it('has the version of compose.yaml', () => {
+  it('has the version in compose.yaml', () => {
     const compose = readFileSync(join(import.meta.dirname, '../../../../compose.yaml'), 'utf8');
     expect(compose).toContain(`image: ${RECORDER_IMAGE}\n`);
   });

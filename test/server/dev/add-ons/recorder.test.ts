@@ -82,7 +82,7 @@ describe('the recorder of rtc dev', () => {
     },
   );
 
-  it.runIf(process.platform === 'linux')('leaves the mode of a folder that RECORDING_DIR names', async () => {
+  it.runIf(process.platform === 'linux')('keeps the mode of a folder that RECORDING_DIR names', async () => {
     await install('docker');
     const theirs = join(folder, 'recordings', 'theirs');
     await mkdir(theirs, { mode: 0o750 });
@@ -90,7 +90,7 @@ describe('the recorder of rtc dev', () => {
     expect((await stat(theirs)).mode & 0o777).toBe(0o750);
   });
 
-  it('is missing without Redis, and beside a media server of others', async () => {
+  it('is missing without Redis, and beside an external media server', async () => {
     await install('egress');
     await expect(startedWith({ media: { ...MEDIA, redisUrl: undefined } })).rejects.toMatchObject({
       hint: { text: expect.stringContaining('install redis-server') },

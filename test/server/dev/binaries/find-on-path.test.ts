@@ -20,7 +20,7 @@ async function install(name: string): Promise<string> {
 }
 
 describe('a program on PATH', () => {
-  it('is looked for in the folders that a colon separates, and in their order', async () => {
+  it('is searched in the folders that a colon separates, in order', async () => {
     const path = await install('second/redis-server');
     const searchPath = `${folder}/first:${folder}/second`;
     expect(await findOnPath(['redis-server'], searchPath, 'linux')).toEqual({ name: 'redis-server', path });
@@ -28,7 +28,7 @@ describe('a program on PATH', () => {
     expect(await findOnPath(['redis-server'], searchPath, 'darwin')).toMatchObject({ path: earlier });
   });
 
-  it('is on Windows one that ends with .exe, in folders that a semicolon separates', async () => {
+  it('ends with .exe on Windows, in folders that a semicolon separates', async () => {
     await install('first/redis-server');
     const path = await install('second folder/redis-server.exe');
     const searchPath = `${folder}/first;${folder}/second folder`;
@@ -36,7 +36,7 @@ describe('a program on PATH', () => {
     expect(await findOnPath(['redis-server'], `${folder}/first`, 'win32')).toBeUndefined();
   });
 
-  it('has the file name of what Go builds there', () => {
+  it("has the file name of Go's build on Windows", () => {
     expect([programFile('livekit-server', 'win32'), programFile('livekit-server', 'darwin')]).toEqual([
       'livekit-server.exe',
       'livekit-server',

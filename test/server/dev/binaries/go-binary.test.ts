@@ -31,7 +31,7 @@ afterEach(() => rm(cacheDir, { recursive: true, force: true }));
 describe('installGoProgram', () => {
   const programOf = (packagePath: string): GoProgram => ({ name: 'greeter', packagePath, version: 'v1.0.0' });
 
-  it('builds once, under a name of ours, also when two ask at the same time', async () => {
+  it('builds once, under our own name, also when two callers ask at the same time', async () => {
     const module = await writeGoModule(greeting);
     const program = programOf(module.packagePath);
     const lines: string[] = [];
@@ -49,7 +49,7 @@ describe('installGoProgram', () => {
     expect(await installGoProgram(program, options)).toBe(path);
   });
 
-  it('repeats the compiler when the build fails, and leaves nothing that looks built', async () => {
+  it("repeats the compiler's output when the build fails, and leaves no incomplete program", async () => {
     const module = await writeGoModule('package main\n\nfunc main() { undefinedName() }\n');
     const program = programOf(module.packagePath);
     const building = installGoProgram(program, { cacheDir, env: module.env, moduleFolder: module.folder });
@@ -58,12 +58,12 @@ describe('installGoProgram', () => {
     await module.close();
   });
 
-  it('says so when there is no Go', async () => {
+  it('reports a missing Go', async () => {
     const building = installGoProgram(programOf('example.test/hello'), { cacheDir, env: { PATH: cacheDir } });
     await expect(building).rejects.toThrow(/cannot run go install example\.test\/hello@v1\.0\.0/);
   });
 
-  it('stops when it is told to', async () => {
+  it('stops when its signal aborts', async () => {
     const module = await writeGoModule(greeting);
     const signal = AbortSignal.abort();
     const options = { cacheDir, env: module.env, moduleFolder: module.folder, signal };
@@ -81,7 +81,7 @@ describe('findLivekitServer', () => {
     return path;
   };
 
-  it('prefers the program on PATH, then takes the pinned one of the cache', async () => {
+  it('prefers the program on PATH, then uses the pinned one of the cache', async () => {
     const pathFolder = join(cacheDir, 'bin');
     const search = { env: { PATH: `${join(cacheDir, 'absent')}:${pathFolder}` }, cacheDir };
     expect(await findLivekitServer(search)).toBeUndefined();
@@ -94,7 +94,7 @@ describe('findLivekitServer', () => {
     expect(await findCachedLivekitServer(cacheDir)).toBe(pinned);
   });
 
-  it('passes over a file that may not be run', async () => {
+  it('ignores a file that may not be executed', async () => {
     const pathFolder = join(cacheDir, 'bin');
     await writeProgram(pathFolder, 0o644);
     expect(await findLivekitServer({ env: { PATH: pathFolder }, cacheDir })).toBeUndefined();

@@ -93,7 +93,7 @@ describe('rtc doctor --fix', () => {
     }
   });
 
-  it('changes nothing the second time, and keeps a file with other keys aside', async () => {
+  it('changes nothing the second time, and renames a file with other keys', async () => {
     await fix();
     expect((await fix()).map(({ status }) => status)).toEqual(Array(4).fill('unchanged'));
     const before = await readFile(inFolder('egress.yaml'), 'utf8');
@@ -102,7 +102,7 @@ describe('rtc doctor --fix', () => {
     expect(await readFile(inFolder('egress.yaml.former'), 'utf8')).toBe(before);
   });
 
-  it('writes no file without the Redis of the media server, and says so', async () => {
+  it("writes no file without the media server's Redis, and reports that", async () => {
     const repairs = await fix({ environment: { REDIS_URL: undefined }, missing: ['egress'] });
     expect(repairs.slice(2)).toMatchObject([
       { subject: 'egress.yaml', status: 'not done', detail: 'REDIS_URL is not set' },
@@ -110,7 +110,7 @@ describe('rtc doctor --fix', () => {
     ]);
   });
 
-  it('says what is needed where there is no container engine, or no image', async () => {
+  it('reports what is needed without a container engine, or without an image', async () => {
     expect((await fix({ missing: ['egress'] })).at(-2)).toMatchObject({
       subject: 'egress container',
       status: 'not done',
@@ -123,7 +123,7 @@ describe('rtc doctor --fix', () => {
     });
   });
 
-  it('starts what is missing with its file in the environment, and waits until it is connected', async () => {
+  it('starts missing workers with their files in the environment, and waits until they are connected', async () => {
     const told = await installDocker('exit 0');
     const socket = connect(Number(new URL(redis.url).port), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
@@ -139,7 +139,7 @@ describe('rtc doctor --fix', () => {
     expect(lines.replaceAll(/\[[^\]]*\]/g, '')).not.toContain('media-secret');
   });
 
-  it('says where to look when a container does not connect', async () => {
+  it('names the log when a container does not connect', async () => {
     await installDocker('exit 0');
     expect((await fix({ missing: ['ingress'] })).at(-1)).toMatchObject({
       status: 'not done',
@@ -154,7 +154,7 @@ describe('rtc doctor --fix', () => {
 });
 
 describe('the file of a worker', () => {
-  it('holds any secret, and lets a small machine record', () => {
+  it('quotes any secret, and allows a small machine to record', () => {
     const livekit = { url: 'ws://m', publicUrl: 'ws://m', apiKey: 'k', apiSecret: SECRET };
     const source = { livekit, redisUrl: 'rediss://user:p%40w@redis:6380/2' };
     expect(parse(workerFile('egress', { ...source, processors: 2 }))).toEqual({

@@ -21,7 +21,7 @@ const told = (service: TestService) =>
     .filter(({ message, fields }) => message.startsWith('request ') && fields.route !== '/openapi.json')
     .map(({ message, fields }) => [message, fields.route, fields.status]);
 
-it('a request whose caller leaves before the answer is logged and counted as 499', async () => {
+it('a request whose caller disconnects before the response is logged and counted as 499', async () => {
   const holding = holdable();
   const mediaServer = await startScriptedMediaServer(holding.script);
   const service = await startTestService({ livekit: mediaServer.livekit });
@@ -39,7 +39,7 @@ it('a request whose caller leaves before the answer is logged and counted as 499
   );
 });
 
-it('each request of a kept connection is told of once, also one that the router cannot read', async () => {
+it('each request of a kept connection is logged once, also one that the router cannot parse', async () => {
   const service = await startTestService();
   cleanUps.push(service.close);
   const connection = await openTo(service);
@@ -78,7 +78,7 @@ it('a probe that succeeds is logged at debug level, and one that fails at info',
     );
 });
 
-it('a line has the trace id of a caller who traces, and none for a header that is malformed', async () => {
+it('a log line has the trace id of a caller that traces, and none for a malformed header', async () => {
   const service = await startTestService();
   cleanUps.push(service.close);
   const connection = await openTo(service);

@@ -12,6 +12,6 @@ it.each([
   ['', undefined],
   ['a name', undefined],
   [undefined, undefined],
-])('cuts %s to %s', (address, network) => {
+])('an address is cut from %s to %s', (address, network) => {
   expect(cutAddress(address)).toBe(network);
 });

@@ -23,7 +23,7 @@ describe('a query parameter', () => {
     '?',
     '?&',
     '?limit=%31',
-  ])('that is known passes: %s', async (query) => {
+  ])('that is known is accepted: %s', async (query) => {
     expect((await get(`/v1/rooms${query}`)).status).toBe(503);
   });
 
@@ -54,7 +54,7 @@ describe('a query parameter', () => {
     ['?toString', 'toString'],
     ['?%00=1', '\u0000'],
     ['?a/b~c=1', 'a/b~c'],
-  ])('that is not right is named: %s', async (query, parameter) => {
+  ])('that is invalid is named: %s', async (query, parameter) => {
     const { status, code, problem } = await get(`/v1/rooms${query}`);
     expect([status, code]).toEqual([400, 'invalid-request']);
     expect(problem.errors).toEqual([{ parameter, detail: expect.any(String) }]);
@@ -65,12 +65,12 @@ describe('a query parameter', () => {
     ['0', 'must be at least 1'],
     ['1001', 'must be at most 1000'],
     ['1.5', 'must be of type integer'],
-  ])('that is out of its range is told the range: limit=%s', async (limit, detail) => {
+  ])('that is out of its range causes an error with the range: limit=%s', async (limit, detail) => {
     const { problem } = await get(`/v1/rooms?limit=${limit}`);
     expect(problem.errors).toEqual([{ parameter: 'limit', detail }]);
   });
 
-  it('is refused where none is known', async () => {
+  it('is rejected by routes without parameters', async () => {
     for (const path of [
       '/v1/rooms/demo',
       '/v1/rooms/demo/participants',
@@ -84,7 +84,7 @@ describe('a query parameter', () => {
     }
   });
 
-  it('and a bad field are named together', async () => {
+  it('and an invalid field are named together', async () => {
     const answer = await service.call('POST', '/v1/rooms?x=1', { body: { name: '' } });
     expect((answer.json as Problem).errors).toEqual([
       { parameter: 'x', detail: 'is not known here' },
@@ -93,7 +93,7 @@ describe('a query parameter', () => {
   });
 
   it.each(['?limit=%', '?limit=%zz', '?%C3%28=1', '?limit=%ff'])(
-    'with a bad escape is refused, not failed on: %s',
+    'with an invalid escape is rejected without a failure: %s',
     async (query) => {
       expect((await get(`/v1/rooms${query}`)).status).toBe(400);
     },
@@ -115,7 +115,7 @@ describe('an instant in a query', () => {
     '2026-01-31T09:30:00%2B14:00',
     '0000-01-01T00:00:00Z',
     '9999-12-31T23:59:59Z',
-  ])('is read: %s', async (instant) => {
+  ])('is parsed: %s', async (instant) => {
     expect((await get(`/v1/events?since=${instant}`)).status).toBe(200);
   });
 
@@ -130,7 +130,7 @@ describe('an instant in a query', () => {
     '2026-01-31T09:30:00+01:00',
     '2016-12-31T23:59:60Z',
     '2026-01-31T09:30:00Z[Europe/Rome]',
-  ])('that is none is named: %s', async (instant) => {
+  ])('that is invalid is named: %s', async (instant) => {
     for (const [method, path] of [
       ['GET', '/v1/events'],
       ['GET', '/v1/rooms/demo/transcription'],
@@ -165,7 +165,7 @@ describe('a name in a path', () => {
     "~!$&'()*,=",
     '%C3%A9'.repeat(128),
     'x'.repeat(256),
-  ])('is taken as it is: %.30s', async (name) => {
+  ])('is decoded: %.30s', async (name) => {
     expect((await get(`/v1/rooms/${name}`)).status).toBe(503);
     expect((await get(`/v1/rooms/demo/participants/${name}`, 'DELETE')).status).toBe(503);
   });
@@ -178,7 +178,7 @@ describe('a name in a path', () => {
     ['x'.repeat(257), 'must be at most 256 bytes of UTF-8'],
     [`${'%C3%A9'.repeat(128)}x`, 'must be at most 256 bytes of UTF-8'],
     ['%F0%9F%98%80'.repeat(65), 'must be at most 256 bytes of UTF-8'],
-  ])('that cannot be one is a problem: %.30s', async (name, detail) => {
+  ])('that is invalid causes a problem: %.30s', async (name, detail) => {
     const { status, problem } = await get(`/v1/rooms/${name}`);
     expect(status).toBe(400);
     expect(problem.errors).toEqual([{ parameter: 'roomId', detail }]);
@@ -187,7 +187,7 @@ describe('a name in a path', () => {
   });
 
   it.each(['%C3%28', '%', '%2', '%zz', 'a%', '%ED%A0%80', '%ff'])(
-    'with a bad escape is a problem: %s',
+    'with an invalid escape causes a problem: %s',
     async (name) => {
       for (const path of [
         `/v1/rooms/${name}`,
@@ -203,7 +203,7 @@ describe('a name in a path', () => {
     },
   );
 
-  it('that is over-long is a problem, to the length of the whole request line', async () => {
+  it('that is too long causes a problem, up to the length of the whole request line', async () => {
     for (const length of [1024, 1025, 5000, 15_000]) {
       const { status } = await get(`/v1/rooms/${'x'.repeat(length)}`);
       expect([length, status]).toEqual([length, length > 1024 ? 414 : 400]);
@@ -211,7 +211,7 @@ describe('a name in a path', () => {
     expect((await get(`/v1/rooms/${'x'.repeat(15_900)}`)).status).toBeGreaterThanOrEqual(414);
   });
 
-  it('is never empty: nothing is listed, read or deleted by a path that breaks off', async () => {
+  it('is never empty: a path that ends early lists, reads and deletes nothing', async () => {
     for (const path of [
       '/v1/rooms/',
       '/v1/rooms//participants',
@@ -231,7 +231,7 @@ describe('a name in a path', () => {
   });
 });
 
-describe('a public path that is unknown', () => {
+describe('an unknown public path', () => {
   it.each([
     '/favicon.ico',
     '/docs/nothing',
@@ -241,7 +241,7 @@ describe('a public path that is unknown', () => {
     '//v1/rooms',
     '/readyx',
     '/a%00b',
-  ])('is 404 as a problem: %s', async (path) => {
+  ])('is 404 with a problem: %s', async (path) => {
     const answer = await service.call('GET', path, { signing: false });
     expect([answer.status, (answer.json as Problem).type]).toEqual([
       404,
@@ -249,7 +249,7 @@ describe('a public path that is unknown', () => {
     ]);
   });
 
-  it('with a bad escape is 400 as a problem', async () => {
+  it('with an invalid escape is 400 with a problem', async () => {
     expect((await service.call('GET', '/%zz', { signing: false })).status).toBe(400);
   });
 

@@ -129,7 +129,7 @@ describe('bytes that are no HTTP', () => {
       'a length and chunks',
       'POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-  ])('are answered as a problem, and the connection closed: %s', async (_name, bytes) => {
+  ])('get a problem as response, and the connection is closed: %s', async (_name, bytes) => {
     const connection = await open();
     connection.send(bytes);
     const answer = await connection.read();
@@ -138,17 +138,17 @@ describe('bytes that are no HTTP', () => {
     await connection.closed();
   });
 
-  it('with an unknown transfer coding are answered 501', async () => {
+  it('with an unknown transfer coding get 501', async () => {
     const answer = await send('POST /v1/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n');
     expectProblem(answer, 501, 'transfer-coding-unknown');
   });
 
-  it('in a chunk are answered as a problem too', async () => {
+  it('in a chunk get a problem as response too', async () => {
     const answer = await send('GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
     expectProblem(answer, 400, 'invalid-request');
   });
 
-  it('after a whole request are told of after its answer, not in it and not in its place', async () => {
+  it('after a complete request get their problem after its response', async () => {
     const connection = await open();
     connection.send('GET /late HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n');
     connection.send('MORE\r\n\r\n');
@@ -170,7 +170,7 @@ describe('bytes that are no HTTP', () => {
   });
 });
 
-describe('a request that is too much', () => {
+describe('a request that is too large', () => {
   it.each([
     ['one long header', `X-Long: ${'x'.repeat(20_000)}\r\n`],
     ['many headers', 'X-Many: x\r\n'.repeat(2000)],
@@ -186,24 +186,24 @@ describe('a request that is too much', () => {
     );
   });
 
-  it('of a declared length over the limit is answered before its body is sent', async () => {
+  it('with a declared length over the limit gets a response before its body is sent', async () => {
     const answer = await send('GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 9007199254740991\r\n\r\n');
     expectProblem(answer, 413, 'payload-too-large');
   });
 
-  it('of a length that nobody can count is refused', async () => {
+  it('with an invalid length is rejected', async () => {
     const answer = await send(`GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: ${'9'.repeat(30)}\r\n\r\n`);
     expect([400, 413]).toContain(answer?.status);
   });
 
-  it('of endless chunk extensions is refused', async () => {
+  it('with endless chunk extensions is rejected', async () => {
     const answer = await send(
       `GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\n`,
     );
     expectProblem(answer, 413, 'payload-too-large');
   });
 
-  it('without a signature is refused before its body is sent', async () => {
+  it('without a signature is rejected before its body is sent', async () => {
     const answer = await send('POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n');
     expectProblem(answer, 401, 'missing-credentials');
   });
@@ -225,7 +225,7 @@ describe('a body that is far too long', () => {
   it.each([
     ['declared', `Content-Length: ${HUGE}\r\n\r\n`, ''],
     ['chunked', `Transfer-Encoding: chunked\r\n\r\n${HUGE.toString(16)}\r\n`, '\r\n0\r\n\r\n'],
-  ])('and %s is answered to who first sends all of it', async (_name, head, tail) => {
+  ])('and %s gets a response also for a client that sends all of it first', async (_name, head, tail) => {
     const connection = await RawConnection.open(patientUrl);
     connections.push(connection);
     connection.send(`GET /open HTTP/1.1\r\nHost: x\r\n${head}`);
@@ -236,7 +236,7 @@ describe('a body that is far too long', () => {
   });
 });
 
-describe('a request that does not arrive', () => {
+describe('a request that does not arrive completely', () => {
   /** Gives up within moments; elsewhere a busy machine has the time of the service. */
   let impatient: FastifyInstance;
   let impatientUrl: string;
@@ -270,7 +270,7 @@ describe('a request that does not arrive', () => {
       'in the middle of its chunks',
       'GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
     ],
-  ])('whole, but stops %s, is 408', async (_name, bytes) => {
+  ])('and stops %s is 408', async (_name, bytes) => {
     const connection = await open(impatientUrl);
     connection.send(bytes);
     expectProblem(await connection.read(), 408, 'request-timeout');
@@ -283,7 +283,7 @@ describe('a request that does not arrive', () => {
     ['half of its headers', 'GET /open HTTP/1.1\r\nHost: x\r\nX-'],
     ['no HTTP', 'NONSENSE\r\n\r\n'],
   ])(
-    'from who sends %s, reads nothing and never closes, does not keep its connection',
+    'from a client that sends %s, reads nothing and never closes, does not keep its connection',
     async (_name, bytes) => {
       await expect.poll(connectionCount, { timeout: 20_000 }).toBe(0);
       const accepted = once(impatient.server, 'connection');
@@ -300,7 +300,7 @@ describe('a request that does not arrive', () => {
   it.each([
     ['in its headers', 'GET /open HTTP/1.1\r\nHost: x\r\nX-'],
     ['in its body', 'GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc'],
-  ])('because its caller went away %s is no fault of the service', async (_name, bytes) => {
+  ])('because its caller disconnects %s is no error of the service', async (_name, bytes) => {
     const connection = await open();
     connection.send(bytes);
     await new Promise((resolve) => setImmediate(resolve));
@@ -311,8 +311,8 @@ describe('a request that does not arrive', () => {
   });
 });
 
-describe('an answer', () => {
-  it('of which nothing is taken is given up with its connection after five minutes', async () => {
+describe('a response', () => {
+  it('that is not read is given up with its connection after five minutes', async () => {
     const long = testRoute({
       method: 'GET',
       path: '/long',
@@ -334,7 +334,7 @@ describe('an answer', () => {
 });
 
 describe('a connection', () => {
-  it('answers pipelined requests in their order', async () => {
+  it('gets responses to pipelined requests in order', async () => {
     const connection = await open();
     const unsigned = 'GET /v1/echo HTTP/1.1\r\nHost: x\r\n\r\n';
     connection.send(
@@ -345,7 +345,7 @@ describe('a connection', () => {
     expect(statuses).toEqual([200, 401, 200, 404, 200]);
   });
 
-  it('does not take what follows a body for a request', async () => {
+  it('does not take the bytes after a body for a request', async () => {
     const connection = await open();
     const smuggled = 'GET /open HTTP/1.1\r\nHost: x\r\n\r\n';
     connection.send(`GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`);
@@ -354,7 +354,7 @@ describe('a connection', () => {
     expect((await connection.read())?.status).toBe(404);
   });
 
-  it('answers HTTP/1.0 without a Host', async () => {
+  it('accepts HTTP/1.0 without a Host', async () => {
     expect((await send('GET /open HTTP/1.0\r\n\r\n'))?.status).toBe(200);
   });
 
@@ -362,7 +362,7 @@ describe('a connection', () => {
     ['no Host', ''],
     ['two Hosts', 'Host: x\r\nhost: y\r\n'],
     ['the same Host twice', 'Host: x\r\nHost: x\r\n'],
-  ])('refuses HTTP/1.1 with %s', async (_name, headers) => {
+  ])('rejects HTTP/1.1 with %s', async (_name, headers) => {
     const answer = await send(`GET /open HTTP/1.1\r\n${headers}\r\n`);
     expectProblem(answer, 400, 'invalid-request');
   });
@@ -373,14 +373,14 @@ describe('a connection', () => {
     ['a refusal', 'GET /v1/echo HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a path that cannot be read', 'GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['malformed HTTP', 'nonsense\r\n\r\n'],
-  ])('sends nosniff and a referrer policy with %s', async (_name, bytes) => {
+  ])('gets nosniff and a referrer policy with %s', async (_name, bytes) => {
     expect((await send(bytes))?.headers).toMatchObject({
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     });
   });
 
-  it('is not made a tunnel', async () => {
+  it('does not become a tunnel', async () => {
     expectProblem(
       await send('CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n'),
       405,
@@ -388,7 +388,7 @@ describe('a connection', () => {
     );
   });
 
-  it('answers a CONNECT after the requests before it', async () => {
+  it('gets the response to a CONNECT after the requests before it', async () => {
     const connection = await open();
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
     app.server.once('connect', end);
@@ -401,7 +401,7 @@ describe('a connection', () => {
   });
 
   // Without a listener of its own the socket's error would end the process: the run fails with it, not this line.
-  it('outlives a CONNECT whose sender resets the connection instead of reading the answer', async () => {
+  it('survives a CONNECT whose sender resets the connection instead of reading the response', async () => {
     const reset = Promise.withResolvers<boolean>();
     app.server.once('connect', (_request, socket: Socket) => socket.once('close', reset.resolve));
     const client = connect(Number(new URL(url).port), '127.0.0.1');
@@ -411,11 +411,11 @@ describe('a connection', () => {
     expect((await send('GET /open HTTP/1.1\r\nHost: x\r\n\r\n'))?.status).toBe(200);
   });
 
-  it('answers OPTIONS *', async () => {
+  it('accepts OPTIONS *', async () => {
     expectProblem(await send('OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'), 404, 'route-not-found');
   });
 
-  it('routes a target in absolute form by its path, and signs it so', async () => {
+  it('routes a target in absolute form by its path, which is signed', async () => {
     expect((await send('GET http://any.host/open HTTP/1.1\r\nHost: x\r\n\r\n'))?.status).toBe(200);
     for (const target of [
       'http://x/v1/echo',
@@ -434,13 +434,13 @@ describe('the request id', () => {
   const idOf = async (given: string): Promise<string | undefined> =>
     (await send(`GET /v1/echo HTTP/1.1\r\nHost: x\r\n${given}\r\n`))?.headers['x-request-id'];
 
-  it("is the caller's when it is sane", async () => {
+  it("is the caller's when it is valid", async () => {
     for (const id of ['a', 'a.b_c:d-1', 'x'.repeat(128), '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51']) {
       expect(await idOf(`X-Request-Id: ${id}\r\n`)).toBe(id);
     }
   });
 
-  it('is a new UUID else', async () => {
+  it('is a new UUID otherwise', async () => {
     for (const id of ['', 'a b', 'x'.repeat(129), '<script>', 'a\u00e9', '../..', 'a, b']) {
       expect(await idOf(`X-Request-Id: ${id}\r\n`)).toMatch(/^[0-9a-f-]{36}$/);
     }

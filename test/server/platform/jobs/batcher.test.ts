@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Batcher } from '../../../../src/server/platform/jobs/batcher.ts';
 
 describe('a batcher that gathers', () => {
-  it('flushes as soon as a batch has the wanted size', async () => {
+  it('flushes as soon as a batch has the requested size', async () => {
     const batches: (readonly number[])[] = [];
     const batcher = new Batcher<number>({
       maxSize: 10,
@@ -13,7 +13,7 @@ describe('a batcher that gathers', () => {
     expect(batches).toEqual([[1, 2, 3]]);
   });
 
-  it('flushes what it has at a close, without waiting for more', async () => {
+  it('flushes all items when it closes, without waiting for more', async () => {
     const batches: (readonly number[])[] = [];
     const batcher = new Batcher<number>({
       maxSize: 10,
@@ -28,7 +28,7 @@ describe('a batcher that gathers', () => {
 });
 
 describe('a batch that fails', () => {
-  it('fails all of its items, unless the error says that each is worth a try of its own', async () => {
+  it('fails all of its items, unless the error allows trying each one alone', async () => {
     const sizes: number[] = [];
     const batcher = new Batcher<number>({
       maxSize: 2,

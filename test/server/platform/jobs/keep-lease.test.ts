@@ -20,7 +20,7 @@ function leasedWork(renew: () => Promise<boolean>) {
 }
 
 describe('a lease that is kept', () => {
-  it('is renewed three times in its length until the work ends, whose value is returned', async () => {
+  it('is renewed three times in its duration until the work ends, whose value is returned', async () => {
     let renewals = 0;
     const { clock, work, end, isAborted } = leasedWork(async () => {
       renewals += 1;
@@ -37,7 +37,7 @@ describe('a lease that is kept', () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  it('aborts the work when somebody else holds it', async () => {
+  it('aborts the work when another instance holds it', async () => {
     const { clock, work, end, isAborted } = leasedWork(async () => false);
     clock.advance(LEASE_MS / 3);
     await expect.poll(isAborted).toBe(true);
@@ -45,7 +45,7 @@ describe('a lease that is kept', () => {
     await work;
   });
 
-  it('aborts the work when it could not be renewed before it ran out, and not before', async () => {
+  it('aborts the work when it could not be renewed before it expired, and not before', async () => {
     const { clock, work, end, isAborted } = leasedWork(() => Promise.reject(new Error('no database')));
     for (const hasRunOut of [false, false, true]) {
       await expect.poll(() => clock.sleeping).toBe(1);
@@ -57,7 +57,7 @@ describe('a lease that is kept', () => {
     await work;
   });
 
-  it('aborts the work when it ran out by the time that passed, although the clock was set back', async () => {
+  it('aborts the work when it expired by elapsed time, although the clock was set back', async () => {
     const { clock, work, end, isAborted } = leasedWork(() => Promise.reject(new Error('no database')));
     for (let third = 0; third < 3; third += 1) {
       await expect.poll(() => clock.sleeping).toBe(1);
@@ -69,7 +69,7 @@ describe('a lease that is kept', () => {
     await work;
   });
 
-  it('aborts the work at a close', async () => {
+  it('aborts the work when the signal aborts', async () => {
     const { closing, work, end, isAborted } = leasedWork(async () => true);
     closing.abort();
     expect(isAborted()).toBe(true);

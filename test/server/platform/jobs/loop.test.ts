@@ -34,7 +34,7 @@ describe('a loop', () => {
     await loop.close();
   });
 
-  it('starts its round in time although the clock of the machine was set back meanwhile', async () => {
+  it("starts its round in time although the machine's clock was set back in the meantime", async () => {
     const { clock, loop, roundTimes } = loopOf([() => 1_000, () => undefined]);
     await expect.poll(() => clock.sleeping).toBe(1);
     clock.setBack(3_600_000);
@@ -43,7 +43,7 @@ describe('a loop', () => {
     await loop.close();
   });
 
-  it('starts a round in time that somebody asked for before the clock was set back', async () => {
+  it('starts a round in time that was requested before the clock was set back', async () => {
     const { clock, loop, roundTimes } = loopOf([]);
     await expect.poll(() => roundTimes.length).toBe(1);
     loop.wakeWithin(1_000);
@@ -63,7 +63,7 @@ describe('a loop', () => {
     await loop.close();
   });
 
-  it('runs another round for a wake-up that comes while a round runs', async () => {
+  it('runs another round for a wake-up during a round', async () => {
     let wake = () => {};
     const { loop, roundTimes } = loopOf([() => undefined, () => void wake()]);
     wake = loop.wake;
@@ -84,7 +84,7 @@ describe('a loop', () => {
     await loop.close();
   });
 
-  it('is closed when its running round has ended, whose signal has aborted', async () => {
+  it('closes when its running round has ended, whose signal has aborted', async () => {
     const clock = new ManualClock(0);
     let hasEnded = false;
     const loop = startLoop({

@@ -8,7 +8,7 @@ import {
 
 const never = () => new Promise<never>(() => {});
 
-it('gives up a call that goes unanswered when nothing accepts connections there', async () => {
+it('the connection check ends a call without a response when nothing accepts connections', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -17,7 +17,7 @@ it('gives up a call that goes unanswered when nothing accepts connections there'
   await expect(withConnectionCheck({ url, connectMs: 10 }, never())).rejects.toThrow(NoConnectionError);
 });
 
-it('leaves a call alone whose server accepts connections', async () => {
+it('the connection check does not affect a call whose server accepts connections', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -30,7 +30,7 @@ it('leaves a call alone whose server accepts connections', async () => {
   server.close();
 });
 
-it('passes on what a call rejects with', async () => {
+it('the connection check passes on the error of a call', async () => {
   const call = Promise.reject(new Error('its own'));
   await expect(withConnectionCheck({ url: 'http://127.0.0.1:1', connectMs: 10_000 }, call)).rejects.toThrow(
     'its own',

@@ -97,12 +97,12 @@ describe('an error of the media server', () => {
   it.each([
     [401, 'unauthenticated'],
     [403, 'permission_denied'],
-  ])('%i says that the own keys are refused', async (status, code) => {
+  ])('reports with %i that our own keys are rejected', async (status, code) => {
     const { media } = await against(twirpError(status, code));
     expect((await failureOf(media.listRooms())).message).toContain('LIVEKIT_API_KEY and LIVEKIT_API_SECRET');
   });
 
-  it('shows nothing of what a 5xx says, but keeps it as the cause', async () => {
+  it('does not show the message of a 5xx, but keeps it as the cause', async () => {
     const { media } = await against(twirpError(500, 'internal', 'dial tcp 10.1.2.3:6379: refused'));
     const failure = await failureOf(media.listRooms());
     expect(failure.message).not.toContain('10.1.2.3');
@@ -124,7 +124,7 @@ describe('an error of the media server', () => {
   });
 });
 
-describe('an answer of something else than LiveKit', () => {
+describe('a response of something other than LiveKit', () => {
   it.each([
     [404, 'text/html', '<h1>Not Found</h1>', 'media-server-error', false],
     [500, 'text/html', '<h1>Oops</h1>', 'media-server-error', false],
@@ -162,7 +162,7 @@ describe('an address without a media server', () => {
     expect(failure.message).not.toContain('no-such-host');
   });
 
-  it('is given up after its timeout when it accepts and says nothing', async () => {
+  it('is given up after its timeout when it accepts connections and never responds', async () => {
     const silent = createTcpServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -179,7 +179,7 @@ describe('an address without a media server', () => {
 });
 
 describe('a call', () => {
-  it('asks for an MP4 in the bucket, told of by a webhook of its own', async () => {
+  it('requests an MP4 in the bucket, with events to a webhook of its own', async () => {
     const { media, seen } = await against({ status: 200, body: EGRESS });
     await media.startRoomComposite({
       room: 'demo',
@@ -216,7 +216,7 @@ describe('a call', () => {
     });
   });
 
-  it('asks for a file on the recorder without a bucket', async () => {
+  it('requests a file on the recorder without a bucket', async () => {
     const { media, seen } = await against({ status: 200, body: EGRESS });
     const egress = await media.startRoomComposite({ room: 'demo', filepath: '/out/a.mp4' });
     expect(seen[0]?.body).toEqual({
@@ -254,7 +254,7 @@ describe('a call', () => {
     expect(claims(first).video).toEqual({ roomList: true });
   });
 
-  it('signs anew when the clock was set back: the token would be one of the future', async () => {
+  it('signs a new token when the clock was set back, because the old one would be valid only in the future', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 3_600_000 });
     const { media, seen } = await against({ status: 200, body: '{"rooms": []}' }, { now: () => Date.now() });
     await media.listRooms();
@@ -263,7 +263,7 @@ describe('a call', () => {
     expect(seen[1]?.authorization).not.toBe(seen[0]?.authorization);
   });
 
-  it('for rooms asks in protobuf, and reads the answer in either encoding of Twirp', async () => {
+  it('for rooms requests protobuf, and reads the response in either encoding of Twirp', async () => {
     const answer = new ListRoomsResponse({
       rooms: [
         { sid: 'RM_1', name: 'caffè', creationTime: 1_700_000_000n, enabledCodecs: [{ mime: 'audio/opus' }] },
@@ -285,7 +285,7 @@ describe('a call', () => {
     expect(ListRoomsRequest.fromBinary(Buffer.from(String(asked?.body))).names).toEqual(['caffè', 'b']);
   });
 
-  it('for participants asks in protobuf, and reads the answer in either encoding of Twirp', async () => {
+  it('for participants requests protobuf, and reads the response in either encoding of Twirp', async () => {
     const answer = new ListParticipantsResponse({
       participants: [{ sid: 'PA_1', identity: 'ada', joinedAt: 1_700_000_000n, tracks: [{ sid: 'TR_1' }] }],
     });
@@ -301,7 +301,7 @@ describe('a call', () => {
     expect(ListParticipantsRequest.fromBinary(Buffer.from(String(asked?.body))).room).toBe('caff\u00e8');
   });
 
-  it('is refused once the adapter is closed, and ends its connections', async () => {
+  it('is rejected after the adapter is closed, and ends its connections', async () => {
     const { media } = await against({ status: 200, body: '{"rooms": []}' });
     await media.listRooms();
     await media.close();
@@ -311,7 +311,7 @@ describe('a call', () => {
     await expect.poll(connections).toBe(0);
   });
 
-  it('for rooms refuses an answer that is cut off', async () => {
+  it('for rooms rejects a response that is cut off', async () => {
     const body = new ListRoomsResponse({ rooms: [{ name: 'demo' }] }).toBinary().slice(0, -1);
     const { media } = await against({ status: 200, type: 'application/protobuf', body });
     expect(await failureOf(media.listRooms())).toMatchObject({
@@ -332,7 +332,7 @@ describe('a call', () => {
     expect(calls.every(({ durationMs }) => durationMs > 0 && durationMs < 10_000)).toBe(true);
   });
 
-  it('takes any timeout in milliseconds', async () => {
+  it('accepts any timeout in milliseconds', async () => {
     // 1.1 s times 1000 is no whole number of milliseconds, which the SDK stumbles over.
     for (const callMs of [1100, 1101.5, 9950]) {
       const { media } = await against({ status: 200, body: '{}' }, { timeouts: { callMs } });

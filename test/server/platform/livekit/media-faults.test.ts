@@ -94,13 +94,13 @@ describe('a media server that is down', () => {
     expect(detail).not.toContain('media.invalid');
   });
 
-  it('that takes no connection is 503 within the patience of a caller', async () => {
+  it('that accepts no connection is 503 within the timeout of a caller', async () => {
     // An address of TEST-NET-1: nobody is there, and packets to it come to nothing (or are refused at once).
     const { status, code } = await call(await startAt('ws://192.0.2.1:7880'));
     expect([status, code]).toEqual([503, UNAVAILABLE]);
   });
 
-  it('that takes connections and never answers is 503 within 11 s', async () => {
+  it('that accepts connections and never responds is 503 within 11 s', async () => {
     const { status, code, detail } = await call(await startWith(neverAnswer));
     expect([status, code]).toEqual([503, UNAVAILABLE]);
     expect(detail).toBe('The media server did not answer within 10 s.');
@@ -111,7 +111,7 @@ describe('a media server that is down', () => {
     expect([status, code]).toEqual([503, UNAVAILABLE]);
   });
 
-  it('that stops within its answer is a problem, not a hang', async () => {
+  it('that stops during its response causes a problem, and no hang', async () => {
     const service = await startWith((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
       response.write('{"rooms":');
@@ -122,7 +122,7 @@ describe('a media server that is down', () => {
   });
 });
 
-describe('a media server that is something else', () => {
+describe('another program in place of the media server', () => {
   it.each<readonly [string, Script]>([
     [
       'HTML',
@@ -135,14 +135,14 @@ describe('a media server that is something else', () => {
       '500 of HTML',
       (_request, response) => response.writeHead(500).end('<pre>at Object.<anonymous> (/srv/x.js:1)</pre>'),
     ],
-  ])('is 502 in words: %s', async (_name, script) => {
+  ])('is 502 with an explanation: %s', async (_name, script) => {
     const { status, code, detail, text } = await call(await startWith(script));
     expect([status, code]).toEqual([502, WRONG]);
     expect(detail).toContain('LIVEKIT_URL');
     expect(text).not.toMatch(/10\.0\.0\.1|\/srv|<|127\.0\.0\.1/);
   });
 
-  it('speaks no HTTP at all: a problem', async () => {
+  it('causes a problem when it does not speak HTTP', async () => {
     const server = createServer((socket) => socket.end('220 mail ready\r\n'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     cleanUps.push(() => server.close());
@@ -151,14 +151,14 @@ describe('a media server that is something else', () => {
     expect([502, 503]).toContain(status);
   });
 
-  it.each([502, 503, 504, 429])('behind a gateway that answers %i is 503', async (gateway) => {
+  it.each([502, 503, 504, 429])('is 503 when it is a gateway that responds with %i', async (gateway) => {
     const service = await startWith((_request, response) => response.writeHead(gateway).end('<h1>Bad</h1>'));
     const { status, code } = await call(service);
     expect([status, code]).toEqual([503, UNAVAILABLE]);
   });
 });
 
-describe('a media server that refuses us', () => {
+describe('a media server that rejects us', () => {
   it('for a key that it does not know is 502, never its 401', async () => {
     const livekit = await sharedLivekit();
     for (const keys of [{ apiKey: 'unknown' }, { apiSecret: 'another-secret-of-32-characters-0' }]) {
@@ -212,8 +212,8 @@ describe('a media server that refuses us', () => {
   });
 });
 
-describe('what is slow', () => {
-  it('is waited for', async () => {
+describe('a slow media server', () => {
+  it('is awaited', async () => {
     const service = await startWith((...exchange) => {
       setTimeout(() => answerEmpty(...exchange), 3000);
     });
@@ -221,10 +221,10 @@ describe('what is slow', () => {
   });
 });
 
-describe('what nobody is told', () => {
+describe('a secret, token or name', () => {
   const SECRETS = /media-secret|secret-[0-9a-f]{32}|eyJ[\w-]+\./;
 
-  it('is in no answer and in no log line: secrets, tokens, names', async () => {
+  it('is in no response and in no log line', async () => {
     const service = await startWith(
       answerTwirp(
         500,

@@ -59,7 +59,7 @@ export function describeMediaServer({ name, hasRedis, start }: MediaServerCase):
 type Open = () => MediaServerFixture;
 
 function describeRooms(open: Open): void {
-  it('creates a room with its settings and answers its record without the TURN password', async () => {
+  it('creates a room with its settings and returns its record without the TURN password', async () => {
     const { server } = open();
     const name = unique();
     const settings = { name, maxParticipants: 7, emptyTimeout: 61, departureTimeout: 62, metadata: 'm é' };
@@ -95,19 +95,19 @@ function describeRooms(open: Open): void {
     expect(await server.listRooms([name])).toEqual([room]);
   });
 
-  it('gives a room without settings LiveKit defaults', async () => {
+  it("gives LiveKit's defaults to a room without settings", async () => {
     const room = await open().server.createRoom({ name: unique() });
     expect(room).toMatchObject({ emptyTimeout: 300, departureTimeout: 20, maxParticipants: 0, metadata: '' });
   });
 
-  it('answers an existing room unchanged whatever is asked', async () => {
+  it('returns an existing room unchanged whatever is requested', async () => {
     const { server } = open();
     const room = await server.createRoom({ name: unique(), metadata: 'first', maxParticipants: 2 });
     const again = await server.createRoom({ name: room.name, metadata: 'second', maxParticipants: 9 });
     expect(again).toEqual(room);
   });
 
-  it('takes a room name of 256 bytes and refuses one of 257', async () => {
+  it('accepts a room name of 256 bytes and rejects one of 257', async () => {
     const { server } = open();
     const longest = unique().padEnd(254, 'x').concat('é');
     expect(Buffer.byteLength(longest)).toBe(256);
@@ -118,7 +118,7 @@ function describeRooms(open: Open): void {
     expect(failure.message).not.toContain('twirp error');
   });
 
-  it('takes metadata of 512 KiB and refuses a byte more', async () => {
+  it('accepts metadata of 512 KiB and rejects a byte more', async () => {
     const { server } = open();
     const room = await server.createRoom({ name: unique(), metadata: 'x'.repeat(512 * 1024) });
     expect(room.metadata).toHaveLength(512 * 1024);
@@ -131,7 +131,7 @@ function describeRooms(open: Open): void {
     });
   });
 
-  it('lists the rooms of the given names that exist, and none for no names', async () => {
+  it('lists the existing rooms of the given names, and none for no names', async () => {
     const { server } = open();
     const [first, second] = [unique(), unique()];
     await server.createRoom({ name: first });
@@ -159,7 +159,7 @@ function describeRooms(open: Open): void {
     await until(async () => (await server.listParticipants(name)).length === 0);
   });
 
-  it('knows no room to delete or to change', async () => {
+  it('finds no unknown room to delete or to change', async () => {
     const { server } = open();
     const calls = [server.deleteRoom(unique()), server.updateRoomMetadata(unique(), 'x')];
     for (const failure of await Promise.all(calls.map(failureOf))) {
@@ -183,7 +183,7 @@ function describeRooms(open: Open): void {
 }
 
 function describeParticipants(open: Open): void {
-  it('lists who is in a room, with tracks', async () => {
+  it('lists the participants of a room, with tracks', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });
     const person = await join(name, 'ada', { attributes: { 'rtc.role': 'host' } });
@@ -207,7 +207,7 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
-  it('sends data to a room, and gets no answer about an unknown one', async () => {
+  it('sends data to a room, and gets no response for an unknown one', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });
     const person = await join(name, 'ada');
@@ -235,7 +235,7 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
-  it('knows no participant to read or to remove, in a known and an unknown room', async () => {
+  it('finds no unknown participant to read or to remove, in a known and an unknown room', async () => {
     const { server } = open();
     const { name } = await server.createRoom({ name: unique() });
     for (const room of [name, unique()]) {
@@ -246,7 +246,7 @@ function describeParticipants(open: Open): void {
     }
   });
 
-  it('counts people in the record of the room some seconds later, hidden ones too', async () => {
+  it('counts participants in the record of the room some seconds later, hidden ones too', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });
     const people = [await join(name, 'ada'), await join(name, 'ghost', { hidden: true })];
@@ -263,7 +263,7 @@ function describeParticipants(open: Open): void {
     await untilListed(server, name, 0);
   });
 
-  it('puts out who is there when someone of the same identity joins', async () => {
+  it('removes a participant when another one of the same identity joins', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });
     await join(name, 'ada');
@@ -274,7 +274,7 @@ function describeParticipants(open: Open): void {
     await second.leave();
   });
 
-  it('refuses the one too many in a room with a limit', async () => {
+  it('rejects the participant above the limit of a room', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique(), maxParticipants: 1 });
     const person = await join(name, 'ada');
@@ -309,7 +309,7 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
-  it('ends the tracks that a participant may publish no more', async () => {
+  it('ends the tracks that a participant may no longer publish', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });
     const person = await join(name, 'ada');
@@ -322,7 +322,7 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
-  it('knows no participant to change, in a known and an unknown room', async () => {
+  it('finds no unknown participant to change, in a known and an unknown room', async () => {
     const { server } = open();
     const { name } = await server.createRoom({ name: unique() });
     const change = { name: 'x', metadata: undefined, attributes: undefined, permission: undefined };
@@ -332,7 +332,7 @@ function describeParticipants(open: Open): void {
     }
   });
 
-  it('mutes a track, twice the same', async () => {
+  it('mutes a track, with the same result twice', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });
     const person = await join(name, 'ada');
@@ -344,7 +344,7 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
-  it('lets nobody unmute a track, as it is not configured to', async () => {
+  it('does not unmute a track, because its configuration forbids it', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });
     const person = await join(name, 'ada');
@@ -355,7 +355,7 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
-  it('finds no track to mute', async () => {
+  it('finds no unknown track to mute', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });
     const person = await join(name, 'ada');
@@ -382,14 +382,14 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
-  it('gets no answer about a track of someone who is not there', async () => {
+  it('gets no response for a track of an absent participant', async () => {
     const failure = await failureOf(open().server.muteTrack(unique(), 'nobody', 'TR_none'));
     expect(failure).toMatchObject({ code: 'media-server-unavailable', retryable: true });
   });
 }
 
 function describeWithRedis(open: Open): void {
-  it('has no egress of an unknown room or id', async () => {
+  it('finds no egress of an unknown room or id', async () => {
     const { server } = open();
     expect(await server.listEgress({ room: unique() })).toEqual([]);
     expect(await server.listEgress({ room: unique(), active: true })).toEqual([]);
@@ -397,7 +397,7 @@ function describeWithRedis(open: Open): void {
     expect(await failureOf(server.stopEgress('EG_none'))).toMatchObject({ code: 'recording-not-found' });
   });
 
-  it('makes, lists and deletes ingress, also for a room that is not open', async () => {
+  it('creates, lists and deletes ingress, also for a room that is not open', async () => {
     const { server } = open();
     const room = unique();
     const wanted = { room, participantIdentity: 'camera', participantName: 'Camera 1' };
@@ -451,7 +451,7 @@ const INGRESS_KEYS = [
 ];
 
 function describeWithoutRedis(open: Open): void {
-  it('says that Redis is missing for egress and ingress', async () => {
+  it('reports that Redis is missing for egress and ingress', async () => {
     const { server } = open();
     const wanted = { room: unique(), participantIdentity: 'camera', participantName: 'Camera 1' };
     const calls = [
@@ -487,7 +487,7 @@ function describeWithoutRecorder(open: Open): void {
 }
 
 function describeKeys(open: Open): void {
-  it('says that the own keys are refused and shows neither them nor the token', async () => {
+  it('reports that our own keys are rejected and shows neither them nor the token', async () => {
     const { withKeys } = open();
     const apiSecret = randomBytes(24).toString('hex');
     for (const keys of [{ apiSecret }, { apiKey: 'another' }]) {
@@ -503,7 +503,7 @@ function describeKeys(open: Open): void {
 }
 
 function describeWebhooks(open: Open): void {
-  it('tells the life of a room in order, signed, each with an id of its own', async () => {
+  it('sends the events of a room in order, signed, each with an id of its own', async () => {
     const { server, join, inbox } = open();
     const name = unique();
     const { sid } = await server.createRoom({ name, departureTimeout: 1 });
@@ -532,7 +532,7 @@ function describeWebhooks(open: Open): void {
     expect(inbox.faults).toEqual([]);
   });
 
-  it('tells why a participant left', async () => {
+  it('reports why a participant left', async () => {
     const { server, join, inbox } = open();
     const { name } = await server.createRoom({ name: unique() });
     // Listed is who is still connecting too; of one that leaves then no departure is told.

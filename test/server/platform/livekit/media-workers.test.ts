@@ -46,7 +46,7 @@ async function count(url: string | undefined, lines: LogLine[] = []) {
 }
 
 describe('the workers of a media server', () => {
-  it('are counted as they come and go', async () => {
+  it('are counted as they connect and disconnect', async () => {
     expect(await count(redis.url)).toEqual({ recorders: 0, ingress: 0 });
     const recorder = await startWorker(RECORDER);
     await startWorker(RECORDER);
@@ -56,11 +56,11 @@ describe('the workers of a media server', () => {
     await expect.poll(() => count(redis.url)).toEqual({ recorders: 1, ingress: 1 });
   });
 
-  it('are unknown where nothing was told', async () => {
+  it('are unknown without REDIS_URL', async () => {
     expect((await count(undefined)).unknown?.reason).toBe('not-told');
   });
 
-  it('are unknown where no Redis answers, which is logged without its password', async () => {
+  it('are unknown when Redis does not respond, which is logged without its password', async () => {
     const lines: LogLine[] = [];
     const { unknown } = await count(`redis://user:hunter2@127.0.0.1:${await freePort()}`, lines);
     expect(unknown).toEqual({ reason: 'unreachable', detail: 'Redis does not answer: ECONNREFUSED' });
@@ -68,7 +68,7 @@ describe('the workers of a media server', () => {
     expect(JSON.stringify(lines)).not.toMatch(/hunter2|user/);
   });
 
-  it('are unknown at the Redis of something else', async () => {
+  it('are unknown at a Redis without the media server', async () => {
     const other = await startRedis();
     try {
       expect((await count(other.url)).unknown?.reason).toBe('foreign');
@@ -77,7 +77,7 @@ describe('the workers of a media server', () => {
     }
   });
 
-  it('are unknown where the password is wrong, and counted where it is right', async () => {
+  it('are unknown with a wrong password, and counted with the right one', async () => {
     await askRedis(new URL(redis.url), [['CONFIG', 'SET', 'requirepass', 'pass w@rd']], 1000);
     const withPassword = redis.url.replace('//', '//:pass%20w%40rd@');
     try {
@@ -96,7 +96,7 @@ describe('the workers of a media server', () => {
   it.each([
     ['speaks something else', 'HTTP/1.1 400 Bad Request\r\n\r\n', /closed/],
     ['hangs up', '', /closed/],
-  ])('are unknown where the server %s', async (_what, answer, detail) => {
+  ])('are unknown when the server %s', async (_what, answer, detail) => {
     const server = createServer((socket) => void socket.once('data', () => socket.end(answer)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { unknown } = await count(`redis://127.0.0.1:${portOf(server)}`);
@@ -104,7 +104,7 @@ describe('the workers of a media server', () => {
     expect(unknown).toEqual({ reason: 'unreachable', detail: expect.stringMatching(detail) });
   });
 
-  it('are unknown where the server never answers, in good time', async () => {
+  it('are unknown when the server never responds, within a time limit', async () => {
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     await expect(askRedis(new URL(`redis://127.0.0.1:${portOf(server)}`), [['PING']], 100)).rejects.toThrow(
@@ -124,7 +124,7 @@ describe('a service that knows the Redis of its media server', () => {
 
   const status = async () => (await service.call('GET', '/v1/rooms/studio/recording')).json as unknown;
 
-  it('answers a start without a recorder 503 at once, and leaves nothing behind', async () => {
+  it('responds to a start without a recorder with 503 at once, and leaves nothing behind', async () => {
     const answer = await service.call('POST', '/v1/rooms/studio/recording/start');
     expect(answer.status).toBe(503);
     expect(answer.json).toMatchObject({
@@ -141,7 +141,7 @@ describe('a service that knows the Redis of its media server', () => {
     expect(recordings).toEqual([]);
   });
 
-  it('hands out no address of an ingress that nobody listens at, and one when somebody does', async () => {
+  it('returns an ingress address only while a worker listens on it', async () => {
     const create = () => service.call('POST', '/v1/rooms/studio/ingress', { body: {} });
     const refused = await create();
     expect(refused.status).toBe(503);
@@ -151,7 +151,7 @@ describe('a service that knows the Redis of its media server', () => {
     expect((await create()).status).toBe(201);
   });
 
-  it('says in its self-check what is connected and what to start', async () => {
+  it('reports in its self-check what is connected and what to start', async () => {
     await startWorker(INGRESS);
     const { checks } = (await service.call('POST', '/v1/self-check')).json as { checks: object[] };
     expect(checks).toContainEqual({ check: 'ingress worker', status: 'ok', detail: '1 connected', next: '' });
@@ -165,8 +165,8 @@ describe('a service that knows the Redis of its media server', () => {
   });
 });
 
-describe('a service that was told no Redis', () => {
-  it('gives up the wait for a recorder in time, and stops looking', { timeout: 60_000 }, async () => {
+describe('a service without REDIS_URL', () => {
+  it('ends the wait for a recorder in time, and stops looking', { timeout: 60_000 }, async () => {
     const service = await startTestService({ livekit, environment: { RECORDER_PATIENCE: '1' } });
     try {
       await service.call('POST', '/v1/rooms', { body: { name: 'patient' } });

@@ -14,7 +14,7 @@ describe('the record of a room', () => {
 });
 
 describe('the record of an egress', () => {
-  it('has no file while none has been stored, and no instants that have not come', () => {
+  it('has no file before one was stored, and no future instants', () => {
     const info = new EgressInfo({ egressId: 'EG_1', roomName: 'demo', status: EgressStatus.EGRESS_STARTING });
     info.fileResults = [new FileInfo({ filename: 'a.mp4' })];
     expect(toEgress(info)).toEqual({
@@ -30,13 +30,13 @@ describe('the record of an egress', () => {
     });
   });
 
-  it('begins its media half a second after its recorder began to play', () => {
+  it('has its media begin half a second after its recorder began to play', () => {
     const info = new EgressInfo({ status: EgressStatus.EGRESS_ACTIVE });
     info.fileResults = [new FileInfo({ filename: 'a.mp4', startedAt: 1_700_000_000_123_999_999n })];
     expect(toEgress(info)).toMatchObject({ mediaStartedAt: 1_700_000_000_623, file: undefined });
   });
 
-  it('takes the file of an older egress from its single result', () => {
+  it('has the file of an older egress from its single result', () => {
     const file = new FileInfo({ filename: 'a.mp4', location: '/out/a.mp4', size: 1n, duration: 1_000_000n });
     const info = new EgressInfo({ result: { case: 'file', value: file } });
     expect(toEgress(info).file).toEqual({
@@ -60,7 +60,7 @@ describe('the record of an egress', () => {
   });
 
   it.each(Object.values(EgressStatus).filter((status) => typeof status === 'number'))(
-    'names status %i as LiveKit does',
+    'has the name of status %i in LiveKit',
     (status) => {
       const json = new EgressInfo({ status }).toJson({ emitDefaultValues: true });
       expect(toEgress(new EgressInfo({ status })).status).toBe((json as { status: string }).status);

@@ -35,7 +35,7 @@ const CALLS: readonly (readonly [string, () => Promise<unknown>])[] = [
 ];
 
 describe('a media server whose Redis is gone', () => {
-  it.each(CALLS)('is unavailable to %s, which may be tried again', async (_name, call) => {
+  it.each(CALLS)('is unavailable to %s, which may be repeated', async (_name, call) => {
     await expect(call()).rejects.toMatchObject({
       code: 'media-server-unavailable',
       status: 503,

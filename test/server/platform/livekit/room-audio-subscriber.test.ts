@@ -101,7 +101,7 @@ const pidsOf = (message: string): readonly unknown[] =>
 const started = () => pidsOf('a process that listens to rooms has started');
 const ended = () => pidsOf('a process that listens to rooms has ended');
 
-it('gives a process a limited number of connections, and lets its rooms end before it does', async () => {
+it('the room audio subscriber gives a process a limited number of connections, and lets its rooms end before it ends', async () => {
   const subscriber = await subscribe(2);
   const [one, other] = [await openRoom(), await openRoom()];
   const long = await listen(subscriber, one);
@@ -116,7 +116,7 @@ it('gives a process a limited number of connections, and lets its rooms end befo
   expect([long.isClosed(), long.tracksEnded()]).toEqual([false, 1]);
 });
 
-it('ends every process that it has started when it is closed', async () => {
+it('the room audio subscriber ends every process that it has started when it is closed', async () => {
   const subscriber = await subscribe(1);
   const room = await openRoom();
   await listen(subscriber, room);
@@ -126,7 +126,7 @@ it('ends every process that it has started when it is closed', async () => {
   expect(ended().toSorted()).toEqual(started().toSorted());
 });
 
-it('ends the connections of a process that crashes, and joins with another one', async () => {
+it('the room audio subscriber ends the connections of a crashed process, and joins with another one', async () => {
   const subscriber = await subscribe();
   const room = await openRoom();
   const lost = await listen(subscriber, room);
@@ -140,7 +140,7 @@ it('ends the connections of a process that crashes, and joins with another one',
   expect(log.filter(({ level }) => level === 'error')).toHaveLength(1);
 });
 
-it('leaves no listener of the room client behind, whoever ends the connection', async () => {
+it('the room audio subscriber leaves no listener of the room client behind, whichever side ends the connection', async () => {
   const sdk = await loadRoomSdk();
   const listeners = () => globalThis._ffiClientInstance?.listenerCount('ffi_event');
   // Nobody speaks: each frame that this process sends has a listener for a moment.
@@ -166,7 +166,7 @@ it('leaves no listener of the room client behind, whoever ends the connection', 
   await expect.poll(listeners).toBe(before);
 });
 
-it('rejects when its process cannot be started', async () => {
+it('the room audio subscriber rejects when its process cannot be started', async () => {
   const program = joinPath(import.meta.dirname, 'no-such-program.ts');
   const tokenSigner = createTokenSigner('key', 'secret');
   const settings = { url: 'ws://127.0.0.1:1', tokenSigner, clock: systemClock, sampleRate: SAMPLE_RATE };
@@ -176,7 +176,7 @@ it('rejects when its process cannot be started', async () => {
 });
 
 // LiveKit's own words, to a service whose clock is ahead: the token that it quotes will be good in a moment.
-it('keeps the token that a refusal quotes out of its error', async () => {
+it('the room audio subscriber removes the token from a quoted error', async () => {
   const quoted: string[] = [];
   const server = createServer((request, response) => {
     const token = request.headers.authorization?.replace('Bearer ', '') ?? '';

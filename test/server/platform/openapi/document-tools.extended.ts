@@ -47,7 +47,7 @@ const seenWith = (receiver: Receiver) => ({
   found: 'TIVOLI',
 });
 
-describe('tools of others', () => {
+describe('third-party tools', () => {
   let tools: Awaited<ReturnType<typeof openApiTools>>;
   let stage: Stage;
   let receiver: Receiver;
@@ -90,18 +90,18 @@ describe('tools of others', () => {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  it('find nothing to say of the document: Redocly', async () => {
+  it('have no findings in the document: Redocly', async () => {
     const { status, output } = await tools.npm('redocly', ['lint', '--format=json', 'openapi.json'], folder);
     expect([status, /"warnings":\s*(\d+)/.exec(output)?.[1]], output).toEqual([0, '0']);
   });
 
-  it('find nothing to say of the document: Spectral', async () => {
+  it('have no findings in the document: Spectral', async () => {
     const args = ['lint', '--fail-severity=hint', '--ruleset=.spectral.yaml', 'openapi.json'];
     const { status, output } = await tools.npm('spectral', args, folder);
     expect(status, output).toBe(0);
   });
 
-  it('find nothing to say of the document: openapi-spec-validator', async () => {
+  it('have no findings in the document: openapi-spec-validator', async () => {
     const { status, output } = await tools.python('openapi-spec-validator', ['openapi.json'], folder);
     expect([status, output.trim()]).toEqual([0, 'openapi.json: OK']);
   });
@@ -122,7 +122,7 @@ describe('tools of others', () => {
     expect(JSON.parse(output.trim().split('\n').at(-1) ?? '')).toEqual(seenWith(receiver));
   };
 
-  it('make a Python client that creates, lists and reads: openapi-python-client', async () => {
+  it('generate a Python client that creates, lists and reads: openapi-python-client', async () => {
     const config = 'post_hooks: []\ncontent_type_overrides:\n  video/mp4: application/octet-stream\n';
     await writeFile(join(folder, 'config.yml'), config);
     const args = [
@@ -139,7 +139,7 @@ describe('tools of others', () => {
     await expectSeen(await runProgram('python3', ['main.py'], { cwd: folder, env: path }));
   });
 
-  it('make a Go client that creates, lists and reads: openapi-generator', async () => {
+  it('generate a Go client that creates, lists and reads: openapi-generator', async () => {
     const client = join(folder, 'go/rtc');
     await mkdir(client, { recursive: true });
     const { status, output } = await tools.java(
@@ -163,7 +163,7 @@ describe('tools of others', () => {
     await expectSeen(await runProgram('go', ['run', '.'], goEnv));
   });
 
-  it('make types of TypeScript with which requests are typed: openapi-typescript', async () => {
+  it('generate TypeScript types for requests: openapi-typescript', async () => {
     const { status, output } = await tools.npm(
       'openapi-typescript',
       ['openapi.json', '-o', 'rtc.d.ts'],

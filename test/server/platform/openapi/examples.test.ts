@@ -12,7 +12,7 @@ import { stabilize } from './support/stable-values.ts';
 const FILE = join(import.meta.dirname, '../../../../src/server/platform/openapi/examples.json');
 
 describe('the examples of the document', () => {
-  it('look as the real values do', async () => {
+  it('have the form of real values', async () => {
     const service = await startTestService();
     const examples = (operationId: string, status: string): unknown => {
       const operations = Object.values(service.document.paths).flatMap((item) => Object.values(item));
@@ -30,7 +30,7 @@ describe('the examples of the document', () => {
     await service.close();
   });
 
-  it('are what the service really answers', async () => {
+  it('equal the real responses of the service', async () => {
     const exchanges = stabilize(await playScenario());
     await expect(`${JSON.stringify(exchanges, undefined, 2)}\n`).toMatchFileSnapshot(FILE);
   });

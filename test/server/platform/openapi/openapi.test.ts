@@ -100,7 +100,7 @@ describe('the OpenAPI document', () => {
     expect(valid).toBe(true);
   });
 
-  it('has every endpoint of the specification that is served, and says which are not there yet', () => {
+  it('has every endpoint of the specification that is served, and names those that are not', () => {
     const served = operations.map(({ method, path }) => `${method} ${path}`);
     expect(served).toEqual(
       expect.arrayContaining([
@@ -135,7 +135,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('refuses control characters in names, as the service does', () => {
+  it('forbids control characters in names, like the service', () => {
     const create = { $ref: '#/components/schemas/RoomCreate' };
     expect(schemaFaults(create, { name: 'Zoë 🎧' })).toEqual([]);
     expect(schemaFaults(create, { name: 'a\nb' })).not.toEqual([]);
@@ -152,7 +152,7 @@ describe('the OpenAPI document', () => {
     ['a b', false],
     ['a"b', false],
     ['a\\b', false],
-  ])('is with the service about the Idempotency-Key %s', async (key, isTaken) => {
+  ])('agrees with the service about the Idempotency-Key %s', async (key, isTaken) => {
     const create = operations.find(({ operation }) => operation.operationId === 'createRoom')?.operation;
     const header = create?.parameters?.find(({ name }) => name === 'Idempotency-Key')?.schema;
     expect(schemaFaults(header ?? expect.unreachable(), key)).toHaveLength(isTaken ? 0 : 1);
@@ -162,7 +162,7 @@ describe('the OpenAPI document', () => {
     expect(status).toBe(isTaken ? 503 : 400);
   });
 
-  it('has what the service routes and nothing else: no operation is 404 or 405', async () => {
+  it('has the routes of the service and nothing else: no operation is 404 or 405', async () => {
     for (const { method, path, operation } of operations) {
       const answer = await service
         .call(method, path.replaceAll(/\{(\w+)\}/g, 'x'), {
@@ -175,7 +175,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('shows signed requests by the command that signs them, as the service takes them', async () => {
+  it('shows signed requests with the command that signs them, as the service accepts them', async () => {
     const signed = operations.filter(({ operation }) => operation.security.length > 0);
     const shown = signed.flatMap(({ operation }) =>
       operation['x-codeSamples'].filter(({ label }) => label === 'rtc'),
@@ -195,7 +195,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('leaves out what is not for callers: the parts of its page and the events of the media server', async () => {
+  it('leaves out internal routes: the parts of its page and the events of the media server', async () => {
     const paths = operations.map(({ path }) => path);
     const internal = ['/docs/scalar.js', '/docs/start.js', '/docs/document.json', '/livekit/webhook'];
     expect(paths.filter((path) => internal.includes(path))).toEqual([]);
@@ -219,7 +219,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('has no name twice where clients are generated from it', () => {
+  it('has no duplicate names for generated clients', () => {
     const { schemas, parameters, responses } = document.components as Readonly<Record<string, object>>;
     for (const part of [schemas, parameters, responses]) {
       const names = Object.keys(part ?? {}).map((name) => name.toLowerCase());
@@ -229,7 +229,7 @@ describe('the OpenAPI document', () => {
     expect(recording?.properties?.status).toEqual({ $ref: '#/components/schemas/RecordingState' });
   });
 
-  it('names a signature for every path under /v1 but the health', async () => {
+  it('requires a signature for every path under /v1 except the health', async () => {
     for (const { method, path, operation } of operations) {
       if (!path.startsWith('/v1')) continue;
       const isPublic = path === '/v1/health';
@@ -241,7 +241,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('gives every operation a name, a summary, a tag that is described, and only one of each name', () => {
+  it('gives every operation a unique name, a summary and a described tag', () => {
     const tags = document.tags.map((tag) => tag.name);
     for (const { path, operation } of operations) {
       expect([path, operation.operationId]).toEqual([path, expect.stringMatching(/^[a-z][A-Za-z0-9]+$/)]);
@@ -252,7 +252,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('describes every parameter, and has every one of the path', () => {
+  it('describes every parameter, and has every parameter of the path', () => {
     for (const { path, operation } of operations) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
       const parameters = operation.parameters ?? [];
@@ -268,7 +268,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('gives every body and answer an example that its own schema accepts', () => {
+  it('gives every body and response an example that matches its schema', () => {
     for (const { path, operation } of operations) {
       const answers = Object.entries(operation.responses).map(
         ([status, answer]) => [status, answer.content ?? {}] as const,
@@ -291,7 +291,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('gives every answer a description and its X-Request-Id', () => {
+  it('gives every response a description and its X-Request-Id', () => {
     for (const { path, operation } of operations) {
       expect(Object.keys(operation.responses).length).toBeGreaterThan(1);
       for (const [status, answer] of Object.entries(operation.responses)) {
@@ -342,7 +342,7 @@ describe('the OpenAPI document', () => {
     expect(token?.operation.description).toContain('| `viewer` | no | yes | no | no | no |');
   });
 
-  it('prints the whole catalogue of problems', () => {
+  it('has the whole catalogue of problems', () => {
     for (const code of ERROR_CODES)
       expect(document.info.description).toContain(
         `| ${code} | ${PROBLEMS[code].status} | ${PROBLEMS[code].meaning} |`,
@@ -356,7 +356,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the check of the fixture', () => {
+describe('the check of the test fixture', () => {
   const problem = {
     type: 'urn:problem-type:rtc:room-not-found',
     title: 'Not Found',
@@ -372,7 +372,7 @@ describe('the check of the fixture', () => {
     text: JSON.stringify(problem),
   };
 
-  it('passes what conforms', () => {
+  it('accepts conforming exchanges', () => {
     expect(answerFaults(document, answer)).toEqual([]);
   });
 

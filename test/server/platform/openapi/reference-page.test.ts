@@ -36,7 +36,7 @@ const FILES = [
 ];
 
 describe('the pages of the reference', () => {
-  it.each(FILES)('sends %s compressed to who accepts that, and plain to who does not', async (path) => {
+  it.each(FILES)('send %s compressed to clients that accept it, and plain to others', async (path) => {
     const plain = await fetchBytes(path, 'br;q=0, identity');
     const brotli = await fetchBytes(path, 'gzip, deflate, br');
     const gzipped = await fetchBytes(path, 'gzip');
@@ -46,7 +46,7 @@ describe('the pages of the reference', () => {
     expect(brotli.bytes.length * 2).toBeLessThan(plain.bytes.length * 1.3);
   });
 
-  it.each(FILES)('answers 304 for %s to who has it', async (path) => {
+  it.each(FILES)('respond with 304 for %s to clients that have it', async (path) => {
     const { etag, vary } = (await get(path)).headers;
     expect(vary).toBe('accept-encoding');
     const again = await get(path, { 'If-None-Match': String(etag) });
@@ -54,16 +54,16 @@ describe('the pages of the reference', () => {
     expect((await get(path, { 'If-None-Match': '"another"' })).status).toBe(200);
   });
 
-  it('lets pages of any origin read the document', async () => {
+  it('let pages of any origin read the document', async () => {
     expect((await get('/openapi.json')).headers['access-control-allow-origin']).toBe('*');
     expect((await get('/docs')).headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('serves /docs/ as /docs', async () => {
+  it('serve /docs/ as /docs', async () => {
     expect((await get('/docs/')).text).toBe((await get('/docs')).text);
   });
 
-  it('has a heading before any script runs, and says without scripts where to read on', async () => {
+  it('have a heading before any script runs, and a link for readers without scripts', async () => {
     const { text } = await get('/docs');
     expect(text).toContain('<h1>rtc-service</h1>');
     expect(text).toContain('<h2 id="sign-requests">');
@@ -71,14 +71,14 @@ describe('the pages of the reference', () => {
     expect(/<noscript>.*\/docs\/guide.*<\/noscript>/s.test(text)).toBe(true);
   });
 
-  it('allows no script but its own, and none at all in the guide', async () => {
+  it('allow no script but their own, and none at all in the guide', async () => {
     const policyOf = async (path: string) => String((await get(path)).headers['content-security-policy']);
     expect(await policyOf('/docs')).toContain("script-src 'self'");
     expect(await policyOf('/docs')).not.toMatch(/unsafe-eval|https?:/);
     expect(await policyOf('/docs/guide')).toContain("default-src 'none'");
   });
 
-  it('has every guide, and links between them that lead somewhere', async () => {
+  it('have every guide, with links between them that work', async () => {
     const { text } = await get('/docs/guide');
     const headings = [...text.matchAll(/<h2 id="([^"]+)">/g)].map(([, id]) => id);
     expect(headings).toEqual([
@@ -90,14 +90,14 @@ describe('the pages of the reference', () => {
     expect(text).not.toContain('.md"');
   });
 
-  it('has the guides in the reference too, and no headers to fill in by hand', async () => {
+  it('have the guides in the reference too, and no headers to fill in by hand', async () => {
     const { json } = await get('/docs/document.json');
     const document: { info: { description: string }; components: object } = json;
     expect(document.info.description).toContain('## Sign requests');
     expect(document.components).not.toHaveProperty('securitySchemes');
   });
 
-  it('tells language models every operation', async () => {
+  it('describe every operation for language models', async () => {
     const { text, headers } = await get('/llms.txt');
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(text.startsWith('# rtc-service\n\n> ')).toBe(true);

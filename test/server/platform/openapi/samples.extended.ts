@@ -96,7 +96,7 @@ describe('the samples of the reference', () => {
   };
 
   it.each(Object.entries(SAMPLE_LANGUAGES))(
-    'in %s are understood by the service',
+    'in %s are accepted by the service',
     { timeout: 600_000 },
     async (label, language) => {
       const samples = await writeSamples(label, language.file);

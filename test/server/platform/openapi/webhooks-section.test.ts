@@ -57,11 +57,11 @@ describe('the webhooks of the document', () => {
     expect(schemas.size).toBe(EVENT_TYPES.length + 1);
   });
 
-  it('say under which other name an event can be registered', () => {
+  it('name the other name under which an event can be registered', () => {
     expect(deliveries.egress_ended?.post.description).toContain('`recording_stopped`');
   });
 
-  it('make Event a union that its name tells apart, under every name', () => {
+  it('make Event a union that its name distinguishes, under every name', () => {
     const { schemas } = service.document.components as { readonly schemas: Readonly<Record<string, Event>> };
     const event = schemas.Event;
     expect(event?.oneOf).toHaveLength(EVENT_TYPES.length);

@@ -40,13 +40,13 @@ export function describeAudit(engine: string, prepare: () => Promise<Ground>): v
       expect(await store.audit.list({ limit: 10 })).toEqual([entry('c'), refused, entry('a')]);
     });
 
-    it('comes newest first, page by page', async () => {
+    it('is listed with the newest entry first, page by page', async () => {
       await store.audit.append([entry('a'), entry('b'), entry('late', { occurredAt: 2000 }), entry('c')]);
       expect(await idsOf({ limit: 2 })).toEqual(['late', 'c']);
       expect(await idsOf({ before: { occurredAt: 1000, id: 'c' } })).toEqual(['b', 'a']);
     });
 
-    it('is read by key, room, request, time and result, also together', async () => {
+    it('can be filtered by key, room, request, time and result, also together', async () => {
       await store.audit.append([
         entry('root'),
         entry('other', { keyId: 'key_1', room: 'lobby', occurredAt: 2000 }),
@@ -64,7 +64,7 @@ export function describeAudit(engine: string, prepare: () => Promise<Ground>): v
       expect(await idsOf({ key: 'key_1', result: 'done', since: 1500 })).toEqual(['other']);
     });
 
-    it('has failed reads by their request ids alone, until they expire', async () => {
+    it('has failed reads only under their request ids, until they expire', async () => {
       const failed = entry('read', { method: 'GET', status: 404, expiresAt: 5000 });
       await store.audit.append([entry('change'), failed]);
       expect(await idsOf({})).toEqual(['change']);

@@ -27,7 +27,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<Ground>): 
     const list = async (after?: string, limit = 10) =>
       (await store.blocks.list({ room: 'demo', now: 1500, after, limit })).map(({ identity }) => identity);
 
-    it('hold for one identity in one room, until just before their end', async () => {
+    it('apply to one identity in one room, until just before their end', async () => {
       await store.blocks.save(block());
       expect(await find(1999)).toEqual(block());
       expect(await find(2000)).toBeUndefined();
@@ -35,7 +35,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<Ground>): 
       expect(await find(1500, 'demo', 'Ada')).toBeUndefined();
     });
 
-    it('hold for ever, also for other instances', async () => {
+    it('last forever, also for other instances', async () => {
       await store.blocks.save(block({ blockedUntil: null }));
       const other = await ground.open();
       const found = await other.blocks.find({ room: 'demo', identity: 'ada' }, Number.MAX_SAFE_INTEGER);
@@ -49,7 +49,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<Ground>): 
       expect(await find(1300)).toBeUndefined();
     });
 
-    it('are one when many make them at once', async () => {
+    it('become one when many are created at once', async () => {
       const other = await ground.open();
       const makers = [store, other, store, other];
       await Promise.all(makers.map((maker, n) => maker.blocks.save(block({ blockedUntil: 2000 + n }))));
@@ -78,7 +78,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<Ground>): 
       expect(await store.blocks.listLasting(1500, 1)).toHaveLength(1);
     });
 
-    it('are told to those who listen when they are made and lifted', async () => {
+    it('are reported to listeners when they are created and lifted', async () => {
       const other = await ground.open();
       let notices = 0;
       other.changes.subscribe('blocks', () => {

@@ -18,7 +18,7 @@ export function describeComparisons(engine: string, prepare: () => Promise<Groun
       store.comparisons.begin({ owner, until }, now);
     const numbers = () => store.comparisons.numbers();
 
-    it('are begun by one of many instances that want to at once', async () => {
+    it('are begun by one of many concurrent instances', async () => {
       const others = await Promise.all([ground.open(), ground.open()]);
       const begun = await Promise.all(
         [store, ...others, store].map(({ comparisons }, index) =>
@@ -42,7 +42,7 @@ export function describeComparisons(engine: string, prepare: () => Promise<Groun
       expect(await numbers()).toEqual({ begun: 3, completed: 3 });
     });
 
-    it('are taken over when their lease has run out, and not before', async () => {
+    it('are taken over when their lease has expired, and not before', async () => {
       await begin('one', 1000);
       expect(await begin('two', 3999)).toBeUndefined();
       expect(await begin('two', 4000)).toBe(2);
@@ -53,12 +53,12 @@ export function describeComparisons(engine: string, prepare: () => Promise<Groun
       expect(await begin('one', 1001)).toBe(2);
     });
 
-    it('are taken over when their lease is of before the clock was set back', async () => {
+    it('are taken over when their lease was taken before the clock was set back', async () => {
       await begin('one', 1_000_000);
       expect(await begin('two', 1_000_000 - 7_001)).toBe(2);
     });
 
-    it('go on for as long as they are renewed, and until another has begun', async () => {
+    it('continue while they are renewed, and until another one has begun', async () => {
       await begin('one', 1000);
       expect(await store.comparisons.renew({ owner: 'one', number: 1 }, 6000)).toBe(true);
       expect(await begin('two', 5999)).toBeUndefined();
@@ -78,7 +78,7 @@ export function describeComparisons(engine: string, prepare: () => Promise<Groun
   });
 
   describe(`a lease of a name on ${engine}`, () => {
-    it('can be taken from whoever holds it', async () => {
+    it('can be taken from any owner', async () => {
       const ground = await prepare();
       const { leases } = await ground.open();
       const lease = (owner: string) => ({ name: 'reconcile', owner, until: 2000 });

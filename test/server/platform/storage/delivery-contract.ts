@@ -64,7 +64,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     };
 
     describe('webhooks', () => {
-      it('are stored with all that they have', async () => {
+      it('are stored with all of their fields', async () => {
         const webhook = newWebhook('hook', {
           events: ['room_started', 'é "quoted"'],
           previousSecret: 'old',
@@ -75,7 +75,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.webhooks.find('other')).toBeUndefined();
       });
 
-      it('are listed by when they were made, and by id within a millisecond', async () => {
+      it('are listed by creation time, and by id within a millisecond', async () => {
         await store.webhooks.insert(newWebhook('late', { createdAt: 200 }));
         await addWebhooks('b', 'B', 'a');
         expect((await store.webhooks.list()).map((webhook) => webhook.id)).toEqual(['B', 'a', 'b', 'late']);
@@ -110,7 +110,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.webhooks.insertBelow(10, newWebhook('one too many'))).toBe(false);
       });
 
-      it('are registered at every instance as soon as one has stored, changed or deleted them', async () => {
+      it('are registered on every instance as soon as one has stored, changed or deleted them', async () => {
         const [reading, writing] = [store, await ground.open()];
         const urls = async () => (await reading.webhooks.listRegistrations()).map(({ url }) => url);
         expect(await urls()).toEqual([]);
@@ -129,7 +129,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await urls()).toEqual([]);
       });
 
-      it('are not registered when the transaction that stores them is undone', async () => {
+      it('are not registered when the transaction that stores them is rolled back', async () => {
         await store.webhooks.listRegistrations();
         const undone = store.transaction(async (within) => {
           await within.webhooks.insert(newWebhook('a'));
@@ -145,7 +145,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.transaction((within) => within.webhooks.listRegistrations())).toBe(first);
       });
 
-      it('change only where they are told to', async () => {
+      it('change only in the given fields', async () => {
         await addWebhooks('hook', 'other');
         const changed = await store.webhooks.update('hook', { url: 'https://new.example', updatedAt: 300 });
         expect(changed).toEqual(newWebhook('hook', { url: 'https://new.example', updatedAt: 300 }));
@@ -162,7 +162,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.webhooks.update('nobody', { url: 'x', updatedAt: 1 })).toBeUndefined();
       });
 
-      it('have their secrets sealed anew only while those are what was seen', async () => {
+      it('have their secrets re-encrypted only while those are unchanged', async () => {
         const seen = newWebhook('hook');
         await store.webhooks.insert(seen);
         const anew = { secret: 'anew', previousSecret: 'before', previousSecretUntil: 900 };
@@ -179,7 +179,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.webhooks.find('hook')).toEqual({ ...seen, ...anew, previousSecret: null });
       });
 
-      it('take their pending deliveries with them when they are deleted', async () => {
+      it('cancel their pending deliveries when they are deleted', async () => {
         await addWebhooks('hook', 'other');
         await insert(
           newDelivery('free'),
@@ -195,7 +195,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await claim({ now: 99_999 })).toEqual(['else']);
       });
 
-      it('take more pending deliveries with them than are cancelled at once', async () => {
+      it('cancel more pending deliveries than one batch when they are deleted', async () => {
         await addWebhooks('hook');
         await insert(...numbers(501).map((n) => newDelivery(`d${n}`)));
         await store.webhooks.delete('hook', 1234);
@@ -203,7 +203,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(cancelled).toHaveLength(501);
       });
 
-      it('are not waited for by what is settled after their deletion, nor brought back', async () => {
+      it('do not wait for outcomes that are recorded after their deletion, which do not restore them', async () => {
         await addWebhooks('hook');
         await insert(
           newDelivery('delivered', { leaseOwner: 'me', leaseUntil: 9000 }),
@@ -225,7 +225,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await attemptsOf('delivered', 'retried')).toEqual([]);
       });
 
-      it('leave nothing to claim that is stored after their deletion', async () => {
+      it('leave no delivery to claim that is stored after their deletion', async () => {
         await addWebhooks('hook');
         await store.webhooks.delete('hook', 1234);
         await insert(newDelivery('late'), newDelivery('held', { leaseOwner: 'me', leaseUntil: 1 }));
@@ -236,7 +236,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       });
     });
 
-    it('webhooks that are locked are changed by one at a time', async () => {
+    it('locked webhooks are changed by one transaction at a time', async () => {
       await addWebhooks('hook');
       const stores = await Promise.all([store, ground.open(), ground.open()]);
       const rotate = (n: number) =>
@@ -258,7 +258,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     });
 
     describe('insert', () => {
-      it('stores pending deliveries that nobody has tried', async () => {
+      it('stores pending deliveries without attempts', async () => {
         await addWebhooks('hook');
         const leased = newDelivery('leased', { leaseOwner: 'me', leaseUntil: 5000 });
         await insert(newDelivery('free'), leased);
@@ -269,7 +269,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await insert();
       });
 
-      it('is undone with the event', async () => {
+      it('is rolled back with the event', async () => {
         await addWebhooks('hook');
         const failing = store.transaction(async (within) => {
           await within.deliveries.insert([newDelivery('d')]);
@@ -281,7 +281,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     });
 
     describe('claim', () => {
-      it('gives what is due with its webhook and its event, and leases it', async () => {
+      it('returns due deliveries with their webhook and event, and leases them', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d'));
         const jobs = await store.deliveries.claim(claimRequest({ owner: 'me', leaseUntil: 1500 }));
@@ -297,7 +297,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(jobs).toEqual([{ delivery, webhook: newWebhook('hook'), event }]);
       });
 
-      it('leaves what is not due: at its instant it is', async () => {
+      it('skips deliveries that are not due, and includes them at their due time', async () => {
         await addWebhooks('hook');
         await insert(...[999, 1000, 1001].map((dueAt) => newDelivery(`due ${dueAt}`, { dueAt })));
         expect(await claim({ now: 1000 })).toEqual(['due 999', 'due 1000']);
@@ -308,14 +308,14 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         ['runs for a millisecond more', 1499, []],
         ['ends', 1500, ['d']],
         ['ended a millisecond ago', 1501, ['d']],
-      ])('takes over what has a lease that %s', async (_when, now, expected) => {
+      ])('takes over deliveries with a lease that %s', async (_when, now, expected) => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'gone', leaseUntil: 1500 }));
         expect(await claim({ now, owner: 'me', leaseUntil: 9000 })).toEqual(expected);
         expect(await find('d')).toMatchObject({ leaseOwner: now < 1500 ? 'gone' : 'me' });
       });
 
-      it('says how many it took over from others, and counts neither its own nor what nobody had', async () => {
+      it('reports how many it took over from others, without its own and unleased ones', async () => {
         await addWebhooks('hook', 'second');
         await insert(
           newDelivery('gone', { leaseOwner: 'dead', leaseUntil: 1500 }),
@@ -347,13 +347,13 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await claim({ now: 3000 })).toEqual(['d']);
       });
 
-      it.each(['delivered', 'failed'] as const)('leaves what is %s', async (state) => {
+      it.each(['delivered', 'failed'] as const)('skips deliveries that are %s', async (state) => {
         await addWebhooks('hook');
         await make('d', state);
         expect(await claim({ now: 99_999 })).toEqual([]);
       });
 
-      it('takes the oldest of a webhook, at most so many of one and of all', async () => {
+      it('takes the oldest of a webhook, up to the limits of one webhook and of all', async () => {
         await addWebhooks('a', 'b', 'c');
         for (const webhookId of ['a', 'b', 'c']) {
           await insert(
@@ -377,7 +377,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await claim({ limit: 2, limitPerWebhook: 1 })).toEqual(['a1', 'b2']);
       });
 
-      it('gives what is due at the same instant in the order of the events', async () => {
+      it('returns deliveries due at the same instant in the order of the events', async () => {
         await addWebhooks('hook');
         for (const n of numbers(20)) await store.events.insertAll([newEvent(`event ${n}`)], []);
         // Stored, and named, the other way round.
@@ -395,14 +395,14 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(claimed).toContain('calm');
       });
 
-      it('leaves out the webhooks that it is told to', async () => {
+      it('skips the excluded webhooks', async () => {
         await addWebhooks('a', 'b', 'c');
         await insert(...['a', 'b', 'c'].map((webhookId) => newDelivery(webhookId, { webhookId })));
         expect(await claim({ exceptWebhooks: ['a', 'c', 'nobody'] })).toEqual(['b']);
         expect((await claim()).sort()).toEqual(['a', 'c']);
       });
 
-      it('never gives a row to two of four that claim at once', async () => {
+      it('never returns a row to two of four concurrent claims', async () => {
         await addWebhooks('a', 'b', 'c');
         await insert(...numbers(1000).map((n) => newDelivery(`d${n}`, { webhookId: 'abc'.charAt(n % 3) })));
         const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
@@ -425,7 +425,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     });
 
     describe('renew and release', () => {
-      it('prolong and give back the leases of their owner alone', async () => {
+      it('prolong and release only the leases of their owner', async () => {
         await addWebhooks('hook');
         await insert(
           newDelivery('mine', { leaseOwner: 'me', leaseUntil: 1500 }),
@@ -443,7 +443,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.deliveries.renew('nobody', ['mine'], 1)).toEqual([]);
       });
 
-      it('do nothing for what was settled or taken over', async () => {
+      it('do nothing for deliveries that were ended or taken over', async () => {
         await addWebhooks('hook');
         await insert(
           newDelivery('settled', { leaseOwner: 'me', leaseUntil: 1500 }),
@@ -457,7 +457,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       });
     });
 
-    describe('settle', () => {
+    describe('recordOutcomes', () => {
       it.each(['delivered', 'failed'] as const)(
         'ends a delivery as %s and logs the attempt',
         async (state) => {
@@ -476,7 +476,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         },
       );
 
-      it('puts a retry at its due time and gives the lease back', async () => {
+      it('sets the due time of a retry and releases the lease', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         await store.deliveries.recordOutcomes('me', [retried('d', 6000)]);
@@ -497,7 +497,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         ]);
       });
 
-      it('settles hundreds of several kinds at once', async () => {
+      it('records hundreds of several kinds at once', async () => {
         await addWebhooks('hook', 'other');
         const lease = { leaseOwner: 'me', leaseUntil: 9000 };
         await insert(
@@ -520,7 +520,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await attemptsOf('d301')).toMatchObject([{ responseBody: 'answer 301' }]);
       });
 
-      it('writes the attempt of a lost lease, and changes nothing else', async () => {
+      it('stores the attempt of a lost lease, and changes nothing else', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'slow', leaseUntil: 1500 }));
         await claim({ now: 1500, owner: 'quick', leaseUntil: 9000 });
@@ -555,7 +555,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await claim({ now: 99_999 })).toEqual([]);
       });
 
-      it('settles while a lease has run out that nobody took', async () => {
+      it('records an outcome when a lease has run out that nobody took', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'slow', leaseUntil: 1 }));
         await store.deliveries.recordOutcomes('slow', [settled('d', 'delivered')]);
@@ -577,7 +577,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         );
       });
 
-      it('changes nothing when it is repeated after its owner has claimed the retry, and gives that back', async () => {
+      it('changes nothing when it is repeated after its owner has claimed the retry, which it releases', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         await store.deliveries.recordOutcomes('me', [retried('d', 6000)]);
@@ -590,7 +590,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await find('d')).toMatchObject({ state: 'delivered', attempts: 2, roundAttempts: 2 });
       });
 
-      it('takes two attempts at one delivery in one call: the first settles', async () => {
+      it('accepts two attempts at one delivery in one call, of which the first decides', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         await store.deliveries.recordOutcomes('me', [
@@ -601,13 +601,13 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect((await attemptsOf('d')).map((attempt) => attempt.startedAt)).toEqual([1100, 1200]);
       });
 
-      it('passes over what is not there, and accepts nothing', async () => {
+      it('skips purged deliveries, and accepts an empty list', async () => {
         await store.deliveries.recordOutcomes('me', [settled('nothing', 'delivered')]);
         expect(await attemptsOf('nothing')).toEqual([]);
         await store.deliveries.recordOutcomes('me', []);
       });
 
-      it('stores an answer that no text can hold', async () => {
+      it('stores a response that no text column can hold', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         const attempt = newAttempt('d', { responseBody: 'a\0b\ud800c', error: '\udc00' });
@@ -615,7 +615,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await attemptsOf('d')).toMatchObject([{ responseBody: 'a\uFFFDb\uFFFDc', error: '\uFFFD' }]);
       });
 
-      it('is all undone when one of it fails', async () => {
+      it('is rolled back completely when one part fails', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         const broken = { ...settled('d', 'delivered'), next: { state: null, endedAt: 1 } };
@@ -625,7 +625,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await attemptsOf('d')).toEqual([]);
       });
 
-      it('moves each row once when its old and its new owner settle at the same time', async () => {
+      it('moves each row once when its old and its new owner record outcomes at the same time', async () => {
         await addWebhooks('hook');
         const ids = numbers(100).map((n) => `d${n}`);
         await insert(...ids.map((id) => newDelivery(id, { leaseOwner: 'slow', leaseUntil: 1500 })));
@@ -679,7 +679,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.deliveries.list({ webhookId: 'nobody', limit: 10 })).toEqual([]);
       });
 
-      it('lists the delivery of an event alone, while the event is stored', async () => {
+      it('lists only the delivery of an event, while the event is stored', async () => {
         await addWebhooks('hook', 'other');
         await store.events.insertAll([{ ...newEvent('event later'), createdAt: 1000 }], []);
         await make('mine', 'delivered', { eventId: 'event' });
@@ -699,7 +699,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         );
       });
 
-      it('pages without a gap or a repetition while others come and end', async () => {
+      it('has pages without a gap or a repetition while others are created and end', async () => {
         await addWebhooks('hook');
         const all = numbers(25).map((n) => `id ${String(n).padStart(2, '0')}`);
         for (const [n, id] of all.entries()) {
@@ -721,7 +721,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(seen.toSorted()).toEqual(all);
       });
 
-      it('begins with the same ones however long the page is, whatever their states', async () => {
+      it('begins with the same deliveries whatever the page size and their states', async () => {
         await addWebhooks('hook');
         const states = ['pending', 'delivered', 'failed'] as const;
         for (const n of numbers(18)) {
@@ -735,7 +735,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         }
       });
 
-      it('lists the attempts of several in their order', async () => {
+      it('lists the attempts of several deliveries in order', async () => {
         await addWebhooks('hook');
         await insert(...['a', 'b'].map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
         await store.deliveries.recordOutcomes('me', [retried('a', 1000), settled('b', 'failed')]);
@@ -752,20 +752,23 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     });
 
     describe('replay', () => {
-      it.each(['delivered', 'failed'] as const)('begins a new round of what is %s', async (state) => {
-        await addWebhooks('hook');
-        const made = await make('d', state);
-        expect(await store.deliveries.replay('hook', 'd', 5000)).toBe(true);
-        const round = { state: 'pending', dueAt: 5000, roundAttempts: 0, endedAt: null };
-        expect(await find('d')).toEqual({ ...made, ...round });
-        expect(await claim({ now: 4999 })).toEqual([]);
-        expect(await claim({ now: 5000, owner: 'me' })).toEqual(['d']);
-        await store.deliveries.recordOutcomes('me', [retried('d', 9000, { startedAt: 5001 })]);
-        expect(await find('d')).toMatchObject({ attempts: 2, roundAttempts: 1 });
-        expect((await attemptsOf('d')).map((attempt) => attempt.number)).toEqual([1, 2]);
-      });
+      it.each(['delivered', 'failed'] as const)(
+        'begins a new round of a delivery that is %s',
+        async (state) => {
+          await addWebhooks('hook');
+          const made = await make('d', state);
+          expect(await store.deliveries.replay('hook', 'd', 5000)).toBe(true);
+          const round = { state: 'pending', dueAt: 5000, roundAttempts: 0, endedAt: null };
+          expect(await find('d')).toEqual({ ...made, ...round });
+          expect(await claim({ now: 4999 })).toEqual([]);
+          expect(await claim({ now: 5000, owner: 'me' })).toEqual(['d']);
+          await store.deliveries.recordOutcomes('me', [retried('d', 9000, { startedAt: 5001 })]);
+          expect(await find('d')).toMatchObject({ attempts: 2, roundAttempts: 1 });
+          expect((await attemptsOf('d')).map((attempt) => attempt.number)).toEqual([1, 2]);
+        },
+      );
 
-      it('refuses what is pending, what is not there, and another webhook’s', async () => {
+      it('refuses pending and unknown deliveries, and those of another webhook', async () => {
         await addWebhooks('hook', 'other');
         const pending = await make('pending', 'pending');
         await make('failed', 'failed');
@@ -775,7 +778,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.deliveries.replay('other', 'failed', 5000)).toBe(false);
       });
 
-      it('refuses what has no webhook or no event any more', async () => {
+      it('refuses deliveries whose webhook or event does not exist any more', async () => {
         await addWebhooks('hook', 'deleted');
         await make('of deleted', 'failed', { webhookId: 'deleted' });
         await make('of purged', 'failed');
@@ -787,7 +790,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await find('of purged')).toMatchObject({ state: 'failed' });
       });
 
-      it('begins one round when it is asked for ten times at once', async () => {
+      it('begins one round for ten concurrent calls', async () => {
         await addWebhooks('hook');
         await make('d', 'failed');
         const stores = [store, await ground.open()];
@@ -797,7 +800,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(replays.filter((begun) => begun)).toHaveLength(1);
       });
 
-      it('keeps an event from a purge at the same time, or is refused', async () => {
+      it('keeps an event from a concurrent purge, or is refused', async () => {
         await addWebhooks('hook');
         const other = await ground.open();
         for (const n of numbers(10)) {
@@ -813,7 +816,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         }
       });
 
-      it('begins a new round of all failed ones since an instant', async () => {
+      it('begins a new round of all failed deliveries since an instant', async () => {
         await addWebhooks('hook', 'other');
         await make('before', 'failed', { createdAt: 1999 });
         await make('at', 'failed', { createdAt: 2000 });
@@ -835,7 +838,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.deliveries.replay('hook', 'test', 5000)).toBe(true);
       });
 
-      it('replays more than one batch of failed ones of the same millisecond', async () => {
+      it('replays more than one batch of failed deliveries of the same millisecond', async () => {
         await addWebhooks('hook');
         const all = numbers(1001).map((n) => `d${n}`);
         await insert(...all.map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
@@ -849,7 +852,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     });
 
     describe('nextClaimableAt', () => {
-      it('is the earliest due time or end of a lease of what is pending', async () => {
+      it('returns the earliest due time or end of a lease of pending deliveries', async () => {
         await addWebhooks('hook', 'other');
         expect(await store.deliveries.nextClaimableAt([])).toBeUndefined();
         await make('ended', 'delivered', { dueAt: 1 });
@@ -883,7 +886,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     });
 
     describe('purge', () => {
-      it('deletes ended deliveries made before an instant, with their attempts, at most so many', async () => {
+      it('deletes ended deliveries created before an instant, with their attempts, up to a limit', async () => {
         await addWebhooks('hook', 'other');
         await make('old', 'delivered', { createdAt: 1999 });
         await make('older', 'failed', { createdAt: 1998, webhookId: 'other' });
@@ -898,7 +901,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await find('pending')).toMatchObject({ state: 'pending' });
       });
 
-      it('deletes what deleted webhooks left, whatever its age, and the memory of them in the end', async () => {
+      it('deletes the deliveries of deleted webhooks, whatever their age, and in the end the record of the deletion', async () => {
         await addWebhooks('hook', 'other');
         await make('ended', 'delivered', { createdAt: 8000 });
         await make('pending', 'pending', { createdAt: 8000 });
@@ -915,7 +918,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.deliveries.purge(3001, 10)).toBe(0);
       });
 
-      it('is done once by four at once', async () => {
+      it('deletes each delivery once in four concurrent calls', async () => {
         await addWebhooks('hook');
         const all = numbers(200).map((n) => `d${n}`);
         await insert(...all.map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
@@ -945,7 +948,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     });
     afterEach(() => ground.close());
 
-    it('are had by one at a time, and prolonged by that one', async () => {
+    it('are held by one owner at a time, who can prolong them', async () => {
       const { leases } = store;
       expect(await leases.acquire({ name: 'reconciler', owner: 'me', until: 2000 }, 1000)).toBe(true);
       expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 5000 }, 1999)).toBe(false);
@@ -956,7 +959,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       expect(await leases.acquire({ name: 'reconciler', owner: 'me', until: 5000 }, 3000)).toBe(false);
     });
 
-    it('say when they were taken over, and not when they were given back or prolonged', async () => {
+    it('report when they were taken over, and not when they were released or prolonged', async () => {
       const { leases } = store;
       const former: string[] = [];
       const acquire = (owner: string, now: number) =>
@@ -975,7 +978,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       expect(former).toEqual(['other']);
     });
 
-    it('are had by another one where they were taken before the clock was set back', async () => {
+    it('are taken by another owner when they were taken before the clock was set back', async () => {
       const { leases } = store;
       await leases.acquire({ name: 'reconciler', owner: 'me', until: 3_645_000 }, 3_600_000);
       expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 3_345_000 }, 3_300_000)).toBe(
@@ -984,7 +987,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 45_000 }, 0)).toBe(true);
     });
 
-    it('are given back by their owner alone', async () => {
+    it('are released only by their owner', async () => {
       const { leases } = store;
       await leases.acquire({ name: 'reconciler', owner: 'me', until: 2000 }, 1000);
       await leases.release({ name: 'reconciler', owner: 'other' });
@@ -994,7 +997,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 2000 }, 1001)).toBe(true);
     });
 
-    it('go to one of 20 at once, free or run out', async () => {
+    it('are acquired by one of 20 concurrent owners, free or expired', async () => {
       const stores = await Promise.all([store, ground.open(), ground.open()]);
       for (const now of [1000, 3000]) {
         const acquired = await Promise.all(

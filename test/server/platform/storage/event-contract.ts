@@ -27,7 +27,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       (await store.events.list({ afterPosition: 0, limit: 100, ...query })).map((event) => event.id);
 
     describe('insertAll', () => {
-      it('numbers events from 1 and stores all that they have', async () => {
+      it('numbers events from 1 and stores all of their fields', async () => {
         const event = newEvent('one', { payload: '{"text":"è \\u0000 🎥"}', roomSid: 'RM_1', sequence: 7 });
         await insert(
           event,
@@ -42,7 +42,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await store.events.lastPosition()).toBe(2);
       });
 
-      it('stores a source once, and says which events it left out', async () => {
+      it('stores a source once, and reports the events that it left out', async () => {
         await insert(newEvent('known'));
         const known = await insert(
           newEvent('a'),
@@ -55,7 +55,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await store.events.find('again')).toBeUndefined();
       });
 
-      it('says which events it left out when the transaction has resolved', async () => {
+      it('reports the events that it left out when the transaction has resolved', async () => {
         await insert(newEvent('known'));
         const known = await store.transaction(async (within) => {
           const again = [newEvent('again', { sourceId: 'EV_known' }), newEvent('new')];
@@ -65,7 +65,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await listed({})).toEqual(['known', 'new']);
       });
 
-      it('stores the deliveries of the events that it stores, and of no others', async () => {
+      it('stores only the deliveries of the events that it stores', async () => {
         await insert(newEvent('known'));
         await store.webhooks.insert(newWebhook('hook'));
         const known = await store.events.insertAll(
@@ -79,12 +79,12 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         ]);
       });
 
-      it('accepts none', async () => {
+      it('accepts an empty list', async () => {
         expect(await insert()).toEqual(new Set());
         expect(await store.events.lastPosition()).toBe(0);
       });
 
-      it('stores one of 20 of a source at once', async () => {
+      it('stores one of 20 concurrent events of a source', async () => {
         const stores = await Promise.all([store, ground.open(), ground.open()]);
         const known = await Promise.all(
           numbers(20).map((n) =>
@@ -95,13 +95,13 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await listed({})).toHaveLength(1);
       });
 
-      it('replaces in a room name what no text can hold, and finds the room by it', async () => {
+      it('replaces in a room name characters that no text column can hold, and finds the room by it', async () => {
         await insert(newEvent('one', { room: 'a\0b' }));
         expect(await store.events.find('one')).toMatchObject({ room: 'a\uFFFDb' });
         expect(await listed({ room: 'a\0b' })).toEqual(['one']);
       });
 
-      it('is undone with its transaction, number and all', async () => {
+      it('is rolled back with its transaction, number included', async () => {
         const failing = store.transaction(async (within) => {
           await within.events.insertAll([newEvent('one')], []);
           throw new Error('no');
@@ -112,7 +112,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await store.events.find('two')).toMatchObject({ position: 1 });
       });
 
-      it('is undone with a nested transaction, and what was inserted before that is kept', async () => {
+      it('is rolled back with a nested transaction, without what was inserted before that', async () => {
         await store.transaction(async (within) => {
           await within.events.insertAll([newEvent('before')], []);
           const nested = within.transaction(async (inside) => {
@@ -125,7 +125,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await listed({})).toEqual(['before', 'after']);
       });
 
-      it('undoes the whole transaction when a delivery cannot be stored', async () => {
+      it('rolls back the whole transaction when a delivery cannot be stored', async () => {
         const twice = [newDelivery('same', { eventId: 'one' }), newDelivery('same', { eventId: 'one' })];
         const failing = store.transaction(async (within) => {
           await within.presence.saveRoom(newRoom('RM_1'));
@@ -137,14 +137,14 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await store.events.lastPosition()).toBe(0);
       });
 
-      it('says which are known', async () => {
+      it('reports which source ids are known', async () => {
         await insert(newEvent('one'), newEvent('two'));
         expect(await store.events.findKnown(['EV_two', 'EV_three'])).toEqual(new Set(['EV_two']));
         expect(await store.events.findKnown([])).toEqual(new Set());
       });
     });
 
-    it('lets no reader miss what commits while it follows by position', async () => {
+    it('lets a reader that follows by position miss no concurrent commit', async () => {
       const writers = await Promise.all(numbers(4).map(() => ground.open()));
       const seen: string[] = [];
       let position = 0;
@@ -184,14 +184,14 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
     });
 
     describe('list', () => {
-      it('lists by position, after one, up to a limit', async () => {
+      it('lists by position, after a position, up to a limit', async () => {
         await insert(...numbers(5).map((n) => newEvent(`id ${n}`)));
         expect(await listed({})).toEqual(['id 0', 'id 1', 'id 2', 'id 3', 'id 4']);
         expect(await listed({ afterPosition: 2, limit: 2 })).toEqual(['id 2', 'id 3']);
         expect(await listed({ afterPosition: 5 })).toEqual([]);
       });
 
-      it('filters by room and by types, and pages within', async () => {
+      it('filters by room and by types, and pages within the filter', async () => {
         await insert(
           newEvent('a', { room: 'demo', type: 'room_started' }),
           newEvent('b', { room: 'demo', type: 'participant_joined' }),
@@ -213,7 +213,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await listed({ types: [] })).toEqual([]);
       });
 
-      it('filters by when it was stored, whatever the order of the clocks', async () => {
+      it('filters by the time of storing, whatever the order of the clocks', async () => {
         await insert(
           newEvent('ahead', { createdAt: 2500 }),
           newEvent('early', { createdAt: 1999 }),
@@ -233,7 +233,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
     });
 
     describe('purge', () => {
-      it('deletes the oldest stored before an instant, at most so many, and never takes a number back', async () => {
+      it('deletes the oldest events stored before an instant, up to a limit, and never reuses a number', async () => {
         await insert(...numbers(6).map((n) => newEvent(`id ${n}`, { createdAt: 1000 + n })));
         expect(await store.events.purge(1005, 3)).toBe(3);
         expect(await listed({})).toEqual(['id 3', 'id 4', 'id 5']);
@@ -246,7 +246,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await store.events.find('next')).toMatchObject({ position: 7 });
       });
 
-      it('keeps what a pending delivery needs until that has ended', async () => {
+      it('keeps events that a pending delivery needs until it has ended', async () => {
         await insert(newEvent('needed'), newEvent('free'));
         await store.webhooks.insert(newWebhook('hook'));
         await store.deliveries.insert([
@@ -287,7 +287,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       ({ eventId, createdAt, afterCreatedAt: null, afterId: null }) as const;
     const next = (limit: number) => store.transaction((within) => within.fanOuts.lockNext(limit));
 
-    it('are returned by age, keep how far they have come, and go when they are deleted', async () => {
+    it('are returned by age, keep their position, and disappear when they are deleted', async () => {
       expect(await store.fanOuts.isAnyOpen()).toBe(false);
       await store.fanOuts.insert([fanOut('late', 20), fanOut('b', 10), fanOut('a', 10)]);
       expect(await store.fanOuts.isAnyOpen()).toBe(true);
@@ -301,7 +301,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       await store.fanOuts.insert([]);
     });
 
-    it('are worked on by one transaction at a time', async () => {
+    it('are handled by one transaction at a time', async () => {
       const stores = await Promise.all([store, ground.open(), ground.open()]);
       await store.fanOuts.insert(numbers(20).map((n) => fanOut(`event ${n}`, n)));
       const taken: string[] = [];
@@ -330,7 +330,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
     });
     afterEach(() => ground.close());
 
-    it('saves a room session and saves it anew', async () => {
+    it('stores a room session and updates it', async () => {
       const room = newRoom('RM_1');
       await store.presence.saveRoom(room);
       const changed = { ...room, startedAt: 2, endedAt: 3, sequence: 9 };
@@ -401,7 +401,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       expect(await presence.findRoomAt('\ud800', 5)).toMatchObject({ sid: 'RM_odd' });
     });
 
-    it('tells whether any room is open, and lists those that have not ended', async () => {
+    it('returns whether any room is open, and lists those that have not ended', async () => {
       expect(await store.presence.isAnyRoomOpen()).toBe(false);
       await store.presence.saveRoom(newRoom('RM_2'));
       await store.presence.saveRoom(newRoom('RM_1'));
@@ -410,7 +410,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       expect(await store.presence.listOpenRooms()).toEqual([newRoom('RM_1'), newRoom('RM_2')]);
     });
 
-    it('keeps which tracks are published, until their rooms are purged', async () => {
+    it('stores the published tracks until their rooms are purged', async () => {
       const { presence } = store;
       const track = (sid: string, fields: Partial<PublishedTrack> = {}): PublishedTrack => ({
         ...{ sid, participantSid: 'PA_1', roomSid: 'RM_1', track: `{"sid":"${sid}"}` },
@@ -451,7 +451,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
 
     // SQLite has one writer at a time, whichever room it is in.
     if (engine === 'PostgreSQL') {
-      it('lets another room go on meanwhile, and gives up its lock', async () => {
+      it('does not block another room in the meantime, and releases its lock', async () => {
         const other = await ground.open();
         await store.transaction(async (within) => {
           await within.presence.lockRoom('RM_1');
@@ -485,7 +485,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       expect(await presence.countPresent('RM_nowhere')).toBe(0);
     });
 
-    it('saves, finds and counts participants of several rooms at once', async () => {
+    it('stores, finds and counts participants of several rooms at once', async () => {
       const { presence } = store;
       const ada = newParticipant('PA_ada', { joinedAt: 10 });
       const bob = newParticipant('PA_bob', { joinedAt: 11, roomSid: 'RM_2', name: 'b\0' });
@@ -519,7 +519,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       expect(await counts()).toEqual(new Map([['RM_2', 2]]));
     });
 
-    it('stores names that no text can hold', async () => {
+    it('stores names that no text column can hold', async () => {
       await store.presence.saveParticipant(newParticipant('PA_1', { name: 'a\0', identity: '\0\ud800' }));
       expect(await store.presence.findParticipant('PA_1')).toMatchObject({
         name: 'a\uFFFD',

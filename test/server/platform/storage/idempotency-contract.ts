@@ -28,7 +28,7 @@ export function describeIdempotency(engine: string, prepare: () => Promise<Groun
     const claim = async (changes: Partial<IdempotentRequest>, now = 1000, by = store): Promise<string> =>
       (await by.idempotency.claim(request(changes), now)).owner;
 
-    it('have one winner of many claims at once over two instances', async () => {
+    it('are won by one of many concurrent claims on two instances', async () => {
       const owners = await Promise.all(
         Array.from({ length: 20 }, (_, n) => claim({ owner: `${n}` }, 1000, n % 2 === 0 ? store : other)),
       );
@@ -56,7 +56,7 @@ export function describeIdempotency(engine: string, prepare: () => Promise<Groun
       expect(await store.idempotency.renew({ id: 'one', owner: 'second', leaseUntil: 9000 })).toBe(false);
     });
 
-    it('keep their response until they expire, then they are new', async () => {
+    it('keep their response until they expire, and are new afterwards', async () => {
       await claim({});
       await store.idempotency.complete({ id: 'one', owner: 'first', response: 'done', expiresAt: 5000 });
       const kept = await other.idempotency.claim(request({ owner: 'second' }), 4999);
@@ -65,7 +65,7 @@ export function describeIdempotency(engine: string, prepare: () => Promise<Groun
       expect(anew).toMatchObject({ owner: 'third', fingerprint: 'new', response: null });
     });
 
-    it('take no response, and are not released, by an owner that lost them', async () => {
+    it('accept no response, and are not released, by an owner that lost them', async () => {
       await claim({});
       await claim({ owner: 'second', leaseUntil: 2500 }, 1500);
       await store.idempotency.complete({ id: 'one', owner: 'first', response: 'late', expiresAt: 9000 });

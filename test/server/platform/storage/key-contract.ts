@@ -52,7 +52,7 @@ export function describeKeys(engine: string, prepare: () => Promise<Ground>): vo
       expect(idsOf(await store.keys.listActive(2000))).toEqual(['lasting']);
     });
 
-    it('lose their secret when they are revoked, and the time of the first revocation stays', async () => {
+    it('lose their secret when they are revoked, and keep the time of the first revocation', async () => {
       await insert('one');
       expect(await store.keys.revoke('one', 2000)).toBe(true);
       expect(await store.keys.revoke('one', 3000)).toBe(true);
@@ -60,7 +60,7 @@ export function describeKeys(engine: string, prepare: () => Promise<Ground>): vo
       expect(await store.keys.revoke('two', 2000)).toBe(false);
     });
 
-    it('are no more than the limit, those that have ended not counted', async () => {
+    it('are limited in number, without the ended ones', async () => {
       await insert('ended', { expiresAt: 999, createdAt: 500 });
       await insert('revoked');
       await store.keys.revoke('revoked', 1000);
@@ -70,7 +70,7 @@ export function describeKeys(engine: string, prepare: () => Promise<Ground>): vo
       expect(await store.keys.find('three')).toBeUndefined();
     });
 
-    it('are sealed anew only where the secret is still the old one', async () => {
+    it('are re-encrypted only while the secret is unchanged', async () => {
       await insert('one');
       expect(await store.keys.replaceSecret({ id: 'one', secret: 'sealed one' }, 'new')).toBe(true);
       expect(await store.keys.replaceSecret({ id: 'one', secret: 'sealed one' }, 'other')).toBe(false);
@@ -79,7 +79,7 @@ export function describeKeys(engine: string, prepare: () => Promise<Ground>): vo
       expect(await store.keys.replaceSecret({ id: 'one', secret: 'new' }, 'other')).toBe(false);
     });
 
-    it('are purged when they ended before, and no sooner', async () => {
+    it('are purged when they ended before an instant, and no sooner', async () => {
       await insert('lasting');
       await insert('ended', { expiresAt: 2000 });
       await insert('revoked', { expiresAt: 9000 });
@@ -90,7 +90,7 @@ export function describeKeys(engine: string, prepare: () => Promise<Ground>): vo
       expect(idsOf(await store.keys.list({ limit: 10 }))).toEqual(['lasting']);
     });
 
-    it('report each change, and nothing that changed nothing', async () => {
+    it('report each change, and no call that changed nothing', async () => {
       let changes = 0;
       store.changes.subscribe('keys', (origin) => {
         if (origin === 'here') changes += 1;

@@ -74,7 +74,7 @@ function claim({ clock, deliveries }: Store, owner: string) {
 }
 
 describe('instances on PostgreSQL whose clocks are 15 s apart', () => {
-  it('do not claim what another one holds, and claim what is due', async () => {
+  it('do not claim deliveries that another one holds, and claim due ones', async () => {
     const ahead = await openWith(new WrongClock(APART_MS));
     const right = await openWith(new WrongClock(0));
     await right.webhooks.insert(newWebhook('hook'));

@@ -36,8 +36,8 @@ afterEach(async () => {
 const listed = async () =>
   (await other.events.list({ afterPosition: 0, limit: 10 })).map(({ id, position }) => [id, position]);
 
-describe('an instance that stops within the transaction of its events', () => {
-  it('holds up no other, and neither the readers', async () => {
+describe('an instance that is suspended in the transaction of its events', () => {
+  it('blocks no other instance and no readers', async () => {
     const thaw = Promise.withResolvers<void>();
     const isHeld = Promise.withResolvers<void>();
     const held = frozen.transaction(async (within) => {
@@ -61,7 +61,7 @@ describe('an instance that stops within the transaction of its events', () => {
     ]);
   });
 
-  it('holds up no other after it has sent the events: their commit was sent with them', async () => {
+  it('blocks no other after it has sent the events, because their commit was sent with them', async () => {
     await frozen.ping();
     network.silenceAfter('insert into events');
     const lost = frozen.transaction(async (within) => {
@@ -76,7 +76,7 @@ describe('an instance that stops within the transaction of its events', () => {
     ]);
   });
 
-  it('holds its own rooms until the database ends its transaction, and others fail meanwhile', async () => {
+  it('blocks only its own rooms until the database ends its transaction', async () => {
     const isHeld = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const held = frozen.transaction(async (within) => {

@@ -12,7 +12,7 @@ import { expectUnavailable, newRecording } from './store-contract.ts';
 
 /* An 'error' event without a listener would end the run: vitest counts it as a failure of these tests. */
 
-describe('losing PostgreSQL', () => {
+describe('the loss of PostgreSQL', () => {
   let database: Database;
   let admin: Client;
   /** Another session, which holds locks: within its transaction it would see the activity as it was. */
@@ -41,7 +41,7 @@ describe('losing PostgreSQL', () => {
   const countOf = async (condition: string) =>
     Number((await admin.query(`select count(*) ${others} and ${condition}`)).rows[0].count);
 
-  it('costs nothing when no connection was in use', async () => {
+  it('has no effect when no connection was in use', async () => {
     await Promise.all([store.ping(), store.ping(), store.ping()]);
     await terminateAll();
     await until(() => warnings.length === 3);
@@ -49,7 +49,7 @@ describe('losing PostgreSQL', () => {
     await store.ping();
   });
 
-  it('fails a transaction that is open, and nothing of it is kept', async () => {
+  it('fails an open transaction, of which nothing is kept', async () => {
     const lost = store.transaction(async ({ recordings }) => {
       await recordings.claim(newRecording('one'), 1000);
       await terminateAll();
@@ -60,7 +60,7 @@ describe('losing PostgreSQL', () => {
     expect(await store.recordings.list({ limit: 10 })).toEqual([]);
   });
 
-  it('fails a transaction that is lost before its commit, and says so', async () => {
+  it('fails a transaction that is lost before its commit, with an error that says so', async () => {
     const lost = store.transaction(async ({ recordings }) => {
       await recordings.claim(newRecording('one'), 1000);
       await terminateAll();
@@ -70,7 +70,7 @@ describe('losing PostgreSQL', () => {
     expect(await store.recordings.list({ limit: 10 })).toEqual([]);
   });
 
-  it('does not hide what the work itself threw', async () => {
+  it('does not hide the error of the work itself', async () => {
     const reason = new Error('no');
     const lost = store.transaction(async ({ recordings }) => {
       await recordings.claim(newRecording('one'), 1000);
@@ -82,7 +82,7 @@ describe('losing PostgreSQL', () => {
     expect(await store.recordings.list({ limit: 10 })).toEqual([]);
   });
 
-  it('fails a statement that is under way', async () => {
+  it('fails a running statement', async () => {
     await locker.query('begin; lock table recordings');
     const claim = expectUnavailable(store.recordings.claim(newRecording('one'), 1000), { retryable: true });
     await until(async () => (await countOf(`wait_event_type = 'Lock'`)) === 1);
@@ -114,7 +114,7 @@ describe('losing PostgreSQL', () => {
     expect(await store.recordings.find('one')).toBeUndefined();
   });
 
-  it('undoes a transaction of which a statement failed, though the work goes on', async () => {
+  it('rolls back a transaction of which a statement failed, though the work continues', async () => {
     const work = store.transaction(async ({ recordings }) => {
       await recordings.claim(newRecording('one'), 1000);
       const duplicate = recordings.claim(newRecording('one', { room: 'another' }), 1000);
@@ -138,7 +138,7 @@ describe('a network between us and PostgreSQL', () => {
     await database.close();
   });
 
-  it('may go and come back while requests keep coming', async () => {
+  it('may end and return while requests keep arriving', async () => {
     const store = await open({ databaseUrl: network.url(database.url) });
     await Promise.all([store.ping(), store.ping()]);
     await network.cut();
@@ -154,7 +154,7 @@ describe('a network between us and PostgreSQL', () => {
     await store.close();
   });
 
-  it('may go silent: the statement fails after a while, and its connection is not used again', async () => {
+  it('may become silent: the statement fails after a while, and its connection is not used again', async () => {
     const store = await open({
       databaseUrl: withParameter(network.url(database.url), 'query_timeout', '1500'),
     });
@@ -168,8 +168,8 @@ describe('a network between us and PostgreSQL', () => {
   });
 });
 
-describe('a PostgreSQL that crashes', () => {
-  it('is unavailable while it recovers, keeps what it acknowledged, and is used again by itself', async () => {
+describe('a crash of PostgreSQL', () => {
+  it('makes it unavailable while it recovers, loses nothing that was acknowledged, and needs no restart of the service', async () => {
     const cluster = await startPostgres();
     // The cluster of the tests commits lazily, to be fast.
     const databaseUrl = withParameter(cluster.url, 'options', '-c synchronous_commit=on');

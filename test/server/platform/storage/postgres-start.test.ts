@@ -28,7 +28,7 @@ describe('opening a PostgreSQL database', () => {
     return error.message;
   };
 
-  it('leaves no connection behind when the store is closed unused', async () => {
+  it('leaves no connection behind when the store is closed without use', async () => {
     const sockets = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
     const before = sockets();
@@ -38,7 +38,7 @@ describe('opening a PostgreSQL database', () => {
     await expect.poll(sockets, { timeout: 8_000 }).toBe(before);
   });
 
-  it('names the user whose password was refused', async () => {
+  it('names the user whose password was rejected', async () => {
     const message = await refusalOf((url) => {
       url.password = 'wrong-secret';
     });
@@ -46,7 +46,7 @@ describe('opening a PostgreSQL database', () => {
     expect(message).toBe(`PostgreSQL at ${host} refused the password of user "test". Correct DATABASE_URL.`);
   });
 
-  it('says that a password is missing', async () => {
+  it('reports a missing password', async () => {
     // pg leaves this connection open, waiting for a password that never comes: the network ends it.
     const network = await startNetwork(new URL(database.url));
     const message = await refusalOf((url) => {
@@ -57,7 +57,7 @@ describe('opening a PostgreSQL database', () => {
     expect(message).toContain('asks for a password, and DATABASE_URL has none');
   });
 
-  it('names a database that is not there', async () => {
+  it('names a database that does not exist', async () => {
     const message = await refusalOf((url) => {
       url.pathname = '/nowhere';
     });
@@ -71,14 +71,14 @@ describe('opening a PostgreSQL database', () => {
     expect(message).toBe('No PostgreSQL answers at 127.0.0.1:1. Start it, or correct DATABASE_URL.');
   });
 
-  it('names a host that is not known', async () => {
+  it('names an unknown host', async () => {
     const message = await refusalOf((url) => {
       url.hostname = 'nowhere.invalid';
     }, true);
     expect(message).toContain('nowhere.invalid');
   });
 
-  it('gives up on a server that does not answer', async () => {
+  it('times out for a server that does not respond', async () => {
     const network = await startNetwork(new URL(database.url));
     network.silence();
     const { host } = new URL(network.url(database.url));
@@ -89,7 +89,7 @@ describe('opening a PostgreSQL database', () => {
     await network.close();
   });
 
-  it('refuses what answers but is no PostgreSQL', async () => {
+  it('rejects a server that is not PostgreSQL', async () => {
     const other = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
     await once(other, 'listening');
     const message = await refusalOf((url) => {
@@ -103,13 +103,13 @@ describe('opening a PostgreSQL database', () => {
     'mysql://root:wrong-secret@localhost/rtc',
     'postgres//root:wrong-secret@localhost',
     'wrong-secret',
-  ])('refuses an address of another form without repeating it', async (databaseUrl) => {
+  ])('rejects an address of another form without repeating it', async (databaseUrl) => {
     const error = await expectUnavailable(open({ databaseUrl }), { retryable: false });
     expect(error.message).toContain('DATABASE_URL is not a PostgreSQL address');
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('wrong-secret');
   });
 
-  it('refuses the database of a newer version and leaves it as it is', async () => {
+  it('rejects the database of a newer version and leaves it unchanged', async () => {
     const store = await open({ databaseUrl: database.url });
     await store.close();
     await query(database.url, `insert into "rtcMigrations" values ('999-from-the-future', 1)`);
@@ -122,7 +122,7 @@ describe('opening a PostgreSQL database', () => {
     expect([await query(database.url, schema), await query(database.url, applied)]).toEqual(before);
   });
 
-  it('refuses a database that does not hold every character', async () => {
+  it('rejects a database that cannot store every character', async () => {
     const name = new URL(database.url).pathname.slice(1);
     await query(
       database.url,
@@ -135,7 +135,7 @@ describe('opening a PostgreSQL database', () => {
     await query(database.url, `drop database ${name}_ascii with (force)`);
   });
 
-  it('refuses a read-only database and leaves it empty', async () => {
+  it('rejects a read-only database and leaves it empty', async () => {
     const name = new URL(database.url).pathname.slice(1);
     await query(database.url, `alter database ${name} set default_transaction_read_only = on`);
     expect(await refusalOf(() => {})).toContain('is read-only');
@@ -144,7 +144,7 @@ describe('opening a PostgreSQL database', () => {
     ]);
   });
 
-  it('names a user who may not create tables, and takes one once they are there', async () => {
+  it('names a user who may not create tables, and accepts one once the tables exist', async () => {
     const name = `guest_${new URL(database.url).pathname.slice(1)}`;
     await query(database.url, `create role ${name} login password 'guest'`);
     const asGuest = (url: URL) => {
@@ -185,7 +185,7 @@ describe('opening a PostgreSQL database', () => {
     expect(rows.map((row) => row.id)).toEqual(['a', 'B']);
   });
 
-  it('shares a database with tables of others', async () => {
+  it('shares a database with foreign tables', async () => {
     await query(database.url, 'create table cookies (name text)');
     const store = await open({ databaseUrl: database.url });
     await store.ping();

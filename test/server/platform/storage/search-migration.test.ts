@@ -55,7 +55,7 @@ async function expectFound(database: StoreOptions['database']): Promise<void> {
 }
 
 describe('the search', () => {
-  it('finds what an earlier version stored in SQLite, also after the file was made small', async () => {
+  it('finds segments that an earlier version stored in SQLite, also after the file was vacuumed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rtc-search-'));
     const sqlitePath = join(folder, 'rtc.sqlite');
     const writer = new DatabaseSync(sqlitePath);
@@ -70,7 +70,7 @@ describe('the search', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('finds what an earlier version stored in PostgreSQL', async () => {
+  it('finds segments that an earlier version stored in PostgreSQL', async () => {
     const database = await createDatabase(await sharedPostgres());
     const pool = new Pool({ connectionString: database.url });
     await makeEarlier(new PostgresDialect({ pool }), 'PostgreSQL');

@@ -42,13 +42,13 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       return [row?.startedAt, row?.totalParticipants, row?.peakParticipants, row?.participantMs];
     };
 
-    it('have no figures where nobody has joined', async () => {
+    it('have no figures when nobody has joined', async () => {
       await open('RM_1', { endedAt: 2000 });
       expect(await figures()).toEqual([null, 0, 0, 0]);
       expect(await store.sessions.find('RM_2', NOW)).toBeUndefined();
     });
 
-    it('count identities, those at the same time, and the time of all together', async () => {
+    it('count identities, concurrent identities, and the time of all together', async () => {
       await open('RM_1', { endedAt: 9000 });
       await stay('ada', [1000, 5000]);
       await stay('bob', [2000, 3000]);
@@ -66,7 +66,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       expect(await figures()).toEqual([1000, 2, 1, 5000]);
     });
 
-    it('count who is still there until now, also when the media server’s clock is ahead', async () => {
+    it('count participants who are present until now, also when the media server’s clock is ahead', async () => {
       await open('RM_1');
       await stay('ada', [1000, null]);
       await stay('bob', [8000, null]);
@@ -95,7 +95,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       expect(await figures()).toEqual([1000, 1, 1, 0]);
     });
 
-    it('are apart though their rooms have the same name, and each has its own people', async () => {
+    it('are separate for rooms of the same name, each with its own participants', async () => {
       await open('RM_1', { endedAt: 2000 });
       await open('RM_2', { createdAt: 3000 });
       await stay('ada', [1000, 2000]);
@@ -108,7 +108,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       ]);
     });
 
-    it('are listed newest first, page by page, without trial rooms of rtc doctor', async () => {
+    it('are listed with the newest first, page by page, without probe rooms of rtc doctor', async () => {
       for (const n of [1, 2, 3, 4]) await open(`RM_${n}`, { createdAt: 1000 * Math.ceil(n / 2) });
       await open('RM_probe', { name: 'rtc-doctor-probe-1', createdAt: 9000 });
       expect(await list()).toEqual(['RM_4', 'RM_3', 'RM_2', 'RM_1']);
@@ -117,7 +117,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       expect(await list({ after: { createdAt: 1000, id: 'RM_1' } })).toEqual([]);
     });
 
-    it('are chosen by room, status and time, of which the beginning is in and the end is not', async () => {
+    it('are filtered by room, status and time, including the beginning and excluding the end', async () => {
       await open('RM_1', { createdAt: 1000, endedAt: 1500 });
       await open('RM_2', { createdAt: 2000, name: 'Demo' });
       await open('RM_3', { createdAt: 3000 });
@@ -130,7 +130,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       expect(await list({ since: 1000, until: 3000, room: 'demo' })).toEqual(['RM_1']);
     });
 
-    it('name who was there in the order in which they joined, page by page', async () => {
+    it('list their participants in the order in which they joined, page by page', async () => {
       await open('RM_1');
       await stay('bob', [2000, 3000], { accessRole: 'host', name: 'Bob' });
       await stay('ada', [1000, null]);
@@ -146,7 +146,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       ]);
     });
 
-    it('keep names that no column could hold, as far as it can', async () => {
+    it('keep names that no column can hold, as far as possible', async () => {
       const hostile = "\u0000'; drop table participantSessions; --\ud800 =1+1";
       await open('RM_1', { name: hostile });
       await stay(hostile, [1000, 2000], { sid: 'PA_1' });
@@ -156,7 +156,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       expect(await store.sessions.find('\u0000', NOW)).toBeUndefined();
     });
 
-    it('are purged with their people some time after their end', async () => {
+    it('are purged with their participants some time after their end', async () => {
       await open('RM_1', { endedAt: 2000 });
       await open('RM_2', { endedAt: 3000 });
       await open('RM_3');
@@ -166,7 +166,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       expect(await store.sessions.listStays({ roomSid: 'RM_1', limit: 10 })).toEqual([]);
     });
 
-    it('may outlive their tracks, of which those in open rooms stay', async () => {
+    it('may outlive their tracks, but those in open rooms are kept', async () => {
       await open('RM_1', { endedAt: 2000 });
       await open('RM_2');
       const track = (sid: string, roomSid: string, publishedAt: number) => ({

@@ -45,7 +45,7 @@ describe('a SQLite file', () => {
     await expect.poll(occurrences).toBe(false);
   });
 
-  it('does not contain words of deleted transcripts, which the index of the search had too', async () => {
+  it('does not contain words of deleted transcripts, which the search index contained too', async () => {
     const { engine, path, clock } = await open();
     const { transcriptions, words } = createStore(engine);
     const options = { partialResults: false, captions: true, punctuation: true, profanityFilter: false };

@@ -20,12 +20,12 @@ describe('errors of SQLite', () => {
     ['SQLITE_FULL', 13, true],
     ['SQLITE_CANTOPEN', 14, true],
     ['SQLITE_NOTADB', 26, false],
-  ])('%s means that the storage is unavailable', (_name, errcode, retryable) => {
+  ])('mean that the storage is unavailable: %s', (_name, errcode, retryable) => {
     const cause = Object.assign(new Error('from SQLite'), { code: 'ERR_SQLITE_ERROR', errcode });
     expect(translateSqliteError(cause)).toMatchObject({ code: 'storage-unavailable', retryable, cause });
   });
 
-  it('leaves a fault of the statement what it is', () => {
+  it('are not translated when the statement is wrong', () => {
     const database = new DatabaseSync(':memory:');
     const fault = thrownBy(() => database.exec('selec'));
     expect(fault).toMatchObject({ code: 'ERR_SQLITE_ERROR', errcode: 1 });
@@ -33,7 +33,7 @@ describe('errors of SQLite', () => {
     database.close();
   });
 
-  it('reads the code that node:sqlite gives for a full database', () => {
+  it('have the code that node:sqlite sets for a full database', () => {
     const database = new DatabaseSync(':memory:');
     database.exec('create table notes (note blob); pragma max_page_count = 5');
     const fault = thrownBy(() => database.exec('insert into notes values (randomblob(100000))'));
@@ -43,7 +43,7 @@ describe('errors of SQLite', () => {
 });
 
 describe('a full disk under SQLite', () => {
-  it('is said, loses nothing that was acknowledged, and is over when there is space again', async (context) => {
+  it('is reported, loses nothing that was acknowledged, and is over when there is space again', async (context) => {
     const disk = await mountMemory(context);
     try {
       const ballast = join(disk.path, 'ballast');

@@ -48,7 +48,7 @@ describe('a SQLite database whose files are taken away while it is open', () => 
     'is moved with its folder': () => rename(folder, `${folder}-moved`),
   };
 
-  it.each(Object.entries(takeAway))('acknowledges no write once the file %s', async (_what, take) => {
+  it.each(Object.entries(takeAway))('acknowledges no write after the file %s', async (_what, take) => {
     await take();
     await expectUnavailable(store.recordings.claim(newRecording('two'), 1000), { retryable: false });
     const transaction = store.transaction((within) => within.recordings.claim(newRecording('three'), 1000));
@@ -60,14 +60,14 @@ describe('a SQLite database whose files are taken away while it is open', () => 
     );
   });
 
-  it('is noticed within a minute while nothing is written', async () => {
+  it('is noticed within a minute without any write', async () => {
     await rm(path);
     expect(losses).toEqual([]);
     clock.advance(60_000);
     await expect.poll(() => losses).toHaveLength(1);
   });
 
-  it('is not noticed where nothing happened', async () => {
+  it('is not reported when nothing happened', async () => {
     clock.advance(60_000);
     expect(await store.recordings.claim(newRecording('two', { room: 'another' }), 1000)).toMatchObject({
       claimed: true,
@@ -75,7 +75,7 @@ describe('a SQLite database whose files are taken away while it is open', () => 
     expect(losses).toEqual([]);
   });
 
-  it('closes without deleting the log of the database that took its place', async () => {
+  it('closes without deleting the log of the database at the same path', async () => {
     await rename(folder, `${folder}-moved`);
     const next = await openStore({ database: { sqlitePath: path }, clock, log: silentLog });
     await next.recordings.claim(newRecording('of the next one'), 1000);
@@ -87,7 +87,7 @@ describe('a SQLite database whose files are taken away while it is open', () => 
     expect(await readdir(folder)).toEqual(['rtc.sqlite']);
   });
 
-  it('leaves no log that the file in its place would be read with', async () => {
+  it('leaves no log that another file at the same path would be read with', async () => {
     await copyFile(path, `${path}.backup`);
     await store.recordings.claim(newRecording('two', { room: 'another' }), 1000);
     await rename(`${path}.backup`, path);
@@ -96,7 +96,7 @@ describe('a SQLite database whose files are taken away while it is open', () => 
     expect(size).toBe(0);
   });
 
-  it('has everything when it was moved', async () => {
+  it('is complete when it was moved', async () => {
     await rename(path, `${path}.moved`);
     await store.close();
     const moved = await openStore({ database: { sqlitePath: `${path}.moved` }, clock, log: silentLog });

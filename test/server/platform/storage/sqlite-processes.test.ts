@@ -9,7 +9,7 @@ import { open, silentLog } from './grounds.ts';
 import { type Claimer, startClaimer } from './start-claimer.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
 
-describe('a SQLite file that others use too', () => {
+describe('a SQLite file that other processes use too', () => {
   let folder: string;
   let path: string;
   let claimers: Claimer[];
@@ -51,7 +51,7 @@ describe('a SQLite file that others use too', () => {
     await store.close();
   });
 
-  it('waits for another writer without blocking, and goes on when it is done', async () => {
+  it('waits for another writer without blocking, and continues when it has finished', async () => {
     const other = new DatabaseSync(path);
     let slept = 0;
     const store = await openStore({
@@ -88,7 +88,7 @@ describe('a SQLite file that others use too', () => {
     other.close();
   });
 
-  it('reads while another one writes', async () => {
+  it('can be read while another process writes', async () => {
     const store = await open({ sqlitePath: path });
     await store.recordings.claim(newRecording('one'), 1000);
     const other = new DatabaseSync(path);
@@ -98,7 +98,7 @@ describe('a SQLite file that others use too', () => {
     await store.close();
   });
 
-  it('reads at once while a write waits for another writer', async () => {
+  it('can be read at once while a write waits for another writer', async () => {
     const reached = Promise.withResolvers<void>();
     const resumed = Promise.withResolvers<void>();
     const clock = {
@@ -128,7 +128,7 @@ describe('a SQLite file that others use too', () => {
     other.close();
   });
 
-  it('reads what was committed last while a transaction of its own is open', async () => {
+  it('returns the last committed state while a transaction of its own is open', async () => {
     const store = await open({ sqlitePath: path });
     await store.transaction(async (within) => {
       await within.recordings.claim(newRecording('one'), 1000);
@@ -139,7 +139,7 @@ describe('a SQLite file that others use too', () => {
     await store.close();
   });
 
-  it('gives up after five seconds of waiting, to be tried again', async () => {
+  it('gives up after five seconds of waiting, with a retryable error', async () => {
     let slept = 0;
     const clock = {
       now: () => slept,

@@ -51,7 +51,7 @@ describe('opening a SQLite file', () => {
     return message;
   };
 
-  it('creates the file and its folders for this user alone', async () => {
+  it('creates the file and its folders only for this user', async () => {
     path = join(folder, 'new', 'data', 'store.sqlite');
     const store = await openPath();
     await store.recordings.claim(newRecording('one'), 1000);
@@ -62,7 +62,7 @@ describe('opening a SQLite file', () => {
     expect(await readdir(dirname(path))).toEqual(['store.sqlite']);
   });
 
-  it('takes an empty file, and its own file again', async () => {
+  it('accepts an empty file, and its own file again', async () => {
     await writeFile(path, '');
     await make(3);
     const store = await openPath();
@@ -70,29 +70,29 @@ describe('opening a SQLite file', () => {
     await store.close();
   });
 
-  it('writes to a log ahead of the file', async () => {
+  it('uses a write-ahead log', async () => {
     await make(1);
     const database = new DatabaseSync(path);
     expect(database.prepare('pragma journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
     database.close();
   });
 
-  it('refuses a file that is no database', async () => {
+  it('rejects a file that is no database', async () => {
     await writeFile(path, 'Dear diary, '.repeat(1000));
     expect(await refusalOf()).toContain('is not a SQLite database');
   });
 
-  it('refuses a file that is shorter than the header of a database', async () => {
+  it('rejects a file that is shorter than the header of a database', async () => {
     await writeFile(path, 'SQLite');
     expect(await refusalOf()).toContain('is not a SQLite database');
   });
 
-  it('refuses a folder in the place of the file', async () => {
+  it('rejects a folder in place of the file', async () => {
     await mkdir(path);
     expect(await refusalOf()).toContain('is not a file');
   });
 
-  it("refuses another program's database", async () => {
+  it("rejects another program's database", async () => {
     const database = new DatabaseSync(path);
     database.exec('create table cookies (name text)');
     database.close();
@@ -103,7 +103,7 @@ describe('opening a SQLite file', () => {
     ['the schema', 100, 3000],
     ['a page in the middle', 5 * 4096, 4096],
     ['the size in the header', 16, 2],
-  ])('refuses a file with damage in %s and leaves it as it is', async (_place, position, length) => {
+  ])('rejects a file with damage in %s and leaves it unchanged', async (_place, position, length) => {
     await make(200);
     const file = await open(path, 'r+');
     await file.write(Buffer.alloc(length, 0xa5), 0, length, position);
@@ -111,13 +111,13 @@ describe('opening a SQLite file', () => {
     expect(await refusalOf()).toMatch(/is damaged \(.+\); nothing was changed\. Restore it from a backup/);
   });
 
-  it('refuses a file that was cut short', async () => {
+  it('rejects a file that was cut short', async () => {
     await make(200);
     await truncate(path, 6 * 4096);
     expect(await refusalOf()).toContain('is damaged');
   });
 
-  it('refuses the database of a newer version and names what it does not know', async () => {
+  it('rejects the database of a newer version and names the unknown migrations', async () => {
     await make(1);
     addMigration(path);
     const message = await refusalOf();
@@ -125,7 +125,7 @@ describe('opening a SQLite file', () => {
     expect(message).toContain('"999-from-the-future"');
   });
 
-  it('refuses a newer database whose last writer was killed', async () => {
+  it('rejects a newer database whose last writer was killed', async () => {
     const claimer = await startClaimer(path, 'killed');
     addMigration(path);
     await claimer.kill();
@@ -136,7 +136,7 @@ describe('opening a SQLite file', () => {
     expect(await readFile(path)).toEqual(before);
   });
 
-  it('keeps what a writer had committed when it was killed', async () => {
+  it('keeps everything that a killed writer had committed', async () => {
     const claimer = await startClaimer(path, 'killed');
     expect(await claimer.claim({ rooms: ['a', 'b'], endEach: false })).toEqual({
       got: ['a', 'b'],
@@ -149,14 +149,14 @@ describe('opening a SQLite file', () => {
     await store.close();
   });
 
-  it('refuses a file that it may not write', async () => {
+  it('rejects a file that it may not write', async () => {
     await make(1);
     await chmod(folder, 0o777);
     await chmod(path, 0o444);
     expect(await asNobody(refusalOf)).toMatch(/cannot be written \(EACCES\)/);
   });
 
-  it('refuses a folder that it may not write', async () => {
+  it('rejects a folder that it may not write', async () => {
     await make(1);
     await chmod(path, 0o666);
     await chmod(folder, 0o555);
@@ -164,7 +164,7 @@ describe('opening a SQLite file', () => {
     await chmod(folder, 0o700);
   });
 
-  it('refuses a folder that it may not create', async () => {
+  it('rejects a folder that it may not create', async () => {
     await chmod(folder, 0o555);
     path = join(folder, 'new', 'store.sqlite');
     const { message } = await asNobody(() => expectUnavailable(openPath(), { retryable: false }));

@@ -43,7 +43,7 @@ describe('transactions on SQLite', () => {
       .all()
       .map((row) => row.name);
 
-  it('share one commit when they come at once, and none hears of success before it', async () => {
+  it('share one commit when they are concurrent, and report success only after it', async () => {
     const heard: string[] = [];
     const run = (name: string) =>
       groupCommit
@@ -57,7 +57,7 @@ describe('transactions on SQLite', () => {
     expect(committed()).toEqual(['a', 'b', 'c']);
   });
 
-  it('that come while others run are taken next', async () => {
+  it('that start while others run are in the next commit', async () => {
     let second: Promise<void> | undefined;
     await groupCommit.run(async (within) => {
       await insert(within, 'a');
@@ -89,7 +89,7 @@ describe('transactions on SQLite', () => {
     expect(committed()).toEqual(['a', 'c']);
   });
 
-  it('all fail when SQLite undoes the whole of it, and the next ones succeed', async () => {
+  it('all fail when SQLite rolls back the whole group, and the next ones succeed', async () => {
     await insert(db, 'taken');
     const outcomes = await Promise.allSettled([
       groupCommit.run((within) => insert(within, 'a')),
@@ -104,7 +104,7 @@ describe('transactions on SQLite', () => {
     expect(committed()).toEqual(['c', 'taken']);
   });
 
-  it('all fail when the common commit does', async () => {
+  it('all fail when the shared commit does', async () => {
     database.exec(`pragma foreign_keys = on;
       create table parents (id text primary key);
       create table children (parent text references parents (id) deferrable initially deferred)`);
@@ -118,7 +118,7 @@ describe('transactions on SQLite', () => {
     expect(committed()).toEqual(['b']);
   });
 
-  it('do not go on outside of a transaction that SQLite undid', async () => {
+  it('do not continue outside of a transaction that SQLite rolled back', async () => {
     await insert(db, 'taken');
     const outcome = db.transaction().execute(async (within) => {
       await insert(within, 'a');

@@ -47,7 +47,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
     };
 
     describe('claim', () => {
-      it('inserts a starting recording with nothing known yet', async () => {
+      it('inserts a starting recording without further facts', async () => {
         const claim = await store.recordings.claim(newRecording('one', { bucket: 'films' }), 1000);
         const recording = {
           id: 'one',
@@ -73,7 +73,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await store.recordings.find('one')).toEqual(recording);
       });
 
-      it('refuses a room that another one holds, and shows that one', async () => {
+      it('refuses a room that another instance has claimed, and returns that claim', async () => {
         const first = await store.recordings.claim(newRecording('one'), 1000);
         const second = await store.recordings.claim(newRecording('two'), 1499);
         expect(second).toEqual({ claimed: false, recording: first.recording });
@@ -89,7 +89,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       });
 
       it.each(['stopped', 'aborted', 'failed'] as const)(
-        'takes a room whose recording is %s',
+        'accepts a room whose recording is %s',
         async (status) => {
           await make('one', { room: 'demo', status });
           const claim = await store.recordings.claim(newRecording('two'), 2000);
@@ -97,7 +97,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         },
       );
 
-      it('takes rooms apart by every character', async () => {
+      it('distinguishes rooms by every character', async () => {
         for (const room of ['demo', 'Demo', 'demo ', 'démo', 'de\u0301mo', '🎥']) {
           const claim = await store.recordings.claim(newRecording(room, { room }), 1000);
           expect(claim).toMatchObject({ claimed: true, recording: { room } });
@@ -114,7 +114,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(claim.claimed).toBe(takesOver);
       });
 
-      it('takes over a claim that ran out: the same row with a new owner, claim, path and time', async () => {
+      it('takes over an expired claim: the same row with a new owner, claim, path and time', async () => {
         const first = await store.recordings.claim(newRecording('one'), 1000);
         const taker = newRecording('two', { id: 'one', claimUntil: 2500, bucket: 'films' });
         const second = await store.recordings.claim(taker, 2000);
@@ -132,7 +132,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await store.recordings.findActive('demo')).toEqual(second.recording);
       });
 
-      it('leaves a claim that ran out to who knows what was started under it', async () => {
+      it('leaves an expired claim to an instance that knows what was started under it', async () => {
         const stale = await store.recordings.claim(newRecording('stale'), 1000);
         expect(await store.recordings.claim(newRecording('two'), 1_000_000)).toEqual({
           claimed: false,
@@ -140,7 +140,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         });
       });
 
-      it('gives one of 50 concurrent claims over five instances the room', async () => {
+      it('gives the room to one of 50 concurrent claims on five instances', async () => {
         const stores = await openMany(ground, 5);
         const claims = await Promise.all(
           attempts(50).map((n) => pick(stores, n).recordings.claim(newRecording(`id ${n}`), 1000)),
@@ -151,7 +151,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await store.recordings.list({ limit: 100 })).toEqual([winner?.recording]);
       });
 
-      it('gives one of 50 concurrent claims over five instances the claim that ran out', async () => {
+      it('gives the expired claim to one of 50 concurrent claims on five instances', async () => {
         const stale = await store.recordings.claim(newRecording('stale'), 1000);
         const stores = await openMany(ground, 5);
         const claims = await Promise.all(
@@ -192,7 +192,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       const created = (owner: string, egressId = 'EG_one') =>
         ({ type: 'egress-created', owner, egressId, at: 1234 }) as const;
 
-      it('turns a starting recording into a running one that no claim holds', async () => {
+      it('turns a starting recording into a running one without a claim', async () => {
         const { recording } = await store.recordings.claim(newRecording('one'), 1000);
         expect(await observeRecording(store, 'one', created('owner of one'))).toBe(true);
         const running = {
@@ -206,7 +206,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await store.recordings.findActive('demo')).toEqual(running);
       });
 
-      it('changes nothing for an owner whose claim was taken over, also one that has not noticed', async () => {
+      it('changes nothing for an owner whose claim was taken over, even without its knowledge', async () => {
         const { recording } = await store.recordings.claim(newRecording('one'), 1000);
         await store.recordings.claim(newRecording('one', { owner: 'owner of two', claimUntil: 9000 }), 2000);
         const late = created('owner of one', 'EG_late');
@@ -236,7 +236,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await store.recordings.claim(newRecording('two'), 1001)).toMatchObject({ claimed: true });
       });
 
-      it('changes nothing for who does not hold the claim, and for a row that is gone', async () => {
+      it('changes nothing for an instance without the claim, and for a deleted row', async () => {
         const made = await make('one');
         expect(await observeRecording(store, 'one', refused('another'))).toBe(false);
         expect(await store.recordings.release({ ...made, id: 'two' })).toBe(false);
@@ -244,7 +244,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       });
 
       it.each(['recording', 'stopped', 'aborted', 'failed'] as const)(
-        'leaves a %s recording alone',
+        'does not change a %s recording',
         async (status) => {
           const made = await make('one', { status });
           expect(await observeRecording(store, 'one', refused('maker'))).toBe(false);
@@ -272,7 +272,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       });
 
       it.each(['stopped', 'aborted', 'failed'] as const)(
-        'refuses to stop a recording that is %s by now',
+        'refuses to stop a recording that is %s in the meantime',
         async (status) => {
           const made = await make('one', { status });
           const running = { ...made, status: 'recording', stoppedAt: null } as const;
@@ -284,7 +284,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         },
       );
 
-      it('lets only the holder of the claim give up a start', async () => {
+      it('lets only the owner of the claim give up a start', async () => {
         const made = await make('one');
         const givenUp = { type: 'start-given-up', error: 'why', at: 1700 } as const;
         expect(await observeRecording(store, 'one', { ...givenUp, owner: 'another' })).toBe(false);
@@ -292,7 +292,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await observeRecording(store, 'one', { ...givenUp, owner: 'maker' })).toBe(true);
       });
 
-      it('stops a recording for one of 20 at once', async () => {
+      it('stops a recording for one of 20 concurrent calls', async () => {
         const made = await make('one', { status: 'recording' });
         const stores = await openMany(ground, 4);
         const ended = await Promise.all(
@@ -304,7 +304,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(new Set(ended.map(({ recording }) => recording?.stoppedAt)).size).toBe(1);
       });
 
-      it('adds facts to an ended recording and keeps those that it is not given', async () => {
+      it('adds facts to an ended recording and keeps the others', async () => {
         const made = await make('one', { status: 'stopped' });
         const facts = { endedAt: 1800, sizeBytes: 5_000_000_000_000, durationMs: 700 };
         const { durationMs, ...first } = facts;
@@ -376,14 +376,14 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await store.recordings.findActive('demo')).toEqual(running);
       });
 
-      it('answers undefined for what is not there', async () => {
+      it('returns undefined for an unknown one', async () => {
         expect(await store.recordings.find('one')).toBeUndefined();
         expect(await store.recordings.findByEgressId('EG_one')).toBeUndefined();
         expect(await store.recordings.findActive('demo')).toBeUndefined();
       });
     });
 
-    it('tells whether any recording is active or recent', async () => {
+    it('returns whether any recording is active or recent', async () => {
       const { isAnyActiveSince } = store.recordings;
       expect(await isAnyActiveSince(0)).toBe(false);
       await make('over', { createdAt: 1000, status: 'stopped' });
@@ -395,7 +395,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
     describe('list', () => {
       const ids = (rows: readonly Recording[]) => rows.map((row) => row.id);
 
-      it('lists newest first, and by id within a millisecond, byte by byte', async () => {
+      it('lists the newest first, and by id within a millisecond, byte by byte', async () => {
         await make('a', { createdAt: 1000 });
         for (const id of ['_', 'b', 'B', '0', 'é']) await make(id, { createdAt: 2000 });
         await make('c', { createdAt: 3000 });
@@ -440,7 +440,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
     });
 
     describe('transaction', () => {
-      it('keeps what was written when the work succeeds, and answers with its result', async () => {
+      it('keeps all changes when the work succeeds, and returns its result', async () => {
         const result = await store.transaction(async (within) => {
           await within.recordings.claim(newRecording('one', { room: 'a' }), 1000);
           await within.recordings.claim(newRecording('two', { room: 'b' }), 1000);
@@ -450,7 +450,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await store.recordings.list({ limit: 10 })).toHaveLength(2);
       });
 
-      it('undoes everything when the work throws, and throws that on', async () => {
+      it('rolls back everything when the work throws, and rethrows the error', async () => {
         const reason = new Error('no');
         const outcome = store.transaction(async (within) => {
           await within.recordings.claim(newRecording('one'), 1000);
@@ -461,7 +461,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await store.recordings.list({ limit: 10 })).toEqual([]);
       });
 
-      it('undoes the inner transaction alone when the outer one catches', async () => {
+      it('rolls back only the inner transaction when the outer one catches its error', async () => {
         await store.transaction(async (outer) => {
           await outer.recordings.claim(newRecording('one', { room: 'a' }), 1000);
           const inner = outer.transaction(async (within) => {
@@ -497,7 +497,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(rows.map((row) => row.id).sort()).toEqual(['id 0', 'id 1', 'id 2', 'id 3', 'id 4']);
       });
 
-      it('keeps 30 concurrent transactions apart', async () => {
+      it('keeps 30 concurrent transactions separate', async () => {
         const run = (n: number) =>
           store.transaction(async (within) => {
             await within.recordings.claim(newRecording(`a${n}`, { room: `a${n}` }), 1000);
@@ -512,14 +512,14 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(rows.map((row) => row.id).sort()).toEqual(expected.sort());
       });
 
-      it('cannot close the store that it runs on', async () => {
+      it('cannot close its own store', async () => {
         await store.transaction((within) => expect(within.close()).rejects.toThrow('cannot close'));
         await store.ping();
       });
     });
 
     describe('close', () => {
-      it('waits for the work under way, also for that which waits for its turn', async () => {
+      it('waits for running calls, also for those that wait for their turn', async () => {
         const begun = Promise.withResolvers<void>();
         const resume = Promise.withResolvers<void>();
         const order: string[] = [];
@@ -544,7 +544,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         expect(await reopened.recordings.list({ limit: 100 })).toHaveLength(16);
       });
 
-      it('may be called twice, and refuses work afterwards', async () => {
+      it('may be called twice, and rejects calls afterwards', async () => {
         await Promise.all([store.close(), store.close()]);
         await store.close();
         await expectUnavailable(store.ping(), { retryable: true });
@@ -557,7 +557,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
     });
 
     describe('instances', () => {
-      it('see what the others wrote, and what was there before', async () => {
+      it('see the changes of the others, and earlier ones', async () => {
         const made = await make('one');
         const other = await ground.open();
         expect(await other.recordings.find('one')).toEqual(made);
@@ -566,12 +566,12 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       });
     });
 
-    it('answers a ping', async () => {
+    it('responds to a ping', async () => {
       await store.ping();
       await store.transaction((within) => within.ping());
     });
 
-    it.each(['\0', 'wh_\0', '\ud800'])('finds nothing by the made-up id %j', async (id) => {
+    it.each(['\0', 'wh_\0', '\ud800'])('finds nothing for the made-up id %j', async (id) => {
       const { recordings, webhooks, deliveries, transcriptions } = store;
       expect(await recordings.find(id)).toBeUndefined();
       expect(await recordings.findByEgressId(id)).toBeUndefined();
@@ -586,7 +586,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
     });
   });
 
-  it(`opens eight instances at once on an empty ${engine} database`, async () => {
+  it(`opening eight instances at once succeeds on an empty ${engine} database`, async () => {
     const ground = await prepare();
     try {
       const stores = await openMany(ground, 8);

@@ -29,8 +29,8 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
     const openMany = (count: number): Promise<readonly Store[]> =>
       Promise.all(Array.from({ length: count }, () => ground.open()));
 
-    describe('a live one', () => {
-      it('begins active, with nothing known yet', async () => {
+    describe('a live transcription', () => {
+      it('begins active, without further facts', async () => {
         const options = { partialResults: true, captions: true, punctuation: false, profanityFilter: true };
         const started = await transcriptions.startLive(live('tr_1', { speakers: { ada: 'Ada' }, options }));
         const transcription: Transcription = {
@@ -64,14 +64,14 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.listActiveLive()).toEqual([transcription]);
       });
 
-      it('is the only active one of its room: a second start answers it', async () => {
+      it('is the only active one of its room, and a second start returns it', async () => {
         const { transcription } = await transcriptions.startLive(live('tr_1'));
         const second = await transcriptions.startLive(live('tr_2', { language: 'it-IT' }));
         expect(second).toEqual({ transcription, isNew: false });
         expect(await transcriptions.find('tr_2')).toBeUndefined();
       });
 
-      it('is begun by one of 50 concurrent starts over five instances', async () => {
+      it('is started by one of 50 concurrent starts on five instances', async () => {
         const stores = await openMany(5);
         const started = await Promise.all(
           Array.from({ length: 50 }, (_, n) =>
@@ -100,14 +100,14 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.findLatestLive('demo')).toMatchObject({ id: 'tr_2' });
       });
 
-      it('is found by the letter of its room alone', async () => {
+      it('is found by the exact name of its room', async () => {
         await transcriptions.startLive(live('tr_1', { room: 'Caffè \u0000 ☕' }));
         expect(await transcriptions.findActiveLive('Caffè \u0000 ☕')).toMatchObject({ id: 'tr_1' });
         expect(await transcriptions.findActiveLive('caffè \u0000 ☕')).toBeUndefined();
         expect(await transcriptions.findLatestLive('Caffe')).toBeUndefined();
       });
 
-      it('is claimed by one worker until its lease has run out', async () => {
+      it('is claimed by one worker until its lease has expired', async () => {
         await transcriptions.startLive(live('tr_1'));
         const first = await transcriptions.claimLive(claim({ owner: 'a', now: 2000, leaseUntil: 3000 }));
         expect(first).toMatchObject([{ id: 'tr_1', leaseOwner: 'a', leaseUntil: 3000, status: 'active' }]);
@@ -119,7 +119,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         ).toMatchObject([{ id: 'tr_1', leaseOwner: 'b', leaseUntil: 4000, attempts: 1 }]);
       });
 
-      it('is claimed at once when its worker has released it', async () => {
+      it('is claimed at once after its worker has released it', async () => {
         await transcriptions.startLive(live('tr_1'));
         await transcriptions.claimLive(claim({ owner: 'a' }));
         await transcriptions.release('tr_1', 'b');
@@ -136,7 +136,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.claimLive(claim({ owner: 'b' }))).toMatchObject([{ id: 'tr_1' }]);
       });
 
-      it('is taken from a worker whose lease has expired, with all that this worker held', async () => {
+      it('is taken from a worker whose lease has expired, with everything that this worker held', async () => {
         await transcriptions.startLive(live('tr_1'));
         await transcriptions.startLive(live('tr_2', { room: 'two', createdAt: 1001 }));
         await transcriptions.startLive(live('tr_3', { room: 'three', createdAt: 1002 }));
@@ -151,7 +151,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         ]);
       });
 
-      it('counts as lost for good when it was alone with two workers that died', async () => {
+      it('counts as lost for good when it was the only one of two workers that died', async () => {
         await transcriptions.startLive(live('tr_1'));
         await transcriptions.claimLive(claim({ owner: 'a' }));
         await transcriptions.expireLive(3000);
@@ -177,7 +177,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 0 });
       });
 
-      it('has one loss less when its former worker turns out to be alive', async () => {
+      it('has one loss less when its former worker is still alive', async () => {
         await transcriptions.startLive(live('tr_1'));
         await transcriptions.claimLive(claim({ owner: 'a' }));
         await transcriptions.forgiveLoss('tr_1');
@@ -235,7 +235,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         await changesAfter(() => transcriptions.enqueuePost(post('tr_2')));
       });
 
-      it('goes to one of five instances that claim at once, each of them to another', async () => {
+      it('is claimed by one of five concurrent instances, each of which gets another one', async () => {
         for (let n = 0; n < 20; n++) await transcriptions.startLive(live(`tr_${n}`, { room: `room ${n}` }));
         const stores = await openMany(5);
         const claimed = await Promise.all(
@@ -247,7 +247,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(ids.length + rest.length).toBe(20);
       });
 
-      it('is claimed oldest first, no more than asked for', async () => {
+      it('is claimed with the oldest first, up to the limit', async () => {
         for (const [id, createdAt] of [
           ['tr_c', 3000],
           ['tr_a', 1000],
@@ -261,7 +261,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
     });
 
     describe('a lease', () => {
-      it('is prolonged by its owner alone, also after it ran out, until another has it', async () => {
+      it('is prolonged only by its owner, even after it expired, until another worker has it', async () => {
         await transcriptions.startLive(live('tr_1'));
         await transcriptions.claimLive(claim({ owner: 'a', now: 2000, leaseUntil: 3000 }));
         expect(await transcriptions.renew('tr_1', 'b', 9000)).toBe(false);
@@ -295,7 +295,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
       });
     });
 
-    describe('a post-call one', () => {
+    describe('a post-call transcription', () => {
       it('begins queued, due at once', async () => {
         const queued = await transcriptions.enqueuePost(post('tr_1', { speakers: { x: 'Ada' } }));
         expect(queued).toMatchObject({
@@ -316,7 +316,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.find('tr_1')).toEqual(queued.transcription);
       });
 
-      it('is one per recording and language, until it has failed', async () => {
+      it('is unique per recording and language, until it has failed', async () => {
         const first = await transcriptions.enqueuePost(post('tr_1'));
         expect(await transcriptions.enqueuePost(post('tr_2'))).toEqual({ ...first, isNew: false });
         expect((await transcriptions.enqueuePost(post('tr_3', { language: 'it-IT' }))).isNew).toBe(true);
@@ -334,7 +334,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect((await transcriptions.enqueuePost(post('tr_7'))).transcription.id).toBe('tr_6');
       });
 
-      it('is queued by one of 50 concurrent requests over five instances', async () => {
+      it('is queued by one of 50 concurrent requests on five instances', async () => {
         const stores = await openMany(5);
         const queued = await Promise.all(
           Array.from({ length: 50 }, (_, n) =>
@@ -345,7 +345,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.listPost({ limit: 100 })).toHaveLength(1);
       });
 
-      it('is claimed when it is due, and then processing', async () => {
+      it('is claimed when it is due, and is processing then', async () => {
         await transcriptions.enqueuePost(post('tr_1', { createdAt: 1000 }));
         expect(await transcriptions.claimPost(claim({ now: 999 }))).toEqual([]);
         expect(
@@ -356,7 +356,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.claimPost(claim({ now: 1999 }))).toEqual([]);
       });
 
-      it('is taken over when its lease has run out, which counts as a try', async () => {
+      it('is taken over when its lease has expired, which counts as an attempt', async () => {
         await transcriptions.enqueuePost(post('tr_1'));
         await transcriptions.claimPost(claim({ owner: 'a', now: 1000, leaseUntil: 2000 }));
         expect(
@@ -369,7 +369,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.find('tr_1')).toMatchObject({ status: 'processing', progress: 0 });
       });
 
-      it('goes back into the queue when it is released, and the try does not count', async () => {
+      it('is queued again when it is released, and the attempt does not count', async () => {
         await transcriptions.enqueuePost(post('tr_1'));
         await transcriptions.claimPost(claim({ owner: 'a' }));
         await transcriptions.release('tr_1', 'a');
@@ -381,7 +381,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.claimPost(claim({ owner: 'b' }))).toMatchObject([{ attempts: 1 }]);
       });
 
-      it('tells how far it is, which prolongs the lease', async () => {
+      it('stores its progress, which prolongs the lease', async () => {
         await transcriptions.enqueuePost(post('tr_1'));
         await transcriptions.claimPost(claim({ owner: 'a', now: 1000, leaseUntil: 2000 }));
         const halfway = { progress: 0.375, durationMs: 4000, leaseUntil: 5000 };
@@ -391,7 +391,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.find('tr_1')).toMatchObject({ progress: 0.5, durationMs: 4000 });
       });
 
-      it('waits for its next try, keeping what went wrong', async () => {
+      it('waits for its next attempt, with its last error', async () => {
         await transcriptions.enqueuePost(post('tr_1'));
         await transcriptions.claimPost(claim({ owner: 'a' }));
         const again = {
@@ -414,7 +414,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         ]);
       });
 
-      it('ends completed, without the error of an earlier try', async () => {
+      it('ends completed, without the error of an earlier attempt', async () => {
         await transcriptions.enqueuePost(post('tr_1'));
         await transcriptions.claimPost(claim({ owner: 'a' }));
         await transcriptions.recordPostOutcome('tr_1', 'a', { ...failed, status: 'queued', dueAt: 1 });
@@ -432,7 +432,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         });
       });
 
-      it('is no live one, and no live one is listed with it', async () => {
+      it('is not live, and is not listed with live ones', async () => {
         await transcriptions.startLive(live('tr_1'));
         await transcriptions.enqueuePost(post('tr_2'));
         expect((await transcriptions.listPost({ limit: 9 })).map(({ id }) => id)).toEqual(['tr_2']);
@@ -442,7 +442,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.findLatestLive('demo')).toMatchObject({ id: 'tr_1' });
       });
 
-      it('tells when the next of each language can be claimed', async () => {
+      it('has a time for each language when the next can be claimed', async () => {
         await transcriptions.enqueuePost(post('tr_1', { createdAt: 4000 }));
         await transcriptions.enqueuePost(post('tr_2', { recordingId: 'rec_2', createdAt: 1000 }));
         await transcriptions.enqueuePost(post('tr_3', { language: 'it', createdAt: 2500 }));
@@ -460,7 +460,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
       });
     });
 
-    describe('a list', () => {
+    describe('a list of transcriptions', () => {
       const rows = [
         ['tr_a', 1000, 'demo', 1],
         ['tr_b', 2000, 'other', 2],
@@ -475,7 +475,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
       });
       const idsOf = (listed: readonly Transcription[]) => listed.map(({ id }) => id);
 
-      it('is newest first, in pages that go on after a row', async () => {
+      it('has the newest first, in pages that continue after a row', async () => {
         const first = await transcriptions.listPost({ limit: 2 });
         expect(idsOf(first)).toEqual(['tr_d', 'tr_c']);
         expect(idsOf(await transcriptions.listPost({ limit: 9, after: first[1] }))).toEqual(['tr_b', 'tr_a']);
@@ -494,7 +494,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
       });
     });
 
-    it('lists those that ended before an instant, the oldest end first', async () => {
+    it('lists transcriptions that ended before an instant, the oldest end first', async () => {
       for (const [id, endedAt] of [
         ['tr_b', 3000],
         ['tr_a', 2000],
@@ -518,7 +518,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.updateSpeakers('tr_2', {})).toBeUndefined();
       });
 
-      it('are all there after 20 changes at once', async () => {
+      it('are complete after 20 concurrent changes', async () => {
         await transcriptions.startLive(live('tr_1'));
         const stores = await openMany(4);
         await Promise.all(
@@ -536,7 +536,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         await transcriptions.claimLive(claim({ owner: 'a', leaseUntil: 3000 }));
       });
 
-      it('come back by their start, then id, as they were stored', async () => {
+      it('are listed by their start, then id, as they were stored', async () => {
         const given = [
           segment('seg_2', { startedAt: 2000, confidence: 0.625, name: 'Ada', identity: 'ada' }),
           segment('seg_3', { startedAt: 1000 }),
@@ -552,7 +552,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.countSegments('tr_2')).toBe(0);
       });
 
-      it('keep the words with their times, where there are any', async () => {
+      it('keep the words with their times, if there are any', async () => {
         const words = [
           { text: 'Good', startedAt: 1000, endedAt: 1200, confidence: 0.5 },
           { text: 'morning\ud800.', startedAt: 1200, endedAt: 1700, confidence: null },
@@ -564,7 +564,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect((await transcriptions.listStored('tr_1', { after: 0 })).segments).toEqual([timed, plain]);
       });
 
-      it('are counted by participant, and those of little confidence among them', async () => {
+      it('are counted by participant, including those of low confidence', async () => {
         const confidences = [null, 0.1, 0.36, 0.37, 1];
         const given = confidences.map((confidence, n) =>
           segment(`seg_${n}`, { identity: n === 4 ? 'bob' : 'ada', confidence }),
@@ -577,7 +577,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.listQualities('tr_2')).toEqual([]);
       });
 
-      it('are stored once, also when they come twice', async () => {
+      it('are stored once, even when they are sent twice', async () => {
         const given = Array.from({ length: 250 }, (_, n) => segment(`seg_${n}`));
         await transcriptions.addSegments('tr_1', 'a', given.slice(0, 150));
         expect(await transcriptions.addSegments('tr_1', 'a', given)).toBe(true);
@@ -594,7 +594,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(listed.map(({ id }) => id)).toEqual(ids);
       });
 
-      it('are listed as they were stored after a position, and readers are told of them', async () => {
+      it('are listed in the order of storing after a position, and readers are notified of them', async () => {
         let notices = 0;
         const unsubscribe = store.changes.subscribe('segments', () => {
           notices += 1;
@@ -621,7 +621,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         unsubscribe();
       });
 
-      it('are refused from anyone but the owner of the lease', async () => {
+      it('are refused from everyone except the owner of the lease', async () => {
         expect(await transcriptions.addSegments('tr_1', 'b', [segment('seg_1')])).toBe(false);
         expect(await transcriptions.addSegments('tr_2', 'a', [segment('seg_1')])).toBe(false);
         await transcriptions.expireLive(3000);
@@ -638,7 +638,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.countSegments('tr_1')).toBe(1);
       });
 
-      it('of a stop that comes at the same time are counted or refused, never lost', async () => {
+      it('are counted or refused during a concurrent stop, never lost', async () => {
         const other = await ground.open();
         const adding = Array.from({ length: 20 }, (_, n) =>
           transcriptions.addSegments('tr_1', 'a', [segment(`seg_${n}`)]),
@@ -652,7 +652,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.countSegments('tr_1')).toBe(taken);
       });
 
-      it('of a try that was given up are dropped by the next worker', async () => {
+      it('of an abandoned attempt are dropped by the next worker', async () => {
         await transcriptions.enqueuePost(post('tr_2'));
         await transcriptions.claimPost(claim({ owner: 'a', leaseUntil: 3000 }));
         await transcriptions.addSegments('tr_2', 'a', [segment('seg_1')]);
@@ -680,7 +680,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.find('tr_1')).toBeDefined();
       });
 
-      it('go with their transcription, and no others do', async () => {
+      it('are deleted with their transcription, and no others are', async () => {
         await transcriptions.addSegments('tr_1', 'a', [segment('seg_1')]);
         await transcriptions.startLive(live('tr_2', { room: 'other' }));
         await transcriptions.claimLive(claim({ owner: 'b' }));
@@ -704,7 +704,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         [1999, true],
         [2000, false],
         [2001, false],
-      ])('whose beat lasts until 2000 is alive at %i: %s', async (now, isAlive) => {
+      ])('whose heartbeat lasts until 2000 is alive at %i: %s', async (now, isAlive) => {
         await transcriptions.beat(english);
         const { kind, languages, failedModels } = english;
         expect(await transcriptions.listAlive(now)).toEqual(
@@ -712,7 +712,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         );
       });
 
-      it('is alive as long as it beats, with what it said last', async () => {
+      it('is alive while it sends heartbeats, with the last reported state', async () => {
         await transcriptions.beat(english);
         const later = { kind: 'stt-live', languages: ['de'], failedModels: [] } as const;
         await transcriptions.beat({ ...later, workerId: 'a', aliveUntil: 5000 });

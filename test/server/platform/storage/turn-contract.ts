@@ -31,7 +31,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
     const listed = async (stoppedAfter = 0) =>
       (await turns.listListened(stoppedAfter)).map(({ recordingId }) => recordingId);
 
-    it('are wanted of running recordings, the oldest first', async () => {
+    it('are needed of running recordings, the oldest first', async () => {
       await record('two', 1_200, 1);
       await record('one', 1_000);
       expect(await turns.listListened(0)).toEqual([
@@ -42,7 +42,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       expect((await turns.listListened(0))[1]).toMatchObject({ owner: 'a', leaseUntil: 3_000 });
     });
 
-    it('are wanted for a while after the stop from the worker that listens, until the recording has ended', async () => {
+    it('are needed for a while after the stop from the worker that listens, until the recording has ended', async () => {
       await record('one');
       await record('two');
       await claim('one', 'a');
@@ -54,7 +54,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       expect(await listed(4_999)).toEqual([]);
     });
 
-    it('are listened to by one worker at a time, until its lease has expired or is released', async () => {
+    it('are recorded by one worker at a time, until its lease has expired or is released', async () => {
       await record('one');
       expect(await claim('one', 'a', 2_000)).toBe(true);
       expect(await claim('one', 'b', 2_999)).toBe(false);
@@ -70,7 +70,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       expect(await claim('one', 'a', 4_500)).toBe(true);
     });
 
-    it('are listened to by one of 20 workers that claim at once over five instances', async () => {
+    it('are recorded by one of 20 concurrent workers on five instances', async () => {
       await record('one');
       const stores = await Promise.all(Array.from({ length: 5 }, () => ground.open()));
       const claimed = await Promise.all(
@@ -83,14 +83,14 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       expect(claimed.filter(Boolean)).toHaveLength(1);
     });
 
-    it('are not listened to once the recording has ended, or is unknown', async () => {
+    it('are not recorded after the recording has ended, or when it is unknown', async () => {
       await record('one');
       await end('one', 2_000);
       expect(await claim('one', 'a')).toBe(false);
       expect(await claim('unknown', 'a')).toBe(false);
     });
 
-    it('are stored by the worker that listens, once each, and are listed by their start', async () => {
+    it('are stored by the listening worker, once each, and are listed by their start', async () => {
       await record('one');
       await claim('one', 'a');
       const [first, second] = [turn('ada', 10), turn('bob', 5, { name: null })];
@@ -102,7 +102,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       expect(await turns.listTurns('two')).toEqual([]);
     });
 
-    it('have names without the characters that a database refuses', async () => {
+    it('have names without the characters that a database rejects', async () => {
       await record('one');
       await claim('one', 'a');
       await turns.addTurns('one', 'a', [turn('a\u0000da', 1, { name: 'A\u0000da' })]);
@@ -111,7 +111,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       ]);
     });
 
-    it('are many in one go', async () => {
+    it('can be stored in large numbers at once', async () => {
       await record('one');
       await claim('one', 'a');
       const many = Array.from({ length: 350 }, (_, index) => turn('ada', index));
@@ -119,7 +119,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       expect(await turns.listTurns('one')).toEqual(many);
     });
 
-    describe('with sound', () => {
+    describe('with audio', () => {
       const part = (index: number) => ({ keyId: 'key', part: index, sealed: `sealed ${index}` });
       const heard = (identity: string, startedAt: number) => ({
         ...turn(identity, startedAt),
@@ -148,7 +148,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
         await turns.addTurns('one', 'a', [heard('ada', 10), heard('bob', 20), turn('eve', 30)]);
       });
 
-      it('have the sound with them, in parts', async () => {
+      it('are stored with their audio, in parts', async () => {
         await turns.addTurns('one', 'a', [heard('ada', 10)]);
         expect(await turns.listSounds('one')).toEqual([
           { trackId: 'TR_ada', startedAt: 10, keyId: 'key' },
@@ -159,7 +159,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
         expect(await turns.listTurns('one')).toHaveLength(3);
       });
 
-      it('lose the sound once the recording is transcribed, and no other transcription of it waits', async () => {
+      it('lose the audio after the recording is transcribed, when no other transcription of it waits', async () => {
         const purge = () => turns.purgeSounds({ before: 0, limit: 100 });
         await transcribe('tr_1', 'en');
         await transcribe('tr_2', 'it');
@@ -173,13 +173,13 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
         expect(await turns.listTurns('one')).toHaveLength(3);
       });
 
-      it('lose the sound when it is too old', async () => {
+      it('lose the audio when it is too old', async () => {
         expect(await turns.purgeSounds({ before: 20, limit: 100 })).toBe(2);
         expect(await read('ada', 10)).toEqual([]);
         expect(await read('bob', 20)).toEqual(['sealed 0', 'sealed 1']);
       });
 
-      it('lose the sound with the recording, not before it has ended', async () => {
+      it('lose the audio with the recording, not before it has ended', async () => {
         const many = Array.from({ length: 120 }, (_, index) => heard('ada', 100 + index));
         await turns.addTurns('one', 'a', many);
         expect(await store.recordings.delete('one')).toBe(false);
@@ -191,7 +191,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       });
     });
 
-    it('are deleted with their recording, whose worker can add none afterwards', async () => {
+    it('are deleted with their recording, to which the worker can add none afterwards', async () => {
       await record('one');
       await claim('one', 'a');
       await turns.addTurns('one', 'a', [turn('ada', 1)]);

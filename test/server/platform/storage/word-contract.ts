@@ -35,7 +35,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
     const found = async (text: string, filter: Partial<WordQuery> = {}) =>
       (await search(text, filter)).map((hit) => hit.segment.id);
 
-    it('are found with their segment, transcription and place in the text', async () => {
+    it('are found with their segment, transcription and position in the text', async () => {
       const id = await say('demo', ['The meeting will start at nine.', 'Nobody came.']);
       const [hit, ...others] = await search('meeting');
       expect(others).toEqual([]);
@@ -54,7 +54,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       }
     });
 
-    it('are found where a segment has all of them, in any order', async () => {
+    it('are found in segments that have all of them, in any order', async () => {
       await say('demo', ['Budget for the new office', 'The budget', 'An office']);
       expect(await found('office budget')).toEqual(['demo-0']);
       expect(await found('office budget holiday')).toEqual([]);
@@ -87,7 +87,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
     });
 
-    it('are found by the rules of their own language alone', async () => {
+    it('are found only by the rules of their own language', async () => {
       await say('one', ['We parliamo about fatture.'], { language: 'en' });
       await say('two', ['fatture'], { language: 'xx' });
       expect(await found('parlato')).toEqual([]);
@@ -95,7 +95,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       expect(await found('fatture')).toEqual(['two-0', 'one-0']);
     });
 
-    it('of another form are forgotten too', async () => {
+    it('are deleted in their other forms too', async () => {
       await say('one', ['Ne parliamo.'], { language: 'it', identity: 'ada' });
       expect(await found('parlato')).toEqual(['one-0']);
       await words.forget({ identity: 'ada', room: 'one' }, 5);
@@ -133,7 +133,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       expect(await found('meeting')).toEqual(['demo-0']);
     });
 
-    it('of a text with the marks of highlights are found, and the text is whole', async () => {
+    it('are found in a text with the marks of highlights, which is returned in one piece', async () => {
       await say('demo', ['A meeting \u{E000}here']);
       expect((await search('meeting'))[0]?.pieces.join('')).toBe('A meeting \u{E000}here');
     });
@@ -148,7 +148,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       expect(await found('coffee', { egressId: 'EG_1' })).toEqual([]);
     });
 
-    it('come in pages, those that were stored last first, without a hit twice', async () => {
+    it('are listed in pages, the latest stored first, without a duplicate', async () => {
       const texts = Array.from({ length: 7 }, (_, index) => `coffee ${index}`);
       await say('demo', texts);
       const pages: string[][] = [];
@@ -166,7 +166,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       });
     });
 
-    it('of a transcription that is deleted are not found any more, nor those of an earlier attempt', async () => {
+    it('are not found after their transcription or an earlier attempt was deleted', async () => {
       const id = await say('demo', ['coffee']);
       await say('other', ['coffee']);
       await store.transcriptions.clearSegments('tr_other', 'a');
@@ -175,7 +175,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       expect(await found('coffee')).toEqual([]);
     });
 
-    it('of a transaction that fails are not found', async () => {
+    it('are not found after the transaction failed', async () => {
       await say('demo', ['coffee']);
       const failing = store.transaction(async (within) => {
         await within.transcriptions.addSegments('tr_demo', 'a', [segment('late', { text: 'late coffee' })]);
@@ -191,7 +191,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       const texts = async (id: string) =>
         (await store.transcriptions.listSegments(id)).map((stored) => stored.text);
 
-      it('are forgotten in a room, in parts, from transcript, interim results and search', async () => {
+      it('are deleted in a room, in parts, from transcript, interim results and search', async () => {
         const id = await say('one', ['coffee', 'tea', 'milk'], { identity: 'ada' });
         const bea = segment('bea', { text: 'coffee too', identity: 'bea' });
         const interims = [
@@ -209,7 +209,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
         expect(await found('coffee')).toEqual(['two-0', 'bea']);
       });
 
-      it('are forgotten in every room, and are not those of nobody', async () => {
+      it('are deleted in every room, without those of unknown speakers', async () => {
         await say('one', ['coffee'], { identity: 'ada' });
         await say('two', ['coffee'], { identity: 'ada' });
         await say('three', ['coffee']);
@@ -218,11 +218,11 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
         expect(await found('coffee')).toEqual(['three-0']);
       });
 
-      it('are not there for a name that no database can hold', async () => {
+      it('are not found for a name that no database can store', async () => {
         expect(await words.forget({ identity: '\0\uD800', room: '\0' }, 9)).toEqual([]);
       });
 
-      it('are forgotten with the turns and their sound in recordings of the room, or of every room', async () => {
+      it('are deleted with the turns and their audio in recordings of the room, or of every room', async () => {
         const sound = [{ keyId: 'key', part: 0, sealed: 'sealed' }];
         for (const room of ['one', 'two']) {
           const recording = { id: `rec ${room}`, room, filepath: `${room}.mp4`, bucket: null };
@@ -248,7 +248,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
         expect(await left('two')).toEqual({ turns: ['bea'], sounds: ['TR_bea'] });
       });
 
-      it('are stored further by what runs, and stay in recordings', async () => {
+      it('are stored again by running transcriptions, and stay in recordings', async () => {
         await say('one', ['coffee'], { identity: 'ada' });
         expect(await words.countRemains(ada)).toEqual({ running: 1, recordings: 0 });
         const recording = { id: 'rec', room: 'one', filepath: 'one.mp4', bucket: null };
@@ -267,7 +267,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       });
     });
 
-    it('that are likely to be said are kept by room, and replaced', async () => {
+    it('in the vocabulary of a room are stored by room, and replaced', async () => {
       const { vocabularies } = store;
       expect(await vocabularies.find('demo')).toEqual([]);
       await vocabularies.save('demo', ['Ada', 'a "quoted" one', 'a\u0000b']);
@@ -285,7 +285,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       expect(await vocabularies.find('other')).toEqual(['Bea']);
     });
 
-    it('know whether their transcription has tracks', async () => {
+    it('are returned with whether their transcription has tracks', async () => {
       await say('demo', ['coffee'], { trackId: 'TR_1', identity: 'ada' });
       expect((await search('coffee'))[0]?.hasTracks).toBe(true);
     });

@@ -64,7 +64,7 @@ async function postMediaEvent(traceId: string, event: Readonly<Record<string, un
 }
 
 describe('a trace', () => {
-  it('goes on from the caller through the media server', async () => {
+  it('continues from the caller through the media server', async () => {
     const traceId = newTraceId();
     const body = { name: `traced-${randomUUID()}` };
     await service.call('POST', '/v1/rooms', { body, headers: headerOf(traceId) });
@@ -92,7 +92,7 @@ describe('a trace', () => {
     });
   });
 
-  it('goes on from a request through the database and the delivery to the receiver', async () => {
+  it('continues from a request through the database and the delivery to the receiver', async () => {
     const traceId = newTraceId();
     const name = `traced-${randomUUID()}`;
     const event = { event: 'room_finished', id: `EV_${name}`, room: { sid: `RM_${name}`, name } };
@@ -115,7 +115,7 @@ describe('a trace', () => {
     expect(received?.headers.traceparent).toBe(`00-${traceId}-${delivery.spanId}-01`);
   });
 
-  it('is each one its own, though the events share a commit', async () => {
+  it('is separate for each event, though the events share a commit', async () => {
     const rooms = Array.from({ length: 8 }, () => ({
       traceId: newTraceId(),
       name: `traced-${randomUUID()}`,
@@ -135,7 +135,7 @@ describe('a trace', () => {
     }
   });
 
-  it('begins with a request that brings none, and is in its line of the log', async () => {
+  it("begins with a request that has none, and is in the request's log line", async () => {
     const { headers } = await service.call('GET', '/v1/webhooks');
     const line = () => service.logLines.find(({ fields }) => fields.requestId === headers['x-request-id']);
     await expect.poll(line).toBeDefined();
@@ -153,7 +153,7 @@ describe('a trace', () => {
     expect(collector.exports.map((each) => String(each.body)).join()).not.toMatch(/secret-|rossi/i);
   });
 
-  it('is not sent where the caller has decided against it, and still passed on', async () => {
+  it('is not sent when the caller has decided against it, but still passed on', async () => {
     const traceId = newTraceId();
     const name = `unsampled-${randomUUID()}`;
     const { body, headers } = mediaWebhook(
@@ -174,7 +174,7 @@ describe('a trace', () => {
     expect(collector.spans().some((span) => span.traceId === traceId)).toBe(false);
   });
 
-  it('has none of probes', async () => {
+  it('does not include probes', async () => {
     const traceId = newTraceId();
     await fetch(`${service.url}/v1/health`, { headers: headerOf(traceId) });
     const later = newTraceId();
@@ -185,7 +185,7 @@ describe('a trace', () => {
 });
 
 describe('traces', () => {
-  it('are sent as protobuf by default, compressed if that is set, and to the end at a close', async () => {
+  it('are sent as protobuf by default, compressed on request, and completely at shutdown', async () => {
     const other = await startCollector();
     onTestFinished(() => other.close());
     const traced = await startTestService({
@@ -198,7 +198,7 @@ describe('traces', () => {
     ]);
   });
 
-  it('hold up nothing while the collector is away, which one line of the log says', async () => {
+  it('delay nothing while the collector does not respond, which one log line reports', async () => {
     const other = await startCollector();
     await other.close();
     const traced = await startTestService({

@@ -48,7 +48,7 @@ async function put(key: string, content: string): Promise<void> {
 }
 
 describe('an object of a bucket', () => {
-  it('is found, signed, and deleted; a missing one is no failure', async () => {
+  it('is found, signed, and deleted, and a missing one is no error', async () => {
     const files = filesOf(storageOf());
     await put('demo/one.mp4', 'frames');
     expect(await files.find(at('demo/one.mp4'))).toEqual({ sizeBytes: 6, modifiedAt: expect.any(Number) });
@@ -76,7 +76,7 @@ describe('an object of a bucket', () => {
     expect(existsSync(join(s3.bucketFolder, key))).toBe(false);
   });
 
-  it('is signed for no longer than was asked', async () => {
+  it('is signed for no longer than requested', async () => {
     await put('demo/two.mp4', 'frames');
     const statusOfUrlMadeAgo = async (ms: number) => {
       const clock = { ...systemClock, now: () => Date.now() - ms };
@@ -86,7 +86,7 @@ describe('an object of a bucket', () => {
     expect(await statusOfUrlMadeAgo(62_000)).toBe(403);
   });
 
-  it('cannot be read as another one by its URL', async () => {
+  it('is distinct from any other in its URL', async () => {
     await put('demo/three.mp4', 'frames');
     await put('demo/four.mp4', 'secret');
     const url = `${await filesOf(storageOf()).signedUrl(at('demo/three.mp4'), 60)}`;
@@ -116,7 +116,7 @@ describe('an object of a bucket', () => {
 });
 
 describe('a bucket in the host name', () => {
-  it('is understood by an S3 server that is addressed so', async () => {
+  it('is supported by an S3 server with such addresses', async () => {
     const domain = 's3.test';
     const other = await startS3({ virtualDomain: domain });
     try {
@@ -149,7 +149,7 @@ function getFrom(host: string, url: URL): Promise<readonly [status: number | und
   });
 }
 
-describe('what an object storage refuses', () => {
+describe('an error of an object storage', () => {
   const WRONG = 'recording-storage-error';
   const DOWN = 'storage-unavailable';
 
@@ -175,16 +175,16 @@ describe('what an object storage refuses', () => {
     }
   }
 
-  it('for its access key names S3_ACCESS_KEY', () =>
+  it('for a wrong access key names S3_ACCESS_KEY', () =>
     expectFault(storageOf({ accessKey: 'unknown' }), WRONG, /S3_ACCESS_KEY/));
-  it('for its secret names S3_SECRET_KEY', () =>
+  it('for a wrong secret names S3_SECRET_KEY', () =>
     expectFault(storageOf({ secretKey: 'wrong' }), WRONG, /S3_SECRET_KEY/));
-  it('for its region names S3_REGION', () =>
+  it('for a wrong region names S3_REGION', () =>
     expectFault(storageOf({ region: 'eu-north-1' }), WRONG, /S3_REGION|S3_SECRET_KEY/));
-  it('for a bucket that is not there names S3_BUCKET', () =>
+  it('for a missing bucket names S3_BUCKET', () =>
     expectFault(storageOf(), WRONG, /no bucket "nowhere".*S3_BUCKET/, { bucket: 'nowhere' }));
-  it('because there is none configured says so', () => expectFault(undefined, WRONG, /S3_BUCKET/));
-  it('for a clock that is off names the clock', async () => {
+  it('for a missing configuration says so', () => expectFault(undefined, WRONG, /S3_BUCKET/));
+  it('for a wrong clock names the clock', async () => {
     const clock = { ...systemClock, now: () => Date.now() - 3_600_000 };
     await expect(filesOf(storageOf(), clock).find(at('x.mp4'))).rejects.toMatchObject({
       code: WRONG,
@@ -192,12 +192,12 @@ describe('what an object storage refuses', () => {
     });
   });
 
-  it('because it is down is to be tried again', async () =>
+  it('is retryable when the storage is down', async () =>
     expectFault(storageOf({ endpoint: `http://127.0.0.1:${await freePort()}` }), DOWN, /does not answer/));
-  it('because its name is unknown is to be tried again', () =>
+  it('is retryable when the host name is unknown', () =>
     expectFault(storageOf({ endpoint: 'http://s3.invalid' }), DOWN, /does not answer/));
 
-  describe('at an address where something else is', () => {
+  describe('for an address with another service', () => {
     let close: (() => void) | undefined;
     afterEach(() => close?.());
     async function serve(handle: Parameters<typeof createServer>[1]): Promise<ObjectStorage> {
@@ -210,26 +210,26 @@ describe('what an object storage refuses', () => {
       return storageOf({ endpoint: `http://127.0.0.1:${portOf(server)}` });
     }
 
-    it('that never answers, within the patience', async () => {
+    it('is reported within the timeout when that never responds', async () => {
       await expectFault(await serve(() => {}), DOWN, /does not answer/, { timeoutMs: 500 });
     });
-    it('that answers pages, by its endpoint', async () => {
+    it('names the endpoint when that returns pages', async () => {
       const storage = await serve((_request, response) => response.writeHead(404).end('<h1>Not here</h1>'));
       await expectFault(storage, WRONG, /404.*S3_ENDPOINT/);
     });
-    it('that redirects, without following it', async () => {
+    it('is reported when that redirects, which is not followed', async () => {
       const storage = await serve((_request, response) =>
         response.writeHead(307, { location: 'http://169.254.169.254/' }).end(),
       );
       await expectFault(storage, WRONG, /307/);
     });
-    it('that asks to slow down, to be tried again', async () => {
+    it('is retryable when that asks to slow down', async () => {
       const storage = await serve((_request, response) =>
         response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>'),
       );
       await expectFault(storage, DOWN, /does not answer/);
     });
-    it('that drips an endless error, within the patience and in little memory', async () => {
+    it('is reported within the timeout and in little memory when that sends an endless error', async () => {
       const storage = await serve((_request, response) => {
         response.writeHead(500);
         const timer = setInterval(() => response.write('x'.repeat(1000)), 5);
@@ -240,7 +240,7 @@ describe('what an object storage refuses', () => {
   });
 });
 
-describe('the service whose bucket goes away', () => {
+describe('a service whose bucket becomes unavailable', () => {
   let network: Network;
   let stage: Stage;
   beforeAll(async () => {
@@ -259,7 +259,7 @@ describe('the service whose bucket goes away', () => {
     return { status: answer.status, code: type.split(':').at(-1), detail };
   };
 
-  it('deletes nothing by half, and all of it when the bucket is back', async () => {
+  it('deletes nothing partially, and everything when the bucket is back', async () => {
     const recording = await stage.recordWhole();
     await network.cut();
     expect(await problem('GET', recording, '/download')).toMatchObject({
@@ -297,7 +297,7 @@ describe('the service whose bucket goes away', () => {
 });
 
 describe('a service with the wrong keys of its bucket', () => {
-  it('says which setting is wrong, and keeps the record', async () => {
+  it('names the wrong setting, and keeps the record', async () => {
     const stage = await startStage({ environment: { ...bucketSettings(s3), S3_SECRET_KEY: 'wrong' } });
     try {
       // It ends as failed, as the recorder has the same keys; that there is no file is not known.

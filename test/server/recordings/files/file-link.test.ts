@@ -20,7 +20,7 @@ function linkOf(path: string) {
 }
 
 describe('a link to a file', () => {
-  it('is good until the second at which it expires', () => {
+  it('is valid until the second at which it expires', () => {
     const clock = new ManualClock(NOW);
     const deps = { clock, linkKeys: deriveLinkKeys([older]) };
     const link = linkOf(signFileLink(deps, 'rec_1', 60));
@@ -30,7 +30,7 @@ describe('a link to a file', () => {
     expect(() => checkFileLink(deps, link)).toThrow(/expired at 2026-01-01T00:01:00.000Z/);
   });
 
-  it('says nothing of its expiry to who has changed it', () => {
+  it('reveals nothing about its expiry when it was changed', () => {
     const clock = new ManualClock(NOW);
     const deps = { clock, linkKeys: deriveLinkKeys([older]) };
     const link = linkOf(signFileLink(deps, 'rec_1', 60));
@@ -38,7 +38,7 @@ describe('a link to a file', () => {
     expect(() => checkFileLink(deps, { ...link, id: 'rec_2' })).toThrow(/signature/);
   });
 
-  it('stays good when keys are rotated, until its key is dropped', () => {
+  it('stays valid when keys are rotated, until its key is dropped', () => {
     const clock = new ManualClock(NOW);
     const link = linkOf(signFileLink({ clock, linkKeys: deriveLinkKeys([older]) }, 'rec_1', 60));
     const check = (linkKeys: readonly [Buffer, ...Buffer[]]) => checkFileLink({ clock, linkKeys }, link);

@@ -56,7 +56,7 @@ describe('a range of a local file', () => {
   });
 
   it.each(['bytes=200000-', 'bytes=200000-200001', 'bytes=999999999999999999999-', 'bytes=-0'])(
-    '%s is 416, and says how long the file is',
+    '%s is 416, with the length of the file',
     async (range) => {
       const answer = await stage.fetch(url, { headers: { range } });
       expect(answer.headers.get('content-range')).toBe('bytes */200000');
@@ -65,7 +65,7 @@ describe('a range of a local file', () => {
   );
 
   it.each(['bytes=5-4', 'bytes=-', 'bytes=a-b', 'bytes=0-1,5-6', 'lines=1-2', 'bytes', 'bytes=1-2-3'])(
-    '%s counts as none',
+    '%s is ignored',
     async (range) => {
       const answer = await stage.fetch(url, { headers: { range } });
       expect(answer.status).toBe(200);
@@ -81,7 +81,7 @@ describe('a range of a local file', () => {
     expect([whole.status, whole.headers.get('content-length'), await whole.text()]).toEqual([200, '0', '']);
   });
 
-  it('is of the version that the caller has, or the whole', async () => {
+  it('is sent for the version that the caller has, else the whole file', async () => {
     const first = await stage.fetch(url, { method: 'HEAD' });
     const etag = first.headers.get('etag') ?? '';
     const date = first.headers.get('last-modified') ?? '';
@@ -99,7 +99,7 @@ describe('a range of a local file', () => {
 });
 
 describe('a local file', () => {
-  it('says what it is, and that ranges are served', async () => {
+  it('has its type, and accepts ranges', async () => {
     const answer = await stage.fetch(url);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'video/mp4',
@@ -122,7 +122,7 @@ describe('a local file', () => {
     expect([part.status, part.headers.get('content-length')]).toEqual([206, '10']);
   });
 
-  it('is not sent to who has it', async () => {
+  it('is not sent to a caller that has the current version', async () => {
     const head = await stage.fetch(url, { method: 'HEAD' });
     const etag = head.headers.get('etag') ?? '';
     const date = head.headers.get('last-modified') ?? '';
@@ -138,7 +138,7 @@ describe('a local file', () => {
     expect(await statusWith({ 'if-modified-since': new Date(0).toUTCString() })).toBe(200);
   });
 
-  it('is sent only as the version that is asked for', async () => {
+  it('is sent only in the requested version', async () => {
     const head = await stage.fetch(url, { method: 'HEAD' });
     const etag = head.headers.get('etag') ?? '';
     const modifiedAt = Date.parse(head.headers.get('last-modified') ?? '');
@@ -188,7 +188,7 @@ describe('a local file', () => {
     await reader?.cancel();
   }, 60_000);
 
-  it('that becomes shorter while it is read breaks the answer off, rather than hang', async () => {
+  it('that becomes shorter during a read ends the response, and does not hang', async () => {
     const size = 64 * 1024 * 1024;
     const file = await open(path, 'r+');
     await file.truncate(size);
@@ -203,7 +203,7 @@ describe('a local file', () => {
     await expect(rest()).rejects.toThrow();
   });
 
-  it('is closed when its reader goes away', async () => {
+  it('is closed when its reader disconnects', async () => {
     const openFiles = (): number =>
       execFileSync('ls', ['-l', `/proc/${process.pid}/fd`], { encoding: 'utf8' })
         .split('\n')
@@ -246,7 +246,7 @@ describe('a path that leads out of the folder', () => {
     await rm(outside, { recursive: true });
   }
 
-  it('by a link in place of the file is refused, and deleting deletes the link only', async () => {
+  it('by a link in place of the file is rejected, and deleting deletes only the link', async () => {
     await unlink(path);
     await symlink(join(outside, 'secret.mp4'), path);
     const answer = await stage.fetch(url);
@@ -258,7 +258,7 @@ describe('a path that leads out of the folder', () => {
     await rm(outside, { recursive: true });
   });
 
-  it('by a folder that became a link is refused, for reading and for deleting', async () => {
+  it('by a folder that became a link is rejected, for reading and for deleting', async () => {
     const name = path.split('/').at(-1) ?? '';
     await rename(join(outside, 'secret.mp4'), join(outside, name));
     await rm(dirname(path), { recursive: true });
@@ -269,14 +269,14 @@ describe('a path that leads out of the folder', () => {
     await expectRefused();
   });
 
-  it('by a link to another recording is refused too: a recording is a file', async () => {
+  it('by a link to another recording is rejected too, because a recording is a file', async () => {
     await link(path, join(stage.recordingDir, `other-${randomBytes(4).toString('hex')}.mp4`));
     await rename(path, `${path}.real`);
     await symlink(`${path}.real`, path);
     await expectRefused();
   });
 
-  it.each(['folder', 'fifo'])('by a %s in place of the file is refused at once', async (kind) => {
+  it.each(['folder', 'fifo'])('by a %s in place of the file is rejected at once', async (kind) => {
     await unlink(path);
     if (kind === 'folder') await mkdir(path);
     else execFileSync('mkfifo', [path]);
@@ -285,8 +285,8 @@ describe('a path that leads out of the folder', () => {
   });
 });
 
-describe('a folder that is not there', () => {
-  it('is not missed by a recording that never had a file', async () => {
+describe('a missing folder of recordings', () => {
+  it('does not matter for a recording that never had a file', async () => {
     await rename(stage.recordingDir, `${stage.recordingDir}.away`);
     try {
       const room = `empty-${randomBytes(6).toString('hex')}`;
@@ -305,7 +305,7 @@ describe('a folder that is not there', () => {
     }
   });
 
-  it('is a fault of the settings, and no reason to forget a recording', async () => {
+  it('is an error of the settings, and no reason to delete a recording', async () => {
     await rename(stage.recordingDir, `${stage.recordingDir}.away`);
     try {
       for (const [method, path] of [
@@ -346,7 +346,7 @@ describe('a link to a local file', () => {
     return other;
   };
 
-  it('is good for a day, for ranges and HEAD too', async () => {
+  it('is valid for a day, for ranges and HEAD too', async () => {
     expect(fileUrl.origin).toBe(stage.service.url);
     const expiresAt = Number(fileUrl.searchParams.get('expires')) * 1000;
     const aDayAfter = (instant: number): number => instant + 86_400_000;
@@ -361,7 +361,7 @@ describe('a link to a local file', () => {
     expect((await fetch(fileUrl, { method: 'HEAD' })).headers.get('content-length')).toBe('200000');
   });
 
-  it('changed in anything is refused', async () => {
+  it('is rejected after any change', async () => {
     const expires = Number(fileUrl.searchParams.get('expires'));
     const signature = fileUrl.searchParams.get('signature') ?? '';
     const other = new URL(fileUrl);
@@ -388,7 +388,7 @@ describe('a link to a local file', () => {
     }
   });
 
-  it('leaves neither its signature nor its expiry in the log', async () => {
+  it('has neither its signature nor its expiry in the log', async () => {
     await (await fetch(fileUrl)).bytes();
     await fetch(changed('expires', '1'));
     const log = JSON.stringify(stage.service.logLines);
@@ -396,20 +396,20 @@ describe('a link to a local file', () => {
     for (const name of ['signature', 'expires']) expect(log).not.toContain(fileUrl.searchParams.get(name));
   });
 
-  it('to a recording that was deleted leads to nothing', async () => {
+  it('is 404 when its recording was deleted', async () => {
     await stage.fetch(url.replace('/download', ''), { method: 'DELETE' });
     expect(await problem(await fetch(fileUrl))).toMatchObject({ status: 404, code: 'recording-not-found' });
   });
 });
 
-describe('a download that is asked for in hostile ways', () => {
+describe('a download by a hostile request', () => {
   it.each([
     '/v1/recordings/..%2f..%2fetc%2fpasswd/download',
     '/v1/recordings/%2e%2e/download',
     '/v1/recordings/rec_x%00/download',
     '/v1/recordings/EG_%ff/download',
     '/v1/recordings/../../etc/passwd',
-  ])('%s is a problem', async (raw) => {
+  ])('causes a problem: %s', async (raw) => {
     // By a socket of its own: clients tidy paths up.
     const { hostname, port } = new URL(stage.service.url);
     const { createHash, createHmac } = await import('node:crypto');

@@ -47,13 +47,13 @@ async function read(file: Buffer) {
 }
 
 describe('the duration of an MP4 file', () => {
-  it('is read where the header stands before the media', async () => {
+  it('is read when the header precedes the media', async () => {
     const { durationMs, parts } = await read(silentMp4(61_234));
     expect(durationMs).toBe(61_234);
     expect(parts).toHaveLength(1);
   });
 
-  it('is read where the header stands behind the media, which is not read', async () => {
+  it('is read when the header follows the media, which is not read', async () => {
     const file = Buffer.concat([
       FTYP,
       box('free'),
@@ -101,13 +101,13 @@ describe('the duration of an MP4 file', () => {
       Buffer.concat([FTYP, Buffer.from([0, 0, 0, 1]), Buffer.from('mdat'), Buffer.alloc(8, 0xff), MEDIA]),
     ],
     ['has no end of boxes', Buffer.concat([FTYP, ...Array.from({ length: 5_000 }, () => box('free'))])],
-  ])('is not known of a file that %s, after little reading', async (_what, file) => {
+  ])('is unknown for a file that %s, after little reading', async (_what, file) => {
     const { durationMs, readBytes } = await read(file);
     expect(durationMs).toBeUndefined();
     expect(readBytes).toBeLessThanOrEqual(2048);
   });
 
-  it('costs a bounded number of reads in a thousand damaged files', async () => {
+  it('takes a limited number of reads in a thousand damaged files', async () => {
     const whole = silentMp4(1_000);
     for (let seed = 0; seed < 1_000; seed += 1) {
       const damaged = Buffer.from(whole);

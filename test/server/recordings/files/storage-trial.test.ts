@@ -38,8 +38,8 @@ function tryOut(changed: BucketChange = {}, filepath = 'lesson/trial.txt') {
   }).tryOut(filepath);
 }
 
-describe('a trial of the bucket', () => {
-  it('finds that all is well, and leaves nothing behind', async () => {
+describe('a test of the bucket', () => {
+  it('finds no error, and leaves nothing behind', async () => {
     expect(await tryOut()).toEqual({
       status: 'ok',
       detail: expect.stringMatching(/written.*deleted/),
@@ -54,7 +54,7 @@ describe('a trial of the bucket', () => {
     ['a wrong secret', { secretKey: 'wrong' }, /^cannot write: .*signature/, /S3_SECRET_KEY/],
     ['a wrong key', { accessKey: 'wrong' }, /^cannot write: .*access key/, /S3_ACCESS_KEY/],
     ['a bucket that is not there', { bucket: 'absent' }, /^cannot write: .*no bucket "absent"/, /S3_BUCKET/],
-  ])('finds %s, and the setting to look at', async (_what, changed, detail, next) => {
+  ])('finds %s, and names the setting to check', async (_what, changed, detail, next) => {
     const trial = await tryOut(changed);
     expect(trial).toEqual({
       status: 'fault',
@@ -80,7 +80,7 @@ describe('a trial of the bucket', () => {
   });
 });
 
-describe('a trial of a bucket whose keys may not do everything', () => {
+describe('a test of a bucket with restricted keys', () => {
   let server: Server | undefined;
   afterEach(() => {
     server?.close();
@@ -115,14 +115,14 @@ describe('a trial of a bucket whose keys may not do everything', () => {
     ['s3:PutObject', ['PUT'], /^cannot write: /],
     ['s3:GetObject', ['GET'], /^cannot read back: /],
     ['s3:DeleteObject', ['DELETE'], /^cannot delete: /],
-  ])('names the right %s', async (right, methods, detail) => {
+  ])('names the missing right %s', async (right, methods, detail) => {
     const { endpoint } = await denying(({ method }) => methods.includes(method ?? ''));
     const trial = await tryOut({ endpoint });
     expect(trial).toMatchObject({ status: 'fault', detail: expect.stringMatching(detail) });
     expect(trial.next).toContain(`${right} on "${s3.bucket}"`);
   });
 
-  it('names the right to see what is missing', async () => {
+  it('names the missing right to distinguish missing objects', async () => {
     const { endpoint } = await denying((_message, earlier) => earlier.includes('DELETE'));
     expect(await tryOut({ endpoint })).toMatchObject({
       detail: expect.stringMatching(/missing file/),
@@ -130,14 +130,14 @@ describe('a trial of a bucket whose keys may not do everything', () => {
     });
   });
 
-  it('deletes what it wrote though it could not be read', async () => {
+  it('deletes its object even if it could not be read', async () => {
     const { endpoint, earlier } = await denying(({ method }) => method === 'GET');
     await tryOut({ endpoint });
     expect(earlier).toEqual(['PUT', 'GET', 'DELETE']);
   });
 });
 
-describe('a trial of the folder of recordings', () => {
+describe('a test of the folder of recordings', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rtc-trial-'));
@@ -147,21 +147,21 @@ describe('a trial of the folder of recordings', () => {
   const storageIn = (directory: string) =>
     createRecordingStorage({ clock: systemClock, bucket: undefined, directory });
 
-  it('finds that all is well, and leaves nothing behind', async () => {
+  it('finds no error, and leaves nothing behind', async () => {
     const storage = storageIn(folder);
     expect(storage.kind).toBe('recording folder');
     expect((await storage.tryOut('lesson/trial.txt')).status).toBe('ok');
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('warns of one that is not there', async () => {
+  it('warns of a missing folder', async () => {
     expect(await storageIn(join(folder, 'absent')).tryOut('x/trial.txt')).toMatchObject({
       status: 'warning',
       next: expect.stringMatching(/S3_BUCKET/),
     });
   });
 
-  it('finds one that cannot be written to', async () => {
+  it('finds a folder that cannot be written', async () => {
     // Not by its mode: tests may run as root, whom no mode stops.
     const file = join(folder, 'file');
     await writeFile(file, '');
@@ -181,7 +181,7 @@ describe('a trial of the folder of recordings', () => {
 });
 
 describe('POST /v1/self-check', () => {
-  it('answers what was found, and keeps the keys to itself', async () => {
+  it('returns what was found, without the keys', async () => {
     const service = await startTestService({
       environment: { ...bucketSettings(s3), S3_SECRET_KEY: 'wrong-one' },
     });
@@ -201,7 +201,7 @@ describe('POST /v1/self-check', () => {
   });
 });
 
-describe('the folder of a recording', () => {
+describe('the folder of a new recording', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rtc-ready-'));
@@ -214,7 +214,7 @@ describe('the folder of a recording', () => {
     );
   const modeOf = (path: string) => statSync(join(folder, path)).mode & 0o777;
 
-  it('is made with all above it, and as open as the folder of recordings, whatever the umask', async () => {
+  it('is created with its parents, with the mode of the folder of recordings, whatever the umask', async () => {
     for (const mode of [0o777, 0o750]) {
       await chmod(folder, mode);
       await makeReady(`a${mode}/demo/x.mp4`);
@@ -224,7 +224,7 @@ describe('the folder of a recording', () => {
     }
   });
 
-  it('stays as it is when it is there, a link too', async () => {
+  it('is not changed when it exists, even as a link', async () => {
     await chmod(folder, 0o777);
     await mkdir(join(folder, 'there'), { mode: 0o700 });
     await symlink(join(folder, 'there'), join(folder, 'link'));
@@ -233,14 +233,14 @@ describe('the folder of a recording', () => {
     expect(modeOf('there')).toBe(0o700);
   });
 
-  it('is not needed where the template has none', async () => {
+  it('is not created when the template has none', async () => {
     await chmod(folder, 0o700);
     await makeReady('x.mp4');
     expect(readdirSync(folder)).toEqual([]);
     expect(modeOf('.')).toBe(0o700);
   });
 
-  it('is left to the recorder where there is no folder of recordings, or something is in its way', async () => {
+  it('is left to the recorder when the folder of recordings is missing, or a file is in its place', async () => {
     await makeReady('demo/x.mp4', join(folder, 'absent'));
     await writeFile(join(folder, 'file'), 'kept');
     await makeReady('file/demo/x.mp4');

@@ -10,7 +10,7 @@ const FIRST = Number(process.env.SIMULATION_FROM ?? 1);
 const SEEDS = Number(process.env.SIMULATIONS ?? 2000);
 
 describe('recordings of two instances in every order, after all faults have ended', () => {
-  it('leave no recorder without a row, no row without a recorder, and no end unsaid', async () => {
+  it('leave no recorder without a row, no row without a recorder, and no end unpublished', async () => {
     const failed: string[] = [];
     for (let seed = FIRST; seed < FIRST + SEEDS; seed += 1) {
       const wrong = wrongIn(await simulate(seed));

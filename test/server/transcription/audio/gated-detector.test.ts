@@ -66,13 +66,13 @@ const secondsOf = ({ start, samples }: VoicedSegment) => ({
 });
 
 describe('a gate before a detector', () => {
-  it.each([0.0005, 0.003, 0.012])('keeps a silent room of level %s from it', (level) => {
+  it.each([0.0005, 0.003, 0.012])('does not pass a silent room of level %s to it', (level) => {
     const inner = counting(testSpeech().createTurnDetector());
     hear(gateSilence(inner), room(60, level));
     expect(inner.given() / (60 * SAMPLE_RATE)).toBeLessThan(0.05);
   });
 
-  it('tells when somebody spoke as if nothing had been skipped', () => {
+  it('reports who spoke when as if nothing had been skipped', () => {
     const detector = gateSilence(testSpeech().createTurnDetector());
     const call = joined(
       room(20, 0.003),
@@ -90,7 +90,7 @@ describe('a gate before a detector', () => {
     expect(second?.to).toBeCloseTo(53.7, 1);
   });
 
-  it('gives the detector a quarter of a second of what was before the first loud sound', () => {
+  it('gives the detector a quarter of a second before the first loud sound', () => {
     const inner = counting(testSpeech().createTurnDetector());
     const detector = gateSilence(inner);
     hear(detector, room(20, 0.003));
@@ -106,7 +106,7 @@ describe('a gate before a detector', () => {
     expect(found && secondsOf(found).to).toBeCloseTo(12.5, 1);
   });
 
-  it('starts anew after a flush, which returns what was being said', () => {
+  it('starts again after a flush, which returns the current speech', () => {
     const detector = gateSilence(testSpeech().createTurnDetector());
     hear(detector, joined(room(20, 0.003), tone(1, 0.1)));
     expect(detector.current()?.start).toBeCloseTo(20 * SAMPLE_RATE, -3);
@@ -118,7 +118,7 @@ describe('a gate before a detector', () => {
 });
 
 describe('the gate before the real detector', () => {
-  it.each([0, 6, 20])('takes nothing of a reader who is %i dB louder than the room', async (decibels) => {
+  it.each([0, 6, 20])('removes nothing from a reader who is %i dB louder than the room', async (decibels) => {
     const read = await samplesOf(speechRecordings().beckett.path);
     const noise = room(read.length / SAMPLE_RATE, 1);
     const scale = levelOf(read) / levelOf(noise) / 10 ** (decibels / 20);

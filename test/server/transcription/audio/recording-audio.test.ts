@@ -21,7 +21,7 @@ import {
   videoOnly,
 } from './media-files.ts';
 
-describe('the sound of a recording', () => {
+describe('the audio of a recording', () => {
   let media: MediaFiles;
   let files: RecordingFiles;
 
@@ -113,7 +113,7 @@ describe('the sound of a recording', () => {
       'recording-not-media',
       () => cutOff(media.speech, join(media.folder, 'no-index.mp4'), 20_000),
     ],
-  ])('of a file that %s is refused: %s', async (_case, code, make) => {
+  ])('of a file that %s is rejected: %s', async (_case, code, make) => {
     const { heard, fault } = await hear(await make());
     expect(codeOf(fault)).toBe(code);
     expect(heard.seconds).toBe(0);
@@ -122,7 +122,7 @@ describe('the sound of a recording', () => {
   it.each([
     ['was cut off', () => cutOff(media.fastStart, join(media.folder, 'cut.mp4'), 25_000)],
     ['has noise in its middle', () => damage(media.fastStart, join(media.folder, 'noise.mp4'))],
-  ])('of a file that %s is heard as far as it goes, and then told to be damaged', async (_case, make) => {
+  ])('of a file that %s is decoded as far as possible, and then reported as damaged', async (_case, make) => {
     const { heard, fault } = await hear(await make());
     expect(codeOf(fault)).toBe('recording-damaged');
     expect(heard.seconds).toBeGreaterThan(1);
@@ -140,7 +140,7 @@ describe('the sound of a recording', () => {
     }
   });
 
-  it('goes on where a connection broke off', async () => {
+  it('continues after an interrupted connection', async () => {
     const whole = await hear(media.speech);
     let reads = 0;
     const breaking: RecordingFiles['read'] = async (location, start, length) => {
@@ -154,7 +154,7 @@ describe('the sound of a recording', () => {
     expect(reads).toBeGreaterThan(2);
   });
 
-  it('fails with what the storage says, when it keeps saying it', async () => {
+  it("fails with the storage's error when it persists", async () => {
     let reads = 0;
     const read = async (): Promise<never> => {
       reads += 1;
@@ -185,7 +185,7 @@ describe('the sound of a recording', () => {
     expect(await commandLinesOfChildren()).toEqual([]);
   });
 
-  it('stops, and its process with it, when it is aborted', async () => {
+  it('stops, together with its process, when it is aborted', async () => {
     const long = await media.make('long.mp4', silence(600));
     const audio = createFfmpegAudio({ files, clock: systemClock, log: keepingLog([]), program: 'ffmpeg' });
     const abort = new AbortController();
@@ -220,7 +220,7 @@ describe('the sound of a recording', () => {
     expect(looks).toBeGreaterThanOrEqual(8);
   }, 120_000);
 
-  it('keeps the settings of the service from what reads files of strangers', async () => {
+  it("is decoded without the settings of the service in the decoder's environment", async () => {
     const program = join(media.folder, 'tells-its-environment');
     const told = join(media.folder, 'environment');
     await writeFile(program, `#!/bin/sh\nenv > '${told}'\n`, { mode: 0o755 });
@@ -234,12 +234,12 @@ describe('the sound of a recording', () => {
     expect(environment).not.toContain('a-secret-of-the-service');
   });
 
-  it('needs ffmpeg, and says so', async () => {
+  it('needs ffmpeg, and the error says so', async () => {
     await checkFfmpeg('ffmpeg');
     await expect(checkFfmpeg('no-such-program')).rejects.toThrow(/Install ffmpeg, or set STT_FFMPEG/);
   });
 
-  it('fails like any other where ffmpeg cannot be started any more, and leaves nothing open', async () => {
+  it('fails with an error when ffmpeg can no longer be started, and leaves nothing open', async () => {
     const listening = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
     const before = listening();

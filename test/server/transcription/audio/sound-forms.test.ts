@@ -71,7 +71,7 @@ describe('moonshineTokens', () => {
     expect(unpack(moonshineTokens(pack(tokens)))).toEqual(tokens);
   });
 
-  it('refuses a file that ends inside a token', () => {
+  it('rejects a file that ends inside a token', () => {
     expect(() => moonshineTokens(Uint8Array.from([1, 65, 3, 66, 67]))).toThrow('damaged');
     expect(() => moonshineTokens(Uint8Array.from([1, 65, 130, 1, 66]))).toThrow('damaged');
   });

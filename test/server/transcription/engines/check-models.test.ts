@@ -41,7 +41,7 @@ describe('checkModels', () => {
     );
   }, 60_000);
 
-  it('waits for no model, and bears that none works, where none is needed', async () => {
+  it('does not wait for a working model when none is needed', async () => {
     const unknown = modelFolder({ 'model.onnx': { model_type: 'tdnn' }, ...tokens });
     const checked = await checkModels({ ...deps, isNeeded: false }, { it: unknown });
     await checked.finished;

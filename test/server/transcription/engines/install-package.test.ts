@@ -54,7 +54,7 @@ describe('installPackage', () => {
     expect(await readFile(join(folder, 'models/model/copy.bin'), 'utf8')).toBe('mine');
   });
 
-  it('refuses a file with another hash, and installs nothing', async () => {
+  it('rejects a file with another hash, and installs nothing', async () => {
     const wrong = recipe({
       files: { 'copy.bin': sha256.replace(/^./, (digit) => (digit === '0' ? '1' : '0')) },
     });
@@ -76,12 +76,12 @@ describe('installPackage', () => {
       /^no-such-program cannot be run\. Install it/,
     ],
     ['a package without the file', { files: { 'other.bin': sha256 } }, /ENOENT/],
-  ] as const)('tells of %s, and installs nothing', async (_, changes, message) => {
+  ] as const)('reports %s, and installs nothing', async (_, changes, message) => {
     await expect(install(recipe(changes))).rejects.toThrow(message);
     expect(await there()).toEqual([]);
   });
 
-  it('ends the command that it runs when it is cancelled', async () => {
+  it('ends its command when it is cancelled', async () => {
     const cancelling = new AbortController();
     const installing = install(recipe({ commands: [['sleep', '60']] }), cancelling.signal);
     cancelling.abort();
@@ -96,14 +96,14 @@ describe('installPackage', () => {
 });
 
 describe('installModel', () => {
-  it('installs the model and the detector where workers find them', () => {
+  it('installs the model and the detector in the folder of the workers', () => {
     const cacheDir = defaultCacheDir(process.env);
     expect(vadModelPath(cacheDir)).toMatch(/silero_vad_legacy\.onnx$/);
     const installed = installedModels(cacheDir).find(({ name }) => name === TEST_MODEL);
     expect(installed).toMatchObject({ name: TEST_MODEL, folder: testModel(cacheDir), languages: ['en'] });
   });
 
-  it('lists the available models when it does not know one', async () => {
+  it('lists the available models for an unknown one', async () => {
     const options = { cacheDir: folder, onProgress: () => {} };
     await expect(installModel('toString', options)).rejects.toThrow(
       'There is no model "toString"; there are moonshine-tiny-en, parakeet-tdt-0.6b-v3,',

@@ -29,7 +29,7 @@ async function mixed(
 
 const samples = new Float32Array(SAMPLE_RATE);
 
-it('sends the languages that have no model here, and no second of the others', async () => {
+it('the mixed engine sends only languages without a local model', async () => {
   const engine = await mixed(testSpeech({ recognise: () => 'from here' }).engine, ['en']);
   const say = async (language: string) => (await engine.recognise({ samples, language })).text;
   expect(await Promise.all([say('en'), say('en-GB'), say('EN-us')])).toEqual([
@@ -46,14 +46,14 @@ it('sends the languages that have no model here, and no second of the others', a
   expect([engine.maxSegmentSecondsFor('en'), engine.maxSegmentSecondsFor('it')]).toEqual([8, 25]);
 });
 
-it('never sends a language of this machine, also when its model does not work', async () => {
+it('the mixed engine never sends a local language, even when its model does not work', async () => {
   const engine = await mixed(testSpeech({ languages: [] }).engine, ['en']);
   expect(engine.languages).toEqual(['de', 'it']);
   expect(engine.supports('en-US')).toBe(false);
   expect(engine.isRemoteFor('en-US')).toBe(false);
 });
 
-it('never sends what is said in any language to have a server tell which one it is', async () => {
+it('the mixed engine never sends speech in any language for detection', async () => {
   const { engine: english } = testSpeech();
   const engine = await mixed(english, ['en'], ['auto', 'en', 'it']);
   expect([engine.languages, engine.supports('auto')]).toEqual([['en', 'it'], false]);
@@ -61,7 +61,7 @@ it('never sends what is said in any language to have a server tell which one it 
   expect([telling.supports('auto'), telling.isRemoteFor('auto')]).toEqual([true, false]);
 });
 
-it('recognises no more at once on this machine than it is told', async () => {
+it('the mixed engine limits its concurrent local recognitions', async () => {
   let [running, most] = [0, 0];
   const recognise = async (): Promise<string> => {
     running += 1;
@@ -76,7 +76,7 @@ it('recognises no more at once on this machine than it is told', async () => {
   expect(most).toBe(2);
 });
 
-it('goes on after a recognition that fails', async () => {
+it('the mixed engine continues after a recognition that fails', async () => {
   let count = 0;
   const recognise = (): string => {
     count += 1;

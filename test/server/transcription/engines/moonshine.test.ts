@@ -57,14 +57,14 @@ async function textOf(segments: readonly VoicedSegment[]): Promise<string> {
 
 describe('the small English model', () => {
   it.each([0.3, 0.4, 0.6])(
-    'has all but 12 in 100 words that are read, where pauses of %s s end segments',
+    'recognises at least 88 of 100 words of read text with pauses of %s s between segments',
     async (pause) => {
       const text = await textOf(detect(prose, pause));
       expect(wordErrorRate(speechRecordings().twoCities.text, text), text).toBeLessThanOrEqual(0.12);
     },
   );
 
-  it('gives no text for what is too long for it, without an error: the reason why segments are cut', async () => {
+  it('returns no text and no error for too long input, which is why segments are cut', async () => {
     expect(
       (await engine.recognise({ samples: prose.subarray(0, 12.6 * SAMPLE_RATE), language: 'en' })).text,
     ).toBe('');
@@ -79,7 +79,7 @@ describe('the small English model', () => {
     expect(wordErrorRate(speechRecordings().twoCities.text, text), text).toBeLessThanOrEqual(0.2);
   });
 
-  it('hears the same in every one of many segments at once', async () => {
+  it('recognises the same in every one of many concurrent segments', async () => {
     const [segment] = detect(prose, 0.4);
     if (segment === undefined) throw new Error('nothing is voiced');
     const texts = await Promise.all(Array.from({ length: 6 }, () => textOf([segment])));
@@ -103,7 +103,7 @@ describe('the small English model', () => {
     await expect(prepared.prepare('it')).rejects.toMatchObject({ code: 'invalid-request' });
   });
 
-  it('has no other language than its own', async () => {
+  it('supports only its own language', async () => {
     expect([engine.languages, engine.supports('en-GB'), engine.supports('it')]).toEqual([
       ['en'],
       true,
@@ -118,7 +118,7 @@ describe('the small English model', () => {
 });
 
 describe('the voice activity detector', () => {
-  it('is used again by the next track, whatever the last one said', () => {
+  it('can be reused for the next track, whatever the last one contained', () => {
     const { Vad } = loadSherpa();
     let created = 0;
     const counted = class extends Vad {
@@ -145,7 +145,7 @@ describe('the voice activity detector', () => {
     other.close();
   });
 
-  it('has no sample in two segments, and all of them in order', () => {
+  it('has no sample in two segments, and all samples in order', () => {
     const segments = detect(prose, 0.3);
     let end = 0;
     for (const { start, samples } of segments) {
@@ -157,7 +157,7 @@ describe('the voice activity detector', () => {
     expect(voiced / prose.length).toBeGreaterThan(0.6);
   });
 
-  it('ends what is being said at a flush, to its last sample, and begins anew', () => {
+  it('ends the current speech at a flush, to its last sample, and starts again', () => {
     const detector = createDetector(0.4, 'en');
     const half = prose.subarray(0, 2.2 * SAMPLE_RATE);
     const first = detect(half, 0.4, detector);
@@ -169,7 +169,7 @@ describe('the voice activity detector', () => {
     expect(detector.flush()).toEqual([]);
   });
 
-  it('shows what is voiced at the moment, from its beginning', () => {
+  it('returns the current utterance from its beginning', () => {
     const detector = createDetector(0.4, 'en');
     expect(detector.current()).toBeUndefined();
     detector.push(prose.subarray(0, 2 * SAMPLE_RATE));
@@ -179,7 +179,7 @@ describe('the voice activity detector', () => {
     expect(current?.samples.length).toBeGreaterThan(SAMPLE_RATE);
   });
 
-  it('tells of a pause long before the pause ends a segment, and where the segment will end', () => {
+  it('reports a pause long before the pause ends a segment, and where the segment will end', () => {
     const detector = createDetector(0.4, 'en');
     const [frame, aheadMs, errorsMs]: [number, number[], number[]] = [320, [], []];
     let paused: { readonly start: number | undefined; readonly end: number; readonly at: number } | undefined;
@@ -200,7 +200,7 @@ describe('the voice activity detector', () => {
     expect(detector.pausedAt()).toBeUndefined();
   });
 
-  it('hears nobody in silence and in noise', () => {
+  it('finds no speech in silence and in noise', () => {
     expect(detect(new Float32Array(5 * SAMPLE_RATE), 0.4)).toEqual([]);
     const noise = Float32Array.from(
       { length: 5 * SAMPLE_RATE },
@@ -210,7 +210,7 @@ describe('the voice activity detector', () => {
   });
 });
 
-describe('the confidence in what the small English model writes', () => {
+describe('the confidence of the small English model', () => {
   /** Of each sentence, which espeak-ng says. */
   async function confidencesIn(voice: string, sentences: readonly string[]) {
     const said: Float32Array[] = [];
@@ -228,7 +228,7 @@ describe('the confidence in what the small English model writes', () => {
     return recognised.map(({ confidence }) => confidence);
   }
 
-  it('is low for some of what is said in Italian', async () => {
+  it('is low for some speech in Italian', async () => {
     const confidences = await confidencesIn('it', [
       'Ricordati di portare il passaporto e il biglietto in aeroporto.',
       'Buongiorno a tutti, possiamo cominciare la riunione di oggi.',
@@ -237,7 +237,7 @@ describe('the confidence in what the small English model writes', () => {
     expect(confidences).toContain(0.1);
   });
 
-  it('is not lowered for what is said in English', async () => {
+  it('is not lowered for speech in English', async () => {
     const sentences = [
       'Please remember to bring your passport and your ticket to the airport.',
       'I think that we should wait until next week before we decide.',

@@ -59,7 +59,7 @@ describe('the OpenAI engine', () => {
     );
   });
 
-  it('sends the vocabulary as the prompt, as far as the model reads it, and no prompt without one', async () => {
+  it("sends the vocabulary as the prompt, up to the model's limit, and no prompt without one", async () => {
     const engine = await engineFor(answers(200, { text: 'x' }));
     const promptOf = (body = ''): string | undefined => /name="prompt"\r\n\r\n(.*)\r\n/.exec(body)?.[1];
     const said = async (vocabulary?: readonly string[]) => {
@@ -78,20 +78,20 @@ describe('the OpenAI engine', () => {
     ['italian', 'it'],
     ['de', 'de'],
     ['klingon', undefined],
-  ])('asks the server which language is spoken, which says %s', async (told, language) => {
+  ])('lets the server detect the language, which it returns as %s', async (told, language) => {
     const engine = await engineFor(answers(200, { text: 'x', language: told }));
     expect(engine.supports('auto')).toBe(true);
     expect((await engine.recognise({ samples, language: 'auto' })).language).toBe(language);
     expect(server?.received[0]?.body).not.toContain('name="language"');
   });
 
-  it.each(['', '/', '/v1', '/v1/'])('finds the API below a URL that ends in %j', async (path) => {
+  it.each(['', '/', '/v1', '/v1/'])('finds the API under a URL that ends in %j', async (path) => {
     const engine = await engineFor(answers(200, { text: 'x' }), { path });
     await engine.recognise({ samples, language: 'en' });
     expect(server?.received.map(({ url }) => url)).toEqual(['/v1/audio/transcriptions']);
   });
 
-  it('says which languages it can do, and refuses the others', async () => {
+  it('lists its languages, and rejects the others', async () => {
     const engine = await engineFor(answers(200, { text: 'x' }));
     expect([engine.languages, engine.supports('en-GB'), engine.supports('de')]).toEqual([
       ['auto', 'en', 'it'],
@@ -112,7 +112,7 @@ describe('the OpenAI engine', () => {
     [429, true, 'answered 429'],
     [500, true, 'answered 500'],
     [503, true, 'answered 503'],
-  ])('takes a status of %i for a fault that may pass: %s', async (status, retryable, message) => {
+  ])('takes a status of %i for a temporary error: %s', async (status, retryable, message) => {
     const engine = await engineFor(answers(status, { error: { message: 'sk-secret' } }));
     const failure = engine.recognise({ samples, language: 'en' });
     await expect(failure).rejects.toMatchObject({ code: 'media-server-error', retryable });
@@ -128,7 +128,7 @@ describe('the OpenAI engine', () => {
     ['Sat, 31 Jan 2026 09:29:00 GMT', undefined],
     ['soon', undefined],
     ['-1', undefined],
-  ])('hands on for how long a busy server asks: %s', async (told, seconds) => {
+  ])('passes on the wait that a busy server requests: %s', async (told, seconds) => {
     const engine = await engineFor((_request, response) =>
       response
         .writeHead(429, { 'retry-after': told, date: 'Sat, 31 Jan 2026 09:30:00 GMT' })
@@ -151,7 +151,7 @@ describe('the OpenAI engine', () => {
         response.once('close', () => clearInterval(drip));
       },
     ],
-  ])('does not wait for ever for a server that %s', async (_case, answer) => {
+  ])('times out for a server that %s', async (_case, answer) => {
     const engine = await engineFor(answer, { timeoutMs: 200 });
     await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
       code: 'media-server-unavailable',
@@ -159,7 +159,7 @@ describe('the OpenAI engine', () => {
     });
   });
 
-  it('hangs up on a server that answers megabytes', async () => {
+  it('closes the connection to a server that sends megabytes', async () => {
     const sent = { bytes: 0, isOver: false };
     const hungUp = Promise.withResolvers<void>();
     const engine = await engineFor((_request, response) => {
@@ -182,7 +182,7 @@ describe('the OpenAI engine', () => {
     expect(sent.isOver).toBe(false);
   });
 
-  it('takes an answer of many words, and in any script', async () => {
+  it('accepts a response of many words, and in any script', async () => {
     const text = 'Grüße, 世界. '.repeat(5_000).trim();
     const engine = await engineFor(answers(200, { text }));
     expect((await engine.recognise({ samples, language: 'en' })).text).toBe(text);
@@ -193,7 +193,7 @@ describe('the OpenAI engine', () => {
     ['a text that is none', '{"text":7}'],
     ['nothing', ''],
     ['a page', '<html>'],
-  ])('refuses an answer with %s', async (_, body) => {
+  ])('rejects a response with %s', async (_, body) => {
     const engine = await engineFor((_request, response) => response.end(body));
     await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
       code: 'media-server-error',
@@ -201,7 +201,7 @@ describe('the OpenAI engine', () => {
     });
   });
 
-  it('tells a server that is not there, or breaks off, from one that refuses', async () => {
+  it('distinguishes a server that is unreachable or disconnects from one that rejects', async () => {
     const engine = await engineFor((_request, response) => response.destroy());
     const away = { code: 'media-server-unavailable', retryable: true };
     await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject(away);

@@ -64,7 +64,7 @@ describe('the words of a speech server', () => {
     expect(words?.every(({ confidence }) => confidence === null)).toBe(true);
   });
 
-  it('are read from the segments too, with their probabilities', async () => {
+  it('are also read from segments, with their probabilities', async () => {
     const engine = await engineFor((response) =>
       json(response, 200, {
         text: ' Good morning.\n',
@@ -80,7 +80,7 @@ describe('the words of a speech server', () => {
     ]);
   });
 
-  it('are absent where the server gives no times', async () => {
+  it('are absent when the server returns no times', async () => {
     const engine = await engineFor((response) =>
       json(response, 200, { text: 'x', words: [{ word: 'x' }, 7] }),
     );
@@ -126,7 +126,7 @@ describe('a speech server without verbose_json', () => {
       format === 'json' ? json(response, 200, { text: 'words' }) : json(response, status, { error: {} });
 
   it.each([400, 422])(
-    'that answers %i gets one segment twice, then each once, and fails none',
+    'that responds with %i gets one segment twice, then each once, and fails none',
     async (status) => {
       const engine = await engineFor(refuse(status));
       for (let count = 0; count < 3; count += 1) {
@@ -144,14 +144,14 @@ describe('a speech server without verbose_json', () => {
     },
   );
 
-  it('gets only the first of several segments at once twice', async () => {
+  it('gets only the first of several concurrent segments twice', async () => {
     const engine = await engineFor(refuse(400));
     const texts = await Promise.all(Array.from({ length: 8 }, () => engine.recognise(request)));
     expect(texts.map(({ text }) => text)).toEqual(Array(8).fill('words'));
     expect(formats().toSorted()).toEqual([...Array(8).fill('json'), 'verbose_json']);
   });
 
-  it('still transcribes where it should tell the language, which is then unknown', async () => {
+  it('still transcribes when the language should be detected, which is then unknown', async () => {
     const engine = await engineFor(refuse(400));
     expect(await engine.recognise({ samples, language: 'auto' })).toEqual({
       text: 'words',
@@ -159,7 +159,7 @@ describe('a speech server without verbose_json', () => {
     });
   });
 
-  it('that refuses everything gets each segment once after the first', async () => {
+  it('that rejects everything gets each segment once after the first', async () => {
     const engine = await engineFor((response) => json(response, 400, {}));
     await expect(engine.recognise(request)).rejects.toMatchObject({ retryable: false });
     await expect(engine.recognise(request)).rejects.toThrow('answered 400');
@@ -168,7 +168,7 @@ describe('a speech server without verbose_json', () => {
 });
 
 describe('a speech server with verbose_json', () => {
-  it('gets a segment that it refuses only once', async () => {
+  it('gets a segment that it rejects only once', async () => {
     const engine = await engineFor((response, _format, count) =>
       json(response, count === 2 ? 400 : 200, { text: 'words' }),
     );
@@ -179,7 +179,7 @@ describe('a speech server with verbose_json', () => {
     expect(logLines).toEqual([]);
   });
 
-  it('that is busy at first is asked for it again, while what waited gets its text', async () => {
+  it('that is busy at first is asked for the format again, and waiting segments get their text', async () => {
     const engine = await engineFor((response, _format, count) =>
       json(response, count === 1 ? 503 : 200, { text: 'words' }),
     );
@@ -189,7 +189,7 @@ describe('a speech server with verbose_json', () => {
     expect(formats()).toEqual(['verbose_json', 'json', 'verbose_json']);
   });
 
-  it('that breaks off at first holds nobody up', async () => {
+  it('that disconnects at first blocks no segment', async () => {
     const engine = await engineFor((response, _format, count) =>
       count === 1 ? response.destroy() : json(response, 200, { text: 'words' }),
     );

@@ -75,7 +75,7 @@ describe('recogniseWithRetry', () => {
     ['10', 10_000],
     ['3600', 10_000],
     ['soon', 500],
-  ])('waits as a busy server asks, %s s, within its patience', async (asked, ms) => {
+  ])('waits as long as a busy server requests, %s s, up to its limit', async (asked, ms) => {
     const words = recognise([busy(asked)]);
     await settled();
     await pass(ms - 1);

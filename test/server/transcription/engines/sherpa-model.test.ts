@@ -30,7 +30,7 @@ describe('readOnnxMetadata', () => {
     ['is cut off in its graph', onnxModel({ a: 'b' }, 500).subarray(0, 400)],
     ['is cut off in its metadata', onnxModel({ a: 'b' }).subarray(0, -1)],
     ['is a text', Buffer.from('version https://git-lfs.github.com/spec/v1\n')],
-  ])('refuses a file that %s', (_case, content) => {
+  ])('rejects a file that %s', (_case, content) => {
     expect(() => readOnnxMetadata(fileOf(content))).toThrow('is not a complete ONNX file');
   });
 });
@@ -96,7 +96,7 @@ describe('readSherpaModel', () => {
     });
   });
 
-  it('recognises streaming transducers, and those of NeMo, whatever the folder is called', () => {
+  it("recognises streaming transducers, and those of NeMo, whatever the folder's name", () => {
     const kindOf = (metadata: Readonly<Record<string, string>>) =>
       readSherpaModel(modelFolder(parts(metadata), 'any-name')).kind;
     expect(kindOf({ model_type: 'zipformer2', decode_chunk_len: '32' })).toBe('streaming');
@@ -108,7 +108,7 @@ describe('readSherpaModel', () => {
     expect(readSherpaModel(misnamed)).toMatchObject({ kind: 'offline', family: 'transducer' });
   });
 
-  it('tells a multilingual model which language is spoken', () => {
+  it('configures a multilingual model for the spoken language', () => {
     const whisper = readSherpaModel(
       modelFolder({
         'encoder.onnx': { model_type: 'whisper-small', all_language_codes: 'en,it,de' },
@@ -152,7 +152,7 @@ describe('readSherpaModel', () => {
       'unsupported type "whisper-tiny"',
     ],
     ['a model that is cut off', { 'model.onnx': '', ...tokens }, 'is not a complete ONNX file'],
-  ])('refuses a folder with %s', (_, files, message) => {
+  ])('rejects a folder with %s', (_, files, message) => {
     expect(() => readSherpaModel(modelFolder(files))).toThrow(message);
   });
 });

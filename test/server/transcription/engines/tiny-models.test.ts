@@ -41,7 +41,7 @@ describe('the configuration of a model', () => {
     expect(confidence).toBeLessThanOrEqual(1);
   });
 
-  it('of Parakeet says when each word was spoken', async () => {
+  it('of Parakeet returns the times of words', async () => {
     await textsOf(tinyParakeet('ciao'), ['it']);
     const { words, confidence } = (await engine?.recognise({ samples: noise, language: 'it' })) ?? {};
     expect(words).toEqual([{ text: 'ciao', start: expect.any(Number), end: expect.any(Number), confidence }]);
@@ -50,12 +50,12 @@ describe('the configuration of a model', () => {
     expect(word?.end).toBeLessThanOrEqual(1);
   });
 
-  it('of SenseVoice tells the language', async () => {
+  it('of SenseVoice detects the language', async () => {
     const words = { zh: 'ni', en: 'hello', ja: 'kon', ko: 'an', yue: 'nei' };
     expect(await textsOf(tinySenseVoice(words), Object.keys(words))).toEqual(Object.values(words));
   });
 
-  it('of Whisper tells the language', async () => {
+  it('of Whisper detects the language', async () => {
     const words = { en: 'hello', it: 'ciao', de: 'hallo' };
     expect(await textsOf(tinyWhisper(words), Object.keys(words))).toEqual(Object.values(words));
   });
@@ -63,7 +63,7 @@ describe('the configuration of a model', () => {
   it.each([
     ['Whisper', tinyWhisper({ it: 'ciao', en: 'hello' }), 'it', 'ciao'],
     ['SenseVoice', tinySenseVoice({ zh: 'ni', en: 'hello', ja: 'kon', ko: 'an', yue: 'nei' }), 'zh', 'ni'],
-  ])('of %s for auto has it tell the language', async (_family, folder, language, text) => {
+  ])('of %s for auto makes it detect the language', async (_family, folder, language, text) => {
     expect(await textsOf(folder, ['en'])).toEqual(['hello']);
     expect(engine?.languages).toEqual(['auto', 'en']);
     expect(engine?.supports('auto')).toBe(true);
@@ -72,12 +72,12 @@ describe('the configuration of a model', () => {
     expect(await engine?.recognise({ samples: noise, language: 'en' })).not.toHaveProperty('language');
   });
 
-  it('of a model that cannot tell the language is none for auto', async () => {
+  it('of a model that cannot detect the language has none for auto', async () => {
     await textsOf(tinyParakeet('ciao'), ['it']);
     expect([engine?.languages, engine?.supports('auto')]).toEqual([['it'], false]);
   });
 
-  it('of Canary tells the language', async () => {
+  it('of Canary sets the language', async () => {
     const words = { de: 'hallo', en: 'hello', es: 'hola', fr: 'salut' };
     const texts = await textsOf(tinyCanary(words), Object.keys(words));
     expect(texts.map((text) => text.slice(0, 5))).toEqual(['hallo', 'hello', 'holah', 'salut']);

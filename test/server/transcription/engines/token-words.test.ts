@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { wordsOf } from '../../../../src/server/transcription/engines/token-words.ts';
 
-it('joins tokens to words, which end where the next one begins', () => {
+it('the words of tokens end where the next one begins', () => {
   const tokens = [' Good', ' mor', 'ning', '.'];
   const words = wordsOf({ tokens, timestamps: [0.2, 0.5, 0.7, 0.9] }, 1.5);
   expect(words).toEqual([
@@ -10,7 +10,7 @@ it('joins tokens to words, which end where the next one begins', () => {
   ]);
 });
 
-it('takes the ends and the confidence from a model that gives them', () => {
+it('the words of tokens have the ends and the confidence that a model returns', () => {
   const logs = [0.5, 0.8, 0.2].map(Math.log);
   const tokens = {
     tokens: ['\u2581Good', '\u2581mor', 'ning'],
@@ -23,12 +23,12 @@ it('takes the ends and the confidence from a model that gives them', () => {
   ]);
 });
 
-it('takes each sign of a script without spaces for a word', () => {
+it('the words of tokens are single signs in a script without spaces', () => {
   const words = wordsOf({ tokens: ['\u4f60', '\u597d', 'ok'], timestamps: [0, 0.2, 0.4] }, 0.8);
   expect(words?.map(({ text }) => text)).toEqual(['\u4f60', '\u597dok']);
 });
 
-it('has no words where the model gives no times, or not one for each token', () => {
+it('the words of tokens are missing when the model returns no times, or not one for each token', () => {
   expect(wordsOf({}, 1)).toBeUndefined();
   expect(wordsOf({ tokens: ['a'], timestamps: [] }, 1)).toBeUndefined();
   expect(wordsOf({ tokens: ['a', 'b'], timestamps: [0.1] }, 1)).toBeUndefined();

@@ -13,7 +13,7 @@ import { tinyParakeet, tinyZipformer } from './support/tiny-models.ts';
 const noise = Float32Array.from({ length: SAMPLE_RATE }, (_, index) => ((index * 7919) % 997) / 997 / 50);
 
 describe('a vocabulary', () => {
-  it('is preferred by a transducer that has the vocabulary of its byte pairs, and by no other request', async () => {
+  it('is preferred by a transducer that has the vocabulary of its byte pairs, and only in the request', async () => {
     const folder = tinyZipformer(['RIGHT', 'WRITE']);
     await tryModelInProcess(readSherpaModel(folder), 'en');
     const engine = createSherpaEngine({ sherpa: loadSherpa(), models: () => ({ en: folder }), threads: 1 });
@@ -27,7 +27,7 @@ describe('a vocabulary', () => {
     await engine.close();
   });
 
-  it('has no effect on Parakeet, which stays at its greedy search', async () => {
+  it('has no effect on Parakeet, which keeps its greedy search', async () => {
     const folder = tinyParakeet('ciao');
     writeFileSync(join(folder, 'bpe.vocab'), '▁ciao\t0\n');
     expect(readSherpaModel(folder).hotwords).toBeUndefined();
@@ -45,7 +45,7 @@ describe('a vocabulary', () => {
     expect(createHotwordWriter(tokens)(vocabulary)).toBe(hotwords);
   });
 
-  it('is written as it is for a model with capitals and small letters', () => {
+  it('is written unchanged for a model with capitals and small letters', () => {
     const tokens = join(mkdtempSync(join(tmpdir(), 'rtc-tokens-')), 'tokens.txt');
     writeFileSync(tokens, [...'Ada'].map((letter, id) => `${letter} ${id}`).join('\n'));
     expect(createHotwordWriter(tokens)(['Ada'])).toBe('Ada');

@@ -5,7 +5,7 @@ const say = (text: string, changes: { punctuation?: boolean; profanityFilter?: b
   applyOptions(text, { punctuation: true, profanityFilter: false, ...changes });
 
 describe('applyOptions', () => {
-  it('leaves a text as it is unless asked', () => {
+  it('leaves a text unchanged without options', () => {
     expect(say("It's 9 o'clock: what the fuck?!")).toBe("It's 9 o'clock: what the fuck?!");
   });
 
@@ -35,7 +35,7 @@ describe('applyOptions', () => {
     expect(say(text, { profanityFilter: true })).toBe(masked);
   });
 
-  it('does both at once', () => {
+  it('applies both at once', () => {
     expect(say('Shit, he said!', { punctuation: false, profanityFilter: true })).toBe('s*** he said');
   });
 });

@@ -19,7 +19,7 @@ function desk() {
 }
 
 describe('FairQueue', () => {
-  it('gives lanes their turns, one at a time each, in the order of each', async () => {
+  it('gives queues their turns, one job at a time each, in the order of each', async () => {
     const queue = new FairQueue({ concurrency: 2 });
     const { begun, work, end } = desk();
     const [ada, bob] = [queue.open(), queue.open()];
@@ -35,7 +35,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'b1', 'b2', 'a2', 'a3']);
   });
 
-  it('does not let one lane hold up another', async () => {
+  it('does not let one queue block another', async () => {
     const queue = new FairQueue({ concurrency: 1 });
     const { begun, work, end } = desk();
     const [ada, bob] = [queue.open(), queue.open()];
@@ -45,7 +45,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'b1']);
   });
 
-  it('works on finals before interims, and on the latest interim alone', async () => {
+  it('runs finals before interims, and only the latest interim', async () => {
     const queue = new FairQueue({ concurrency: 1 });
     const { begun, work, end } = desk();
     const [ada, bob, carol] = [queue.open(), queue.open(), queue.open()];
@@ -61,7 +61,7 @@ describe('FairQueue', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('drops an interim when its final comes', async () => {
+  it('drops an interim when its final arrives', async () => {
     const queue = new FairQueue({ concurrency: 1 });
     const { begun, work, end } = desk();
     const [ada, bob] = [queue.open(), queue.open()];
@@ -73,7 +73,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'b1']);
   });
 
-  it('leaves one place to finals', async () => {
+  it('leaves one slot to finals', async () => {
     const queue = new FairQueue({ concurrency: 2 });
     const { begun, work } = desk();
     const [ada, bob, carol] = [queue.open(), queue.open(), queue.open()];
@@ -83,7 +83,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a?', 'c1']);
   });
 
-  it('recognises what is probably said to its end before interims, and in every place', async () => {
+  it('runs early recognitions before interims, and in every slot', async () => {
     const queue = new FairQueue({ concurrency: 2 });
     const { begun, work, end } = desk();
     const [ada, bob, carol, dan] = [queue.open(), queue.open(), queue.open(), queue.open()];
@@ -100,7 +100,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a?', 'b!', 'c!', 'd?']);
   });
 
-  it('holds a final that was recognised ahead back for nobody but the ones before it in its lane', async () => {
+  it('delays a final with an early recognition only behind those before it in its queue', async () => {
     const queue = new FairQueue({ concurrency: 1 });
     const { begun, work, end } = desk();
     const [ada, bob] = [queue.open(), queue.open()];
@@ -117,7 +117,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'b1', 'b2', 'a2', 'b3']);
   });
 
-  it('says when a lane is done, and drops what is left when it is closed', async () => {
+  it('reports when a queue is drained, and drops the rest when it is closed', async () => {
     const queue = new FairQueue({ concurrency: 1 });
     const { begun, work, end } = desk();
     const [ada, bob] = [queue.open(), queue.open()];

@@ -52,7 +52,7 @@ const BYTES_257 = `#/participants/${'%C3%A9'.repeat(129)}`.slice(0, 301);
 
 describe('the models of the workers', () => {
   const reason = 'The Canary model cannot be loaded: no tokens';
-  it('are told by health, by language, and those that cannot be used with their reason by the self-check', async () => {
+  it('are listed by health, by language, and unusable ones with their reason by the self-check', async () => {
     await stage.beat('stt-live', ['it', 'en'], [{ language: 'de', reason }]);
     const { capabilities } = (await call('GET', '/v1/health')).json;
     expect(capabilities).toMatchObject({
@@ -69,7 +69,7 @@ describe('the models of the workers', () => {
 });
 
 describe('a live transcription that ended its workers', () => {
-  it('is read as failed with its error, and another one can be started', async () => {
+  it('is returned as failed with its error, and another one can be started', async () => {
     const { transcriptionId } = await start();
     await stage.say(transcriptionId, [segment('seg_before')]);
     const failure = { endedAt: Date.now(), errorCode: 'worker-lost', errorMessage: 'They died.' };
@@ -85,7 +85,7 @@ describe('a live transcription that ended its workers', () => {
 });
 
 describe('starting a live transcription', () => {
-  it('answers 201 with an id of the form tr_<id>, in English unless asked otherwise', async () => {
+  it('returns 201 with an id of the form tr_<id>, in English by default', async () => {
     const before = Date.now();
     const started = await start();
     expect(started).toEqual({
@@ -116,7 +116,7 @@ describe('starting a live transcription', () => {
     });
   });
 
-  it('is idempotent while it is active, whatever the second start asks for', async () => {
+  it('is idempotent while it is active, whatever the second start requests', async () => {
     const first = await start({ language: 'it' });
     expect(await start({ language: 'en-GB' })).toEqual(first);
     await call('POST', pathOf(room, '/stop'));
@@ -132,12 +132,12 @@ describe('starting a live transcription', () => {
     expect(await ignored()).toBeUndefined();
   });
 
-  it('makes one transcription of 50 starts at once', async () => {
+  it('creates one transcription for 50 concurrent starts', async () => {
     const started = await Promise.all(Array.from({ length: 50 }, () => start()));
     expect(new Set(started.map(({ transcriptionId }) => transcriptionId)).size).toBe(1);
   });
 
-  it('is 503 without a worker, and names the profile; the rest works all the same', async () => {
+  it('is 503 without a worker, with the profile, while everything else works', async () => {
     const { transcriptionId } = await start();
     await stage.say(transcriptionId, [segment(`seg_${room}`)]);
     await stage.die('stt-live');
@@ -162,7 +162,7 @@ describe('starting a live transcription', () => {
     expect(problemOf(answer)).toMatchObject({ status: 404, code: 'room-not-found' });
   });
 
-  it('is 400 for a language without a model, and lists the ones there are', async () => {
+  it('is 400 for a language without a model, and lists the available ones', async () => {
     const refused = problemOf(await call('POST', pathOf(room, '/start'), { language: 'de-AT' }));
     expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
     expect(refused.errors).toEqual([
@@ -204,7 +204,7 @@ describe('the speakers of a live transcription', () => {
     );
   });
 
-  it('may not be renamed by a key that none can have', async () => {
+  it('cannot be renamed by an invalid key', async () => {
     await start();
     const refused = problemOf(
       await call('PATCH', pathOf(room, '/speakers'), { participants: { 'a\nb': 5, ada: 'Ada' } }),
@@ -216,7 +216,7 @@ describe('the speakers of a live transcription', () => {
 });
 
 describe('the words of a segment', () => {
-  it('have their times from the start of the transcription, where the model gives them', async () => {
+  it('have their times from the start of the transcription, when the model returns them', async () => {
     const { transcriptionId, startedAt } = await start();
     const origin = Date.parse(startedAt);
     const words = [{ text: 'Good', startedAt: origin + 1500, endedAt: origin + 1750, confidence: 0.5 }];
@@ -229,7 +229,7 @@ describe('the words of a segment', () => {
 });
 
 describe('a transcription in any language', () => {
-  it('needs a worker whose model tells the language, and names a model', async () => {
+  it('needs a worker whose model detects the language, and the error names a model', async () => {
     const refused = problemOf(await call('POST', pathOf(room, '/start'), { language: 'auto' }));
     expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
     expect(refused.detail).toContain('rtc stt install whisper-small (99 languages');
@@ -241,10 +241,10 @@ describe('a transcription in any language', () => {
   });
 });
 
-describe('a reader who waits', () => {
+describe('a reader that waits', () => {
   const path = (cursor: string, wait = 25) => `?cursor=${encodeURIComponent(cursor)}&wait=${wait}`;
 
-  it('gets each segment when it is stored, and only what is new', async () => {
+  it('gets each segment when it is stored, and only new ones', async () => {
     const { transcriptionId } = await start();
     await stage.say(transcriptionId, [segment(`first-${room}`)]);
     const first = await read();
@@ -257,7 +257,7 @@ describe('a reader who waits', () => {
     expect((await read(path(second.nextCursor, 0))).segments).toEqual([]);
   });
 
-  it('is told of the end, and at once of one that has ended', async () => {
+  it('gets the end, and at once that of an ended one', async () => {
     const { transcriptionId } = await start();
     const { nextCursor } = await read();
     const waiting = read(path(nextCursor));
@@ -276,7 +276,7 @@ describe('a reader who waits', () => {
     expect(next).toMatchObject({ transcriptionId, segments: [{ id: `other-${room}` }] });
   });
 
-  it('is refused with a cursor of another list', async () => {
+  it('is rejected with a cursor of another list', async () => {
     await start();
     expect(problemOf(await call('GET', pathOf(room, '?cursor=W10&wait=1')))).toMatchObject({
       status: 400,
@@ -339,7 +339,7 @@ describe('PATCH /v1/transcriptions/:id/speakers', () => {
     expect((await read()).segments[0]?.speaker).toBe('Countess');
   });
 
-  it('is 404 for an unknown transcription and 400 for a name that is no text', async () => {
+  it('is 404 for an unknown transcription and 400 for a name that is not a text', async () => {
     const unknown = await call('PATCH', '/v1/transcriptions/tr_no/speakers', { participants: {} });
     expect(problemOf(unknown)).toMatchObject({ status: 404, code: 'transcription-not-found' });
     const { transcriptionId } = await start();
@@ -349,7 +349,7 @@ describe('PATCH /v1/transcriptions/:id/speakers', () => {
 });
 
 describe('stopping a live transcription', () => {
-  it('counts exactly what is there, and nothing is added afterwards', async () => {
+  it('counts the stored segments exactly, and nothing is added afterwards', async () => {
     const { transcriptionId } = await start();
     await stage.say(transcriptionId, [segment(`a-${room}`), segment(`b-${room}`)]);
     const answer = await call('POST', pathOf(room, '/stop'));
@@ -370,7 +370,7 @@ describe('stopping a live transcription', () => {
     });
   });
 
-  it('is told to webhooks once, with the count and without the text', async () => {
+  it('is reported to webhooks once, with the count and without the text', async () => {
     const { transcriptionId, startedAt } = await start();
     await stage.say(transcriptionId, [segment(`d-${room}`, { text: 'A secret.' })]);
     await call('POST', pathOf(room, '/stop'));
@@ -391,7 +391,7 @@ describe('stopping a live transcription', () => {
     expect(receiver.received.filter(({ body }) => body.room?.name === room)).toHaveLength(1);
   });
 
-  it('is 404 for a room that is not being transcribed: not yet, not any more, not at all', async () => {
+  it('is 404 for a room that is not being transcribed: not yet, not any more, never', async () => {
     for (const name of [room, 'nobody-is-here']) {
       const answer = problemOf(await call('POST', pathOf(name, '/stop')));
       expect(answer).toMatchObject({ status: 404, code: 'transcription-not-found' });
@@ -401,7 +401,7 @@ describe('stopping a live transcription', () => {
     expect((await call('POST', pathOf(room, '/stop'))).status).toBe(404);
   });
 
-  it('succeeds for one of ten stops at once', async () => {
+  it('succeeds for one of ten concurrent stops', async () => {
     await start();
     const answers = await Promise.all(Array.from({ length: 10 }, () => call('POST', pathOf(room, '/stop'))));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -424,7 +424,7 @@ describe('speech in another language than that of the transcription', () => {
     detail: 'Much of what ugo said has a text that nobody can have said: it is probably not en-US.',
   };
 
-  it('is told by a warning for who speaks it, also to who reads what is new only', async () => {
+  it('causes a warning for its speaker, also for readers of new segments only', async () => {
     await say('ada', [null, null, null]);
     const transcriptionId = await say('ugo', [0.1, null, 0.1]);
     expect(await read()).toMatchObject({ warnings: [doubted] });
@@ -434,7 +434,7 @@ describe('speech in another language than that of the transcription', () => {
     expect(one.json).toMatchObject({ warnings: [doubted] });
   });
 
-  it('is not told of one strange segment, nor of a few among many', async () => {
+  it('causes no warning with one doubtful segment, nor with a few among many', async () => {
     await say('ada', [0.1, null]);
     await say('ugo', [0.1, 0.1, ...Array.from({ length: 19 }, () => null)]);
     expect(await read()).not.toHaveProperty('warnings');
@@ -467,7 +467,7 @@ describe('reading a live transcription', () => {
     ]);
   });
 
-  it('answers segments by their start, with seconds from the start and the speakers by name', async () => {
+  it('returns segments by their start, with seconds from the start and the speakers by name', async () => {
     const { segments, ...rest } = await read();
     expect(rest).toEqual({
       transcriptionId: started.transcriptionId,
@@ -506,12 +506,12 @@ describe('reading a live transcription', () => {
     [2750, 2],
     [2751, 2],
     [3_662_000, 0],
-  ])('since %i ms answers the %i segments that end strictly after it', async (ms, count) => {
+  ])('since %i ms returns the %i segments that end strictly after it', async (ms, count) => {
     const since = encodeURIComponent(new Date(origin + ms).toISOString());
     expect((await read(`?since=${since}`)).segments).toHaveLength(count);
   });
 
-  it('takes an instant of any offset, also one in the future', async () => {
+  it('accepts an instant of any offset, also one in the future', async () => {
     const future = await read(`?since=${encodeURIComponent('2999-01-01T00:00:00+02:00')}`);
     expect(future.segments).toEqual([]);
     const local = new Date(origin + 2750 + 7_200_000).toISOString().replace('Z', '+02:00');
@@ -527,7 +527,7 @@ describe('reading a live transcription', () => {
     },
   );
 
-  it('is a line per segment as text', async () => {
+  it('returns a line per segment as text', async () => {
     const answer = await call('GET', pathOf(room, '?format=text'));
     expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(answer.text).toBe(
@@ -535,7 +535,7 @@ describe('reading a live transcription', () => {
     );
   });
 
-  it('is Markdown, in which no text is markup', async () => {
+  it('returns Markdown, in which no text is markup', async () => {
     const answer = await call('GET', pathOf(room, '?format=md'));
     expect(answer.headers['content-type']).toBe('text/markdown; charset=utf-8');
     expect(answer.text).toBe(
@@ -543,7 +543,7 @@ describe('reading a live transcription', () => {
     );
   });
 
-  it('is WebVTT, in which no text is a tag', async () => {
+  it('returns WebVTT, in which no text is a tag', async () => {
     const answer = await call('GET', pathOf(room, '?format=vtt'));
     expect(answer.headers['content-type']).toBe('text/vtt; charset=utf-8');
     expect(answer.text).toBe(`WEBVTT
@@ -559,7 +559,7 @@ describe('reading a live transcription', () => {
 `);
   });
 
-  it('is SubRip, with what since leaves', async () => {
+  it('returns SubRip, with the segments after since', async () => {
     const since = encodeURIComponent(new Date(origin + 2750).toISOString());
     const answer = await call('GET', pathOf(room, `?format=srt&since=${since}`));
     expect(answer.headers['content-type']).toBe('application/x-subrip; charset=utf-8');
@@ -573,7 +573,7 @@ cy: Bye.
 `);
   });
 
-  it('is JSON when that is asked for, and 400 for a format that is none', async () => {
+  it('returns JSON on request, and 400 for an unknown format', async () => {
     expect(await read('?format=json')).toEqual(await read());
     const answer = problemOf(await call('GET', pathOf(room, '?format=pdf')));
     expect(answer.errors).toMatchObject([
@@ -581,12 +581,12 @@ cy: Bye.
     ]);
   });
 
-  it('is the same by its id', async () => {
+  it('returns the same by its id', async () => {
     const answer = await call('GET', `/v1/transcriptions/${started.transcriptionId}`);
     expect(answer.json).toEqual(await read());
   });
 
-  it('answers the newest when there were several', async () => {
+  it('returns the newest when there were several', async () => {
     await call('POST', pathOf(room, '/stop'));
     const { transcriptionId } = await start();
     expect(await read()).toMatchObject({ transcriptionId, status: 'active', segments: [] });
@@ -608,7 +608,7 @@ describe('naming speakers', () => {
   const name = (participants: object) => call('PATCH', pathOf(room, '/speakers'), { participants });
   const speakersNow = async () => (await read()).segments.map(({ speaker }) => speaker);
 
-  it('renames past segments, by track before identity; null gives the old name back', async () => {
+  it('renames past segments, by track before identity, and null restores the old name', async () => {
     const { transcriptionId } = await start();
     await stage.say(transcriptionId, [segment(`x-${room}`)]);
     expect(await speakersNow()).toEqual(['Ada Lovelace']);
@@ -639,7 +639,7 @@ describe('naming speakers', () => {
     expect(await speakersNow()).toEqual(['__proto__', 'T']);
   });
 
-  it('is 404 for a room that was never transcribed, 400 for what is no map of names', async () => {
+  it('is 404 for a room that was never transcribed, 400 for an invalid map of names', async () => {
     expect(problemOf(await name({ ada: 'A' }))).toMatchObject({
       status: 404,
       code: 'transcription-not-found',
@@ -655,7 +655,7 @@ describe('naming speakers', () => {
     }
   });
 
-  it('keeps the map at 1000 names', async () => {
+  it('limits the map to 1000 names', async () => {
     const names = (from: number, count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`id${from + n}`, 'N']));
     await start();
@@ -667,7 +667,7 @@ describe('naming speakers', () => {
 });
 
 describe('deleting a live transcription', () => {
-  it('is 409 while it runs, and takes its segments with it after the stop', async () => {
+  it('is 409 while it runs, and deletes its segments with it after the stop', async () => {
     const { transcriptionId } = await start();
     await stage.say(transcriptionId, [segment(`z-${room}`)]);
     const path = `/v1/transcriptions/${transcriptionId}`;
@@ -684,7 +684,7 @@ describe('deleting a live transcription', () => {
   });
 });
 
-describe('the health', () => {
+describe('the health response', () => {
   const capabilities = async () =>
     ((await stage.service.call('GET', '/v1/health', { signing: false })).json as { capabilities: unknown })
       .capabilities;

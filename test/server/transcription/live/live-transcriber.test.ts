@@ -77,7 +77,7 @@ function whileThere(transcriptions: Store['transcriptions']): Store['transcripti
   });
 }
 
-it('does not join a room again that another worker took over after its lease expired', async () => {
+it('a live transcriber does not join a room again that another worker took over after its lease expired', async () => {
   isAway = true;
   await letPass(clock, 9_000);
   expect(await store.transcriptions.expireLive(clock.now())).toBe(1);
@@ -91,7 +91,7 @@ it('does not join a room again that another worker took over after its lease exp
   expect(joins).toBe(1);
 });
 
-it('goes on renewing its lease after the clock was set back by an hour', async () => {
+it('a live transcriber continues to renew its lease after the clock was set back by an hour', async () => {
   clock.setBack(3_600_000);
   await letPass(clock, 9_000);
   const [held] = await store.transcriptions.listActiveLive();
@@ -99,7 +99,7 @@ it('goes on renewing its lease after the clock was set back by an hour', async (
   expect(held?.leaseUntil).toBeLessThan(clock.now() + 60_000);
 });
 
-it('joins the room again when the database is back and no other worker took it over', async () => {
+it('a live transcriber joins the room again when the database is back and no other worker took it over', async () => {
   isAway = true;
   await letPass(clock, 9_000);
   disconnect();
@@ -110,7 +110,7 @@ it('joins the room again when the database is back and no other worker took it o
   expect(joins).toBe(2);
 });
 
-it('joins again at once while its lease is valid', async () => {
+it('a live transcriber joins again at once while its lease is valid', async () => {
   isAway = true;
   disconnect();
   await letPass(clock, 1_000, () => joins === 2);

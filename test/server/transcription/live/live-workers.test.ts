@@ -32,7 +32,7 @@ const isWorking = async (): Promise<boolean> => {
 };
 
 describe('a live worker', () => {
-  it('is replaced when it is killed, and stored segments stay', HEARD_IN_TIME, async () => {
+  it('is replaced when it is killed, and stored segments are kept', HEARD_IN_TIME, async () => {
     const [first, second] = await Promise.all([stage.speech(CHILDREN), stage.speech(HOSPITAL)]);
     const killed = await stage.startWorkerProcess();
     const room = await stage.newRoom();
@@ -63,43 +63,51 @@ describe('a live worker', () => {
     await successor.close();
   });
 
-  it('prints its own log and no text that is spoken or written in the room', HEARD_IN_TIME, async () => {
-    const worker = await stage.startWorkerProcess();
-    const room = await stage.newRoom();
-    const ada = await stage.enter(room, 'ada');
-    await stage.start(room);
-    await stage.untilListening(room);
-    await ada.room.localParticipant?.sendText('between us', { topic: 'lk.chat' });
-    await (await ada.publishWav(await stage.speech(CHILDREN))).played;
-    await stage.untilSegments(room, (all) => wordsIn(all) >= MOST_OF_A_SENTENCE);
-    await stage.stop(room);
-    await stage.untilListening(room, false);
-    await worker.close();
-    const lines = worker.output().trim().split('\n').slice(1);
-    expect(lines.filter((line) => !line.startsWith('{"level":"info"'))).toEqual([]);
-    expect(worker.output()).toContain('"left the room"');
-    expect(worker.output()).not.toMatch(/between us|children|ada\b/i);
-  });
+  it(
+    'writes only its own log lines, and no text that is spoken or written in the room',
+    HEARD_IN_TIME,
+    async () => {
+      const worker = await stage.startWorkerProcess();
+      const room = await stage.newRoom();
+      const ada = await stage.enter(room, 'ada');
+      await stage.start(room);
+      await stage.untilListening(room);
+      await ada.room.localParticipant?.sendText('between us', { topic: 'lk.chat' });
+      await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+      await stage.untilSegments(room, (all) => wordsIn(all) >= MOST_OF_A_SENTENCE);
+      await stage.stop(room);
+      await stage.untilListening(room, false);
+      await worker.close();
+      const lines = worker.output().trim().split('\n').slice(1);
+      expect(lines.filter((line) => !line.startsWith('{"level":"info"'))).toEqual([]);
+      expect(worker.output()).toContain('"left the room"');
+      expect(worker.output()).not.toMatch(/between us|children|ada\b/i);
+    },
+  );
 
-  it('stores its last utterances and hands over at once when it is stopped', HEARD_IN_TIME, async () => {
-    const file = await stage.speech(`${CHILDREN}`);
-    const leaving = await stage.startWorker();
-    const room = await stage.newRoom();
-    await stage.start(room);
-    await stage.untilListening(room);
-    const ada = await stage.enter(room, 'ada');
-    const voice = await ada.publishWav(file);
-    await voice.played;
-    const staying = await stage.startWorker();
-    const leaver = stage.leaseOwner(room);
-    await leaving.close();
-    expect(leaver).not.toBeNull();
-    expect(stage.leaseOwner(room)).not.toBe(leaver);
-    expect(wordsIn((await stage.read(room)).segments)).toBeGreaterThanOrEqual(MOST_OF_A_SENTENCE);
-    await stage.untilListening(room);
-    await stage.stop(room);
-    await staying.close();
-  });
+  it(
+    'stores its last utterances and releases its rooms at once when it is stopped',
+    HEARD_IN_TIME,
+    async () => {
+      const file = await stage.speech(`${CHILDREN}`);
+      const leaving = await stage.startWorker();
+      const room = await stage.newRoom();
+      await stage.start(room);
+      await stage.untilListening(room);
+      const ada = await stage.enter(room, 'ada');
+      const voice = await ada.publishWav(file);
+      await voice.played;
+      const staying = await stage.startWorker();
+      const leaver = stage.leaseOwner(room);
+      await leaving.close();
+      expect(leaver).not.toBeNull();
+      expect(stage.leaseOwner(room)).not.toBe(leaver);
+      expect(wordsIn((await stage.read(room)).segments)).toBeGreaterThanOrEqual(MOST_OF_A_SENTENCE);
+      await stage.untilListening(room);
+      await stage.stop(room);
+      await staying.close();
+    },
+  );
 
   it('is not needed to read, stop and delete a transcription', {
     timeout: 60_000,
@@ -158,7 +166,7 @@ describe('a live worker', () => {
     await italian.close();
   });
 
-  it('sends captions to the room, and none with captions: false, where the segments are stored all the same', {
+  it('sends captions to the room, and none with captions: false, while the segments are stored', {
     timeout: 60_000,
   }, async () => {
     const worker = await stage.startWorker(testSpeech());
@@ -187,7 +195,7 @@ describe('a live worker', () => {
     await worker.close();
   });
 
-  it('logs speech that has no text, also not in halves', HEARD_IN_TIME, async () => {
+  it('logs speech without text, also in halves', HEARD_IN_TIME, async () => {
     let isDeaf = true;
     const speech = testSpeech({ recognise: ({ seconds }) => (isDeaf || seconds > 2 ? '' : 'half') });
     const worker = await stage.startWorker(speech);

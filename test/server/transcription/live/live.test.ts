@@ -92,35 +92,41 @@ const captionsOf = (viewer: JoinedParticipant): readonly Shown[] => {
   return shown;
 };
 
-describe('a room that is transcribed while it talks', () => {
-  it('has what people read aloud at the same time, each under the own name', HEARD_IN_TIME, async () => {
-    const { twoCities, beckett } = speechRecordings();
-    const room = await listening();
-    const [ada, bob] = await Promise.all([
-      stage.enter(room, 'ada', 'Ada Lovelace'),
-      stage.enter(room, 'bob'),
-    ]);
-    const files = await Promise.all([stage.reading(twoCities.path), stage.reading(beckett.path)]);
-    const readings = await Promise.all([ada.publishWav(files[0] ?? ''), bob.publishWav(files[1] ?? '')]);
-    await Promise.all(readings.map(({ played }) => played));
-    const segments = await stage.untilSegments(
-      room,
-      (all) => /comparison|compassion|only\.?$/.test(textOf(all, 'ada')) && wordsIn(all, 'bob') >= 10,
-    );
-    const heard = `${textOf(segments, 'ada')} ${textOf(segments, 'bob')}`;
-    expectLiveAccuracy(`${twoCities.text} ${beckett.text}`, heard, 0.12);
-    expect(new Set(segments.map(({ speaker }) => speaker))).toEqual(new Set(['Ada Lovelace', 'BOB']));
-    expect(new Set(segments.map(({ trackId }) => trackId))).toEqual(new Set(readings.map(({ sid }) => sid)));
-    for (const { start, end, text } of segments) {
-      expect(end - start, text).toBeGreaterThan(0.3);
-      expect(end - start, text).toBeLessThanOrEqual(8.001);
-    }
-    expect(segments.map(({ start }) => start)).toEqual(
-      segments.map(({ start }) => start).toSorted((a, b) => a - b),
-    );
-  });
+describe('a room that is transcribed during a call', () => {
+  it(
+    'has the text of people who read aloud at the same time, each under the own name',
+    HEARD_IN_TIME,
+    async () => {
+      const { twoCities, beckett } = speechRecordings();
+      const room = await listening();
+      const [ada, bob] = await Promise.all([
+        stage.enter(room, 'ada', 'Ada Lovelace'),
+        stage.enter(room, 'bob'),
+      ]);
+      const files = await Promise.all([stage.reading(twoCities.path), stage.reading(beckett.path)]);
+      const readings = await Promise.all([ada.publishWav(files[0] ?? ''), bob.publishWav(files[1] ?? '')]);
+      await Promise.all(readings.map(({ played }) => played));
+      const segments = await stage.untilSegments(
+        room,
+        (all) => /comparison|compassion|only\.?$/.test(textOf(all, 'ada')) && wordsIn(all, 'bob') >= 10,
+      );
+      const heard = `${textOf(segments, 'ada')} ${textOf(segments, 'bob')}`;
+      expectLiveAccuracy(`${twoCities.text} ${beckett.text}`, heard, 0.12);
+      expect(new Set(segments.map(({ speaker }) => speaker))).toEqual(new Set(['Ada Lovelace', 'BOB']));
+      expect(new Set(segments.map(({ trackId }) => trackId))).toEqual(
+        new Set(readings.map(({ sid }) => sid)),
+      );
+      for (const { start, end, text } of segments) {
+        expect(end - start, text).toBeGreaterThan(0.3);
+        expect(end - start, text).toBeLessThanOrEqual(8.001);
+      }
+      expect(segments.map(({ start }) => start)).toEqual(
+        segments.map(({ start }) => start).toSorted((a, b) => a - b),
+      );
+    },
+  );
 
-  it('shows captions as they are spoken, as the words of the speaker', HEARD_IN_TIME, async () => {
+  it('shows captions during speech, as the words of the speaker', HEARD_IN_TIME, async () => {
     const files = await Promise.all([stage.speech(CHILDREN), stage.speech(PASSPORT)]);
     const room = await listening({ options: { partialResults: true } });
     const [ada, bob, viewer] = await Promise.all(
@@ -158,7 +164,7 @@ describe('a room that is transcribed while it talks', () => {
   });
 
   it(
-    'hears nothing of a muted track, goes on when it is unmuted, and under the new name of its speaker',
+    'has nothing of a muted track, continues when it is unmuted, with the new name of its speaker',
     HEARD_IN_TIME,
     async () => {
       const [before, during, after] = await Promise.all(
@@ -187,7 +193,7 @@ describe('a room that is transcribed while it talks', () => {
   );
 
   it(
-    'has the last words of who leaves in the middle of them, and goes on when they are back',
+    'has the last words of a participant who leaves during them, and continues after the return',
     HEARD_IN_TIME,
     async () => {
       const [meeting, weather] = await Promise.all([CHILDREN, HOSPITAL].map((text) => stage.speech(text)));
@@ -213,7 +219,7 @@ describe('a room that is transcribed while it talks', () => {
     },
   );
 
-  it('honours what was asked for: no punctuation, no profanity', HEARD_IN_TIME, async () => {
+  it('applies the requested options: no punctuation, no profanity', HEARD_IN_TIME, async () => {
     const file = await stage.speech('My brother says that this is fucking wonderful news.');
     const room = await listening({ options: { punctuation: false, profanityFilter: true } });
     const ada = await stage.enter(room, 'ada');
@@ -231,7 +237,7 @@ describe('the end of a live transcription', () => {
   const completedOf = (room: string) =>
     receiver.received.filter(({ body }) => body.room?.name === room).map(({ body }) => body);
 
-  it('comes with a stop: the agent leaves, and the count is exact', HEARD_IN_TIME, async () => {
+  it('follows a stop: the agent leaves, and the count is exact', HEARD_IN_TIME, async () => {
     const file = await stage.speech(`${CHILDREN} ${PASSPORT} ${HOSPITAL}`);
     const room = await listening();
     const ada = await stage.enter(room, 'ada');
@@ -254,7 +260,7 @@ describe('the end of a live transcription', () => {
     await stage.untilListening(room);
   });
 
-  it('comes with the end of the room, which is not opened again', HEARD_IN_TIME, async () => {
+  it('follows the end of the room, which is not opened again', HEARD_IN_TIME, async () => {
     const file = await stage.speech(CHILDREN);
     const room = await listening();
     const ada = await stage.enter(room, 'ada');

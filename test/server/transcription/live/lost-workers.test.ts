@@ -105,7 +105,7 @@ describe.each([
     expect(await find('tr_1')).toMatchObject({ status: 'active', leaseOwner: 'w', attempts: 1 });
   });
 
-  it('does not touch a transcription that ended two workers: it fails with its reason and its event', async () => {
+  it('does not claim a transcription that ended two workers: it fails with its reason and its event', async () => {
     await start('tr_1');
     await dieWithEverything('dead 1');
     await dieWithEverything('dead 2');
@@ -128,7 +128,7 @@ describe.each([
     ]);
   });
 
-  it('takes one at a time of those whose two workers died together, so that only the culprit fails', async () => {
+  it('claims one at a time of those whose two workers died together, so that only the culprit fails', async () => {
     await start('tr_1');
     await start('tr_2');
     await dieWithEverything('dead 1');
@@ -142,7 +142,7 @@ describe.each([
     expect(await find('tr_1')).toMatchObject({ status: 'active', leaseOwner: 'w' });
   });
 
-  it('holds its rooms by leases of at most two seconds, which it renews again and again', async () => {
+  it('holds its rooms by leases of at most two seconds, which it renews continuously', async () => {
     await start('tr_1');
     const leases: number[] = [];
     const renewLive: Store['transcriptions']['renewLive'] = async (owner, leaseUntil) => {
@@ -155,7 +155,7 @@ describe.each([
     expect(await find('tr_1')).toMatchObject({ leaseOwner: 'w', attempts: 0 });
   });
 
-  it('takes nothing from another one at once after the whole machine stood still', async () => {
+  it('claims nothing of another one at once after the whole machine was suspended', async () => {
     await start('tr_1');
     const now = clock.now();
     const claim = { owner: 'other', now, leaseUntil: now + LEASE_MS, limit: 1, supports: () => true };
@@ -170,7 +170,7 @@ describe.each([
     expect(await find('tr_1')).toMatchObject({ leaseOwner: 'w', attempts: 1 });
   });
 
-  it('is not the culprit of a transcription that it lost and outlived', async () => {
+  it('is not counted as a loss of a transcription that it lost and survived', async () => {
     await start('tr_1');
     let isStuck = false;
     const stuck = Promise.withResolvers<void>();
@@ -188,7 +188,7 @@ describe.each([
     expect(await find('tr_1')).toMatchObject({ status: 'active', leaseOwner: 'successor' });
   });
 
-  it('does not read the database while nothing changes, and is woken by a start elsewhere', async () => {
+  it('does not read the database while nothing changes, and is notified of a start elsewhere', async () => {
     await work();
     await expect.poll(() => reads).toBeGreaterThan(0);
     // A connection that begins to listen counts everything as changed once, at any moment.

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(file, { force: true });
 });
 
-it('is subscribed to before it is unmuted, and loses no first word', async () => {
+it('a muted track is subscribed to before it is unmuted, and loses no first word', async () => {
   const room = await stage.newRoom();
   const { transcriptionId } = await stage.start(room);
   await stage.untilListening(room);

@@ -105,7 +105,7 @@ describe('the segments of a call', () => {
     },
   );
 
-  it('wait in their order while the database is unavailable, and the log has none of their text', async () => {
+  it('wait in order while the database is unavailable, and the log has none of their text', async () => {
     isAway = true;
     writer.add(segment(0));
     writer.add(segment(1));

@@ -120,7 +120,7 @@ describe.runIf(process.platform === 'linux')('recognition that is slower than sp
     await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, 20_000);
   }, 60_000);
 
-  it('leaves nothing on the disk when the transcription is stopped meanwhile', async () => {
+  it('leaves nothing on the disk when the transcription is stopped in the meantime', async () => {
     const tracks = openTracks(new Promise(() => {}));
     await speak(tracks);
     for (const track of tracks) track.close();

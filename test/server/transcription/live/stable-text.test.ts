@@ -7,19 +7,19 @@ function shown(...results: readonly string[]): readonly string[] {
   return results.map((result) => text.next(result));
 }
 
-it('shows a sentence as it grows, without the full stop that each result ends with', () => {
+it('a stable text shows a sentence as it grows, without the full stop at the end of each result', () => {
   expect(
     shown('The children.', 'The children are playing.', 'The children are playing in the garden.'),
   ).toEqual(['The children', 'The children are playing', 'The children are playing in the garden']);
 });
 
-it('keeps a word as it was shown once two results in a row have it, and lets the words behind change', () => {
+it('a stable text keeps a word once two results in a row have it, and lets the words after it change', () => {
   expect(
     shown('We are gone', 'We are going, too', 'we our going to visit', 'We are going to visit my'),
   ).toEqual(['We are gone', 'We are going, too', 'We are going to visit', 'We are going to visit my']);
 });
 
-it('never becomes shorter than the words that it keeps', () => {
+it('a stable text never becomes shorter than the words that it keeps', () => {
   expect(shown('one two three', 'one two three four', 'one')).toEqual([
     'one two three',
     'one two three four',
@@ -27,7 +27,7 @@ it('never becomes shorter than the words that it keeps', () => {
   ]);
 });
 
-it('takes another text whole as long as no word of it was confirmed', () => {
+it('a stable text accepts another text completely while no word was confirmed', () => {
   expect(shown('Ray', 'Please remember', 'Please remember to')).toEqual([
     'Ray',
     'Please remember',
@@ -35,7 +35,7 @@ it('takes another text whole as long as no word of it was confirmed', () => {
   ]);
 });
 
-it('takes a text without words or of one long word as it is', () => {
+it('a stable text leaves a text without words or of one long word unchanged', () => {
   expect(shown('', '...', '\u4f60\u597d', '\u4f60\u597d\u5417\u3002')).toEqual([
     '',
     '',

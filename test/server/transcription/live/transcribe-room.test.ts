@@ -47,7 +47,7 @@ let listening: RoomTranscription | undefined;
 afterEach(() => listening?.end());
 
 // What nobody catches ends the process, and with it all rooms of the worker: the run fails with it.
-it('logs an error and continues when the detector of a track cannot be created', async () => {
+it('a room transcriber logs an error and continues when the detector of a track cannot be created', async () => {
   const log: LogLine[] = [];
   listening = startRoomTranscriber(
     {

@@ -198,7 +198,7 @@ describe('a track', () => {
     expect(lost).toBeCloseTo(2_000, -2);
   });
 
-  it('continues after a recogniser failed on a segment', async () => {
+  it('continues after the recogniser failed on a segment', async () => {
     const track = transcriber({
       recognise: ({ seconds }) => {
         if (seconds > 0.9) throw new Error('a fault within');
@@ -213,7 +213,7 @@ describe('a track', () => {
     expect(alarms().map(({ level }) => level)).toEqual(['warn']);
   });
 
-  it('is recognised while the pause lasts that ends an utterance, and not again at its end', async () => {
+  it('is recognised during the pause that ends an utterance, and not again at its end', async () => {
     const recognised: number[] = [];
     const track = transcriber({ recognise: ({ seconds }) => `${recognised.push(seconds)}` });
     hear(track, 1_000, VOICE);
@@ -227,7 +227,7 @@ describe('a track', () => {
     expect(spans()).toEqual([[0, 1_000]]);
   });
 
-  it('is recognised as a whole when the speaker goes on after a short pause', async () => {
+  it('is recognised as a whole when the speaker continues after a short pause', async () => {
     const track = transcriber();
     hear(track, 1_000, VOICE);
     hear(track, 200, HUM);
@@ -249,7 +249,7 @@ describe('a track', () => {
     expect(told.map(({ text }) => text)).toEqual(['words', 'words']);
   });
 
-  it('shows the whole of an utterance as its interim result when a pause begins', async () => {
+  it('shows the whole utterance as its interim result when a pause begins', async () => {
     const track = transcriber({}, { partialResults: true });
     hear(track, 500, HUM);
     hear(track, 1_000, VOICE);
@@ -291,7 +291,7 @@ describe('a track', () => {
     ]);
   });
 
-  it('has the language that its model tells, for each segment', async () => {
+  it('has the detected language for each segment', async () => {
     const { engine } = testSpeech();
     const spoken = ['it', undefined, 'de'];
     const recognise: SpeechEngine['recognise'] = async () => ({

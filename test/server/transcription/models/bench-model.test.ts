@@ -19,7 +19,7 @@ const run = (model: string, language?: string) =>
   });
 
 describe('bench', () => {
-  it('measures the real model on people who read, and leaves out what has no reference', async () => {
+  it('measures the real model on people who read, and leaves out files without a reference', async () => {
     const { beckett } = speechRecordings();
     await cp(beckett.path, join(folder, 'beckett.wav'));
     await cp(beckett.path, join(folder, 'other.wav'));
@@ -32,7 +32,7 @@ describe('bench', () => {
     expect(only?.processorSeconds).toBeGreaterThan(0);
   });
 
-  it('says what is missing: references, the model, or its language', async () => {
+  it('reports what is missing: references, the model, or its language', async () => {
     await expect(run(TEST_MODEL)).rejects.toThrow('Name them alike: call.wav and call.txt.');
     await expect(run('whisper-small')).rejects.toThrow('Install it: rtc stt install whisper-small');
   });

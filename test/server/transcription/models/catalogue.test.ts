@@ -35,7 +35,7 @@ describe('the catalogue of speech models', () => {
     expect(suggestModel(language)?.name).toBe(name);
   });
 
-  it('has a model for each of the 24 official languages of the European Union but Irish', () => {
+  it('has a model for each of the 24 official languages of the European Union except Irish', () => {
     const official = 'bg cs da de el en es et fi fr hr hu it lt lv mt nl pl pt ro sk sl sv'.split(' ');
     expect(official.filter((language) => suggestModel(language) === undefined)).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe('the catalogue of speech models', () => {
 });
 
 describe('the figures of speech models', () => {
-  it('are of models of the catalogue', () => {
+  it('belong to models of the catalogue', () => {
     expect(figuredModels().filter((name) => findModel(name) === undefined)).toEqual([]);
   });
 
@@ -83,12 +83,12 @@ describe('the figures of speech models', () => {
     }
   });
 
-  it('say how often each of the suggested models errs', () => {
+  it('include the error rates of each suggested model', () => {
     const suggested = ['en', 'it', 'ja', 'ar', 'hi'].map((language) => suggestModel(language)?.name ?? '');
     expect(suggested.filter((name) => figuresOf(name).errorRates.length === 0)).toEqual([]);
   });
 
-  it('are none for an unknown model', () => {
+  it('are empty for an unknown model', () => {
     expect(figuresOf('latin')).toEqual({ memoryBytes: null, speed: null, errorRates: [] });
   });
 });

@@ -66,14 +66,14 @@ const download = (signal = new AbortController().signal) =>
 const ranges = () => server.received.map(({ headers }) => headers.range);
 
 describe('downloadFile', () => {
-  it('downloads a file and tells how far it is', async () => {
+  it('downloads a file and reports the progress', async () => {
     await serve();
     expect((await readFile(await download())).equals(CONTENT)).toBe(true);
     expect(progress.at(-1)).toEqual({ received: CONTENT.length, total: CONTENT.length });
     expect(ranges()).toEqual([undefined]);
   });
 
-  it('continues after a connection that broke off, without asking for anything twice', async () => {
+  it('continues after an interrupted connection, without requesting anything twice', async () => {
     await serve([30_000, 20_000]);
     expect((await readFile(await download())).equals(CONTENT)).toBe(true);
     expect(ranges()).toEqual([undefined, 'bytes=30000-', 'bytes=50000-']);
@@ -89,7 +89,7 @@ describe('downloadFile', () => {
     expect(progress.at(-1)).toEqual({ received: CONTENT.length, total: CONTENT.length });
   });
 
-  it('asks for nothing more when everything has arrived before', async () => {
+  it('requests nothing more when everything was received before', async () => {
     await serve();
     await download();
     expect((await readFile(await download())).equals(CONTENT)).toBe(true);
@@ -99,20 +99,20 @@ describe('downloadFile', () => {
     expect(ranges().at(-1)).toBeUndefined();
   });
 
-  it('begins anew when the file on the server is another one by now', async () => {
+  it('starts again when the file on the server has changed', async () => {
     await serve([40_000, 0, 0, 0, 0]);
     await expect(download()).rejects.toThrow();
     etag = '"two"';
     expect((await readFile(await download())).equals(CONTENT)).toBe(true);
   });
 
-  it('says at once that there is no such file', async () => {
+  it('fails at once when the file does not exist', async () => {
     server = await startHttpServer((_request, response) => response.writeHead(404).end('no'));
     await expect(download()).rejects.toThrow('/model.tar.bz2 answers 404.');
     expect(pauses).toEqual([]);
   });
 
-  it('ends when it is cancelled, and keeps what has arrived', async () => {
+  it('ends when it is cancelled, and keeps the received bytes', async () => {
     await serve([40_000]);
     const cancelling = new AbortController();
     const cancelled = downloadFile({

@@ -91,7 +91,7 @@ describe('installArchive', () => {
     expect(tried).toHaveLength(1);
   });
 
-  it('leaves out the parts that also exist quantised', async () => {
+  it('leaves out the parts that also exist in quantised form', async () => {
     await install(VERIFIABLE);
     expect(readdirSync(join(folder, 'test')).toSorted()).toEqual([
       ...['decoder.int8.onnx', 'encoder.int8.onnx', 'model.json', 'test_wavs', 'tokens.txt'],
@@ -108,7 +108,7 @@ describe('installArchive', () => {
     expect(lock).toEqual({ test: sha256(await readFile(archive)) });
   });
 
-  it('takes what models.lock has without asking again, and refuses anything else under its name', async () => {
+  it('accepts the models in models.lock without asking again, and rejects other files of their names', async () => {
     await install(MODEL, { acceptUnverified: true });
     await rm(join(folder, 'test'), { recursive: true });
     await install(MODEL);
@@ -120,7 +120,7 @@ describe('installArchive', () => {
     expect(existsSync(join(folder, 'test'))).toBe(false);
   });
 
-  it('refuses a file that is not the published one, whatever is accepted', async () => {
+  it('rejects a file that is not the published one, whatever is accepted', async () => {
     const other = { ...MODEL, files: { 'tokens.txt': sha256('another') } };
     await expect(install(other, { acceptUnverified: true })).rejects.toThrow(
       /tokens\.txt of test is not the published file: its SHA-256 is [0-9a-f]{64}/,
@@ -133,7 +133,7 @@ describe('installArchive', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('takes a folder that has the archive, or the files of the model themselves', async () => {
+  it('accepts a folder that has the archive, or the files of the model themselves', async () => {
     await install(VERIFIABLE, { from: cache });
     await rm(join(folder, 'test'), { recursive: true });
     const unpacked = whisper();
@@ -144,7 +144,7 @@ describe('installArchive', () => {
     expect(installedModels(cache)).toMatchObject([{ name: 'test', isVerified: true }]);
   });
 
-  it('says what --from can name when there is no such place', async () => {
+  it('explains what --from can name when the given path does not exist', async () => {
     await expect(install(VERIFIABLE, { from: '/no/such/place' })).rejects.toThrow(
       '/no/such/place cannot be read. Name an archive, a folder or the address of a mirror.',
     );

@@ -33,14 +33,14 @@ const install = async (): Promise<readonly string[]> => {
   return steps;
 };
 
-it('installs a model that understands its spoken sample, once', async () => {
+it('installing a model that recognises its spoken sample succeeds, once', async () => {
   await cp(speechRecordings().beckett.path, join(from, 'test_wavs', 'en.wav'));
   expect(await install()).toContain('trying moonshine-tiny-en');
   expect(installedModels(cacheDir)).toMatchObject([{ name: 'moonshine-tiny-en', languages: ['en'] }]);
   expect((await install()).at(-1)).toBe('moonshine-tiny-en is installed');
 });
 
-it('does not install a model that has no text for its sample', async () => {
+it('installing a model without text for its sample fails', async () => {
   const silence = toWav(new Float32Array(16_000), 16_000);
   await writeFile(join(from, 'test_wavs', 'en.wav'), Buffer.from(silence));
   await expect(install()).rejects.toThrow('the model returns no text');

@@ -42,19 +42,19 @@ describe('unpackArchive', () => {
     ['an absolute path', { path: '/outside', text: 'x' }],
     ['a path of Windows', { path: 'C:\\outside', text: 'x' }],
     ['a link', { path: 'model/link', linkTo: '/etc/passwd' }],
-  ])('refuses %s', async (_case, entry) => {
+  ])('rejects %s', async (_case, entry) => {
     makeArchive(archive(), [entry]);
     await expect(unpack()).rejects.toThrow(/unsafe path|no regular file/);
     expect(existsSync(join(folder, 'outside'))).toBe(false);
   });
 
-  it('refuses a path that comes twice', async () => {
+  it('rejects a path that occurs twice', async () => {
     const entry = { path: 'model/a', text: 'x' };
     makeArchive(archive(), [entry, entry]);
     await expect(unpack()).rejects.toThrow('EEXIST');
   });
 
-  it('says that an archive is damaged when it is cut off, or none at all', async () => {
+  it('reports a damaged archive when it is cut off, or no archive at all', async () => {
     makeArchive(archive(), [{ path: 'model/a', text: randomBytes(200_000).toString('hex') }]);
     cutFile(archive(), await readFile(archive()), 0.5);
     await expect(unpack()).rejects.toThrow(/damaged|cut off/);

@@ -67,7 +67,7 @@ describe.each([
     ]);
   });
 
-  it('counts the segments of a damaged recording in its event, since they stay', async () => {
+  it('counts the segments of a damaged recording in its event, because they are kept', async () => {
     await store.transcriptions.addSegments('tr_1', 'a', [segment('seg_1'), segment('seg_2')]);
     await failTranscription(deps(), job, new TranscriptionError('recording-damaged', 'It breaks off.'));
     expect(await storedEvents()).toMatchObject([
@@ -84,7 +84,7 @@ describe.each([
     expect(await storedEvents()).toMatchObject([{ event: 'transcription_failed' }]);
   });
 
-  it('sends no event when another worker holds it by now', async () => {
+  it('sends no event when another worker holds it in the meantime', async () => {
     expect(await failTranscription(deps('b'), job, NOT_MEDIA)).toBe('lost');
     expect(await store.transcriptions.find('tr_1')).toMatchObject({ status: 'processing' });
     expect(await storedEvents()).toEqual([]);

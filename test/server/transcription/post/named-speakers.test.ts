@@ -125,7 +125,7 @@ describe('the transcript of a recording to which a worker listened', { timeout: 
     expect(await read('vtt')).toMatch(/<v ADA>\d\.\d seconds \[overlap\]\n$/);
   });
 
-  it('is named rightly when the clocks are more than a second apart', async () => {
+  it('has the right names when the clocks differ by more than a second', async () => {
     expect(spans(await transcribe(await record(CALL, { lateMs: 1_300 })))).toEqual([
       ['ada', near(1), near(3)],
       ['bob', near(3), near(5)],
@@ -133,7 +133,7 @@ describe('the transcript of a recording to which a worker listened', { timeout: 
     ]);
   });
 
-  it('has everybody of those who speak at once, where their own tracks were kept', async () => {
+  it('has everyone of those who speak at once, when their own tracks were kept', async () => {
     const recording = await record(CALL, { isKept: true });
     const done = await transcribe(recording);
     expect(spans(done)).toEqual([
@@ -152,7 +152,7 @@ describe('the transcript of a recording to which a worker listened', { timeout: 
     await expect.poll(() => stage.store.turns.listSounds(stored?.id ?? '')).toEqual([]);
   });
 
-  it('names nobody where nobody was heard, even if only one name is known', async () => {
+  it('names nobody when nobody spoke in a track, even if only one name is known', async () => {
     const recording = await record([['ada', 6_000, 9_000]]);
     const done = await transcribe(recording, { ada: 'Ada' });
     expect(done.segments.map(({ speaker, trackId }) => [speaker, trackId])).toEqual([

@@ -201,7 +201,7 @@ describe('transcribing a recording', () => {
     expect(text.text).toMatch(/^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nAda: \d\.\d seconds\n/);
   });
 
-  it('is one per language: the second queueing answers the first, until it failed', async () => {
+  it('is one per language, and the second request returns the first one, until it failed', async () => {
     await stage.beat('stt-post', ['en', 'it']);
     const { recordingId } = await record(media.speech);
     const first = await queue(recordingId);
@@ -212,7 +212,7 @@ describe('transcribing a recording', () => {
     expect(await queue(recordingId)).toEqual({ ...first, status: 'completed' });
   });
 
-  it('leaves a language that the worker cannot do to others', async () => {
+  it('leaves a language that the worker does not support to others', async () => {
     await stage.beat('stt-post', ['en', 'it']);
     const { recordingId } = await record(media.speech);
     const italian = await queue(recordingId, { language: 'it' });
@@ -248,7 +248,7 @@ describe('transcribing a recording', () => {
       },
     ],
     ['recording-not-media', () => cutOff(media.speech, join(media.folder, 'no-index.mp4'), 20_000)],
-  ])('fails at the first try with %s', async (code, make) => {
+  ])('fails at the first attempt with %s', async (code, make) => {
     await stage.beat('stt-post');
     const { recordingId } = await record(await make());
     const { transcriptionId } = await queue(recordingId);
@@ -269,7 +269,7 @@ describe('transcribing a recording', () => {
   it.each([
     ['was cut off', () => cutOff(media.fastStart, join(media.folder, 'cut.mp4'), 25_000)],
     ['has noise in its middle', () => damage(media.fastStart, join(media.folder, 'noise.mp4'))],
-  ])('of a file that %s fails, and keeps what could be heard', async (_case, make) => {
+  ])('of a file that %s fails, and keeps everything that was readable', async (_case, make) => {
     await stage.beat('stt-post');
     const { recordingId } = await record(await make());
     const { transcriptionId } = await queue(recordingId);
@@ -279,7 +279,7 @@ describe('transcribing a recording', () => {
     expect(failed.segments.length).toBeGreaterThan(0);
   });
 
-  it('fails when the file has vanished', async () => {
+  it('fails when the file is missing', async () => {
     await stage.beat('stt-post');
     const { recordingId, file } = await record(media.speech);
     const { transcriptionId } = await queue(recordingId);
@@ -301,7 +301,7 @@ describe('transcribing a recording', () => {
     });
   });
 
-  it('takes no text for speech for a fault, after it has tried the halves', async () => {
+  it('takes speech without text for an error, after it has tried the halves', async () => {
     await stage.beat('stt-post');
     const { recordingId } = await record(media.speech);
     const deaf = await queue(recordingId);
@@ -317,7 +317,7 @@ describe('transcribing a recording', () => {
     expect(done.segments.filter(({ text }) => text === 'half').length).toBeGreaterThanOrEqual(2);
   });
 
-  it('tells of what is voiced and has no text, and goes on', async () => {
+  it('marks speech without text, and continues', async () => {
     await stage.beat('stt-post');
     const oneSecondThenFour = '0.3*sin(440*2*PI*t)*(lt(t,1)+gt(t,2))';
     const { recordingId } = await record(
@@ -337,7 +337,7 @@ describe('transcribing a recording', () => {
     expect(new Set(done.segments.map(({ text }) => text))).toEqual(new Set(['word', '[inaudible]']));
   });
 
-  it('shows its progress and what was said so far while it works, and stops when it is deleted', async () => {
+  it('shows its progress and the segments so far while it works, and stops when it is deleted', async () => {
     await stage.beat('stt-post');
     const long = await media.make('long.mp4', [
       ...['-stream_loop', '29', '-i', media.fastStart],
@@ -366,7 +366,7 @@ describe('transcribing a recording', () => {
     expect(await stage.store.transcriptions.countSegments(transcriptionId)).toBe(0);
   });
 
-  it('tries three times what may pass, and says after each why it did not', async () => {
+  it('tries three times after a temporary error, and stores each reason', async () => {
     await stage.beat('stt-post');
     const { recordingId } = await record(media.speech);
     const { transcriptionId } = await queue(recordingId);
@@ -390,7 +390,7 @@ describe('transcribing a recording', () => {
     }
   });
 
-  it('of an hour has all that is said in it, to its last minute', async () => {
+  it('of an hour has all of its speech, to its last minute', async () => {
     await stage.beat('stt-post');
     const minute = await media.make('minute.mp4', [
       ...['-i', media.speech, '-af', 'apad', '-c:v', 'copy', '-c:a', 'aac', '-t', '60'],
@@ -426,7 +426,7 @@ describe('a speech server', () => {
     return { done: await ended(transcriptionId), log };
   };
 
-  it('that is busy is waited for as long as it asks, and the recording not begun anew', async () => {
+  it('that is busy is awaited as long as it requests, without starting the recording again', async () => {
     const askedAt: number[] = [];
     const engine = await engineOf((_request, response, count) => {
       askedAt.push(performance.now());
@@ -440,7 +440,7 @@ describe('a speech server', () => {
     expect(await stage.store.transcriptions.find(done.transcriptionId)).toMatchObject({ attempts: 1 });
   });
 
-  it('is asked for several segments at once, and they stay in their order', async () => {
+  it('is sent several segments at once, and they stay in order', async () => {
     let [running, most] = [0, 0];
     const engine = await engineOf((_request, response, count) => {
       running += 1;
@@ -468,7 +468,7 @@ describe('a speech server', () => {
     );
   });
 
-  it('that says when each word was spoken has it said in the transcript', async () => {
+  it('that returns the times of words has them in the transcript', async () => {
     const words = [{ word: 'Good', start: 0.25, end: 0.5 }];
     const segments = [{ avg_logprob: Math.log(0.5), tokens: [1] }];
     const engine = await engineOf((_request, response) =>
@@ -485,7 +485,7 @@ describe('a speech server', () => {
     }
   });
 
-  it('that refuses the key fails the transcription at once, and the key is told nowhere', async () => {
+  it('that rejects the key fails the transcription at once, and the key is shown nowhere', async () => {
     const engine = await engineOf((_request, response) =>
       json(response, 401, { error: { message: API_KEY } }),
     );
@@ -505,7 +505,7 @@ describe('a recording in a bucket', () => {
   });
   afterAll(() => network?.close());
 
-  it('that is down is tried again, and nothing of the recording is lost', async () => {
+  it('that is unavailable is tried again, and nothing of the recording is lost', async () => {
     await stage.beat('stt-post');
     const { recordingId, file } = await record(media.speech);
     const { transcriptionId } = await queue(recordingId);
@@ -521,7 +521,7 @@ describe('a recording in a bucket', () => {
     expect(await ended(transcriptionId)).toMatchObject({ status: 'completed', error: null });
   });
 
-  it('that goes down in the middle is waited for, and heard to its end', async () => {
+  it('that becomes unavailable during the transcription is awaited, and read to its end', async () => {
     await stage.beat('stt-post');
     const whole = await media.make('whole.mp4', [
       ...['-stream_loop', '59', '-i', media.fastStart],
@@ -544,7 +544,7 @@ describe('a recording in a bucket', () => {
     expect(await stage.store.transcriptions.find(transcriptionId)).toMatchObject({ attempts: 1 });
   });
 
-  it('that refuses the keys fails at the first try, and names the setting', async () => {
+  it('that rejects the keys fails at the first attempt, and the error names the setting', async () => {
     await stage.beat('stt-post');
     const { recordingId, file } = await record(media.speech);
     const { transcriptionId } = await queue(recordingId);
@@ -575,7 +575,7 @@ describe('a worker', () => {
     return part;
   };
 
-  it('that is killed in the middle is replaced by another, under the same id, without a segment twice', async () => {
+  it('that is killed during a transcription is replaced by another, under the same id, without a duplicate segment', async () => {
     await stage.beat('stt-post');
     const twice = await media.make('twice.mp4', [
       ...['-stream_loop', '3', '-i', media.fastStart],
@@ -595,7 +595,7 @@ describe('a worker', () => {
     expect(await stage.store.transcriptions.find(transcriptionId)).toMatchObject({ attempts: 2 });
   }, 60_000);
 
-  it('that is stopped gives its job back, and the try does not count', async () => {
+  it('that is stopped releases its job, and the attempt does not count', async () => {
     await stage.beat('stt-post');
     const { recordingId } = await record(media.speech);
     const { transcriptionId } = await queue(recordingId);
@@ -619,7 +619,7 @@ describe('a worker', () => {
     expect((await ended(transcriptionId)).status).toBe('completed');
   });
 
-  it('fails a job that three workers died of', async () => {
+  it('fails a job that ended three workers', async () => {
     await stage.beat('stt-post');
     const { recordingId } = await record(media.speech);
     const { transcriptionId } = await queue(recordingId);
@@ -635,7 +635,7 @@ describe('a worker', () => {
     expect(await ended(transcriptionId)).toMatchObject({ status: 'failed', error: { code: 'worker-lost' } });
   });
 
-  it('is seen by the service while it lives, with its languages', async () => {
+  it('is visible to the service while it lives, with its languages', async () => {
     await stage.die('stt-post');
     const isThere = async (): Promise<boolean> =>
       ((await call('GET', '/v1/health')).json as Health).capabilities.transcriptionPost;
@@ -657,7 +657,7 @@ describe('a worker', () => {
   });
 });
 
-describe('what cannot be transcribed', () => {
+describe('a recording that cannot be transcribed', () => {
   it('is 404 for an unknown recording, 409 while it runs', async () => {
     await stage.beat('stt-post');
     for (const id of ['EG_unknown', 'x', '\u0000', '../x']) {

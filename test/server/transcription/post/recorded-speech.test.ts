@@ -63,7 +63,7 @@ const textOf = ({ segments }: PostTranscriptionDetail): string => segments.map((
 
 // As long as a transcription is waited for, and its film made.
 describe('recorded speech', { timeout: 90_000 }, () => {
-  it('of a machine comes back with at most 5 % wrong words', async () => {
+  it('of a machine has at most 5 % wrong words in its transcript', async () => {
     const sentence = 'We will send you the new plan for the garden before the end of the week.';
     const path = join(media.folder, 'plan.wav');
     await speakToFile({ text: sentence, path });
@@ -72,7 +72,7 @@ describe('recorded speech', { timeout: 90_000 }, () => {
     expect(wordErrorRate(sentence, textOf(done))).toBeLessThanOrEqual(0.05);
   });
 
-  it('of people comes back with at most 12 % wrong words, none of it lost', async () => {
+  it('of people has at most 12 % wrong words in its transcript, and none is lost', async () => {
     const { twoCities } = speechRecordings();
     const done = await transcribe(await film('two-cities.mp4', twoCities.path));
     expect(done).toMatchObject({ status: 'completed', error: null });

@@ -17,12 +17,12 @@ const moved = (spans: readonly Span[], by: number): readonly Span[] =>
   spans.map(({ from, to }) => ({ from: from + by, to: to + by }));
 
 describe('turns', () => {
-  it.each([-3_700, -1_250, -180, 240, 900, 3_900])('are moved by %i ms to the recorded speech', (by) => {
+  it.each([-3_700, -1_250, -180, 240, 900, 3_900])('are shifted by %i ms to the recorded speech', (by) => {
     const spans = call(20);
     expect(alignTurns(moved(spans, -by), spans)).toBe(by);
   });
 
-  it('stay when they lie on the speech as well as the detectors can tell', () => {
+  it("are not shifted when they match the speech within the detectors' accuracy", () => {
     const speech = call(20).map(({ from, to }, index) => ({
       from: from - (index % 3) * 30,
       to: to + (index % 2) * 40,
@@ -30,18 +30,18 @@ describe('turns', () => {
     expect(Math.abs(alignTurns(call(20), speech))).toBeLessThanOrEqual(30);
   });
 
-  it('are moved the same when a third of the speech is missing, and some of it was no speech', () => {
+  it('are shifted equally when a third of the speech is missing, and some of it was no speech', () => {
     const spans = call(30);
     const heard = moved(spans, -600).filter((_, index) => index % 3 !== 0);
     const speech = [...spans.filter((_, index) => index % 7 !== 0), { from: 95_000, to: 97_000 }];
     expect(Math.abs(alignTurns(heard, speech) - 600)).toBeLessThanOrEqual(20);
   });
 
-  it('stay when they have nothing in common with the speech', () => {
+  it('are not shifted when they have nothing in common with the speech', () => {
     expect(alignTurns(moved(call(10), 1_000_000), call(10))).toBe(0);
   });
 
-  it('stay when there are too few to tell', () => {
+  it('are not shifted when there are too few of them', () => {
     expect(
       alignTurns(
         [{ from: 6_000, to: 9_000 }],
@@ -53,7 +53,7 @@ describe('turns', () => {
     ).toBe(0);
   });
 
-  it('stay when there is too little speech to tell', () => {
+  it('are not shifted when there is too little speech', () => {
     expect(alignTurns([{ from: 0, to: 2_000 }], [{ from: 500, to: 2_500 }])).toBe(0);
     expect(alignTurns([], [])).toBe(0);
     expect(alignTurns([{ from: 0, to: 2_000 }], [])).toBe(0);

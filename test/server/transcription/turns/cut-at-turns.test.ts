@@ -9,7 +9,7 @@ const turn = (trackId: string, from: number, to: number): TurnSpan => ({ trackId
 const speech = { from: 0, to: 10_000 };
 
 describe('a stretch of speech', () => {
-  it('is whole when one person speaks', () => {
+  it('stays whole when one person speaks', () => {
     expect(cutAtTurns(speech, [turn('ada', 200, 9_900)])).toEqual([
       { trackId: 'ada', cut: { from: 10_000, to: 10_000 } },
     ]);
@@ -29,12 +29,12 @@ describe('a stretch of speech', () => {
     ]);
   });
 
-  it('stays whole when somebody says a word meanwhile', () => {
+  it('stays whole when somebody says a word in the meantime', () => {
     const turns = [turn('ada', 0, 10_000), turn('bob', 3_000, 3_600)];
     expect(cutAtTurns(speech, turns).map(({ trackId }) => trackId)).toEqual(['ada']);
   });
 
-  it('gives a short answer in a pause its own part', () => {
+  it('gives a short answer in a pause a part of its own', () => {
     const turns = [turn('ada', 0, 4_000), turn('bob', 4_100, 4_500), turn('ada', 4_600, 10_000)];
     expect(cutAtTurns(speech, turns).map(({ trackId }) => trackId)).toEqual(['ada', 'bob', 'ada']);
   });
@@ -51,12 +51,12 @@ describe('a stretch of speech', () => {
     expect(cutAtTurns(speech, turns).map(({ trackId }) => trackId)).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('that lies just beside a turn belongs to it', () => {
+  it('that is just beside a turn belongs to it', () => {
     const turns = [turn('ada', -3_000, -200), turn('bob', 10_400, 12_000)];
     expect(cutAtTurns(speech, turns).map(({ trackId }) => trackId)).toEqual(['ada']);
   });
 
-  it('has no speaker when nobody was heard', () => {
+  it('has no speaker when nobody spoke', () => {
     const turns = [turn('ada', -9_000, -2_000), turn('bob', 12_000, 15_000)];
     expect(cutAtTurns(speech, turns).map(({ trackId }) => trackId)).toEqual([undefined]);
     expect(cutAtTurns(speech, []).map(({ trackId }) => trackId)).toEqual([undefined]);
@@ -74,7 +74,7 @@ describe('the overlap of a stretch of speech', () => {
     expect(overlapOf(speech, turns)).toBe(3_000);
   });
 
-  it('counts no turn of the same track, which is reported in pieces', () => {
+  it('excludes turns of the same track, which are reported in pieces', () => {
     expect(overlapOf(speech, [turn('a', 0, 5_000), turn('a', 4_900, 8_000)])).toBe(0);
   });
 });

@@ -24,7 +24,7 @@ const SAID: Readonly<Record<string, string>> = {
   bob: 'Please remember to bring your passport and your ticket to the airport.',
 };
 
-it('hears both of two people who speak at once in a recording with recordTracks', async () => {
+it('a recording with recordTracks has the text of both of two people who speak at once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-own-tracks-'));
   const recordingDir = join(folder, 'recordings');
   await mkdir(recordingDir);

@@ -14,7 +14,7 @@ import { join as joinRoom } from '../../../support/parts/participant.ts';
 import { speakToFile } from '../../../support/parts/speech.ts';
 import { openTestModel } from '../../../support/parts/speech-model.ts';
 
-it('stores who speaks when in a real room that is recorded', async () => {
+it('a worker stores who speaks when in a real room that is recorded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-turns-'));
   const livekit = await startLivekit();
   const log = keepingLog([]);

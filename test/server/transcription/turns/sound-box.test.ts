@@ -6,8 +6,8 @@ const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const PLACE = { recordingId: 'rec_1', trackId: 'TR_ada', startedAt: 1_000 };
 const SOUND = Float32Array.from({ length: 2.5 * SAMPLE_RATE }, (_, at) => Math.sin(at / 7) * 0.8);
 
-describe('sound that is kept', () => {
-  it('is sealed in parts of a second, each with a nonce of its own, and opens as it was', () => {
+describe('encrypted audio', () => {
+  it('has parts of a second, each with a nonce of its own, and can be decrypted', () => {
     const box = createSoundBox([NEW]);
     const parts = box.seal(SOUND, PLACE);
     expect(parts.map(({ part }) => part)).toEqual([0, 1, 2]);
@@ -20,7 +20,7 @@ describe('sound that is kept', () => {
     expect(Math.max(...opened.map((sample, at) => Math.abs(sample - (SOUND[at] ?? 0))))).toBeLessThan(1e-4);
   });
 
-  it('opens with an earlier key, and says of which keys it has none', () => {
+  it('can be decrypted with an earlier key, and the missing key is named', () => {
     const parts = createSoundBox([OLD]).seal(SOUND, PLACE);
     const keyId = parts[0]?.keyId ?? '';
     expect(createSoundBox([NEW, OLD]).open(parts, PLACE).length).toBe(SOUND.length);
@@ -33,12 +33,12 @@ describe('sound that is kept', () => {
     ['of another recording', { ...PLACE, recordingId: 'rec_2' }],
     ['of another track', { ...PLACE, trackId: 'TR_bob' }],
     ['of another time', { ...PLACE, startedAt: 1_001 }],
-  ])('does not open as the sound %s', (_, place) => {
+  ])('cannot be decrypted as the audio %s', (_, place) => {
     const box = createSoundBox([NEW]);
     expect(() => box.open(box.seal(SOUND, PLACE), place)).toThrow();
   });
 
-  it('does not open when its parts were exchanged or changed', () => {
+  it('cannot be decrypted when its parts were exchanged or changed', () => {
     const box = createSoundBox([NEW]);
     const [first, second] = box.seal(SOUND, PLACE);
     if (first === undefined || second === undefined) throw new Error('there are three');
@@ -47,7 +47,7 @@ describe('sound that is kept', () => {
     expect(() => box.open([{ ...first, sealed: changed.toString('base64') }], PLACE)).toThrow();
   });
 
-  it('clips what is louder than full scale', () => {
+  it('clips samples that are louder than full scale', () => {
     const box = createSoundBox([NEW]);
     const opened = box.open(box.seal(Float32Array.from([1.5, -1.5, 1, -1]), PLACE), PLACE);
     expect([...opened].map((sample) => Math.round(sample * 1000) / 1000)).toEqual([1, -1, 1, -1]);

@@ -25,12 +25,12 @@ const spansOf = (cutter: TurnCutter, segments: readonly VoicedSegment[]) =>
     overlapMs,
   }));
 
-describe('turns whose own sound was kept', () => {
+describe('turns whose own audio was kept', () => {
   const ownOf = (cutter: TurnCutter) =>
     cutter.ownTurns().map(({ turn: { identity }, from, overlapMs }) => ({ identity, from, overlapMs }));
   const kept = () => true;
 
-  it('are taken from their own tracks where others speak too, and not from the recording', () => {
+  it('are read from their own tracks when others speak too, and not from the recording', () => {
     const turns = [turn('ada', 1_000, 4_000), turn('bob', 3_000, 6_000), turn('eve', 7_000, 9_000)];
     const cutter = new TurnCutter(turns, ORIGIN, kept);
     expect(spansOf(cutter, [voiced(900, 6_100), voiced(6_900, 9_100)])).toMatchObject([
@@ -51,7 +51,7 @@ describe('turns whose own sound was kept', () => {
     expect(ownOf(cutter).map(({ identity }) => identity)).toEqual(['ada', 'bob']);
   });
 
-  it('leave the recording as it is where the sound of one of them is missing', () => {
+  it('leave the recording unchanged when the audio of one of them is missing', () => {
     const turns = [turn('ada', 0, 4_000), turn('bob', 1_000, 1_800)];
     const cutter = new TurnCutter(turns, ORIGIN, ({ identity }) => identity === 'ada');
     expect(spansOf(cutter, [voiced(0, 4_000)])).toMatchObject([{ identity: 'ada', overlapMs: 800 }]);
@@ -60,7 +60,7 @@ describe('turns whose own sound was kept', () => {
 });
 
 describe('the speech of a recording', () => {
-  it('passes as it is where no worker listened', () => {
+  it('is unchanged when no worker listened', () => {
     const segment = voiced(0, 3_000);
     expect(new TurnCutter([], ORIGIN).push([segment])).toEqual([
       { segment, speaker: undefined, overlapMs: null },
@@ -86,12 +86,12 @@ describe('the speech of a recording', () => {
     }
   });
 
-  it('says for how long others spoke', () => {
+  it('has the time for which others spoke', () => {
     const cutter = new TurnCutter([turn('ada', 0, 4_000), turn('bob', 1_000, 1_800)], ORIGIN);
     expect(spansOf(cutter, [voiced(0, 4_000)])).toMatchObject([{ identity: 'ada', overlapMs: 800 }]);
   });
 
-  it('is not held before anybody listened', () => {
+  it('is not held before a worker listened', () => {
     const cutter = new TurnCutter([turn('ada', 20_000, 22_000)], ORIGIN);
     const early = cutter.push([voiced(0, 2_000), voiced(4_000, 6_000), voiced(17_000, 18_000)]);
     expect(early.map(({ segment, speaker }) => [segment.start, speaker])).toEqual([

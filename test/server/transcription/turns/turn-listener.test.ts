@@ -137,7 +137,7 @@ const untilReleased = (id: string) =>
 const identities = async (id: string) => (await store.turns.listTurns(id)).map(({ identity }) => identity);
 
 describe('a worker', { timeout: 30_000 }, () => {
-  it('listens to a room while it is recorded, and stores who spoke', async () => {
+  it('listens to a room while it is recorded, and stores the turns', async () => {
     work('a');
     await record('one');
     await untilJoined(1);
@@ -152,7 +152,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(rooms.left).toEqual(['room of one']);
   });
 
-  it('keeps no sound', async () => {
+  it('keeps no audio', async () => {
     work('a');
     await record('one');
     await untilJoined(1);
@@ -161,7 +161,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await store.turns.listSounds('one')).toEqual([]);
   });
 
-  it('keeps the sound of each turn, sealed, in a recording with recordTracks', async () => {
+  it('keeps the audio of each turn, encrypted, in a recording with recordTracks', async () => {
     work('a');
     await record('one', 'demo', 1);
     await untilJoined(1);
@@ -181,7 +181,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(lengths.toSorted()).toEqual([expect.closeTo(1.4, 1), expect.closeTo(1.7, 1)]);
   });
 
-  it('stores the turn that is just spoken when the recording ends, before anybody reads the turns', async () => {
+  it('stores the current turn when the recording ends, before the turns are read', async () => {
     work('a');
     await record('one');
     await untilJoined(1);
@@ -193,7 +193,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(turns.map(({ identity }) => identity).toSorted()).toEqual(['ada', 'bob']);
   });
 
-  it('begins with recordings that ran before it was started, each in one worker', async () => {
+  it('listens to recordings that ran before it was started, each in one worker', async () => {
     await record('one');
     await record('two');
     work('a');
@@ -202,7 +202,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(rooms.joined.map(({ room }) => room).toSorted()).toEqual(['room of one', 'room of two']);
   });
 
-  it('hands its recordings on when it is closed', async () => {
+  it('releases its recordings when it is closed', async () => {
     const first = work('a');
     await record('one');
     await untilJoined(1);

@@ -29,7 +29,7 @@ describe('the vocabulary of a room', () => {
     expect(await read()).toEqual({ terms: [] });
   });
 
-  it('is that of a room with any name', async () => {
+  it('can be set for a room of any name', async () => {
     const room = "it's 'a' room; -- √";
     await put(['Ada'], room);
     expect(await read(room)).toEqual({ terms: ['Ada'] });
@@ -48,19 +48,19 @@ describe('the vocabulary of a room', () => {
     ['something else than text', [7]],
     ['201 terms', Array.from({ length: 201 }, (_, index) => `term ${index}`)],
     ['100,000 terms', Array.from({ length: 100_000 }, () => 'x')],
-  ])('refuses %s, and stays as it is', async (_, terms) => {
+  ])('is unchanged after rejecting %s', async (_, terms) => {
     await put(['before']);
     expect((await put(terms)).status).toBe(400);
     expect(await read()).toEqual({ terms: ['before'] });
   });
 
-  it('takes 200 terms of 80 characters', async () => {
+  it('may have 200 terms of 80 characters', async () => {
     const terms = Array.from({ length: 200 }, (_, index) => String(index).padEnd(80, 'x'));
     expect((await put(terms)).status).toBe(200);
     expect(await read()).toEqual({ terms });
   });
 
-  it('is handed to the recogniser by transcriptions that begin afterwards', async () => {
+  it('is passed to the recogniser by transcriptions that begin afterwards', async () => {
     await put(['Ada Lovelace']);
     const asked: unknown[] = [];
     const { engine } = testSpeech();

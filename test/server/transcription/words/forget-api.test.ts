@@ -78,7 +78,7 @@ describe("a participant's words", () => {
     expect(tablesWith(room)).toEqual(expect.arrayContaining(['events', 'transcriptions']));
   });
 
-  it('are deleted in every room where that is asked for, which the audit log has', async () => {
+  it('are deleted in every room on request, which the audit log records', async () => {
     const other = `other-${randomUUID()}`;
     await stage.open(other);
     for (const name of [room, other]) await stage.say(await start(name), [segment(`1-${name}`)]);
@@ -96,7 +96,7 @@ describe("a participant's words", () => {
     ]);
   });
 
-  it('are asked for with true or false only', async () => {
+  it('accept only true or false for all rooms', async () => {
     expect((await forget('ada', '?allRooms=yes')).status).toBe(400);
     expect((await forget('nobody', '?allRooms=false')).json).toMatchObject({ segments: 0 });
   });

@@ -46,7 +46,7 @@ describe('a search', () => {
     expect((await stage.service.call('GET', `${path}?q=orchard&status=failed`)).status).toBe(400);
   });
 
-  it('returns live segments with their speaker, time and what was found', async () => {
+  it('returns live segments with their speaker, time and matches', async () => {
     const origin = Date.parse(live.startedAt);
     await stage.say(live.transcriptionId, [
       segment('seg_1', {
@@ -73,7 +73,7 @@ describe('a search', () => {
     ]);
   });
 
-  it('returns segments of recordings, with the one speaker that their transcription has', async () => {
+  it('returns segments of recordings, with the only speaker of their transcription', async () => {
     const { store } = stage;
     const id = `tr_${randomUUID()}`;
     const egressId = `EG_${randomUUID()}`;
@@ -95,7 +95,7 @@ describe('a search', () => {
     expect((await search({ q: 'riunione', since: '1970-01-01T00:00:03.000Z' })).hits).toHaveLength(1);
   });
 
-  it('comes in pages by a cursor of its own', async () => {
+  it('has pages with a cursor of its own', async () => {
     const texts = ['one', 'two', 'three'].map((n) => `coffee ${n}`);
     await stage.say(
       live.transcriptionId,
@@ -115,11 +115,11 @@ describe('a search', () => {
     ['language=it', 'language', 'goes with q only'],
     ['since=2026-01-01T00:00:00Z', 'since', 'goes with q only'],
     ['until=2026-01-01T00:00:00Z', 'until', 'goes with q only'],
-  ])('refuses %s', async (query, parameter, detail) => {
+  ])('rejects %s', async (query, parameter, detail) => {
     expect(problemOf(await call(query))).toMatchObject({ status: 400, errors: [{ parameter, detail }] });
   });
 
-  it('refuses an empty text and one that is too long', async () => {
+  it('rejects an empty text and one that is too long', async () => {
     for (const q of ['', 'x'.repeat(257)]) {
       expect(problemOf(await call(`q=${q}`))).toMatchObject({ status: 400, errors: [{ parameter: 'q' }] });
     }

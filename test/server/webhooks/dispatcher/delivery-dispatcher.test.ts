@@ -61,8 +61,8 @@ function heldSender() {
 const statesOf = async (store: Store, webhookId: string) =>
   (await store.deliveries.list({ webhookId, limit: 1000 })).map((delivery) => delivery.state);
 
-describe('what is in hand', () => {
-  it('is delivered though the answer to its claim was lost, while others are still in hand', async () => {
+describe('a delivery in flight', () => {
+  it('is sent though the response to its claim was lost, while others are still in flight', async () => {
     const clock = new ManualClock(Date.now());
     const stage = await stageFor({ clock });
     const { sender, held } = heldSender();
@@ -93,7 +93,7 @@ describe('what is in hand', () => {
     expect(held[1]?.request.url).toBe('http://127.0.0.1:1/other');
   });
 
-  it('goes to the new URL of a webhook that was changed meanwhile by another instance', async () => {
+  it('is sent to the new URL of a webhook that another instance changed in the meantime', async () => {
     const clock = new ManualClock(Date.now());
     const stage = await stageFor({ clock });
     const { sender, held } = heldSender();
@@ -108,7 +108,7 @@ describe('what is in hand', () => {
     expect(held.slice(16).map(({ request }) => request.url)).toEqual(Array(4).fill('http://127.0.0.1:1/new'));
   });
 
-  it('goes to the new URL at once where the webhook was changed by the same instance', async () => {
+  it('is sent to the new URL at once when the same instance changed the webhook', async () => {
     const stage = await stageFor();
     const { sender, held } = heldSender();
     const instance = stage.instance({ sender });
@@ -144,8 +144,8 @@ describe('what is in hand', () => {
   });
 });
 
-describe('a process that stood still until its leases ran out', () => {
-  it('does not send what another instance has taken over', async () => {
+describe('a process that was suspended until its leases expired', () => {
+  it('does not send deliveries that another instance has taken over', async () => {
     const clock = new ManualClock(Date.now());
     const stage = await stageFor({ clock });
     const { sender, held } = heldSender();
@@ -166,7 +166,7 @@ describe('a process that stood still until its leases ran out', () => {
   });
 });
 
-describe('receivers that hang', () => {
+describe('receivers that never respond', () => {
   it('delay no other receiver, however many they are', async () => {
     const stage = await stageFor();
     const hanging = await receiverFor(hang);
@@ -185,8 +185,8 @@ describe('receivers that hang', () => {
   }, 40_000);
 });
 
-describe('a store that does not take what was delivered', () => {
-  it('is not told more than a batch and what is in flight: a kill then repeats no more', async () => {
+describe('a store that does not respond to outcomes', () => {
+  it('gets no more than a batch and what is in flight, so that a kill repeats no more', async () => {
     const stage = await stageFor();
     let sent = 0;
     const sender: WebhookSender = {
@@ -257,7 +257,7 @@ describe('an idle dispatcher', () => {
 });
 
 describe('a backlog of one webhook', () => {
-  it('is claimed while what was sent is being stored', async () => {
+  it('is claimed while earlier outcomes are being stored', async () => {
     const stage = await stageFor();
     const isBack = Promise.withResolvers<void>();
     const sender: WebhookSender = { send: async () => ANSWERED, close: async () => {} };
@@ -286,7 +286,7 @@ describe('a backlog of one webhook', () => {
 });
 
 describe('a webhook whose secret cannot be decrypted', () => {
-  it('has one line a minute in the log that says what to do, however many deliveries fail', async () => {
+  it('has one log line a minute that says what to do, however many deliveries fail', async () => {
     const clock = new ManualClock(Date.now());
     const stage = await stageFor({ clock });
     const { sender, held } = heldSender();
@@ -320,7 +320,7 @@ describe('a webhook whose secret cannot be decrypted', () => {
     expect(held).toEqual([]);
   });
 
-  it('goes on with the new one alone when it is the old one of a rotation', async () => {
+  it('continues with only the new secret when it is the old one of a rotation', async () => {
     const stage = await stageFor();
     const { sender, held } = heldSender();
     const instance = stage.instance({ sender });
@@ -357,7 +357,7 @@ describe('a webhook that was given the secret of another one in the database', (
 });
 
 describe('a dispatcher that is closed', () => {
-  it('leaves nothing behind that goes on trying to store', async () => {
+  it('leaves nothing behind that continues to store', async () => {
     const clock = new ManualClock(Date.now());
     const stage = await stageFor({ clock });
     const { sender, held } = heldSender();
@@ -379,7 +379,7 @@ describe('a dispatcher that is closed', () => {
     expect(failures(stage)).toBe(count);
   }, 15_000);
 
-  it('has given back what it did not begin, and another instance goes on at once', async () => {
+  it('has released deliveries that it did not start, and another instance continues at once', async () => {
     const stage = await stageFor();
     const hanging = await receiverFor(hang);
     const first = stage.instance({ timeoutMs: 2_000 });

@@ -67,14 +67,14 @@ describe('a lease', () => {
     expect(inFlight.isLeased('dlv_1', LEASE_END)).toBe(false);
   });
 
-  it('is owned by nobody where none was given, or where the delivery is not in flight', () => {
+  it('is owned by nobody before it was granted, or when the delivery is not in flight', () => {
     const inFlight = new InFlightDeliveries();
     inFlight.add(jobOf('dlv_1', { leaseUntil: null }));
     expect(inFlight.isLeased('dlv_1', 0)).toBe(false);
     expect(inFlight.isLeased('dlv_unknown', 0)).toBe(false);
   });
 
-  it('is prolonged by its renewal, unless the delivery was released meanwhile', () => {
+  it('is prolonged by its renewal, unless the delivery was released in the meantime', () => {
     const inFlight = holding({ wh_1: 3 });
     inFlight.release('wh_1', 'wh_1_1');
     inFlight.renewed(['wh_1_0', 'wh_1_1'], 2_000);
@@ -86,7 +86,7 @@ describe('a lease', () => {
 });
 
 describe('requests to one receiver', () => {
-  it('are sixteen at once, in the order in which the deliveries came', () => {
+  it('are limited to sixteen at once, in the order of the deliveries', () => {
     const inFlight = holding({ wh_1: 20 });
     const started = startAll(inFlight);
     expect(idsOf(started)).toEqual(Array.from({ length: 16 }, (_, index) => `wh_1_${index}`));
@@ -94,14 +94,14 @@ describe('requests to one receiver', () => {
     expect(idsOf(startAll(inFlight))).toEqual(['wh_1_16', 'wh_1_17']);
   });
 
-  it('can start where something waits and fewer are under way', () => {
+  it('can start when a delivery waits and fewer are running', () => {
     const inFlight = holding({ full: 17, last: 16, idle: 1, empty: 1 });
     for (const webhookId of ['full', 'empty']) startAll(inFlight, webhookId);
     for (let index = 0; index < 15; index += 1) inFlight.startNext('last');
     expect(inFlight.startableWebhooks()).toEqual(['last', 'idle']);
   });
 
-  it('do not start for a webhook of which nothing is in flight', () => {
+  it('do not start for a webhook without deliveries in flight', () => {
     expect(new InFlightDeliveries().startNext('wh_1')).toBeUndefined();
   });
 });
@@ -116,7 +116,7 @@ describe('the start of a room', () => {
     return { inFlight, started: startAll(inFlight) };
   }
 
-  it('is sent before the other events of the room, which hold up no other room', () => {
+  it('is sent before the other events of the room, without delaying other rooms', () => {
     const first = start('start');
     const { inFlight, started } = startedOf(first, jobOf('held'), jobOf('free', { roomSid: 'RM_2' }));
     expect(idsOf(started)).toEqual(['start', 'free']);
@@ -124,7 +124,7 @@ describe('the start of a room', () => {
     expect(idsOf(startAll(inFlight))).toEqual(['held']);
   });
 
-  it('is waited for, even when an earlier event of the room has ended meanwhile', () => {
+  it('is awaited, even when an earlier event of the room has ended in the meantime', () => {
     const early = jobOf('early');
     const { inFlight, started } = startedOf(early, start('start'), jobOf('held'));
     expect(idsOf(started)).toEqual(['early', 'start']);
@@ -132,24 +132,24 @@ describe('the start of a room', () => {
     expect(inFlight.startNext('wh_1')).toBeUndefined();
   });
 
-  it('holds up nothing when it is tried again', () => {
+  it('delays nothing when it is sent again', () => {
     const { started } = startedOf(start('again', { roundAttempts: 1 }), jobOf('other'));
     expect(idsOf(started)).toEqual(['again', 'other']);
   });
 
-  it('holds up nothing when its session is not known', () => {
+  it('delays nothing when its session is not known', () => {
     const { started } = startedOf(start('start', { roomSid: null }), jobOf('other', { roomSid: null }));
     expect(idsOf(started)).toEqual(['start', 'other']);
   });
 
-  it('is all that is waited for: other events of a room go side by side', () => {
+  it('delays other events only: these are sent side by side', () => {
     const { started } = startedOf(jobOf('one'), jobOf('two'));
     expect(idsOf(started)).toEqual(['one', 'two']);
   });
 });
 
 describe('the capacity for new events', () => {
-  it('is 512 for each webhook, less what was not sent yet', () => {
+  it('is 512 for each webhook, minus the unsent deliveries', () => {
     const inFlight = holding({ wh_1: 20, full: 512 });
     expect(inFlight.capacityFor('unknown')).toBe(512);
     expect(inFlight.capacityFor('wh_1')).toBe(492);
@@ -159,18 +159,18 @@ describe('the capacity for new events', () => {
     expect(inFlight.capacityFor('wh_1')).toBe(508);
   });
 
-  it('counts what is being sent', () => {
+  it('includes running requests', () => {
     const inFlight = holding({ wh_1: 20 });
     startAll(inFlight);
     expect(inFlight.capacityFor('wh_1')).toBe(492);
   });
 
-  it('is what is left of 4096 for all, where that is less', () => {
+  it('is the rest of 4096 for all webhooks, if that is less', () => {
     const inFlight = holding({ ...sevenFull(), eighth: 492 });
     expect(inFlight.capacityFor('unknown')).toBe(20);
   });
 
-  it('is a share of sixteen for each webhook once all are taken', () => {
+  it('is a share of sixteen for each webhook when the total is exhausted', () => {
     const inFlight = holding({ ...sevenFull(), eighth: 486, some: 10, enough: 16 });
     expect(inFlight.size).toBe(4_096);
     const capacities = ['unknown', 'some', 'enough', 'eighth'].map((id) => inFlight.capacityFor(id));
@@ -178,8 +178,8 @@ describe('the capacity for new events', () => {
   });
 });
 
-describe('a claim', () => {
-  it('takes 500, of which 256 for one webhook', () => {
+describe('the capacity of a claim', () => {
+  it('is 500, of which 256 for one webhook', () => {
     expect(new InFlightDeliveries().claimCapacity).toEqual({
       limit: 500,
       limitPerWebhook: 256,
@@ -187,7 +187,7 @@ describe('a claim', () => {
     });
   });
 
-  it('leaves out webhooks that could not take 256 more', () => {
+  it('excludes webhooks that could not take 256 more', () => {
     const inFlight = holding({ half: 256, more: 257 });
     expect(inFlight.claimCapacity.exceptWebhooks).toEqual(['more']);
     expect(inFlight.canClaimFor(['half'])).toBe(true);
@@ -196,12 +196,12 @@ describe('a claim', () => {
     expect(inFlight.canClaimFor([])).toBe(false);
   });
 
-  it('takes no more than the places that are left', () => {
+  it('is limited to the remaining total', () => {
     const inFlight = holding({ ...sevenFull(), eighth: 256 });
     expect(inFlight.claimCapacity).toMatchObject({ limit: 256, limitPerWebhook: 256 });
   });
 
-  it('takes sixteen for each webhook that has fewer, when hardly a place is left', () => {
+  it('is sixteen for each webhook with fewer, when the total is nearly exhausted', () => {
     const inFlight = holding({ ...sevenFull(), eighth: 226, enough: 16, some: 15 });
     expect(inFlight.size).toBe(4_096 - 255);
     expect(inFlight.claimCapacity).toEqual({
@@ -212,7 +212,7 @@ describe('a claim', () => {
     expect(inFlight.canClaimFor(['some'])).toBe(true);
   });
 
-  it('is due when a queue has become half empty, which is told once', () => {
+  it('is reported once when a queue has become half empty', () => {
     const inFlight = holding({ wh_1: 258 });
     const answers = [1, 2, 3].map(() => {
       const job = inFlight.startNext('wh_1') ?? expect.unreachable();
@@ -222,8 +222,8 @@ describe('a claim', () => {
   });
 });
 
-describe('a delivery that is released', () => {
-  it('leaves the others of its webhook in flight, and is counted down', () => {
+describe('a released delivery', () => {
+  it('leaves the others of its webhook in flight, and is subtracted', () => {
     const inFlight = holding({ wh_1: 3 });
     const [first] = startAll(inFlight).slice(0, 1);
     expect(inFlight.release('wh_1', first?.delivery.id ?? '')).toBe(2);
@@ -233,7 +233,7 @@ describe('a delivery that is released', () => {
     expect(inFlight.release('wh_1', 'wh_1_2')).toBe(0);
   });
 
-  it('does not take away what of its webhook still waits', () => {
+  it('does not remove waiting deliveries of its webhook', () => {
     const inFlight = holding({ wh_1: 18 });
     const started = startAll(inFlight);
     for (const job of started) {
@@ -251,7 +251,7 @@ describe('a delivery that is released', () => {
     expect(inFlight.finish(job)).toBe(false);
   });
 
-  it('is each that has not started, at a close', () => {
+  it('is each one that has not started, at shutdown', () => {
     const inFlight = holding({ wh_1: 18, wh_2: 2 });
     const started = startAll(inFlight);
     inFlight.releaseQueued();

@@ -41,7 +41,7 @@ describe('a receiver that is down for long', () => {
   /** 512 to be sent, 500 being stored, and 16 that were in flight when those were. */
   const IN_HAND_AT_MOST = 512 + 500 + 16;
 
-  it('takes no more room than a lane has, delays nobody, and gets all of it when it is back', async () => {
+  it('takes no more capacity than a queue has, delays nobody, and gets everything when it is back', async () => {
     const clock = new ManualClock(START);
     const stage = await setStage({ clock });
     cleanUps.push(stage.close);
@@ -94,15 +94,15 @@ describe('a receiver that is down for long', () => {
   }, 60_000);
 });
 
-describe('a delivery that fails', () => {
-  it('is tried again within five minutes after the clock was set back by an hour', async () => {
+describe('a failed delivery', () => {
+  it('is sent again within five minutes after the clock was set back by an hour', async () => {
     const { clock, attemptedAt } = await failing(1);
     clock.setBack(3_600_000);
     await letPass(clock, 310_000, () => attemptedAt.length === 2);
     expect(attemptedAt).toHaveLength(2);
   });
 
-  it('is tried again exactly 5 s, 30 s and 5 min after each failure, and has failed then', async () => {
+  it('is sent again exactly 5 s, 30 s and 5 min after each failure, and has failed then', async () => {
     const { clock, attemptedAt, find } = await failing(4);
     const dueAts: (number | undefined)[] = [];
     for (const [attempts, delayMs] of [5_000, 30_000, 300_000].entries()) {
@@ -122,7 +122,7 @@ describe('a delivery that fails', () => {
     expect(attemptedAt).toHaveLength(4);
   }, 60_000);
 
-  it('is delivered by the third retry too', async () => {
+  it('can be delivered by the third retry', async () => {
     const { clock, attemptedAt, find } = await failing(3);
     for (const [attempts, delayMs] of [5_500, 30_500, 300_500].entries()) {
       await letPass(clock, delayMs, () => attemptedAt.length === attempts + 2);
@@ -146,7 +146,7 @@ describe('a delivery that fails', () => {
     expect([again?.state, (again?.dueAt ?? 0) - START - (attemptedAt[4] ?? 0)]).toEqual(['pending', 5_000]);
   }, 60_000);
 
-  it('is tried again after 5 s and 30 s of true time, and not sooner', { timeout: 60_000 }, async () => {
+  it('is sent again after 5 s and 30 s of elapsed time, and not sooner', { timeout: 60_000 }, async () => {
     const stage = await setStage();
     cleanUps.push(stage.close);
     const receiver = await startReceiver(answer(500));

@@ -37,7 +37,7 @@ describe.each([
     return [box.open(secret, id), previousSecret === null ? null : box.open(previousSecret, id)];
   };
 
-  it('are all sealed with it, in several batches, so that the old key can be dropped', async () => {
+  it('are all encrypted with it, in several batches, so that the old key can be dropped', async () => {
     const ids = Array.from({ length: 101 }, (_, index) => `hook ${index}`);
     for (const id of ids) {
       const previousSecret = oldBox.seal(`the one before of ${id}`, id);
@@ -70,7 +70,7 @@ describe.each([
     expect(lines).toMatchObject([{ level: 'info', fields: { webhooks: 1 } }]);
   });
 
-  it('forget an old secret whose overlap is over, and only then', async () => {
+  it('lose an old secret whose overlap has ended, and only then', async () => {
     const sealedFor = (id: string) => ({
       secret: newBox.seal('the one', id),
       previousSecret: newBox.seal('the one before', id),
@@ -90,7 +90,7 @@ describe.each([
     expect(await openedBy(newBox, 'not yet')).toEqual(['the one', 'the one before']);
   });
 
-  it('that no key opens are left as they are and named in one line', async () => {
+  it('that no key decrypts are kept and named in one log line', async () => {
     const secret = createSecretBox([lostKey]).seal('lost', 'lost');
     const previousSecret = oldBox.seal('the one before', 'lost');
     await store.webhooks.insert(newWebhook('lost', { secret, previousSecret, previousSecretUntil: LATER }));
@@ -105,7 +105,7 @@ describe.each([
     expect(lines[1]?.message).toContain('add the ENCRYPTION_KEY');
   });
 
-  it('are sealed once by instances that start together, and stay what a rotation meanwhile made them', async () => {
+  it('are encrypted once by instances that start together, and keep a rotation in the meantime', async () => {
     const ids = Array.from({ length: 60 }, (_, index) => `hook ${index}`);
     for (const id of ids)
       await store.webhooks.insert(newWebhook(id, { secret: oldBox.seal(`of ${id}`, id) }));

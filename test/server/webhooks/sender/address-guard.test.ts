@@ -79,16 +79,16 @@ describe('the guard of addresses', () => {
   const guard = createAddressGuard([]);
 
   for (const [kind, hosts] of Object.entries(FORBIDDEN)) {
-    it(`refuses ${kind}`, () => {
+    it(`rejects ${kind}`, () => {
       expect(hosts.filter((host) => !isRefused(guard, host))).toEqual([]);
     });
   }
 
-  it('lets public addresses pass, also right beside the forbidden ones', () => {
+  it('allows public addresses, also directly beside the forbidden ones', () => {
     expect(PUBLIC.filter((host) => isRefused(guard, host))).toEqual([]);
   });
 
-  it('lets names pass until they are looked up', () => {
+  it('allows names until they are looked up', () => {
     expect(isRefused(guard, 'localhost')).toBe(false);
   });
 
@@ -123,25 +123,25 @@ const lookUp = (guard: AddressGuard, all: boolean) =>
   });
 
 describe('a look-up through the guard', () => {
-  it('answers public addresses, all of them or the first', async () => {
+  it('returns public addresses, all of them or the first', async () => {
     const guard = createAddressGuard([], resolving(['1.1.1.1', '2606:4700::1111']).resolve);
     expect(await lookUp(guard, true)).toEqual([asAddress('1.1.1.1'), asAddress('2606:4700::1111')]);
     expect(await lookUp(guard, false)).toBe('1.1.1.1');
   });
 
-  it('refuses a name with one forbidden address among public ones', async () => {
+  it('rejects a name with one forbidden address among public ones', async () => {
     const guard = createAddressGuard([], resolving(['1.1.1.1', '10.0.0.1']).resolve);
     await expect(lookUp(guard, true)).rejects.toBeInstanceOf(ForbiddenAddress);
     await expect(lookUp(guard, false)).rejects.toBeInstanceOf(ForbiddenAddress);
   });
 
-  it('judges every look-up by its own answer', async () => {
+  it('checks the result of every look-up', async () => {
     const guard = createAddressGuard([], resolving(['1.1.1.1'], ['127.0.0.1']).resolve);
     expect(await lookUp(guard, false)).toBe('1.1.1.1');
     await expect(lookUp(guard, false)).rejects.toBeInstanceOf(ForbiddenAddress);
   });
 
-  it('asks once for all who ask for a name at the same time', async () => {
+  it('looks a name up once for all concurrent callers', async () => {
     const { resolve, calls } = resolving(['1.1.1.1']);
     const guard = createAddressGuard([], resolve);
     await Promise.all([lookUp(guard, true), lookUp(guard, true), lookUp(guard, true)]);
@@ -150,7 +150,7 @@ describe('a look-up through the guard', () => {
     expect(calls()).toBe(2);
   });
 
-  it('refuses a name without an address', async () => {
+  it('rejects a name without an address', async () => {
     await expect(lookUp(createAddressGuard([], resolving([]).resolve), false)).rejects.toThrow('no address');
   });
 });

@@ -60,8 +60,8 @@ async function tcpServer(onConnection: (socket: Socket) => void): Promise<string
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-describe('a receiver that answers', () => {
-  it('is sent the body and the headers as they are, under our name', async () => {
+describe('a receiver that responds', () => {
+  it('gets the body and the headers unchanged, with our user agent', async () => {
     const receiver = await receiverWith(answer(200, 'thanks'));
     const sent = await senderWith(['127.0.0.0/8']).send(request(`${receiver.url}/hook?x=1`));
     expect(sent).toMatchObject({ statusCode: 200, responseBody: 'thanks', error: null });
@@ -72,11 +72,14 @@ describe('a receiver that answers', () => {
     });
   });
 
-  it.each([200, 204, 299, 300, 404, 410, 500, 503])('is quoted with status %i', async (status) => {
-    expect(await answerOf(answer(status))).toMatchObject({ statusCode: status, error: null });
-  });
+  it.each([200, 204, 299, 300, 404, 410, 500, 503])(
+    'has its response quoted with status %i',
+    async (status) => {
+      expect(await answerOf(answer(status))).toMatchObject({ statusCode: status, error: null });
+    },
+  );
 
-  it('is not followed to where it redirects', async () => {
+  it('is not followed when it redirects', async () => {
     const elsewhere = await receiverWith();
     const redirect: Behaviour = (_request, response) =>
       void response.writeHead(302, { location: elsewhere.url }).end();
@@ -84,14 +87,14 @@ describe('a receiver that answers', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('is kept to 4 KiB, one below and one above', async () => {
+  it('has its response limited to 4 KiB, one byte below and one above', async () => {
     for (const length of [4095, 4096, 4097]) {
       const { responseBody, error } = await answerOf(answer(200, 'x'.repeat(length)));
       expect([responseBody?.length, error]).toEqual([Math.min(length, 4096), null]);
     }
   });
 
-  it('is cut off after 4 KiB of 10 MB, without the rest being read', async () => {
+  it('is disconnected after 4 KiB of 10 MB, without reading the rest', async () => {
     let written = 0;
     const { promise: closed, resolve: ended } = Promise.withResolvers<void>();
     const flood = async (_request: IncomingMessage, response: ServerResponse) => {
@@ -111,7 +114,7 @@ describe('a receiver that answers', () => {
     expect(written).toBeLessThan(10_000_000);
   });
 
-  it('is not left with a connection when it stops after just 4 KiB', async () => {
+  it('keeps no connection when it stops after just 4 KiB', async () => {
     const closed = Promise.withResolvers<void>();
     const sent = await answerOf((_request, response) => {
       response.on('close', closed.resolve);
@@ -123,21 +126,21 @@ describe('a receiver that answers', () => {
     expect(sent.responseBody).toHaveLength(4096);
   });
 
-  it('may answer what is no text', async () => {
+  it('may respond with bytes that are not text', async () => {
     const bytes: Behaviour = (_request, response) =>
       void response.writeHead(200).end(Buffer.from([0x00, 0xff, 0x61]));
     expect((await answerOf(bytes)).responseBody).toBe('\uFFFD\uFFFDa');
   });
 });
 
-describe('a receiver that does not answer well', () => {
-  it('has one patience for all of it: nothing comes', async () => {
+describe('a receiver that does not respond properly', () => {
+  it('has one timeout for everything: without a response', async () => {
     const sent = await answerOf(() => {});
     expect(sent).toMatchObject({ statusCode: null, responseBody: null, error: 'no answer within 1 s' });
     expect(sent.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
   });
 
-  it('has one patience for all of it: a byte comes now and then', async () => {
+  it('has one timeout for everything: with a byte now and then', async () => {
     const drip: Behaviour = (_request, response) => {
       head(response);
       const timer = setInterval(() => response.write('x'), 100);
@@ -148,7 +151,7 @@ describe('a receiver that does not answer well', () => {
     expect(sent.responseBody).toMatch(/^x{5,10}$/);
   });
 
-  it('has one patience for all of it: headers drip', async () => {
+  it('has one timeout for everything: with dripping headers', async () => {
     const url = await tcpServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const timer = setInterval(() => socket.write('X'), 100);
@@ -158,7 +161,7 @@ describe('a receiver that does not answer well', () => {
     expect(sent).toMatchObject({ statusCode: null, error: 'no answer within 1 s' });
   });
 
-  it('is said to have reset the connection, before or within its answer', async () => {
+  it('is reported to have reset the connection, before or during its response', async () => {
     const before: Behaviour = (one) => void (one.socket as Socket).resetAndDestroy();
     expect(await answerOf(before)).toMatchObject({ statusCode: null, error: 'the connection was reset' });
     const within: Behaviour = (one, response) => {
@@ -170,7 +173,7 @@ describe('a receiver that does not answer well', () => {
     expect(sent.error).toMatch(/^the connection was (reset|closed before the end of the answer)$/);
   });
 
-  it('is said to have closed the connection', async () => {
+  it('is reported to have closed the connection', async () => {
     const url = await tcpServer((socket) => socket.once('data', () => socket.end()));
     expect(await senderWith(['127.0.0.0/8']).send(request(url))).toMatchObject({
       statusCode: null,
@@ -178,20 +181,20 @@ describe('a receiver that does not answer well', () => {
     });
   });
 
-  it('is said to speak no HTTP', async () => {
+  it('is reported to speak no HTTP', async () => {
     const url = await tcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-whatever\r\n')));
     const sent = await senderWith(['127.0.0.0/8']).send(request(url));
     expect(sent).toMatchObject({ statusCode: null, error: 'the answer is not well-formed HTTP' });
   });
 
-  it('is said to be absent', async () => {
+  it('is reported as unreachable', async () => {
     const { url, close } = await startReceiver();
     await close();
     const sent = await senderWith(['127.0.0.0/8']).send(request(url));
     expect(sent).toMatchObject({ statusCode: null, error: 'the connection was refused' });
   });
 
-  it('keeps no one else waiting, also on the same host', async () => {
+  it('delays nobody else, also on the same host', async () => {
     const receiver = await receiverWith((one, response) => {
       if (one.url !== '/hang') response.end();
     });
@@ -203,10 +206,10 @@ describe('a receiver that does not answer well', () => {
   });
 });
 
-describe('an address that must not be reached', () => {
+describe('a forbidden address', () => {
   const refusal = 'the address is private, loopback, link-local or otherwise not public';
 
-  it('is refused where the URL names it', async () => {
+  it('is rejected in a URL', async () => {
     const receiver = await receiverWith();
     for (const url of [receiver.url, receiver.url.replace('127.0.0.1', '[::ffff:127.0.0.1]')]) {
       expect(await senderWith([]).send(request(url))).toMatchObject({ statusCode: null, error: refusal });
@@ -214,14 +217,14 @@ describe('an address that must not be reached', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('is refused where a name resolves to it', async () => {
+  it('is rejected when a name resolves to it', async () => {
     const receiver = await receiverWith();
     const url = receiver.url.replace('127.0.0.1', 'localhost');
     expect(await senderWith([]).send(request(url))).toMatchObject({ statusCode: null, error: refusal });
     expect(receiver.received).toEqual([]);
   });
 
-  it('is refused where a name resolves to it the second time only', async () => {
+  it('is rejected when a name resolves to it the second time only', async () => {
     const inside = await receiverWith();
     const port = new URL(inside.url).port;
     let count = 0;
@@ -249,21 +252,21 @@ describe('an address that must not be reached', () => {
     expect(count).toBe(1);
   });
 
-  it('is said for a name that nobody knows', async () => {
+  it('is reported for an unknown name', async () => {
     const unknown: Resolve = (_name, _options, callback) =>
       callback(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }), []);
     const sent = await senderWith([], unknown).send(request('http://nowhere.example/'));
     expect(sent).toMatchObject({ statusCode: null, error: 'the name is not known' });
   });
 
-  it('keeps a look-up that hangs from lasting longer than the patience', async () => {
+  it('is looked up within the timeout', async () => {
     const sent = await senderWith([], () => {}).send(request('http://hanging.example/'));
     expect(sent.error).toMatch(/^no (answer within 1 s|connection in time)$/);
     expect(sent.durationMs).toBeLessThan(TIMEOUT_MS + 700);
   });
 });
 
-describe('TLS', () => {
+describe('TLS to a receiver', () => {
   const read = (name: string) => readFileSync(join(import.meta.dirname, 'certificates', name), 'utf8');
 
   async function answerOver(certificate: string): Promise<WebhookResponse> {
@@ -286,7 +289,7 @@ describe('TLS', () => {
     return senderWith(['127.0.0.0/8']).send(request(`https://127.0.0.1:${port}/`));
   }
 
-  it('is spoken with a certificate of a known authority', async () => {
+  it('is accepted with a certificate of a known authority', async () => {
     expect(await answerOver('valid.pem')).toMatchObject({ statusCode: 200, responseBody: 'secret' });
   });
 
@@ -294,12 +297,12 @@ describe('TLS', () => {
     ['self-signed', 'self-signed.pem', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['expired', 'expired.pem', 'CERT_HAS_EXPIRED'],
     ['for another name', 'other-name.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ])('is not spoken with a certificate that is %s', async (_kind, certificate, code) => {
+  ])('is rejected with a certificate that is %s', async (_kind, certificate, code) => {
     const error = `the TLS certificate or handshake is not valid (${code})`;
     expect(await answerOver(certificate)).toMatchObject({ statusCode: null, responseBody: null, error });
   });
 
-  it('is not taken for what it is not', async () => {
+  it('is rejected when the receiver speaks plain HTTP', async () => {
     const { url } = await receiverWith();
     const sent = await senderWith(['127.0.0.0/8']).send(request(url.replace('http:', 'https:')));
     expect(sent.statusCode).toBe(null);

@@ -9,7 +9,7 @@ const FIRST = Number(process.env.SIMULATION_FROM ?? 1);
 const SEEDS = Number(process.env.SIMULATIONS ?? 2000);
 
 describe('deliveries of several instances in every order, after all faults have ended', () => {
-  it('are lost by none, sent by whoever has their lease, and once where no instance failed', {
+  it('are lost by none, sent by the owner of their lease, and once if no instance failed', {
     timeout: 120_000,
   }, async () => {
     expect(await wrongInAll(FIRST, SEEDS)).toEqual([]);

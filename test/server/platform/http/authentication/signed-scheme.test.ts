@@ -31,11 +31,11 @@ const callWith = (headers: Readonly<Record<string, string>>, path = SIGNED_PATH)
   service.call('GET', path, { signing: false, headers });
 
 describe('a signed request', () => {
-  it('gets in', async () => {
+  it('is accepted', async () => {
     expect((await callWith(signed())).status).toBe(200);
   });
 
-  it('gets in whatever the case of the header names', async () => {
+  it('is accepted whatever the case of the header names', async () => {
     const lower = Object.fromEntries(
       Object.entries(signed()).map(([name, value]) => [name.toLowerCase(), value]),
     );
@@ -46,19 +46,19 @@ describe('a signed request', () => {
     expect((await callWith(upper)).status).toBe(200);
   });
 
-  it('gets in again: the scheme has no nonce', async () => {
+  it('is accepted again, because the scheme has no nonce', async () => {
     const headers = signed();
     expect((await callWith(headers)).status).toBe(200);
     expect((await callWith(headers)).status).toBe(200);
   });
 
-  it('gets in by the previous secret, but not by another', async () => {
+  it('is accepted with the previous secret, but not with another', async () => {
     const by = (apiSecret: string) => service.call('GET', SIGNED_PATH, { signing: { apiSecret } });
     expect((await by(PREVIOUS_SECRET)).status).toBe(200);
     expect((await by(`${PREVIOUS_SECRET}r`)).status).toBe(403);
   });
 
-  it('is answered by HEAD without a body, and HEAD is what it signs', async () => {
+  it('gets a response without a body for HEAD, and HEAD is the signed method', async () => {
     const answer = await service.call('HEAD', SIGNED_PATH);
     expect([answer.status, answer.text]).toEqual([200, '']);
     const signedAsGet = await service.call('HEAD', SIGNED_PATH, { signing: false, headers: signed('GET') });
@@ -75,7 +75,7 @@ describe('a signed request', () => {
     expect(codeOf(unhashed)).toBe('invalid-signature');
   });
 
-  it('is not kept by caches', async () => {
+  it('has a response that is not cached', async () => {
     expect((await callWith(signed())).headers['cache-control']).toBe('no-store');
     expect((await callWith({})).headers['cache-control']).toBe('no-store');
   });
@@ -93,14 +93,14 @@ describe('the order of the checks', () => {
     }
   });
 
-  it('goes on with a wrong key, before the signature headers are looked at', async () => {
+  it('continues with a wrong key, before the signature headers are checked', async () => {
     for (const headers of [{ 'X-Api-Key': 'wrong' }, { ...signed(), 'X-Api-Key': 'wrong' }]) {
       const answer = await callWith(headers);
       expect([answer.status, codeOf(answer)]).toEqual([401, 'invalid-api-key']);
     }
   });
 
-  it('goes on with missing signature headers', async () => {
+  it('continues with missing signature headers', async () => {
     for (const name of ['X-Service-Timestamp', 'X-Service-Signature']) {
       for (const headers of [without(name), { ...signed(), [name]: '' }]) {
         const answer = await callWith(headers);
@@ -110,7 +110,7 @@ describe('the order of the checks', () => {
     }
   });
 
-  it('takes a signature in upper-case hex', async () => {
+  it('accepts a signature in upper-case hex', async () => {
     const headers = signed();
     const upper = headers['X-Service-Signature']?.toUpperCase() ?? '';
     const accepted = await callWith(headers);
@@ -119,18 +119,18 @@ describe('the order of the checks', () => {
     expect(response.status).not.toBe(403);
   });
 
-  it('says which hex the body hash is to be in', async () => {
+  it('names the hex form of the body hash', async () => {
     const response = await callWith({ ...signed(), 'X-Service-Signature': 'f'.repeat(64) });
     expect([response.status, codeOf(response)]).toEqual([403, 'invalid-signature']);
     expect((response.json as { detail: string }).detail).toContain('lower-case hex');
   });
 
-  it('asks for a missing signature before it looks at a bad timestamp', async () => {
+  it('requires a signature before it checks the timestamp', async () => {
     const answer = await callWith({ ...without('X-Service-Signature'), 'X-Service-Timestamp': '1' });
     expect(codeOf(answer)).toBe('missing-credentials');
   });
 
-  it('looks at the timestamp before the signature', async () => {
+  it('checks the timestamp before the signature', async () => {
     const answer = await callWith({
       ...signed(),
       'X-Service-Timestamp': '1',
@@ -144,7 +144,7 @@ describe('the order of the checks', () => {
     expect([answer.status, codeOf(answer)]).toEqual([403, 'invalid-signature']);
   });
 
-  it('comes before the body is looked at', async () => {
+  it('precedes the check of the body', async () => {
     const answer = await service.call('POST', '/v1/token', {
       body: 'no json',
       headers: { 'Content-Type': 'image/png', 'X-Service-Signature': 'f'.repeat(64) },
@@ -153,7 +153,7 @@ describe('the order of the checks', () => {
   });
 });
 
-describe('the five minutes', () => {
+describe('the five minutes of the timestamp', () => {
   it.each([
     [-301, 403],
     [-300, 200],
@@ -161,7 +161,7 @@ describe('the five minutes', () => {
     [0, 200],
     [300, 200],
     [301, 403],
-  ])('answer a timestamp %i s off with %i', async (offset, status) => {
+  ])('cause for a timestamp %i s off the status %i', async (offset, status) => {
     const timestamp = NOW_SECONDS + offset;
     expect((await service.call('GET', SIGNED_PATH, { signing: { timestamp } })).status).toBe(status);
   });
@@ -177,7 +177,7 @@ describe('the five minutes', () => {
     clock.advance(-999);
   });
 
-  it('are told with the time of the server', async () => {
+  it('are reported with the time of the server', async () => {
     const late = await service.call('GET', SIGNED_PATH, { signing: { timestamp: NOW_SECONDS - 301 } });
     expect(late.json).toMatchObject({
       serverTime: NOW_SECONDS,
@@ -199,7 +199,7 @@ describe('the five minutes', () => {
     '0x69560b80',
     '1767225600s',
     '9'.repeat(400),
-  ])('refuse the timestamp %j, signed as it is', async (timestamp) => {
+  ])('reject the timestamp %j, signed as it is', async (timestamp) => {
     const answer = await service.call('GET', SIGNED_PATH, { signing: { timestamp } });
     expect([answer.status, codeOf(answer)]).toEqual([403, 'timestamp-out-of-window']);
     expect(answer.json).toMatchObject({ serverTime: NOW_SECONDS });
@@ -218,7 +218,7 @@ describe('a path under /v1', () => {
     '/v1/rooms/%',
     '/v1/rooms/%C3%28',
     `/v1/rooms/${'x'.repeat(1025)}`,
-  ])('that is %.20s tells an unsigned caller nothing', async (path) => {
+  ])('that is %.20s reveals nothing to an unsigned caller', async (path) => {
     const answer = await service.call('GET', path, { signing: false });
     expect([answer.status, codeOf(answer)]).toEqual([401, 'missing-credentials']);
   });
@@ -230,7 +230,7 @@ describe('a path under /v1', () => {
     }
   });
 
-  it('that knows other methods only is 405 with Allow for a signed caller, 401 for another', async () => {
+  it('that has other methods only is 405 with Allow for a signed caller, 401 for another', async () => {
     const expected = {
       '/v1/rooms': 'GET, HEAD, POST',
       '/v1/token': 'POST',
@@ -245,7 +245,7 @@ describe('a path under /v1', () => {
     }
   });
 
-  it('of the health is public, with its other methods refused', async () => {
+  it('of the health is public, with its other methods rejected', async () => {
     expect((await service.call('GET', '/v1/health', { signing: false })).status).toBe(200);
     expect((await service.call('HEAD', '/v1/health', { signing: false })).status).toBe(200);
     expect((await service.call('POST', '/v1/health', { signing: false })).status).toBe(401);
@@ -279,7 +279,7 @@ describe('the single header', () => {
     expect(codeOf(await withKey(lenient, `${lenient.apiSecret}x`))).toBe('invalid-api-key');
   });
 
-  it('does not soften a request that is signed, or half signed', async () => {
+  it('does not replace the signature of a request that is signed, or half signed', async () => {
     expect((await lenient.call('GET', SIGNED_PATH)).status).toBe(200);
     const wrong = await lenient.call('GET', SIGNED_PATH, {
       headers: { 'X-Service-Signature': 'f'.repeat(64) },

@@ -57,12 +57,12 @@ describe('a body', () => {
     expect((await post('/v1/rooms', body, { 'Content-Type': contentType })).outcome).toEqual(outcome);
   });
 
-  it('without a content type is refused', async () => {
+  it('without a content type is rejected', async () => {
     expect((await post('/v1/rooms', '{"name":"demo"}')).outcome).toEqual(UNSUPPORTED);
   });
 
   it.each(['gzip', 'deflate', 'br', 'zstd', 'x-unknown', 'gzip, identity'])(
-    'in the encoding %s is refused',
+    'in the encoding %s is rejected',
     async (encoding) => {
       const { outcome, answer } = await post('/v1/rooms', gzipSync('{"name":"demo"}'), {
         ...JSON_TYPE,
@@ -73,7 +73,7 @@ describe('a body', () => {
     },
   );
 
-  it('in the encoding identity passes', async () => {
+  it('in the encoding identity is accepted', async () => {
     const headers = { ...JSON_TYPE, 'Content-Encoding': 'identity' };
     expect((await post('/v1/rooms', '{"name":"demo"}', headers)).outcome).toEqual(PASSED);
   });
@@ -96,14 +96,14 @@ describe('a body', () => {
     ['a raw control character', Buffer.from('{"name":"de\nmo"}')],
     ['only white space', Buffer.from(' \n ')],
     ['a NUL', Buffer.from([0])],
-  ])('with %s is refused as a whole', async (_name, bytes) => {
+  ])('with %s is rejected as a whole', async (_name, bytes) => {
     const { outcome, errors } = await post('/v1/rooms', bytes, JSON_TYPE);
     expect(outcome).toEqual(INVALID);
     expect(errors).toEqual([{ pointer: '#', detail: expect.stringMatching(/JSON|UTF-8/) }]);
   });
 
   it.each(['null', 'true', '0', '1e400', '"text"', '[]', '[{"name":"demo"}]'])(
-    'that is %s is refused',
+    'that is %s is rejected',
     async (body) => {
       const { outcome, errors } = await post('/v1/rooms', body, JSON_TYPE);
       expect(outcome).toEqual(INVALID);
@@ -124,7 +124,7 @@ describe('a body', () => {
     }
   });
 
-  it('that is empty lacks what is required', async () => {
+  it('that is empty lacks the required fields', async () => {
     const { outcome, errors } = await post('/v1/token', undefined);
     expect(outcome).toEqual(INVALID);
     expect(errors).toEqual(
@@ -132,7 +132,7 @@ describe('a body', () => {
     );
   });
 
-  it('is not looked at where none is taken', async () => {
+  it('is ignored by routes without a body', async () => {
     expect((await service.call('GET', '/v1/rooms', { body: 'anything' })).status).toBe(503);
     expect((await service.call('DELETE', '/v1/rooms/demo', { body: '{' })).status).toBe(503);
     const headers = { 'Content-Type': 'nonsense' };
@@ -162,14 +162,14 @@ describe('the size of a body', () => {
     expect((await service.call('POST', '/v1/rooms', { body: more, headers: chunked })).status).toBe(413);
   });
 
-  it('is limited on public paths and where no body is taken', async () => {
+  it('is limited on public paths and for routes without a body', async () => {
     const body = 'x'.repeat(BODY_LIMIT + 1);
     expect((await service.call('GET', '/v1/health', { body, signing: false })).status).toBe(413);
     expect((await service.call('GET', '/v1/rooms', { body })).status).toBe(413);
     expect((await service.call('GET', '/nothing', { body, signing: false })).status).toBe(413);
   });
 
-  it('much over the limit is answered still, and the service lives on', async () => {
+  it('that is far over the limit gets a response, and the service stays available', async () => {
     const body = Buffer.alloc(32 * 1024 * 1024, 0x20);
     for (let times = 0; times < 5; times += 1) {
       expect((await service.call('POST', '/v1/rooms', { body, headers: JSON_TYPE })).status).toBe(413);
@@ -179,7 +179,7 @@ describe('the size of a body', () => {
 });
 
 describe('the fields of a body', () => {
-  it('are all checked, and every bad one is named', async () => {
+  it('are all checked, and every invalid one is named', async () => {
     const { errors, problem } = await post('/v1/token', {
       roomId: '',
       userId: 5,
@@ -228,28 +228,31 @@ describe('the fields of a body', () => {
     }
   });
 
-  it.each(['maxParticipants', 'emptyTimeout'])('%s goes from 1 to the largest uint32', async (field) => {
-    for (const value of [1, 4_294_967_295]) {
-      expect((await createRoom({ name: 'demo', [field]: value })).outcome).toEqual(PASSED);
-    }
-    for (const value of [
-      '0',
-      '-1',
-      '4294967296',
-      '1e400',
-      '-1e400',
-      '1e30',
-      '9007199254740993',
-      '0.9999999999999999',
-    ]) {
-      const { outcome } = await post('/v1/rooms', `{"name":"demo","${field}":${value}}`, JSON_TYPE);
-      expect([value, ...outcome]).toEqual([value, ...INVALID]);
-    }
-    expect((await post('/v1/rooms', `{"name":"demo","${field}":1e2}`, JSON_TYPE)).outcome).toEqual(PASSED);
-  });
+  it.each(['maxParticipants', 'emptyTimeout'])(
+    'have in %s the range from 1 to the largest uint32',
+    async (field) => {
+      for (const value of [1, 4_294_967_295]) {
+        expect((await createRoom({ name: 'demo', [field]: value })).outcome).toEqual(PASSED);
+      }
+      for (const value of [
+        '0',
+        '-1',
+        '4294967296',
+        '1e400',
+        '-1e400',
+        '1e30',
+        '9007199254740993',
+        '0.9999999999999999',
+      ]) {
+        const { outcome } = await post('/v1/rooms', `{"name":"demo","${field}":${value}}`, JSON_TYPE);
+        expect([value, ...outcome]).toEqual([value, ...INVALID]);
+      }
+      expect((await post('/v1/rooms', `{"name":"demo","${field}":1e2}`, JSON_TYPE)).outcome).toEqual(PASSED);
+    },
+  );
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
-    'of the name %s are unknown as any other',
+    'with the name %s are unknown like any other',
     async (name) => {
       const { outcome, errors } = await post(
         '/v1/rooms',
@@ -262,19 +265,19 @@ describe('the fields of a body', () => {
     },
   );
 
-  it('are not taken from a prototype', async () => {
+  it('are not read from a prototype', async () => {
     const { outcome } = await post('/v1/rooms', '{"__proto__":{"name":"demo"}}', JSON_TYPE);
     expect(outcome).toEqual(INVALID);
   });
 
-  it('given twice are refused, whichever of them is good', async () => {
+  it('given twice are rejected, whichever of them is valid', async () => {
     for (const body of ['{"name":5,"name":"demo"}', '{"name":"demo","name":5}']) {
       const { outcome, errors } = await post('/v1/rooms', body, JSON_TYPE);
       expect([outcome, errors[0]?.pointer]).toEqual([INVALID, '#/name']);
     }
   });
 
-  it('of odd names are named as JSON pointers in a URI fragment', async () => {
+  it('with unusual names are named as JSON pointers in a URI fragment', async () => {
     const { errors } = await createRoom({ name: 'demo', 'a/b~c %"é': 1, '': 2, '\ud800': 3 });
     expect(errors.map((error) => error.pointer).sort()).toEqual([
       '#/',
@@ -283,7 +286,7 @@ describe('the fields of a body', () => {
     ]);
   });
 
-  it('that nobody knows, 50,000 of them, are counted and not listed, and soon', async () => {
+  it('that are unknown, 50,000 of them, are counted and not listed, and fast', async () => {
     const body: Record<string, unknown> = { name: 'demo' };
     for (let index = 0; index < 50_000; index += 1) body[`unknown${index}`] = 0;
     const before = processorMs();
@@ -300,7 +303,7 @@ describe('the fields of a body', () => {
     [100, undefined],
     [101, true],
   ])(
-    'that are wrong, %i of them, are named up to 100, and the rest is said to be there: %s',
+    'that are wrong, %i of them, are named up to 100, and the others are counted: %s',
     async (count, truncated) => {
       const body = Object.fromEntries(Array.from({ length: count }, (_, index) => [`unknown${index}`, 0]));
       const { errors, problem } = await createRoom({ name: 'demo', ...body });
@@ -309,7 +312,7 @@ describe('the fields of a body', () => {
     },
   );
 
-  it('with a map of 50,000 wrong values are refused without a look at the values', async () => {
+  it('with a map of 50,000 wrong values are rejected without a check of the values', async () => {
     const participants = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`p${index}`, 5]));
     const { outcome, errors } = await post('/v1/rooms/demo/transcription/start', { participants });
     expect(outcome).toEqual(INVALID);
@@ -322,7 +325,7 @@ describe('the fields of a body', () => {
     ['/v1/rooms', { name: 'demo' }, ['maxParticipants', 'emptyTimeout', 'metadata']],
     ['/v1/token', tokenRequest, ['metadata']],
     ['/v1/rooms/demo/ingress', {}, ['type', 'participantName', 'participantIdentity']],
-  ])('of %s count as absent where they are optional and null', async (path, required, optional) => {
+  ])('of %s count as absent when they are optional and null', async (path, required, optional) => {
     const without = await post(path, required);
     const nulls = Object.fromEntries(optional.map((name) => [name, null]));
     const withNulls = await post(path, { ...required, ...nulls });
@@ -330,7 +333,7 @@ describe('the fields of a body', () => {
     expect(withNulls.outcome[0]).not.toBe(400);
   });
 
-  it('stay wrong where they are required, unknown or further down and null', async () => {
+  it('stay wrong when they are required, unknown or nested and null', async () => {
     const { errors } = await post('/v1/token', { ...tokenRequest, userId: null, extra: null });
     expect(errors).toHaveLength(2);
     expect(errors).toEqual(
@@ -343,7 +346,7 @@ describe('the fields of a body', () => {
     expect(speakers.errors).toEqual([{ pointer: '#/participants/ada', detail: 'must be of type string' }]);
   });
 
-  it('with a list of 100,000 entries, all the same, are refused soon', async () => {
+  it('with a list of 100,000 entries, all the same, are rejected fast', async () => {
     const events = Array(100_000).fill('x');
     const before = processorMs();
     const { outcome, errors } = await post('/v1/webhooks', { url: 'ftp://example.org/', events });
@@ -358,13 +361,13 @@ describe('the fields of a body', () => {
   it.each([
     [64, '#/events/0'],
     [65, '#/events'],
-  ])('with a list of %i entries are looked into up to 64 of them', async (count, pointer) => {
+  ])('with a list of %i entries are checked up to 64 of them', async (count, pointer) => {
     const events = Array.from({ length: count }, (_, index) => `event${index}`);
     const { errors } = await post('/v1/webhooks', { url: 'https://example.org/', events });
     expect(errors[0]).toMatchObject({ pointer });
   });
 
-  it('of long names do not write the answer', async () => {
+  it('with long names do not fill the response', async () => {
     const { answer } = await createRoom({ name: 'demo', ['x'.repeat(500_000)]: 1 });
     expect(answer.status).toBe(400);
     expect(answer.text.length).toBeLessThan(5000);
@@ -387,7 +390,7 @@ describe('the fields of a body', () => {
     expect(errors.map((error) => error.pointer)).toEqual(['#/metadata']);
   });
 
-  it.each([4_111, 10_000])('nested %i deep in a list of distinct entries are refused', async (depth) => {
+  it.each([4_111, 10_000])('nested %i deep in a list of distinct entries are rejected', async (depth) => {
     const events = `[${'['.repeat(depth)}${']'.repeat(depth)},${'['.repeat(depth)}1${']'.repeat(depth)}]`;
     const body = `{"url":"https://example.org/","events":${events}}`;
     const { outcome, errors } = await post('/v1/webhooks', body, JSON_TYPE);
@@ -398,7 +401,7 @@ describe('the fields of a body', () => {
   it.each([
     [100, 200],
     [101, 400],
-  ])('nested %i deep, the body itself counted, are answered %i', async (depth, status) => {
+  ])('nested %i deep, including the body itself, have the status %i', async (depth, status) => {
     // Metadata is at the second level, and takes any value.
     const metadata = `{"deep":${'['.repeat(depth - 2)}${']'.repeat(depth - 2)}}`;
     const body = JSON.stringify(tokenRequest).replace(/}$/, `,"metadata":${metadata}}`);
@@ -417,7 +420,7 @@ describe('a name', () => {
     ['/v1/rooms/demo/ingress', (name: string) => ({ participantIdentity: name }), '#/participantIdentity'],
   ] as const;
 
-  it.each(FIELDS)('on %s takes 1 to 256 bytes of UTF-8, not characters (%#)', async (path, make, pointer) => {
+  it.each(FIELDS)('on %s has 1 to 256 bytes of UTF-8, not characters (%#)', async (path, make, pointer) => {
     const fits = [
       'a',
       ' ',
@@ -453,14 +456,14 @@ describe('a name', () => {
     }
   });
 
-  it('of a lone surrogate written as an escape is refused too', async () => {
+  it('of a lone surrogate written as an escape is rejected too', async () => {
     const { errors } = await post('/v1/rooms', '{"name":"\\ud83d"}', JSON_TYPE);
     expect(errors).toEqual([{ pointer: '#/name', detail: 'must be well-formed Unicode' }]);
   });
 });
 
 describe('metadata', () => {
-  it('of a room takes 512 KiB of UTF-8, and not a byte more', async () => {
+  it('of a room has 512 KiB of UTF-8, and not a byte more', async () => {
     for (const fits of ['', 'x'.repeat(METADATA_LIMIT), 'é'.repeat(METADATA_LIMIT / 2)]) {
       expect((await createRoom({ name: 'demo', metadata: fits })).outcome).toEqual(PASSED);
     }
@@ -473,12 +476,12 @@ describe('metadata', () => {
     }
   });
 
-  it('of a room is well-formed Unicode, and says so when it is not', async () => {
+  it('of a room must be well-formed Unicode, and the error says so', async () => {
     const { errors } = await createRoom({ name: 'demo', metadata: 'a\ud800' });
     expect(errors).toEqual([{ pointer: '#/metadata', detail: 'must be well-formed Unicode' }]);
   });
 
-  it('of a token takes 512 KiB as JSON, and not a byte more', async () => {
+  it('of a token has 512 KiB as JSON, and not a byte more', async () => {
     const framed = (size: number) => ({
       ...tokenRequest,
       metadata: { text: 'x'.repeat(size - '{"text":""}'.length) },

@@ -3,7 +3,7 @@ import type { Problem } from '../../../../../src/contract/problem.ts';
 import { findDuplicateName } from '../../../../../src/server/platform/http/bodies/duplicate-name.ts';
 import { startTestService, type TestService } from '../../../../support/service.ts';
 
-describe('a name that is there twice', () => {
+describe('a duplicate name', () => {
   it.each([
     ['{"a":1,"a":1}', '/a'],
     ['{"a":1,"\\u0061":2}', '/a'],
@@ -29,13 +29,13 @@ describe('a name that is there twice', () => {
     '{"a":["a","a"],"b":"{","c":"}","d":"a"}',
     '{"toString":1,"constructor":2}',
     '{"a\\\\":1,"a":"\\\\\\""}',
-  ])('is none: %s', (text) => {
+  ])('is not found: %s', (text) => {
     JSON.parse(text);
     expect(findDuplicateName(text)).toBeUndefined();
   });
 });
 
-describe('a body with a name twice', () => {
+describe('a body with a duplicate name', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService();
@@ -50,7 +50,7 @@ describe('a body with a name twice', () => {
       '{"roomId":"r","userId":"u","name":"n","role":"host","metadata":{"a b":1,"a b":2}}',
       '#/metadata/a%20b',
     ],
-  ])('to %s is refused, naming it', async (path, body, pointer) => {
+  ])('is rejected by %s, with the name', async (path, body, pointer) => {
     const answer = await service.call('POST', path, {
       body,
       headers: { 'Content-Type': 'application/json' },

@@ -51,7 +51,7 @@ async function burst(
 const refused = (statuses: readonly number[]): number => statuses.filter((status) => status === 429).length;
 
 describe('the limit per address on public paths', () => {
-  it('refuses what is over it, as a problem that says when to come back', async () => {
+  it('rejects requests over it, with a problem that says when to try again', async () => {
     const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
     const path = '/v1/health';
     const first = await get(on, { path });
@@ -67,7 +67,7 @@ describe('the limit per address on public paths', () => {
     expect(over.json as Problem).toMatchObject({ type: 'urn:problem-type:rtc:rate-limited', status: 429 });
   });
 
-  it('lets in again after a second', async () => {
+  it('accepts requests again after a second', async () => {
     const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
     await burst(on, LIMIT + 1, () => ({ path: '/v1/health' }));
     pass(999);
@@ -83,7 +83,7 @@ describe('the limit per address on public paths', () => {
     expect(refused(statuses)).toBe(3);
   });
 
-  it('does not believe a forwarded address unless its sender is trusted', async () => {
+  it('ignores a forwarded address unless its sender is trusted', async () => {
     const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
     const statuses = await burst(on, LIMIT + 2, (index) => ({
       path: '/v1/health',
@@ -93,7 +93,7 @@ describe('the limit per address on public paths', () => {
   });
 
   it.each(['127.0.0.1', '127.0.0.0/8,::1', '1'])(
-    'counts by the forwarded address where the proxy is trusted: %s',
+    'counts by the forwarded address when the proxy is trusted: %s',
     async (proxies) => {
       const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}`, TRUST_PROXY: proxies });
       const path = '/v1/health';
@@ -104,7 +104,7 @@ describe('the limit per address on public paths', () => {
     },
   );
 
-  it('counts a forged hop before a trusted one for nothing', async () => {
+  it('ignores a forged hop before a trusted one', async () => {
     const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}`, TRUST_PROXY: '1' });
     const statuses = await burst(on, LIMIT + 2, (index) => ({
       path: '/v1/health',
@@ -113,7 +113,7 @@ describe('the limit per address on public paths', () => {
     expect(refused(statuses)).toBe(2);
   });
 
-  it('leaves the signed paths alone', async () => {
+  it('does not affect the signed paths', async () => {
     const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
     const statuses = await Promise.all(
       Array.from(
@@ -137,10 +137,10 @@ describe('a burst of pipelined requests', () => {
   });
 });
 
-describe('the limit of refused requests per address', () => {
+describe('the limit of rejected requests per address', () => {
   const unsigned = 'GET /v1/rooms HTTP/1.1\r\nHost: x\r\n\r\n';
 
-  it('answers 429 and closes the connection of a caller who is refused too often', async () => {
+  it('responds with 429 and closes the connection of a caller who is rejected too often', async () => {
     const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
     const connection = await RawConnection.open(on.url);
     connection.send(unsigned.repeat(LIMIT + 3));
@@ -160,7 +160,7 @@ describe('the limit of refused requests per address', () => {
     later.close();
   });
 
-  it('does not keep a signed request of the same address from being served', async () => {
+  it('does not affect a signed request of the same address', async () => {
     const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
     await Promise.all(Array.from({ length: 4 * LIMIT }, () => get(on, { path: '/metrics' })));
     expect((await get(on, { path: '/metrics', isSigned: true })).status).toBe(200);
@@ -178,7 +178,7 @@ describe('the limit per key', () => {
     expect(refused(statuses)).toBe(2);
   });
 
-  it('is not used up by those who do not know the secret', async () => {
+  it('is not consumed by callers without the secret', async () => {
     const on = await start({ RATE_LIMIT_API: `${LIMIT}` });
     const unsigned = await Promise.all(
       Array.from({ length: 4 * LIMIT }, async () => (await get(on, { path: '/metrics' })).status),
@@ -203,7 +203,7 @@ describe('several API keys', () => {
   const make = async (on: TestService): Promise<Key> =>
     (await on.call('POST', '/v1/keys', { body: { name: 'a program', scopes: ['read'] } })).json;
 
-  it('are counted each by itself', async () => {
+  it('are counted separately', async () => {
     const on = await start({ RATE_LIMIT_API: `${LIMIT}` });
     const [one, two] = [await make(on), await make(on)];
     pass(1000);
@@ -214,7 +214,7 @@ describe('several API keys', () => {
     expect((await on.call('GET', '/v1/keys/self')).status).toBe(200);
   });
 
-  it('that lack a scope do not count as requests that are refused', async () => {
+  it('that lack a scope do not count as rejected requests', async () => {
     const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
     const key = await make(on);
     for (let n = 0; n < LIMIT + 1; n += 1) {

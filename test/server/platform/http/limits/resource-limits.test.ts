@@ -101,7 +101,7 @@ describe('bodies whose signature is not checked yet', () => {
     expect((await held.read('POST'))?.status).toBe(200);
   });
 
-  it('of up to 16 KiB are read while larger ones have used the budget up', async () => {
+  it('of up to 16 KiB are read when larger ones have exhausted the budget', async () => {
     const { open } = await start();
     await Promise.all(Array.from({ length: 5 }, () => beginBody(open, BUDGET / 4)));
     await expect.poll(async () => (await post(open, Buffer.alloc(BUDGET / 2)))?.status).toBe(503);
@@ -171,7 +171,7 @@ describe('pipelined requests', () => {
 });
 
 describe('the server', () => {
-  it('bounds its connections and the requests of each', async () => {
+  it('limits its connections and the requests of each', async () => {
     const { app } = await listen([]);
     expect(app.server).toMatchObject({ maxConnections: 10_000, maxRequestsPerSocket: 10_000 });
   });
