@@ -15,8 +15,8 @@ type ClaimMethods = Pick<
   | 'claimLive'
   | 'expireLive'
   | 'renewLive'
-  | 'forgiveLoss'
-  | 'forgiveLosses'
+  | 'subtractLoss'
+  | 'resetLosses'
   | 'claimPost'
   | 'listPostDue'
   | 'renew'
@@ -41,12 +41,12 @@ export function claimMethods(connection: Connection): ClaimMethods {
         .where('status', '=', 'active')
         .execute();
     },
-    forgiveLoss: async (id) => {
+    subtractLoss: async (id) => {
       await sql`
         update transcriptions set attempts = attempts - 1
         where id = ${id} and status = 'active' and attempts > 0`.execute(db);
     },
-    forgiveLosses: async (id, owner) => {
+    resetLosses: async (id, owner) => {
       await db
         .updateTable('transcriptions')
         .set({ attempts: 0 })

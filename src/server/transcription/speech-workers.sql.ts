@@ -2,7 +2,7 @@ import type { Connection } from '../platform/storage/engine.ts';
 import type { FailedModel, TranscriptionStore, WorkerKind } from './store.ts';
 
 /** The rows of workers that died are deleted after this time. */
-const FORGOTTEN_AFTER_MS = 3_600_000;
+const DEAD_WORKER_RETENTION_MS = 3_600_000;
 
 type WorkerMethods = Pick<TranscriptionStore, 'beat' | 'retire' | 'listAlive'>;
 
@@ -18,7 +18,7 @@ export function speechWorkerMethods({ db }: Connection): WorkerMethods {
         .execute();
       await db
         .deleteFrom('speechWorkers')
-        .where('aliveUntil', '<', aliveUntil - FORGOTTEN_AFTER_MS)
+        .where('aliveUntil', '<', aliveUntil - DEAD_WORKER_RETENTION_MS)
         .execute();
     },
     retire: async (workerId) => {

@@ -36,9 +36,9 @@ export interface TranscriptionStore {
   /** Extends the leases of all live transcriptions of a worker. */
   renewLive(owner: string, leaseUntil: number): Promise<void>;
   /** Subtracts one loss of a live transcription, because the worker that lost it is alive. */
-  forgiveLoss(id: string): Promise<void>;
+  subtractLoss(id: string): Promise<void>;
   /** Resets `attempts` of a live transcription that its worker has survived. */
-  forgiveLosses(id: string, owner: string): Promise<void>;
+  resetLosses(id: string, owner: string): Promise<void>;
   listActiveLive(): Promise<readonly Transcription[]>;
 
   /** Inserts a post-call transcription, or returns the one of the same recording and language that has not failed. */

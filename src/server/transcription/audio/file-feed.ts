@@ -32,15 +32,15 @@ export async function startFeed(deps: ReadDeps, request: FeedRequest): Promise<F
   const state: FeedState = { position: 0, failure: undefined };
   const closing = new AbortController();
   const signal = AbortSignal.any([request.signal, closing.signal]);
-  const server = createServer((asked, answer) => {
-    if (asked.url !== path) {
-      answer.writeHead(404).end();
+  const server = createServer((incoming, response) => {
+    if (incoming.url !== path) {
+      response.writeHead(404).end();
       return;
     }
-    serve(deps, { ...request, signal }, { asked, answer, state }).catch((error: unknown) => {
+    serve(deps, { ...request, signal }, { incoming, response, state }).catch((error: unknown) => {
       // ffmpeg closes the connection in order to seek, which is no error.
       if (!signal.aborted && !isHangUp(error)) state.failure ??= error;
-      answer.destroy();
+      response.destroy();
     });
   });
   server.listen(0, '127.0.0.1');
@@ -63,20 +63,24 @@ export async function startFeed(deps: ReadDeps, request: FeedRequest): Promise<F
 type FeedState = { position: number; failure: unknown };
 
 type Exchange = {
-  readonly asked: IncomingMessage;
-  readonly answer: ServerResponse;
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
   readonly state: FeedState;
 };
 
-async function serve(deps: ReadDeps, feed: FeedRequest, { asked, answer, state }: Exchange): Promise<void> {
+async function serve(
+  deps: ReadDeps,
+  feed: FeedRequest,
+  { incoming, response, state }: Exchange,
+): Promise<void> {
   const { location, sizeBytes: end, signal } = feed;
-  const start = Number(/^bytes=(\d+)-/.exec(asked.headers.range ?? '')?.[1] ?? 0);
+  const start = Number(/^bytes=(\d+)-/.exec(incoming.headers.range ?? '')?.[1] ?? 0);
   if (start >= end) {
-    answer.writeHead(416, { 'content-range': `bytes */${end}` }).end();
+    response.writeHead(416, { 'content-range': `bytes */${end}` }).end();
     return;
   }
-  const isPartial = asked.headers.range !== undefined;
-  answer.writeHead(isPartial ? 206 : 200, {
+  const isPartial = incoming.headers.range !== undefined;
+  response.writeHead(isPartial ? 206 : 200, {
     'content-type': 'application/octet-stream',
     'content-length': end - start,
     'accept-ranges': 'bytes',
@@ -89,7 +93,7 @@ async function serve(deps: ReadDeps, feed: FeedRequest, { asked, answer, state }
       yield piece;
     }
   };
-  await pipeline(counted, answer);
+  await pipeline(counted, response);
 }
 
 function isHangUp(error: unknown): boolean {

@@ -18,10 +18,10 @@ class GatedDetector implements VoiceActivityDetector {
   readonly #detector: VoiceActivityDetector;
   readonly #gate = new LevelGate();
   /** The latest samples that the detector did not get, for the lead. */
-  readonly #unheard = new SampleRingBuffer(LEAD_SAMPLES);
+  readonly #latestSkipped = new SampleRingBuffer(LEAD_SAMPLES);
   readonly #windows = new WindowCutter();
   /** Number of samples of the stream that the detector got. */
-  #given = 0;
+  #passed = 0;
   #skipped = 0;
   /** Index of the first sample that the detector got since the gate opened, in the detector's own stream. */
   #openedAt = 0;
@@ -32,7 +32,7 @@ class GatedDetector implements VoiceActivityDetector {
   }
 
   push(samples: Float32Array): readonly VoicedSegment[] {
-    return this.#windows.push(samples).flatMap((window) => this.#hear(window));
+    return this.#windows.push(samples).flatMap((window) => this.#pushWindow(window));
   }
 
   current(): VoicedSegment | undefined {
@@ -44,8 +44,8 @@ class GatedDetector implements VoiceActivityDetector {
     const rest = this.#windows.takeRest();
     const last = this.#isOpen ? this.#detector.push(rest) : [];
     const segments = [...last, ...this.#detector.flush()].map((segment) => this.#inStream(segment));
-    this.#unheard.clear();
-    this.#given = 0;
+    this.#latestSkipped.clear();
+    this.#passed = 0;
     this.#skipped = 0;
     this.#openedAt = 0;
     this.#isOpen = true;
@@ -57,16 +57,16 @@ class GatedDetector implements VoiceActivityDetector {
   }
 
   /** Passes a window to the detector, or skips it. The gate never closes within an utterance. */
-  #hear(window: Float32Array): readonly VoicedSegment[] {
+  #pushWindow(window: Float32Array): readonly VoicedSegment[] {
     const mayHaveSpeech = this.#gate.isOpenFor(window);
     if (!mayHaveSpeech && (!this.#isOpen || this.#detector.current() === undefined)) {
       this.#isOpen = false;
-      this.#unheard.push(window);
+      this.#latestSkipped.push(window);
       this.#skipped += window.length;
       return [];
     }
     const lead = this.#isOpen ? new Float32Array(0) : this.#open();
-    this.#given += window.length;
+    this.#passed += window.length;
     const segments = [
       ...(lead.length === 0 ? [] : this.#detector.push(lead)),
       ...this.#detector.push(window),
@@ -76,11 +76,11 @@ class GatedDetector implements VoiceActivityDetector {
 
   /** Opens the gate and returns the last skipped samples, for the detector. */
   #open(): Float32Array {
-    const { samples } = this.#unheard.read(0, this.#unheard.length);
-    this.#unheard.clear();
+    const { samples } = this.#latestSkipped.read(0, this.#latestSkipped.length);
+    this.#latestSkipped.clear();
     this.#isOpen = true;
-    this.#openedAt = this.#given;
-    this.#given += samples.length;
+    this.#openedAt = this.#passed;
+    this.#passed += samples.length;
     this.#skipped -= samples.length;
     return samples;
   }

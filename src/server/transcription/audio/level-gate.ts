@@ -26,13 +26,13 @@ export class LevelGate {
   /** Whether the window may have speech: it is loud, or the last loud one was less than 0.4 s ago. */
   isOpenFor(window: Float32Array): boolean {
     const energy = energyOf(window);
-    this.#learn(energy, window.length);
+    this.#measureBackground(energy, window.length);
     const background = Math.max(Math.min(this.#quietest, this.#quietestBefore), SILENCE_ENERGY);
     this.#quietSamples = energy > background * OPENING_RATIO ? 0 : this.#quietSamples + window.length;
     return this.#quietSamples < HANGOVER_SAMPLES;
   }
 
-  #learn(energy: number, samples: number): void {
+  #measureBackground(energy: number, samples: number): void {
     const before = this.#smoothed ?? energy;
     this.#smoothed = before + SMOOTHING * (energy - before);
     if (this.#stretchSamples >= BACKGROUND_SAMPLES) {

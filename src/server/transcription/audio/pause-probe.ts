@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from '../engines/speech.ts';
 import type { SampleRingBuffer } from './sample-ring-buffer.ts';
-import type { BorrowedVad, VadSettings } from './vad-pool.ts';
+import type { PooledVad, VadSettings } from './vad-pool.ts';
 import { WINDOW } from './window-cutter.ts';
 
 /**
@@ -23,41 +23,41 @@ export const PAUSE_PROBE: VadSettings = {
  * track reports nothing about a pause before it is long enough.
  */
 export class PauseProbe {
-  readonly #borrowed: BorrowedVad;
-  #heardUntil: number;
-  #hasHeardSpeech = false;
+  readonly #pooled: PooledVad;
+  #readUntil: number;
+  #hasDetectedSpeech = false;
   #silentFrom: number | undefined;
 
   /** `start`: index of the first sample of the utterance. */
-  constructor(borrowed: BorrowedVad, start: number) {
-    this.#borrowed = borrowed;
-    this.#heardUntil = start;
+  constructor(pooled: PooledVad, start: number) {
+    this.#pooled = pooled;
+    this.#readUntil = start;
   }
 
   /** Reads the new samples, and returns the index at which the pause began; undefined while somebody speaks. */
-  listen(history: SampleRingBuffer): number | undefined {
-    const { start, samples } = history.read(this.#heardUntil, history.length);
+  findPause(history: SampleRingBuffer): number | undefined {
+    const { start, samples } = history.read(this.#readUntil, history.length);
     const end = samples.length - (samples.length % WINDOW);
     for (let at = 0; at < end; at += WINDOW) {
-      this.#hear(samples.subarray(at, at + WINDOW), start + at + WINDOW);
+      this.#readWindow(samples.subarray(at, at + WINDOW), start + at + WINDOW);
     }
-    this.#heardUntil = start + end;
+    this.#readUntil = start + end;
     return this.#silentFrom;
   }
 
   close(): void {
-    this.#borrowed.giveBack();
+    this.#pooled.release();
   }
 
   /** `end`: index after the window. */
-  #hear(window: Float32Array, end: number): void {
-    const { vad } = this.#borrowed;
+  #readWindow(window: Float32Array, end: number): void {
+    const { vad } = this.#pooled;
     vad.acceptWaveform(window);
     for (; !vad.isEmpty(); vad.pop());
     if (vad.isDetected()) {
-      this.#hasHeardSpeech = true;
+      this.#hasDetectedSpeech = true;
       this.#silentFrom = undefined;
-    } else if (this.#hasHeardSpeech) {
+    } else if (this.#hasDetectedSpeech) {
       this.#silentFrom ??= end - PAUSE_SECONDS * SAMPLE_RATE;
     }
   }

@@ -17,29 +17,28 @@ export type VadSettings = {
   readonly maxSpeechSeconds: number;
 };
 
-/** A native detector. Its borrower must not touch it after giving it back: another track may use it by then. */
-export type BorrowedVad = { readonly vad: Vad; readonly giveBack: () => void };
+/** A native detector of the pool. It must not be used after `release`, because another track may have it by then. */
+export type PooledVad = { readonly vad: Vad; readonly release: () => void };
 
-/** The buffer of a native detector grows when it has to. */
+/** Initial buffer of a native detector, which grows when needed. */
 const BUFFER_SECONDS = 30;
 
 /**
- * Lends native detectors, and reuses those that were given back. Native memory is freed only when JavaScript's garbage
- * collector runs, which knows nothing of its size: with a new native detector for each track, the memory of a worker
- * would grow with every call.
+ * Creates a pool that reuses released native detectors. Native memory is freed only by JavaScript's garbage collector, which
+ * does not know its size: with a new native detector for each track, the memory of a worker would grow with every call.
  */
-export function createVadPool(deps: VadPoolDeps): (settings: VadSettings) => BorrowedVad {
+export function createVadPool(deps: VadPoolDeps): (settings: VadSettings) => PooledVad {
   const free = new Map<string, Vad[]>();
   return (settings) => {
     const key = JSON.stringify(settings);
     const pool = free.get(key) ?? [];
     free.set(key, pool);
     const vad = pool.pop() ?? createVad(deps, settings);
-    const giveBack = (): void => {
+    const release = (): void => {
       vad.reset();
       pool.push(vad);
     };
-    return { vad, giveBack };
+    return { vad, release };
   };
 }
 

@@ -3,7 +3,7 @@ import { type PauseDetector, SAMPLE_RATE, type VoicedSegment } from '../engines/
 import { PAUSE_PROBE, PauseProbe } from './pause-probe.ts';
 import { SampleRingBuffer } from './sample-ring-buffer.ts';
 import { splitSegment } from './split-segment.ts';
-import { type BorrowedVad, createVadPool, type VadPoolDeps } from './vad-pool.ts';
+import { createVadPool, type PooledVad, type VadPoolDeps } from './vad-pool.ts';
 import { WINDOW, WindowCutter } from './window-cutter.ts';
 
 /** Samples that are kept: more than any segment has before it is cut. */
@@ -30,22 +30,22 @@ type Margins = { readonly leadSeconds: number; readonly tailSeconds: number };
 
 /** Creates detectors. */
 export function createDetectorFactory(deps: VadPoolDeps): (settings: VoiceActivitySettings) => PauseDetector {
-  const borrow = createVadPool(deps);
-  const borrowProbe = (): BorrowedVad => borrow(PAUSE_PROBE);
+  const acquireVad = createVadPool(deps);
+  const acquireProbe = (): PooledVad => acquireVad(PAUSE_PROBE);
   return (settings) => {
-    const main = borrow({
+    const main = acquireVad({
       minSilenceSeconds: settings.minSilenceSeconds,
       minSpeechSeconds: MIN_SPEECH_SECONDS,
       // In longer speech the detector accepts shorter pauses as an end. This is not a hard limit.
       maxSpeechSeconds: settings.maxSegmentSeconds / 2,
     });
-    return new SileroDetector(settings, { main, borrowProbe });
+    return new SileroDetector(settings, { main, acquireProbe });
   };
 }
 
 type Detectors = {
-  readonly main: BorrowedVad;
-  readonly borrowProbe: () => BorrowedVad;
+  readonly main: PooledVad;
+  readonly acquireProbe: () => PooledVad;
 };
 
 class SileroDetector implements PauseDetector {
@@ -96,8 +96,8 @@ class SileroDetector implements PauseDetector {
 
   pausedAt(): number | undefined {
     if (this.#voicedFrom === undefined) return undefined;
-    this.#probe ??= new PauseProbe(this.#detectors.borrowProbe(), this.#voicedFrom);
-    const silentFrom = this.#probe.listen(this.#history);
+    this.#probe ??= new PauseProbe(this.#detectors.acquireProbe(), this.#voicedFrom);
+    const silentFrom = this.#probe.findPause(this.#history);
     return silentFrom === undefined
       ? undefined
       : Math.min(this.#history.length, silentFrom + this.#tailSamples);
@@ -123,7 +123,7 @@ class SileroDetector implements PauseDetector {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#endUtterance();
-    this.#detectors.main.giveBack();
+    this.#detectors.main.release();
   }
 
   #endUtterance(): void {

@@ -27,7 +27,7 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
   const folderOfAuto = (): string | undefined =>
     Object.entries(models())
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .find(([, folder]) => readModel(folder).tellsLanguage)?.[1];
+      .find(([, folder]) => readModel(folder).detectsLanguage)?.[1];
   const languages = (): readonly string[] => {
     const known = Object.keys(models());
     return (folderOfAuto() === undefined ? known : [...known, AUTO]).toSorted();
@@ -65,8 +65,8 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     },
     recognise: async ({ samples, language, vocabulary }: RecognitionRequest): Promise<Recognition> => {
       const recognise = await recogniserFor(language, vocabulary);
-      const { language: told, ...recognition } = await recognise(samples, vocabulary ?? []);
-      const spoken = language === AUTO ? told : undefined;
+      const { language: detected, ...recognition } = await recognise(samples, vocabulary ?? []);
+      const spoken = language === AUTO ? detected : undefined;
       const text = recognition.text.trim();
       return { ...recognition, text, ...(spoken === undefined ? {} : { language: spoken }) };
     },

@@ -5,8 +5,8 @@ import { AUTO } from './speech.ts';
 
 /*
  * Recognises the model in a folder as sherpa-onnx itself does: by `model_type` and other metadata in its ONNX files
- * (sherpa-onnx/csrc/offline-recognizer-impl.cc). Only the parts of a model (encoder, decoder, joiner) are told apart
- * by their file names. Moonshine's files have no metadata, so their names decide.
+ * (sherpa-onnx/csrc/offline-recognizer-impl.cc). Only the parts of a model (encoder, decoder, joiner) are distinguished by
+ * their file names. Moonshine's files have no metadata, so their names decide.
  */
 
 export type SherpaModel = {
@@ -18,7 +18,7 @@ export type SherpaModel = {
   /** Primary languages that the model names in its metadata; undefined when it does not name any. */
   readonly languages: readonly string[] | undefined;
   /** Whether the model detects the spoken language when it is configured for AUTO. */
-  readonly tellsLanguage: boolean;
+  readonly detectsLanguage: boolean;
   /** Whether each language needs a recogniser of its own. */
   readonly isPerLanguage: boolean;
   /** Longer input fails inside the model. */
@@ -79,7 +79,7 @@ function hotwordFiles(folder: string, { files, tokens }: ModelFiles): HotwordFil
 const DEFAULTS = {
   kind: 'offline',
   languages: undefined,
-  tellsLanguage: false,
+  detectsLanguage: false,
   isPerLanguage: false,
   maxSeconds: DEFAULT_MAX_SECONDS,
 } as const satisfies Partial<SherpaModel>;
@@ -136,7 +136,7 @@ const whisper: Family = ({ parts: { encoder, decoder }, metadata }) => {
   return {
     family: 'Whisper',
     languages: isMultilingual ? codes : ['en'],
-    tellsLanguage: isMultilingual,
+    detectsLanguage: isMultilingual,
     isPerLanguage: isMultilingual,
     // Without a language the model detects it first.
     modelConfig: (language) => ({
@@ -165,7 +165,7 @@ const senseVoice: Family = ({ parts: { model } }) => {
   return {
     family: 'SenseVoice',
     languages: SENSE_VOICE_LANGUAGES,
-    tellsLanguage: true,
+    detectsLanguage: true,
     isPerLanguage: true,
     // The model's own word for it is `auto`.
     modelConfig: (language) => ({ senseVoice: { model, language, useInverseTextNormalization: 1 } }),

@@ -28,7 +28,7 @@ const ROUND_PAUSE_MS = 400;
 /** Pause between two claims of transcriptions that have lost their worker. It is short, because speech is being lost. */
 const TAKEOVER_PAUSE_MS = 100;
 /** Reads the database at least this often, because a change of another process may be missed. */
-const LOOK_AGAIN_MS = 30_000;
+const POLL_INTERVAL_MS = 30_000;
 /**
  * Duration of a lease. Another worker takes over when the lease of a killed worker has expired. A takeover loses the speech
  * of this time and of less than a second for joining the room.
@@ -148,7 +148,7 @@ class LiveWorker {
     this.#isInterrupted = false;
     const at = clock.monotonic();
     const nextRenewal = this.#rooms.size === 0 ? undefined : this.#renewedAt + RENEW_MS - at;
-    const pauseMs = earliest([nextExpiry, nextClaim, nextRenewal, LOOK_AGAIN_MS]) ?? LOOK_AGAIN_MS;
+    const pauseMs = earliest([nextExpiry, nextClaim, nextRenewal, POLL_INTERVAL_MS]) ?? POLL_INTERVAL_MS;
     this.#dueAt = at + pauseMs;
     return pauseMs;
   }
@@ -161,7 +161,7 @@ class LiveWorker {
     for (const [id, held] of this.#rooms) {
       if (isOurs.has(id) && !held.lease.isRefused) continue;
       this.#end(id, held);
-      if (!isOurs.has(id)) await store.transcriptions.forgiveLoss(id);
+      if (!isOurs.has(id)) await store.transcriptions.subtractLoss(id);
     }
     return active;
   }
@@ -174,7 +174,7 @@ class LiveWorker {
     for (const [id, { lease, claimedAt }] of this.#rooms) {
       lease.renewedAt = at;
       if (lease.losses === 0 || at - claimedAt < SURVIVED_MS) continue;
-      await store.transcriptions.forgiveLosses(id, workerId);
+      await store.transcriptions.resetLosses(id, workerId);
       lease.losses = 0;
     }
   }

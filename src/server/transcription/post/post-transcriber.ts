@@ -30,7 +30,7 @@ const LEASE_MS = 12_000;
 /** Pause after a due job could not be claimed, because another worker has claimed it and not committed yet. */
 const CLAIM_PAUSE_MS = 500;
 /** Reads the database at least this often, because a change of another process may be missed. */
-const LOOK_AGAIN_MS = 30_000;
+const POLL_INTERVAL_MS = 30_000;
 const BACKOFF = { firstMs: CLAIM_PAUSE_MS, maxMs: 4_000 } as const;
 
 export type PostTranscriberDeps = TranscribeDeps &
@@ -75,7 +75,7 @@ async function round(deps: PostTranscriberDeps, signal: AbortSignal): Promise<nu
     return 0;
   }
   const due = (await store.transcriptions.listPostDue()).filter(({ language }) => supports(language));
-  const next = Math.min(LOOK_AGAIN_MS, ...due.map(({ dueAt }) => dueAt - now));
+  const next = Math.min(POLL_INTERVAL_MS, ...due.map(({ dueAt }) => dueAt - now));
   return Math.max(CLAIM_PAUSE_MS, next);
 }
 

@@ -26,13 +26,13 @@ export function alignTurns(turns: readonly Span[], speech: readonly Span[]): num
   const speechMs = count(spoken) * STEP_MS;
   const inside = turns.filter((turn) => turn.from < to + MAX_SHIFT_MS && turn.to > from - MAX_SHIFT_MS);
   if (speechMs < MIN_SPEECH_MS || inside.length < MIN_TURNS) return 0;
-  const heard = activity(inside, { from: from - MAX_SHIFT_MS, to: to + MAX_SHIFT_MS });
+  const voiced = activity(inside, { from: from - MAX_SHIFT_MS, to: to + MAX_SHIFT_MS });
   const shifts = MAX_SHIFT_MS / STEP_MS;
   // The turns lie a whole MAX_SHIFT_MS to the right in their own array.
   const matches = Array.from({ length: 2 * shifts + 1 }, (_, index) => {
     const seconds = (Math.abs(index - shifts) * STEP_MS) / 1000;
     const cost = seconds * DISTANCE_COST * (speechMs / STEP_MS);
-    return matchOf(spoken, heard, 2 * shifts - index) - cost;
+    return matchOf(spoken, voiced, 2 * shifts - index) - cost;
   });
   const best = Math.max(...matches);
   const unmoved = matches[shifts] ?? 0;
@@ -54,10 +54,10 @@ function count(steps: Uint8Array): number {
 }
 
 /** Number of steps with speech in both, minus those with speech in the turns only. */
-function matchOf(spoken: Uint8Array, heard: Uint8Array, shift: number): number {
+function matchOf(spoken: Uint8Array, voiced: Uint8Array, shift: number): number {
   let match = 0;
   for (let step = 0; step < spoken.length; step += 1) {
-    if (heard[step + shift] === 1) match += spoken[step] === 1 ? 1 : -1;
+    if (voiced[step + shift] === 1) match += spoken[step] === 1 ? 1 : -1;
   }
   return match;
 }

@@ -117,7 +117,7 @@ class TrackListeners {
     }
   }
 
-  #add({ trackId, identity, name }: AudioTrack, { segment, startedAt, sound }: Heard): void {
+  #add({ trackId, identity, name }: AudioTrack, { segment, startedAt, sound }: DetectedSpeech): void {
     const endedAt = startedAt + Math.round((segment.samples.length / SAMPLE_RATE) * 1000);
     const { recordingId } = this.#recording;
     const sealed = sound && this.#deps.soundBox.seal(sound, { recordingId, trackId, startedAt });
@@ -126,7 +126,7 @@ class TrackListeners {
   }
 }
 
-type Heard = {
+type DetectedSpeech = {
   readonly segment: VoicedSegment;
   readonly startedAt: number;
   /** Undefined when no audio is kept. */

@@ -4,7 +4,7 @@ import type { TurnSpan } from './cut-at-turns.ts';
 /** Shorter speech beside such turns belongs to them when nobody else spoke, because the detectors do not agree exactly. */
 const MIN_REST_MS = 1_000;
 /** Shorter parts have no word. */
-const MIN_HEARD_MS = 200;
+const MIN_PART_MS = 200;
 
 /**
  * Selects the turns that are recognised from their own track: those that overlap with another participant's, if the audio of
@@ -36,8 +36,8 @@ export function withoutOwnTurns(
   }
   if (from < speech.to) rest.push({ from, to: speech.to });
   return rest.filter((span) => {
-    const isHeard = others.some((turn) => overlaps(turn, span));
-    return span.to - span.from >= (isHeard ? MIN_HEARD_MS : MIN_REST_MS);
+    const hasOthers = others.some((turn) => overlaps(turn, span));
+    return span.to - span.from >= (hasOthers ? MIN_PART_MS : MIN_REST_MS);
   });
 }
 

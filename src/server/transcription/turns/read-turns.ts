@@ -3,7 +3,7 @@ import type { Turn, TurnStores } from './store.ts';
 
 export type ReadTurnsDeps = { readonly store: Pick<TurnStores, 'turns'>; readonly clock: Clock };
 
-const LOOK_AGAIN_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 /**
  * Reads the turns of a recording that has ended. Waits while a worker still stores the last turns, at most until the end of
@@ -15,7 +15,7 @@ export async function readTurns(
   signal: AbortSignal,
 ): Promise<readonly Turn[]> {
   while (await store.turns.isListening(recordingId, clock.now())) {
-    await clock.sleep(LOOK_AGAIN_MS, signal);
+    await clock.sleep(POLL_INTERVAL_MS, signal);
   }
   return await store.turns.listTurns(recordingId);
 }

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Connection } from '../../platform/storage/engine.ts';
 import type { Tables } from '../../platform/storage/schema/tables.ts';
 import type { SealedSound, SoundPlace } from './sound-box.ts';
-import type { HeardTurn, KeptSound, SoundPurge } from './store.ts';
+import type { DetectedTurn, KeptSound, SoundPurge } from './store.ts';
 
 /** Rows of one statement. Each has some 40 kB. */
 const INSERTED_AT_ONCE = 20;
@@ -11,7 +11,7 @@ const INSERTED_AT_ONCE = 20;
 export async function addSounds(
   db: Kysely<Tables>,
   recordingId: string,
-  turns: readonly HeardTurn[],
+  turns: readonly DetectedTurn[],
 ): Promise<void> {
   const rows = turns.flatMap(({ trackId, startedAt, sound = [] }) =>
     sound.map((part) => ({ recordingId, trackId, startedAt, ...part })),

@@ -36,7 +36,7 @@ export type ListeningClaim = {
 };
 
 /** A turn as the worker detected it, with its encrypted audio when the recording keeps tracks. */
-export type HeardTurn = Turn & { readonly sound?: readonly SealedSound[] | undefined };
+export type DetectedTurn = Turn & { readonly sound?: readonly SealedSound[] | undefined };
 
 /** Identifies the turn of kept audio, and the key with which it was encrypted. */
 export type KeptSound = Pick<Turn, 'trackId' | 'startedAt'> & { readonly keyId: string };
@@ -61,7 +61,7 @@ export interface TurnStore {
   /** Whether a worker listens, or may have turns that are not stored yet. */
   isListening(recordingId: string, now: number): Promise<boolean>;
   /** Adds turns and skips known ones. Returns false when `owner` does not hold the lease. */
-  addTurns(recordingId: string, owner: string, turns: readonly HeardTurn[]): Promise<boolean>;
+  addTurns(recordingId: string, owner: string, turns: readonly DetectedTurn[]): Promise<boolean>;
   /** Lists turns by start, then track. */
   listTurns(recordingId: string): Promise<readonly Turn[]>;
   /** Lists the turns whose audio is kept. */

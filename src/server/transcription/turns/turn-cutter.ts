@@ -34,7 +34,7 @@ const MIN_PART_SAMPLES = SAMPLE_RATE * 0.2;
 /**
  * Speech that ends this long before the first turn was spoken before the worker listened, however far the turns are shifted.
  */
-const UNHEARD_MS = 5_000;
+const UNATTENDED_MS = 5_000;
 const LEAD_MS = SPEECH_MARGINS.leadSeconds * 1000;
 const TAIL_MS = SPEECH_MARGINS.tailSeconds * 1000;
 
@@ -80,9 +80,9 @@ export class TurnCutter {
    */
   push(segments: readonly VoicedSegment[]): readonly SpokenSegment[] {
     if (this.#spans === undefined) {
-      const unheard = segments.filter((segment) => spanOf(segment).to < this.#firstMs - UNHEARD_MS);
-      this.#held.push(...segments.slice(unheard.length));
-      const unnamed = unheard.map((segment) => ({ segment, speaker: undefined, overlapMs: null }));
+      const unattended = segments.filter((segment) => spanOf(segment).to < this.#firstMs - UNATTENDED_MS);
+      this.#held.push(...segments.slice(unattended.length));
+      const unnamed = unattended.map((segment) => ({ segment, speaker: undefined, overlapMs: null }));
       return this.#heldMs() < HELD_MS ? unnamed : [...unnamed, ...this.flush()];
     }
     return segments.flatMap((segment) => this.#cut(segment));

@@ -17,7 +17,7 @@ import type { ListenedRecording, TurnStores } from './store.ts';
 /** Changes and claims that follow each other closely are handled together. */
 const ROUND_PAUSE_MS = 400;
 /** Reads the database at least this often, because a change of another process may be missed. */
-const LOOK_AGAIN_MS = 30_000;
+const POLL_INTERVAL_MS = 30_000;
 /** Duration of a lease. Another worker takes over when the lease of a killed worker has expired. */
 const LEASE_MS = 4_000;
 const RENEW_MS = 1_000;
@@ -95,7 +95,7 @@ class TurnWorker {
     const claimable = others.filter(({ leaseUntil }) => leaseUntil === null || leaseUntil <= now);
     if (this.#held.size < MAX_ROOMS) await this.#claim(claimable);
     return Math.min(
-      LOOK_AGAIN_MS,
+      POLL_INTERVAL_MS,
       ...(this.#held.size === 0 ? [] : [this.#renewedAt + RENEW_MS - clock.monotonic()]),
       ...(claimable.length === 0 ? [] : [ROUND_PAUSE_MS]),
       ...others.flatMap(({ leaseUntil }) => (leaseUntil === null ? [] : Math.max(leaseUntil - now, 1))),
@@ -149,17 +149,17 @@ class TurnWorker {
 
   #finish(id: string, { listening }: HeldRecording): void {
     const { store, workerId } = this.#deps;
-    this.#depart(id, async () => {
+    this.#endRoom(id, async () => {
       await listening.finish();
       await store.turns.releaseListening(id, workerId);
     });
   }
 
   #end(id: string, { listening }: HeldRecording): void {
-    this.#depart(id, () => listening.end());
+    this.#endRoom(id, () => listening.end());
   }
 
-  #depart(recordingId: string, leave: () => Promise<void>): void {
+  #endRoom(recordingId: string, leave: () => Promise<void>): void {
     const { log, onRoomLeft } = this.#deps;
     this.#held.delete(recordingId);
     const left = leave()

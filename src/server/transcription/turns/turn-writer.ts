@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { HeardTurn, TurnStores } from './store.ts';
+import type { DetectedTurn, TurnStores } from './store.ts';
 
 export type TurnWriterDeps = {
   readonly store: { readonly turns: Pick<TurnStores['turns'], 'addTurns'> };
@@ -23,7 +23,7 @@ const RETRY_MS = 500;
 export class TurnWriter {
   readonly #deps: TurnWriterDeps;
   readonly #settings: TurnWriterSettings;
-  #unstored: HeardTurn[] = [];
+  #unstored: DetectedTurn[] = [];
   #storing: Promise<void> | undefined;
   /** Aborts the pause before the next turns are stored. */
   readonly #flushing = new AbortController();
@@ -34,7 +34,7 @@ export class TurnWriter {
     this.#settings = settings;
   }
 
-  add(turn: HeardTurn): void {
+  add(turn: DetectedTurn): void {
     if (this.#isClosed) return;
     this.#unstored.push(turn);
     this.#storing ??= this.#store();

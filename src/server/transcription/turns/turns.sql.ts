@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import type { Connection } from '../../platform/storage/engine.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
 import { addSounds, listSounds, purgeSounds, readSound } from './sounds.sql.ts';
-import type { HeardTurn, ListenedRecording, ListeningClaim, TurnStore } from './store.ts';
+import type { DetectedTurn, ListenedRecording, ListeningClaim, TurnStore } from './store.ts';
 
 /** A literal, not a parameter: both engines use the partial index only when the query repeats its predicate literally. */
 const isActive = sql<boolean>`status in ('starting', 'recording')`;
 /** Limits the number of parameters of one statement. */
 const INSERTED_AT_ONCE = 100;
 /** A lease that expired so long ago belongs to a worker that died when the recording had just ended. */
-const FORGOTTEN_MS = 3_600_000;
+const EXPIRED_LEASE_RETENTION_MS = 3_600_000;
 
 export function createTurnStore(connection: Connection): TurnStore {
   const { db } = connection;
@@ -82,7 +82,7 @@ async function claimListening(
 ): Promise<boolean> {
   await db
     .deleteFrom('turnListeners')
-    .where('leaseUntil', '<', now - FORGOTTEN_MS)
+    .where('leaseUntil', '<', now - EXPIRED_LEASE_RETENTION_MS)
     .execute();
   const claimed = await sql`
     insert into "turnListeners" ("recordingId", owner, "leaseUntil")
@@ -100,7 +100,7 @@ type Holder = { readonly recordingId: string; readonly owner: string };
 function addTurns(
   { atomically, dialect }: Connection,
   { recordingId, owner }: Holder,
-  turns: readonly HeardTurn[],
+  turns: readonly DetectedTurn[],
 ): Promise<boolean> {
   const rows = turns.map(({ identity, name, trackId, startedAt, endedAt }) => ({
     ...{ recordingId, trackId, startedAt, endedAt },

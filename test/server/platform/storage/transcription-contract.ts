@@ -171,20 +171,20 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.listActiveLive()).toMatchObject([{ attempts: 2 }, { attempts: 2 }]);
         expect(await transcriptions.claimLive(claim({ owner: 'c', attemptsBelow: 2 }))).toEqual([]);
         expect(await transcriptions.claimLive(claim({ owner: 'c' }))).toMatchObject([{ id: 'tr_1' }]);
-        await transcriptions.forgiveLosses('tr_1', 'b');
+        await transcriptions.resetLosses('tr_1', 'b');
         expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 2 });
-        await transcriptions.forgiveLosses('tr_1', 'c');
+        await transcriptions.resetLosses('tr_1', 'c');
         expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 0 });
       });
 
       it('has one loss less when its former worker is still alive', async () => {
         await transcriptions.startLive(live('tr_1'));
         await transcriptions.claimLive(claim({ owner: 'a' }));
-        await transcriptions.forgiveLoss('tr_1');
+        await transcriptions.subtractLoss('tr_1');
         expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 0 });
         await transcriptions.expireLive(3000);
         await transcriptions.claimLive(claim({ owner: 'b' }));
-        await transcriptions.forgiveLoss('tr_1');
+        await transcriptions.subtractLoss('tr_1');
         expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 0, leaseOwner: 'b' });
       });
 

@@ -6,7 +6,7 @@ import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { createSoundBox } from '../../../../src/server/transcription/turns/sound-box.ts';
-import type { HeardTurn } from '../../../../src/server/transcription/turns/store.ts';
+import type { DetectedTurn } from '../../../../src/server/transcription/turns/store.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
 import { keepingLog } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
@@ -64,7 +64,7 @@ async function record(
   const recording = await vi.waitUntil(ended, { timeout: 20_000, interval: 50 });
   await copyFile(call, recording.file?.path ?? '');
   const origin = Date.parse(recording.mediaStartedAt ?? '') - lateMs;
-  const found = spoken.map(([identity, from, to]): HeardTurn => {
+  const found = spoken.map(([identity, from, to]): DetectedTurn => {
     const times = { startedAt: origin + from, endedAt: origin + to };
     const turn = { trackId: `TR_${identity}`, identity, name: identity.toUpperCase(), ...times };
     const sound = new Float32Array(((to - from) / 1000) * SAMPLE_RATE).fill(0.5);

@@ -42,9 +42,9 @@ export function createOpenaiEngine({ log }: { readonly log: Log }, settings: Ope
       if (match === undefined) throw unknownLanguage(language, languages);
       const request = { samples, language: match, vocabulary };
       const response = await chooseFormat((format) => post(settings, toForm(settings, request, format)));
-      const { language: told, ...recognition } = await read(response, samples.length / SAMPLE_RATE);
+      const { language: detected, ...recognition } = await read(response, samples.length / SAMPLE_RATE);
       const text = recognition.text.trim();
-      return { ...recognition, text, ...(match === AUTO ? { language: toTag(told) } : {}) };
+      return { ...recognition, text, ...(match === AUTO ? { language: toTag(detected) } : {}) };
     },
     close: async () => {},
   };
