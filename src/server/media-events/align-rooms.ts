@@ -111,7 +111,7 @@ async function alignRoom(
   // The first event may not have had the time at which the room was opened.
   const current = session === undefined ? newSession(room) : { ...session, createdAt: openedAt };
   const changes = await alignPresence(deps, presence, { session: current, participants, isCertain });
-  const isMissed = session === undefined && isSettled(deps, openedAt);
+  const isMissed = session === undefined && hasEventTimePassed(deps, openedAt);
   const time = { occurredAt: openedAt, isReconciled: true };
   const domainEvents = [
     ...(isMissed && changes.session.startedAt === null ? [roomEvent('room_created', current, time)] : []),
@@ -121,12 +121,12 @@ async function alignRoom(
   return hasChanged ? { domainEvents, session: changes.session } : undefined;
 }
 
-type Inhabited = Pick<ComparedRoom, 'participants' | 'isCertain'> & { readonly session: RoomSession };
+type OpenRoom = Pick<ComparedRoom, 'participants' | 'isCertain'> & { readonly session: RoomSession };
 
 async function alignPresence(
   deps: AlignDeps,
   presence: PresenceBatch,
-  { session, participants, isCertain }: Inhabited,
+  { session, participants, isCertain }: OpenRoom,
 ): Promise<Changes> {
   const sids = new Set(participants.map(({ sid }) => sid));
   const domainEvents: DomainEvent[] = [];
@@ -139,7 +139,7 @@ async function alignPresence(
   for (const participant of participants) {
     const joined = sessionOf(participant, session.sid);
     const known = await presence.findParticipant(joined.sid);
-    if (known === undefined && !isSettled(deps, joined.joinedAt)) {
+    if (known === undefined && !hasEventTimePassed(deps, joined.joinedAt)) {
       // Its event may still arrive, so the room is compared again.
       noteMissing(deps, joined);
       continue;
@@ -169,7 +169,7 @@ function alignTracks(
 ): readonly DomainEvent[] {
   const time = { occurredAt: deps.clock.now(), isReconciled: true };
   const { roomSid } = publisher;
-  const gone = presence
+  const unpublished = presence
     .listPublished(publisher.sid)
     .filter(({ sid }) => !tracks.some((track) => track.sid === sid))
     .filter(({ sid }) => markMissing(deps, { sid, roomSid }))
@@ -177,12 +177,12 @@ function alignTracks(
   const published = tracks
     .filter(({ sid }) => presence.findTrack(sid) === undefined && markMissing(deps, { sid, roomSid }))
     .flatMap((track) => publishNow(presence, publisher, { ...time, track }) ?? []);
-  return [...gone, ...published];
+  return [...unpublished, ...published];
 }
 
 /** Whether the participant has left. A participant who has just joined may not be listed yet. */
 function hasLeft(deps: AlignDeps, known: ParticipantSession): boolean {
-  if (isSettled(deps, known.joinedAt ?? 0)) return markMissing(deps, known);
+  if (hasEventTimePassed(deps, known.joinedAt ?? 0)) return markMissing(deps, known);
   noteMissing(deps, known);
   return false;
 }
@@ -197,7 +197,7 @@ function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): bool
   return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
 }
 
-function isSettled({ clock }: AlignDeps, at: number): boolean {
+function hasEventTimePassed({ clock }: AlignDeps, at: number): boolean {
   return hasPassed(EVENT_ARRIVAL_MS, { since: at, now: clock.now() });
 }
 

@@ -4,7 +4,7 @@ export type Comparer = { readonly owner: string };
 export type ComparisonLease = Comparer & { readonly until: number };
 
 /** A running comparison. Numbers ascend in the order in which comparisons begin, whatever the clocks say. */
-export type BegunComparison = Comparer & { readonly number: number };
+export type RunningComparison = Comparer & { readonly number: number };
 
 export type ComparisonNumbers = {
   /** Number of the comparison that was begun last. */
@@ -20,8 +20,8 @@ export interface ComparisonStore {
    */
   begin(lease: ComparisonLease, now: number): Promise<number | undefined>;
   /** Prolongs the lease. Returns false when another instance has begun a comparison since. */
-  renew(comparison: BegunComparison, until: number): Promise<boolean>;
+  renew(comparison: RunningComparison, until: number): Promise<boolean>;
   /** Ends the comparison. Does nothing when another instance has begun one since. */
-  end(comparison: BegunComparison, outcome: 'completed' | 'given-up'): Promise<void>;
+  end(comparison: RunningComparison, outcome: 'completed' | 'given-up'): Promise<void>;
   numbers(): Promise<ComparisonNumbers>;
 }

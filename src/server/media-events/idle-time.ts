@@ -7,9 +7,9 @@ import type { MediaEventStores } from './stores.ts';
  * Idle time after which nothing can arrive: the media server repeats an event for 15 s, and an end that it does not report
  * is published after 20 s.
  */
-const SETTLED_AFTER_MS = 60_000;
+const QUIET_AFTER_MS = 60_000;
 /** A stopped recording is checked for this long, because its file may still be stored. */
-const RECORDINGS_SETTLED_AFTER_MS = 48 * 3_600_000;
+const STOPPED_RECORDINGS_QUIET_AFTER_MS = 48 * 3_600_000;
 
 type Deps = {
   readonly clock: Clock;
@@ -26,10 +26,10 @@ export class IdleTime {
    * Whether the idle time is long enough that nothing can arrive any more, such as the event of a recording that has just
    * ended.
    */
-  async hasSettled(deps: Deps): Promise<boolean> {
+  async isLongEnough(deps: Deps): Promise<boolean> {
     const at = deps.clock.monotonic();
     this.#since = (await isIdle(deps, deps.clock.now())) ? (this.#since ?? at) : undefined;
-    return this.#since !== undefined && at - this.#since >= SETTLED_AFTER_MS;
+    return this.#since !== undefined && at - this.#since >= QUIET_AFTER_MS;
   }
 }
 
@@ -37,7 +37,7 @@ export class IdleTime {
 async function isIdle({ store, mediaServer, missingSince }: Deps, now: number): Promise<boolean> {
   if (missingSince.rooms.size > 0) return false;
   if (await store.presence.isAnyRoomOpen()) return false;
-  if (await store.recordings.isAnyActiveSince(now - RECORDINGS_SETTLED_AFTER_MS)) return false;
+  if (await store.recordings.isAnyActiveSince(now - STOPPED_RECORDINGS_QUIET_AFTER_MS)) return false;
   if ((await store.transcriptions.listActiveLive()).length > 0) return false;
   return (await mediaServer.listRooms()).length === 0;
 }

@@ -18,7 +18,7 @@ import type { Log } from '../platform/log.ts';
 const CHECKED_PER_ROUND = 100;
 const REQUESTS_AT_ONCE = 8;
 /** Maximum concurrent requests. A request without a response takes 3 s, during which neither side works. */
-const UNANSWERED_AT_ONCE = 400;
+const CHECKS_AT_ONCE = 400;
 
 export type OrphanDeps = {
   readonly mediaServer: MediaServer;
@@ -87,7 +87,7 @@ export async function reviveOrphans(
   if (found.length === 0) return new Map();
   // A process of the media server died, so all rooms have to be checked.
   const others = listed.filter(({ sid }) => !checked.has(sid));
-  const orphans = [...found, ...(await findOrphans(deps, others, UNANSWERED_AT_ONCE))];
+  const orphans = [...found, ...(await findOrphans(deps, others, CHECKS_AT_ONCE))];
   return await revive(deps, orphans, counts);
 }
 

@@ -42,19 +42,19 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   const waiting = deps.missingSince.rooms;
   const countOf = ({ sid }: Room): number => counts.get(sid) ?? 0;
   const isDifferent = (room: Room): boolean => differs(room, known.get(room.sid), countOf(room));
-  const isAsked = (room: Room): boolean => {
+  const needsParticipants = (room: Room): boolean => {
     if (checked.has(room.sid) || waiting.has(room.sid) || revived.has(room.sid)) return true;
     const hasPeople = room.numParticipants > 0 || countOf(room) > 0;
     return hasPeople && (extent === 'all' || isDifferent(room));
   };
   const rooms = listed.map((room) => revived.get(room.sid) ?? room);
-  const asked = rooms.filter(isAsked);
+  const toRead = rooms.filter(needsParticipants);
   // Rooms that are known to differ come first.
-  asked.sort((one, other) => Number(isDifferent(other)) - Number(isDifferent(one)));
-  const unasked = rooms.filter((room) => !isAsked(room) && isDifferent(room));
+  toRead.sort((one, other) => Number(isDifferent(other)) - Number(isDifferent(one)));
+  const empty = rooms.filter((room) => !needsParticipants(room) && isDifferent(room));
   const open = new Set(listed.map(({ sid }) => sid));
   const closed = sessions.filter(({ sid }) => !open.has(sid));
-  const differing = await compareAll(deps, { asked, unasked, closed, revived });
+  const differing = await compareAll(deps, { toRead, empty, closed, revived });
   deps.missingSince.endRound();
   return differing;
 }
@@ -65,31 +65,31 @@ function differs(room: Room, session: RoomSession | undefined, count: number): b
 }
 
 type Compared = {
-  readonly asked: readonly Room[];
+  readonly toRead: readonly Room[];
   /** Rooms without participants. */
-  readonly unasked: readonly Room[];
+  readonly empty: readonly Room[];
   readonly closed: readonly RoomSession[];
   readonly revived: ReadonlyMap<string, Room>;
 };
 
 async function compareAll(
   deps: ReconcileDeps,
-  { asked, unasked, closed, revived }: Compared,
+  { toRead, empty, closed, revived }: Compared,
 ): Promise<number> {
   let differing = 0;
   const errors: unknown[] = [];
-  const throwHopeless = (): void => {
-    const hopeless = errors.find(isHopeless);
-    if (hopeless !== undefined) throw hopeless;
+  const throwFatal = (): void => {
+    const fatal = errors.find(failsForAllRooms);
+    if (fatal !== undefined) throw fatal;
   };
   const batcher = new Batcher<ComparedRoom>({
     maxSize: BATCH,
     gather: { ms: GATHER_MS, size: BATCH },
     flush: async (rooms) => {
-      throwHopeless();
+      throwFatal();
       differing += await alignRooms(deps, await withoutReplaced(deps.mediaServer, rooms));
     },
-    splitsAfter: (error) => !isHopeless(error),
+    splitsAfter: (error) => !failsForAllRooms(error),
   });
   const fail = (sid: string, error: unknown): void => {
     errors.push(error);
@@ -98,29 +98,29 @@ async function compareAll(
   const align = (room: ComparedRoom): Promise<unknown> =>
     batcher.add(room).catch((error: unknown) => fail(room.sid, error));
   const aligning = [
-    ...unasked.map((room) => align({ sid: room.sid, room, participants: [], isCertain: false })),
+    ...empty.map((room) => align({ sid: room.sid, room, participants: [], isCertain: false })),
     ...closed.map(({ sid }) => align({ sid, room: undefined, participants: [], isCertain: false })),
   ];
-  const ask = async (room: Room): Promise<void> => {
-    throwHopeless();
+  const readRoom = async (room: Room): Promise<void> => {
+    throwFatal();
     const participants = await listServedParticipants(deps.mediaServer, room);
     aligning.push(align({ sid: room.sid, room, participants, isCertain: revived.has(room.sid) }));
   };
-  await forEachConcurrently(asked, REQUESTS_AT_ONCE, (room) =>
-    ask(room).catch((error: unknown) => fail(room.sid, error)),
+  await forEachConcurrently(toRead, REQUESTS_AT_ONCE, (room) =>
+    readRoom(room).catch((error: unknown) => fail(room.sid, error)),
   );
   await batcher.close();
   await Promise.all(aligning);
-  throwHopeless();
+  throwFatal();
   if (errors.length > 0) {
     const fields = { err: errors[0], rooms: errors.length };
-    deps.log.warn(fields, 'rooms could not be compared with the media server; they are asked again');
+    deps.log.warn(fields, 'rooms could not be compared with the media server; they are compared again');
   }
   return differing;
 }
 
 /** Whether the error would be the same for every other room, after the same wait. */
-function isHopeless(error: unknown): boolean {
+function failsForAllRooms(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return error instanceof Error && error.name === 'AbortError';
   return error.code === 'media-server-unavailable' || error.code === 'storage-unavailable';
 }

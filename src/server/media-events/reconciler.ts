@@ -13,11 +13,11 @@ import type { RefreshDeps } from '../recordings/egress-state.ts';
 import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-recordings.ts';
 import { sweepBlocks } from '../rooms/blocks/remove-blocked.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
+import { FullComparison, POLL_INTERVAL_MS } from './full-comparison.ts';
 import { IdleTime } from './idle-time.ts';
 import { MissingSince } from './missing-since.ts';
 import { OrphanedRooms } from './orphaned-rooms.ts';
 import { type Extent, type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
-import { POLL_INTERVAL_MS, WholeComparison } from './whole-comparison.ts';
 
 /*
  * Compares with the media server, to find what its events did not report. One instance does it at a time: it holds a lease,
@@ -26,7 +26,7 @@ import { POLL_INTERVAL_MS, WholeComparison } from './whole-comparison.ts';
  * The lease only saves work: every change locks its room or its row, and every event has a source id that identifies what
  * happened. Therefore the round that follows a time without events (before the start, or while events were rejected) does
  * not wait for a lease that another instance holds, or held when it was killed. It has a short lease of its own: see
- * whole-comparison.ts.
+ * full-comparison.ts.
  */
 
 const EVERY_MS = 30_000;
@@ -67,7 +67,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
     orphans: new OrphanedRooms(),
     idleTime: new IdleTime(),
   };
-  const wholeComparison = new WholeComparison(deps);
+  const fullComparison = new FullComparison(deps);
   let isMediaServerAway = false;
   const loop = startLoop({
     clock,
@@ -80,13 +80,13 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
       isMediaServerAway = false;
       const startedAt = clock.monotonic();
       try {
-        if (wholeComparison.isNeeded) await compareEverything(roundDeps, wholeComparison, signal);
+        if (fullComparison.isNeeded) await compareEverything(roundDeps, fullComparison, signal);
         else await runRound(roundDeps, signal);
       } catch (error) {
         isMediaServerAway = error instanceof ServiceError && error.code === 'media-server-unavailable';
         throw error;
       }
-      if (wholeComparison.isNeeded) return POLL_INTERVAL_MS;
+      if (fullComparison.isNeeded) return POLL_INTERVAL_MS;
       const isWaiting = roundDeps.missingSince.rooms.size > 0;
       const passedMs = clock.monotonic() - startedAt;
       return Math.max((isWaiting ? EVENT_ARRIVAL_MS : EVERY_MS) - passedMs, PAUSE_MS);
@@ -94,7 +94,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
   });
   return {
     compareAll: () => {
-      wholeComparison.need('refused-events');
+      fullComparison.need('refused-events');
       loop.wakeWithin(BACKOFF.firstMs);
     },
     close: async () => {
@@ -108,11 +108,11 @@ type Round = { readonly extent: Extent; readonly signal: AbortSignal };
 
 async function compareEverything(
   deps: RoundDeps,
-  wholeComparison: WholeComparison,
+  fullComparison: FullComparison,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log, store } = deps;
-  const hasRun = await wholeComparison.run(signal, async (signal) => {
+  const hasRun = await fullComparison.run(signal, async (signal) => {
     const take = () => store.leases.take(leaseOf(deps)).then(() => true);
     // The instance that compared everything does the next rounds too, because it knows which rooms must be compared again.
     await take();
@@ -128,7 +128,7 @@ async function runRound(deps: RoundDeps, signal: AbortSignal): Promise<void> {
   const { clock, log, store, missingSince, onTakeover } = deps;
   const mediaServer = abortableMediaServer(deps.mediaServer, signal);
   // No step would find anything. An idle instance then takes no lease and writes nothing.
-  if (await deps.idleTime.hasSettled({ ...deps, mediaServer })) return;
+  if (await deps.idleTime.isLongEnough({ ...deps, mediaServer })) return;
   let isOwner = false;
   const renew = async (): Promise<boolean> => {
     isOwner = await store.leases.acquire({ ...leaseOf(deps), onTakeover }, clock.now());
@@ -174,7 +174,7 @@ async function runSteps(deps: RoundDeps, round: Round): Promise<void> {
     try {
       await step({ ...deps, mediaServer }, round);
     } catch (error) {
-      if (error instanceof ServiceError && HOPELESS.includes(error.code)) throw error;
+      if (error instanceof ServiceError && UNAVAILABLE.includes(error.code)) throw error;
       errors.set(step, error);
     }
   }
@@ -184,7 +184,7 @@ async function runSteps(deps: RoundDeps, round: Round): Promise<void> {
     deps.log.warn({ err: error }, 'a part of the comparison failed; trying again');
 }
 
-const HOPELESS: readonly ErrorCode[] = ['media-server-unavailable', 'storage-unavailable'];
+const UNAVAILABLE: readonly ErrorCode[] = ['media-server-unavailable', 'storage-unavailable'];
 
 async function compareRooms(deps: RoundDeps, { extent }: Round): Promise<void> {
   const rooms = await reconcileRooms(deps, extent);

@@ -20,7 +20,7 @@ const LEASE_MS = 3_000;
 /** Interval at which instances that rely on another one check whether its comparison has ended. */
 export const POLL_INTERVAL_MS = 1_000;
 
-export type WholeComparisonDeps = {
+export type FullComparisonDeps = {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: { readonly comparisons: ComparisonStore };
@@ -39,11 +39,11 @@ type Need = {
   readonly servedFrom: number | undefined;
 };
 
-export class WholeComparison {
-  readonly #deps: WholeComparisonDeps;
+export class FullComparison {
+  readonly #deps: FullComparisonDeps;
   #need: Need | undefined;
 
-  constructor(deps: WholeComparisonDeps) {
+  constructor(deps: FullComparisonDeps) {
     this.#deps = deps;
     this.need('start');
   }
