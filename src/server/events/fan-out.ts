@@ -53,9 +53,9 @@ async function storeNextDeliveries(deps: FanOutDeps): Promise<boolean> {
     const plan = planDeliveries(deps, await store.webhooks.listRegistrations(), open);
     await store.deliveries.insert(plan.jobs.map((job) => job.delivery));
     const [next] = plan.rest;
-    const left = new Set(plan.rest.map(({ event }) => event.id));
+    const remaining = new Set(plan.rest.map(({ event }) => event.id));
     await store.fanOuts.delete(
-      rows.filter(({ eventId }) => !left.has(eventId)).map(({ eventId }) => eventId),
+      rows.filter(({ eventId }) => !remaining.has(eventId)).map(({ eventId }) => eventId),
     );
     if (next !== undefined) await store.fanOuts.advance(toFanOut(next));
     return plan.jobs;

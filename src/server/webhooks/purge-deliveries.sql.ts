@@ -34,10 +34,12 @@ async function cancelSome({ db, dialect }: Connection, webhookId: string, now: n
 /** Deletes the deliveries of deleted webhooks, and then ended deliveries created before `before`. */
 export function purgeDeliveries(connection: Connection, before: number, limit: number): Promise<number> {
   return connection.atomically(async (db) => {
-    const left = await chooseOfDeleted(db, connection, limit);
+    const ofDeleted = await chooseOfDeleted(db, connection, limit);
     const old =
-      left.length < limit ? await chooseOld(db, connection, { before, limit: limit - left.length }) : [];
-    const ids = [...left, ...old];
+      ofDeleted.length < limit
+        ? await chooseOld(db, connection, { before, limit: limit - ofDeleted.length })
+        : [];
+    const ids = [...ofDeleted, ...old];
     if (ids.length === 0) {
       await forgetDeleted(db, before);
       return 0;

@@ -51,7 +51,7 @@ async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: 
   );
   if (held.length > 0) await changeStates(db, dialect, held);
   if (lost.length > 0) await countAttempts(db, dialect, lost);
-  if (claimedSince.length > 0) await giveBack(db, dialect, claimedSince);
+  if (claimedSince.length > 0) await releaseReclaimed(db, dialect, claimedSince);
 }
 
 /**
@@ -147,7 +147,7 @@ async function countAttempts(
  * Releases deliveries that the owner claimed again before it received the response of the commit that stored their attempt.
  * The owner has not started the next attempt, because it never holds a delivery twice.
  */
-async function giveBack(
+async function releaseReclaimed(
   db: Database,
   dialect: SqlDialect,
   outcomes: readonly DeliveryOutcome[],

@@ -26,13 +26,13 @@ export class BuildErrorLog {
       return;
     }
     this.#lastLines.set(kind, { loggedAt: clock.monotonic(), suppressed: 0 });
-    const which = {
+    const fields = {
       webhookId: webhook.id,
       deliveryId: delivery.id,
       alikeSinceLastLine: last?.suppressed ?? 0,
     };
     // The message of a ServiceError names the cause and the remedy. Only an unexpected error needs its stack.
     const why = error instanceof ServiceError ? { reason: error.message } : { err: error };
-    log.error({ ...which, ...why }, 'a delivery could not be built');
+    log.error({ ...fields, ...why }, 'a delivery could not be built');
   }
 }

@@ -19,7 +19,7 @@ export function readEncryptionKey(
   platform: NodeJS.Platform = process.platform,
 ): Buffer {
   const path = join(dataDir, FILE);
-  const kept = readKept(path) ?? makeKey(dataDir, path);
+  const kept = readKeyFile(path) ?? makeKey(dataDir, path);
   if (isOpenToOthers(path, platform))
     log.warn({ path }, 'others may read the encryption key; run chmod 600 on it');
   return parseKey(kept, path);
@@ -32,7 +32,7 @@ export function readEncryptionKey(
  */
 export function checkEncryptionKey(dataDir: string): boolean {
   const path = join(dataDir, FILE);
-  const kept = readKept(path);
+  const kept = readKeyFile(path);
   if (kept !== undefined) parseKey(kept, path);
   return kept !== undefined;
 }
@@ -50,7 +50,7 @@ function isOpenToOthers(path: string, platform: NodeJS.Platform): boolean {
   return platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
 }
 
-function readKept(path: string): string | undefined {
+function readKeyFile(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -72,7 +72,7 @@ function makeKey(dataDir: string, path: string): string {
     linkSync(unfinished, path);
     return text;
   } catch (error) {
-    const kept = codeOfError(error) === 'EEXIST' ? readKept(path) : undefined;
+    const kept = codeOfError(error) === 'EEXIST' ? readKeyFile(path) : undefined;
     if (kept === undefined) throw error;
     return kept;
   } finally {

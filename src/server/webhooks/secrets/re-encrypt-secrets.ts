@@ -24,28 +24,28 @@ export type ReencryptDeps = {
  */
 export async function reencryptSecrets(deps: ReencryptDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = deps;
-  const all = (await store.webhooks.list()).map((webhook) => ({ webhook, ...resealed(deps, webhook) }));
+  const all = (await store.webhooks.list()).map((webhook) => ({ webhook, ...reencrypted(deps, webhook) }));
   const changed = all.flatMap(({ webhook, secrets }) =>
     secrets === undefined ? [] : [{ webhook, secrets }],
   );
   let count = 0;
   for (let first = 0; first < changed.length && !signal.aborted; first += BATCH) {
     if (first > 0) await clock.sleep(PAUSE_MS, signal);
-    count += await store.transaction((inside) => resealBatch(inside, changed.slice(first, first + BATCH)));
+    count += await store.transaction((inside) => reencryptBatch(inside, changed.slice(first, first + BATCH)));
   }
   if (count > 0) log.info({ webhooks: count }, 'sealed webhook secrets with the current ENCRYPTION_KEY');
   const lost = all.filter(({ isLost }) => isLost).map(({ webhook }) => webhook.id);
   if (lost.length === 0) return;
-  const which = { webhooks: lost.length, webhookIds: lost.slice(0, NAMED_AT_MOST) };
+  const fields = { webhooks: lost.length, webhookIds: lost.slice(0, NAMED_AT_MOST) };
   log.error(
-    which,
+    fields,
     'webhook secrets cannot be decrypted: add the ENCRYPTION_KEY that they were stored with behind the current one, or give the webhooks new secrets by PUT',
   );
 }
 
 type Change = { readonly webhook: Webhook; readonly secrets: WebhookSecrets };
 
-async function resealBatch(
+async function reencryptBatch(
   { webhooks }: UnitOfWork<WebhookStores>,
   batch: readonly Change[],
 ): Promise<number> {
@@ -54,14 +54,15 @@ async function resealBatch(
   return count;
 }
 
-type Resealed = { readonly secrets: WebhookSecrets | undefined; readonly isLost: boolean };
+type Reencrypted = { readonly secrets: WebhookSecrets | undefined; readonly isLost: boolean };
 
-function resealed({ secretBox, clock }: ReencryptDeps, webhook: Webhook): Resealed {
+function reencrypted({ secretBox, clock }: ReencryptDeps, webhook: Webhook): Reencrypted {
   const { id, secret, previousSecret, previousSecretUntil } = webhook;
   const isOverlapping = previousSecretUntil !== null && previousSecretUntil > clock.now();
   const secrets = {
-    secret: sealAnew(secretBox, secret, id),
-    previousSecret: isOverlapping && previousSecret !== null ? sealAnew(secretBox, previousSecret, id) : null,
+    secret: reencrypt(secretBox, secret, id),
+    previousSecret:
+      isOverlapping && previousSecret !== null ? reencrypt(secretBox, previousSecret, id) : null,
     previousSecretUntil: isOverlapping ? previousSecretUntil : null,
   };
   const isChanged = secrets.secret !== secret || secrets.previousSecret !== previousSecret;
@@ -72,7 +73,7 @@ function resealed({ secretBox, clock }: ReencryptDeps, webhook: Webhook): Reseal
 }
 
 /** A secret that no key opens stays as it is, because its key may come back. */
-function sealAnew(box: SecretBox, sealed: string, webhookId: string): string {
+function reencrypt(box: SecretBox, sealed: string, webhookId: string): string {
   if (box.isCurrent(sealed)) return sealed;
   try {
     return box.seal(box.open(sealed, webhookId), webhookId);

@@ -3,7 +3,7 @@ import { describeError } from './describe-error.ts';
 import type { WebhookResponse } from './sender.ts';
 
 /** Maximum bytes of a response body that are kept. The rest is not read. */
-const KEPT_BYTES = 4096;
+const MAX_BODY_BYTES = 4096;
 
 /**
  * One request and its response, on undici's dispatch: a response of which 4 KiB are kept needs no stream. The timeout begins
@@ -42,7 +42,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (!this.#isOver) this.#chunks.push(chunk);
     this.#size += chunk.length;
-    if (this.#size <= KEPT_BYTES) return;
+    if (this.#size <= MAX_BODY_BYTES) return;
     this.#end(null);
     // The rest of the body is discarded with its connection.
     controller.abort(new ExchangeEnded());
@@ -73,7 +73,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   #text(): string | null {
     if (this.#statusCode === null) return null;
     if (this.#size === 0) return '';
-    const text = Buffer.concat(this.#chunks).subarray(0, KEPT_BYTES).toString('utf8');
+    const text = Buffer.concat(this.#chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
     // PostgreSQL stores no NUL in text.
     return text.replaceAll('\0', '\uFFFD').toWellFormed();
   }
