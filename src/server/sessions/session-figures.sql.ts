@@ -6,13 +6,13 @@ import { figuresOf, type Presence, type SessionFigures } from './session-figures
 /** Connections that are read in one step: on SQLite nothing else runs during a step. */
 const ROWS_AT_ONCE = 5_000;
 
-type Asked = { readonly sids: readonly string[]; readonly now: number };
+type FigureQuery = { readonly sids: readonly string[]; readonly now: number };
 type Row = Presence & { readonly roomSid: string };
 
 /** Reads the figures of several sessions, by their sids. A session without participants is not in the map. */
 export async function readFigures(
   connection: Connection,
-  { sids, now }: Asked,
+  { sids, now }: FigureQuery,
 ): Promise<ReadonlyMap<string, SessionFigures>> {
   const figures = new Map<string, SessionFigures>();
   for (const chunk of await chunksOf(connection, sids)) {

@@ -4,7 +4,13 @@ import type { RoomSession } from '../events/store.ts';
 import type { Connection } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import { readFigures } from './session-figures.sql.ts';
-import type { SessionQuery, SessionRow, SessionStore, Stay, StayQuery } from './store.ts';
+import type {
+  ConnectionQuery,
+  ParticipantConnection,
+  SessionQuery,
+  SessionRow,
+  SessionStore,
+} from './store.ts';
 
 export function createSessionStore(connection: Connection): SessionStore {
   return {
@@ -13,7 +19,7 @@ export function createSessionStore(connection: Connection): SessionStore {
       const found = connection.db.selectFrom('roomSessions').selectAll().where('sid', '=', sanitizeText(sid));
       return (await withFigures(connection, await found.execute(), now))[0];
     },
-    listStays: (query) => listStays(connection, query),
+    listConnections: (query) => listConnections(connection, query),
   };
 }
 
@@ -55,7 +61,10 @@ async function withFigures(
   });
 }
 
-function listStays({ db }: Connection, { roomSid, limit, after }: StayQuery): Promise<readonly Stay[]> {
+function listConnections(
+  { db }: Connection,
+  { roomSid, limit, after }: ConnectionQuery,
+): Promise<readonly ParticipantConnection[]> {
   let select = db
     .selectFrom('participantSessions')
     .select(['sid', 'identity', 'name', 'accessRole', 'joinedAt', 'leftAt'])

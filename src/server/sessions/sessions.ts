@@ -14,7 +14,7 @@ import { toInstant } from '../recordings/recording-events.ts';
 import { toRecord } from '../recordings/recordings.ts';
 import type { RecordingStore } from '../recordings/store.ts';
 import type { Transcription, TranscriptionStore } from '../transcription/store.ts';
-import type { SessionRow, SessionState, SessionStores, Stay } from './store.ts';
+import type { ParticipantConnection, SessionRow, SessionState, SessionStores } from './store.ts';
 
 export type SessionDeps = {
   readonly store: SessionStores & {
@@ -35,7 +35,7 @@ export type SessionsQuery = Page & {
 };
 
 const readSessions = pageReader('sessions');
-const readStays = pageReader('session-participants');
+const readConnections = pageReader('session-participants');
 
 /** Lists sessions, the newest first. */
 export async function listSessions(
@@ -55,7 +55,7 @@ export async function getSession({ store, clock }: SessionDeps, sessionId: strin
   const now = clock.now();
   const row = await findSession({ store, clock }, sessionId);
   const { sid: roomSid } = row;
-  const stays = await store.sessions.listStays({ roomSid, limit: MAX_SHOWN_PARTICIPANTS + 1 });
+  const connections = await store.sessions.listConnections({ roomSid, limit: MAX_SHOWN_PARTICIPANTS + 1 });
   const recordings = await store.recordings.listOfSession(roomSid);
   const transcriptions = await store.transcriptions.listOfSession(roomSid);
   return {
@@ -64,8 +64,10 @@ export async function getSession({ store, clock }: SessionDeps, sessionId: strin
       .filter(({ status }) => status !== 'starting')
       .map((recording) => toRecord({ clock }, recording)),
     transcriptions: transcriptions.map(toTranscription),
-    participants: stays.slice(0, MAX_SHOWN_PARTICIPANTS).map((stay) => toParticipant(stay, now)),
-    ...(stays.length > MAX_SHOWN_PARTICIPANTS ? { participantsTruncated: true } : {}),
+    participants: connections
+      .slice(0, MAX_SHOWN_PARTICIPANTS)
+      .map((connection) => toParticipant(connection, now)),
+    ...(connections.length > MAX_SHOWN_PARTICIPANTS ? { participantsTruncated: true } : {}),
   };
 }
 
@@ -77,11 +79,11 @@ export async function listSessionParticipants(
 ): Promise<SessionParticipantList> {
   const now = clock.now();
   const { sid: roomSid } = await findSession({ store, clock }, sessionId);
-  const { rows, nextCursor } = await readStays(page, async (wanted) => {
-    const found = await store.sessions.listStays({ roomSid, ...wanted });
-    return found.map((stay) => ({ ...stay, createdAt: stay.joinedAt, id: stay.sid }));
+  const { rows, nextCursor } = await readConnections(page, async (wanted) => {
+    const found = await store.sessions.listConnections({ roomSid, ...wanted });
+    return found.map((connection) => ({ ...connection, createdAt: connection.joinedAt, id: connection.sid }));
   });
-  return { participants: rows.map((stay) => toParticipant(stay, now)), nextCursor };
+  return { participants: rows.map((connection) => toParticipant(connection, now)), nextCursor };
 }
 
 async function findSession({ store, clock }: SessionDeps, sessionId: string): Promise<SessionRow> {
@@ -106,7 +108,10 @@ function toSession(row: SessionRow, now: number): Session {
   };
 }
 
-function toParticipant({ sid, identity, name, accessRole, joinedAt, leftAt }: Stay, now: number) {
+function toParticipant(
+  { sid, identity, name, accessRole, joinedAt, leftAt }: ParticipantConnection,
+  now: number,
+) {
   return {
     ...{ sid, identity, name, role: accessRole },
     joinedAt: new Date(joinedAt).toISOString(),

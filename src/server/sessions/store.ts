@@ -12,7 +12,7 @@ export interface SessionStore {
   list(query: SessionQuery): Promise<readonly SessionRow[]>;
   find(sid: string, now: number): Promise<SessionRow | undefined>;
   /** Lists the connections of participants by (joinedAt, sid), without recorders and agents. */
-  listStays(query: StayQuery): Promise<readonly Stay[]>;
+  listConnections(query: ConnectionQuery): Promise<readonly ParticipantConnection[]>;
 }
 
 export type SessionRow = Omit<RoomSession, 'sequence'> & {
@@ -39,13 +39,13 @@ export type SessionQuery = {
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
 };
 
-export type StayQuery = {
+export type ConnectionQuery = {
   readonly roomSid: string;
   readonly limit: number;
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
 };
 
-export type Stay = {
+export type ParticipantConnection = {
   readonly sid: string;
   readonly identity: string;
   readonly name: string;

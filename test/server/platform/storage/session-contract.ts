@@ -86,7 +86,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       await stay('EG_1', [1000, 2000], { role: 'machinery' });
       await stay('lost', [null, 2000]);
       expect(await figures()).toEqual([null, 0, 0, 0]);
-      expect(await store.sessions.listStays({ roomSid: 'RM_1', limit: 10 })).toEqual([]);
+      expect(await store.sessions.listConnections({ roomSid: 'RM_1', limit: 10 })).toEqual([]);
     });
 
     it('count somebody who left in the instant of joining', async () => {
@@ -136,7 +136,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       await stay('ada', [1000, null]);
       await stay('eve', [2000, 2500]);
       const stays = (after?: { createdAt: number; id: string }) =>
-        store.sessions.listStays({ roomSid: 'RM_1', limit: 2, after });
+        store.sessions.listConnections({ roomSid: 'RM_1', limit: 2, after });
       expect((await stays()).map(({ sid }) => sid)).toEqual(['PA_ada_1000', 'PA_bob_2000']);
       expect(await stays({ createdAt: 2000, id: 'PA_bob_2000' })).toEqual([
         {
@@ -151,7 +151,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       await open('RM_1', { name: hostile });
       await stay(hostile, [1000, 2000], { sid: 'PA_1' });
       expect(await list({ room: hostile })).toEqual(['RM_1']);
-      const [one] = await store.sessions.listStays({ roomSid: 'RM_1', limit: 1 });
+      const [one] = await store.sessions.listConnections({ roomSid: 'RM_1', limit: 1 });
       expect(one?.identity).toBe("\ufffd'; drop table participantSessions; --\ufffd =1+1");
       expect(await store.sessions.find('\u0000', NOW)).toBeUndefined();
     });
@@ -163,7 +163,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       await stay('ada', [1000, 2000]);
       expect(await store.presence.purge(3000, 10)).toBe(1);
       expect(await list()).toEqual(['RM_3', 'RM_2']);
-      expect(await store.sessions.listStays({ roomSid: 'RM_1', limit: 10 })).toEqual([]);
+      expect(await store.sessions.listConnections({ roomSid: 'RM_1', limit: 10 })).toEqual([]);
     });
 
     it('may outlive their tracks, but those in open rooms are kept', async () => {
