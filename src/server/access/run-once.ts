@@ -24,7 +24,7 @@ import type { AccessStores, IdempotentRequest } from './store.ts';
 
 const LEASE_MS = 30_000;
 const RENEW_INTERVAL_MS = 10_000;
-const KEPT_MS = 86_400_000;
+const RESPONSE_RETENTION_MS = 86_400_000;
 const RETRY_AFTER_SECONDS = 1;
 
 export type RunOnceDeps = {
@@ -50,7 +50,7 @@ export function createRunOnce(deps: RunOnceDeps): RunOnce {
       owner: ids.next(),
       leaseUntil: now + LEASE_MS,
       response: null,
-      expiresAt: now + KEPT_MS,
+      expiresAt: now + RESPONSE_RETENTION_MS,
     };
     const held = await store.idempotency.claim(own, now);
     if (held.owner === own.owner) return await run(deps, own, work);
@@ -132,7 +132,7 @@ async function storeOutcome(
   try {
     if (outcome === undefined) return await idempotency.release(id, owner);
     const response = secretBox.seal(JSON.stringify(outcome), id);
-    await idempotency.complete({ id, owner, response, expiresAt: clock.now() + KEPT_MS });
+    await idempotency.complete({ id, owner, response, expiresAt: clock.now() + RESPONSE_RETENTION_MS });
   } catch (error) {
     log.warn({ err: error }, 'storing the response of an idempotent request failed; a retry runs it again');
   }

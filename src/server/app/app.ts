@@ -12,7 +12,7 @@ import type { Caller } from '../platform/http/caller.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
 import { BROWSER_HEADERS, errorFormatOf, registerPreflights } from '../platform/http/error-format.ts';
 import { limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
-import { createRefusalLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
+import { createUnauthorizedLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
 import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
 import { requestIdOf } from '../platform/http/request-id.ts';
 import type { Route } from '../platform/http/route.ts';
@@ -67,7 +67,7 @@ const MAX_PARAM_LENGTH = 1024;
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const authenticateRequest = createAuthenticateRequest(deps);
   const { clock } = deps.authentication;
-  const errorDeps = { ...deps, limitRefusals: createRefusalLimit(deps.rateLimits, clock) };
+  const errorDeps = { ...deps, limitUnauthorized: createUnauthorizedLimit(deps.rateLimits, clock) };
   const app = Fastify({
     logger: false,
     trustProxy: trustOf(deps.trustProxy) as TrustedProxies,

@@ -18,7 +18,7 @@ import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { removeUnusedFolder } from '../recordings/files/remove-unused-folder.ts';
 import { storeRecordingEnd } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
-import { openKnownBlocks } from '../rooms/blocks/known-blocks.ts';
+import { openBlockCache } from '../rooms/blocks/block-cache.ts';
 import { removeWhenBlocked } from '../rooms/blocks/remove-blocked.ts';
 import { createRoomNames } from '../rooms/list-rooms.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
@@ -31,7 +31,7 @@ import { Closers } from './closers.ts';
 import { type Config, serviceUrl } from './config/config.ts';
 import { isLoopback, secretWarnings } from './config/warnings.ts';
 import { createFailure } from './failure.ts';
-import { createFindLeft } from './find-left.ts';
+import { createFindDeparted } from './find-departed.ts';
 import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
 import { findPackageRoot, packageVersion } from './package-root.ts';
 import { serviceRoutes } from './routes.ts';
@@ -89,7 +89,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   }
   const work = startWork(config, adapters, closers);
   const keyRing = openKeyRing(adapters);
-  const knownBlocks = openKnownBlocks(adapters);
+  const blockCache = openBlockCache(adapters);
   const isShuttingDown = (): boolean => shutdown.aborted;
   const app = await buildApp({
     routes: serviceRoutes({
@@ -99,7 +99,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       version,
       isShuttingDown,
       randomBytes,
-      findBlock: knownBlocks.find,
+      findBlock: blockCache.find,
       recordings: {
         ...recordingSettings(config),
         webhookUrl: () => `${ownUrl()}/livekit/webhook`,
@@ -128,7 +128,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   closers.add(async () => {
     work.stopWaiting();
     keyRing.close();
-    knownBlocks.close();
+    blockCache.close();
   });
   const url = await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw listenError(error, config);
@@ -202,10 +202,10 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   closers.add(() => auditWriter.close());
   const purge = startPurges(config, { ...adapters, storeEnd, releaseFolder });
   closers.add(() => purge.close());
-  const resealing = startReencryption(adapters);
-  closers.add(() => resealing.close());
-  const resealingKeys = startKeyReencryption(adapters);
-  closers.add(() => resealingKeys.close());
+  const reencryption = startReencryption(adapters);
+  closers.add(() => reencryption.close());
+  const keyReencryption = startKeyReencryption(adapters);
+  closers.add(() => keyReencryption.close());
   const roomNames = createRoomNames(adapters.clock);
   const closing = new AbortController();
   return {
@@ -224,7 +224,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
       await intake.ingest({ ...event, traceparent: adapters.tracing?.current() });
     },
     eventsRefusedSince: () => intake.refusedSince,
-    findLeft: createFindLeft(store.presence),
+    findDeparted: createFindDeparted(store.presence),
     closing: closing.signal,
     stopWaiting: () => closing.abort(),
   };

@@ -4,7 +4,7 @@ import { findRoom, type MediaDeps } from './rooms.ts';
 
 export type ParticipantDeps = MediaDeps & {
   /** Returns which of these sids have left: a media server continues to list the participants of a dead process. */
-  readonly findLeft: (sids: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly findDeparted: (sids: readonly string[]) => Promise<ReadonlySet<string>>;
 };
 
 /** Recorders and hidden agents are system participants and not listed. Other agents are listed. */
@@ -18,7 +18,7 @@ export async function listParticipants(deps: ParticipantDeps, room: string): Pro
   // The media server returns an empty list for an unknown room.
   if (all.length === 0) await findRoom(deps, room);
   const listed = all.filter(isListed);
-  const left = await deps.findLeft(listed.map(({ sid }) => sid));
+  const left = await deps.findDeparted(listed.map(({ sid }) => sid));
   return listed.filter(({ sid }) => !left.has(sid));
 }
 
@@ -30,7 +30,8 @@ export async function findParticipant(
 ): Promise<Participant> {
   try {
     const participant = await deps.mediaServer.getParticipant(room, identity);
-    const isPresent = isListed(participant) && !(await deps.findLeft([participant.sid])).has(participant.sid);
+    const isPresent =
+      isListed(participant) && !(await deps.findDeparted([participant.sid])).has(participant.sid);
     if (isPresent) return participant;
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'participant-not-found') throw error;

@@ -3,8 +3,8 @@ import type { Hint } from '../../contract/hint.ts';
 import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
+import type { FindBlock } from './blocks/block-cache.ts';
 import { ensureNotBlocked } from './blocks/blocks.ts';
-import type { FindBlock } from './blocks/known-blocks.ts';
 import { metadataText } from './metadata-text.ts';
 import { attributesOf, ROLE_GRANTS } from './role-grants.ts';
 

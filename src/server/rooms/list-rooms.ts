@@ -24,7 +24,7 @@ export async function listRooms(deps: ListRoomsDeps, page: RoomPage): Promise<Ro
   const { limit, cursor } = page;
   const [after] = cursor === undefined ? [''] : CURSOR.decode(cursor);
   const known = cursor === undefined || limit === undefined ? undefined : deps.roomNames.get();
-  if (known !== undefined && limit !== undefined) return await readKnownPage(deps, known, { after, limit });
+  if (known !== undefined && limit !== undefined) return await readNamedPage(deps, known, { after, limit });
   const all = await deps.mediaServer.listRooms();
   if (limit === undefined && cursor === undefined) return { rooms: all.map(recentCounts.correct) };
   const sorted = all.toSorted(byName);
@@ -36,7 +36,7 @@ export async function listRooms(deps: ListRoomsDeps, page: RoomPage): Promise<Ro
   return { rooms: rooms.map(recentCounts.correct), nextCursor };
 }
 
-async function readKnownPage(
+async function readNamedPage(
   { mediaServer, recentCounts }: ListRoomsDeps,
   known: readonly string[],
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -64,16 +64,16 @@ export type RoomNames = {
 };
 
 /** Listing all pages of 10,000 rooms takes less time. A room that opened in the meantime appears in the next list. */
-const KEPT_MS = 10_000;
+const NAMES_LIFETIME_MS = 10_000;
 
 export function createRoomNames(clock: Pick<Clock, 'monotonic'>): RoomNames {
   let names: readonly string[] = [];
-  let keptUntil = Number.NEGATIVE_INFINITY;
+  let expiresAt = Number.NEGATIVE_INFINITY;
   return {
-    get: () => (clock.monotonic() < keptUntil ? names : undefined),
+    get: () => (clock.monotonic() < expiresAt ? names : undefined),
     set: (found) => {
       names = found;
-      keptUntil = clock.monotonic() + KEPT_MS;
+      expiresAt = clock.monotonic() + NAMES_LIFETIME_MS;
     },
   };
 }

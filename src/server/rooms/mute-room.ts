@@ -16,11 +16,11 @@ export async function muteRoom(
   room: string,
   { except = [], sources }: RoomMute,
 ): Promise<RoomMuted> {
-  const spared = new Set(except);
+  const excluded = new Set(except);
   const wanted = sources && new Set<string>(sources.map((source) => source.toUpperCase()));
   const participants = await listParticipants(deps, room);
   const targets = participants
-    .filter(({ identity }) => !spared.has(identity))
+    .filter(({ identity }) => !excluded.has(identity))
     .flatMap(({ identity, tracks }) =>
       tracks
         .filter(({ muted, source }) => !muted && (wanted === undefined || wanted.has(source)))

@@ -29,12 +29,12 @@ export async function sendData(
   const wanted = new Set(destinationIdentities);
   const identities = present.filter((identity) => wanted.has(identity));
   // For LiveKit, an empty list of identities means everyone.
-  if (identities.length === 0) throw nobodyThere(destinationIdentities);
+  if (identities.length === 0) throw noneInRoom(destinationIdentities);
   await deps.mediaServer.sendData(room, { data, kind, topic, identities });
   return { sentTo: identities };
 }
 
-function nobodyThere(identities: readonly string[]): ServiceError {
+function noneInRoom(identities: readonly string[]): ServiceError {
   const [only] = identities;
   if (identities.length === 1 && only !== undefined) return participantNotFound(only);
   return new ServiceError('participant-not-found', 'None of these identities is in this room.');

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../log.ts';
 import { BROWSER_HEADERS, errorFormatOf } from './error-format.ts';
-import type { LimitRefusals } from './limits/rate-limits.ts';
+import type { LimitUnauthorized } from './limits/rate-limits.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf, toServiceError } from './problem-response.ts';
 import type { Route } from './route.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
@@ -9,7 +9,7 @@ import { SECURITY_HEADERS } from './security-headers.ts';
 export type SendErrorDeps = {
   readonly log: Log;
   readonly routes: readonly Route[];
-  readonly limitRefusals: LimitRefusals;
+  readonly limitUnauthorized: LimitUnauthorized;
 };
 
 export type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply };
@@ -18,11 +18,11 @@ const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
 /** Sends the error in the error format of the request's path, and logs errors of the service itself. */
 export function sendError(
-  { log, routes, limitRefusals }: SendErrorDeps,
+  { log, routes, limitUnauthorized }: SendErrorDeps,
   thrown: unknown,
   { request, reply }: Exchange,
 ): FastifyReply {
-  const error = limitRefusals(toServiceError(thrown), request);
+  const error = limitUnauthorized(toServiceError(thrown), request);
   if (error.code === 'internal-error') {
     log.error({ requestId: request.id, code: error.code, err: error.cause ?? error }, 'request failed');
   } else if (error.status >= 500) {

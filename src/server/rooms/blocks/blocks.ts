@@ -4,7 +4,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { cursorOf } from '../../platform/http/cursor.ts';
 import type { Block, BlockSubject, RoomStores } from '../store.ts';
-import type { FindBlock } from './known-blocks.ts';
+import type { FindBlock } from './block-cache.ts';
 
 /*
  * Blocks keep an identity out of a room, by name: it gets no token from us, and is removed when it joins with an older one

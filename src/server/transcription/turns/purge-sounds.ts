@@ -1,7 +1,7 @@
 import type { TurnStores } from './store.ts';
 
 /** Retention of audio whose recording is not transcribed. */
-const KEPT_MS = 7 * 86_400_000;
+const RETENTION_MS = 7 * 86_400_000;
 /**
  * Parts of one deletion. Each part has some 40 kB; the number is small, so that on SQLite other writers get their turns.
  */
@@ -14,7 +14,7 @@ export function purgeSounds(
   { turns }: Pick<TurnStores, 'turns'>,
   { now, limit }: PurgeBatch,
 ): Promise<number> {
-  return turns.purgeSounds({ before: now - KEPT_MS, limit: Math.min(limit, BATCH) });
+  return turns.purgeSounds({ before: now - RETENTION_MS, limit: Math.min(limit, BATCH) });
 }
 
 /** Deletes all audio that purgeSounds may delete, in batches. */

@@ -30,13 +30,13 @@ export function limitRates(app: FastifyInstance, limits: RateLimits, clock: Cloc
 }
 
 /** Returns the error to send instead of a 401 or 403. */
-export type LimitRefusals = (error: ServiceError, request: FastifyRequest) => ServiceError;
+export type LimitUnauthorized = (error: ServiceError, request: FastifyRequest) => ServiceError;
 
 /**
  * Counts 401 and 403 responses by address. An address that exceeds the limit of public requests gets 429 instead, and
  * its connection is closed. Requests with a valid signature are not affected.
  */
-export function createRefusalLimit(limits: RateLimits, clock: Clock): LimitRefusals {
+export function createUnauthorizedLimit(limits: RateLimits, clock: Clock): LimitUnauthorized {
   const byAddress = limiterOf(limits.public, clock);
   return (error, { ip, caller }) => {
     if (caller !== undefined || (error.status !== 401 && error.status !== 403)) return error;

@@ -17,14 +17,14 @@ export const MAX_AGE_MS = 5000;
 export const MAX_WAIT_MS = 1000;
 
 /** With more blocks than this, of some hundred bytes each, every token reads its own block from the database. */
-export const MAX_KNOWN_BLOCKS = 50_000;
+export const MAX_CACHED_BLOCKS = 50_000;
 
 /** Returns undefined for an identity that is not blocked now. Rejects with storage-unavailable. */
 export type FindBlock = (subject: BlockSubject) => Promise<Block | undefined>;
 
-export type KnownBlocks = { readonly find: FindBlock; readonly close: () => void };
+export type BlockCache = { readonly find: FindBlock; readonly close: () => void };
 
-export type KnownBlocksDeps = {
+export type BlockCacheDeps = {
   readonly store: RoomStores & { readonly changes: ChangeFeed };
   /** The store's clock, so that a block ends on all instances at once. */
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
@@ -33,10 +33,10 @@ export type KnownBlocksDeps = {
 /** Undefined when there are too many blocks to keep in memory. */
 type Blocks = ReadonlyMap<string, Block> | undefined;
 
-export function openKnownBlocks({ store, clock }: KnownBlocksDeps): KnownBlocks {
+export function openBlockCache({ store, clock }: BlockCacheDeps): BlockCache {
   const read = async (): Promise<Blocks> => {
-    const rows = await store.blocks.listLasting(clock.now(), MAX_KNOWN_BLOCKS + 1);
-    return rows.length > MAX_KNOWN_BLOCKS ? undefined : new Map(rows.map((block) => [keyOf(block), block]));
+    const rows = await store.blocks.listLasting(clock.now(), MAX_CACHED_BLOCKS + 1);
+    return rows.length > MAX_CACHED_BLOCKS ? undefined : new Map(rows.map((block) => [keyOf(block), block]));
   };
   const known = openCachedReading({
     store,

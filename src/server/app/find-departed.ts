@@ -9,7 +9,7 @@ const TIMEOUT_MS = 200;
  * Returns a function that finds out which participants have left, by their sids. A media server continues to list the
  * participants of a dead process. While the database is slow or does not respond, this service lists them too.
  */
-export function createFindLeft(
+export function createFindDeparted(
   presence: Pick<PresenceStore, 'findParticipants'>,
 ): (sids: readonly string[]) => Promise<ReadonlySet<string>> {
   return async (sids) => {

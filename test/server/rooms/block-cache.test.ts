@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ChangeHub } from '../../../src/server/platform/storage/changes.ts';
 import {
   MAX_AGE_MS,
-  MAX_KNOWN_BLOCKS,
+  MAX_CACHED_BLOCKS,
   MAX_WAIT_MS,
-  openKnownBlocks,
-} from '../../../src/server/rooms/blocks/known-blocks.ts';
+  openBlockCache,
+} from '../../../src/server/rooms/blocks/block-cache.ts';
 import type { Block, BlockStore } from '../../../src/server/rooms/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -37,7 +37,7 @@ function ground(...blocks: Block[]) {
     return state.blocks.find((block) => block.identity === identity);
   };
   const store = { changes, blocks: { listLasting, find } as BlockStore };
-  return { state, changes, clock, ...openKnownBlocks({ store, clock }) };
+  return { state, changes, clock, ...openBlockCache({ store, clock }) };
 }
 
 describe('the cached blocks', () => {
@@ -100,7 +100,7 @@ describe('the cached blocks', () => {
   });
 
   it('are read one by one when there are too many to cache', async () => {
-    const many = Array.from({ length: MAX_KNOWN_BLOCKS + 1 }, (_, index) => blockOf(`person-${index}`));
+    const many = Array.from({ length: MAX_CACHED_BLOCKS + 1 }, (_, index) => blockOf(`person-${index}`));
     const { find, state } = ground(...many);
     expect(await find({ room: 'demo', identity: 'person-7' })).toBeDefined();
     expect(await find(ADA)).toBeUndefined();
