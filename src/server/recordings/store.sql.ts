@@ -95,7 +95,7 @@ function insertUnlessActive(
   const { owner, ...rest } = recording;
   return db
     .insertInto('recordings')
-    .values({ ...NOTHING_KNOWN_YET, ...rest, status: 'starting', claimOwner: owner, createdAt: now })
+    .values({ ...NO_FACTS, ...rest, status: 'starting', claimOwner: owner, createdAt: now })
     .onConflict((conflict) => conflict.column('room').where(isActive).doNothing())
     .returningAll()
     .executeTakeFirst();
@@ -121,7 +121,7 @@ function takeOver(db: Database, { from, recording, now }: TakeOver): Promise<Rec
     .executeTakeFirst();
 }
 
-const NOTHING_KNOWN_YET = {
+const NO_FACTS = {
   roomSid: null,
   egressId: null,
   startedAt: null,

@@ -38,10 +38,10 @@ export async function keepLease<T>(
     while (!stopped.aborted) {
       await clock.sleep(leaseMs / RENEWALS_PER_LEASE, stopped).catch(() => {});
       if (stopped.aborted) return;
-      const askedAt = clock.monotonic();
+      const requestedAt = clock.monotonic();
       try {
         if (!(await renew())) return lost.abort();
-        leaseUntil = askedAt + leaseMs;
+        leaseUntil = requestedAt + leaseMs;
       } catch (error) {
         log.warn({ err: error }, 'renewing a lease failed; trying again');
         if (clock.monotonic() >= leaseUntil) return lost.abort();

@@ -10,11 +10,11 @@ import type { MediaWorkers, UnknownWorkers, WorkerCount } from './media-workers.
 
 const RECORDERS = 'EgressInternal|StartEgress|REQ';
 const INGRESS = 'IngressInternal|StartIngress|REQ';
-const ANSWERS_TO_MEDIA_SERVER = 'EgressInternal|CLI_*|CLAIM';
+const RESPONSES_TO_MEDIA_SERVER = 'EgressInternal|CLI_*|CLAIM';
 
 const QUESTIONS = [
   ['PUBSUB', 'NUMSUB', RECORDERS, INGRESS],
-  ['PUBSUB', 'CHANNELS', ANSWERS_TO_MEDIA_SERVER],
+  ['PUBSUB', 'CHANNELS', RESPONSES_TO_MEDIA_SERVER],
 ] as const;
 
 /** Time limit. Redis runs next to the media server, so a slower one counts as down. */
@@ -25,7 +25,7 @@ const TIMEOUT_MS = 2000;
  * configured.
  */
 export function createMediaWorkers(url: string | undefined, log: Log): MediaWorkers {
-  if (url === undefined) return { count: async () => ({ unknown: NOT_TOLD }) };
+  if (url === undefined) return { count: async () => ({ unknown: NOT_CONFIGURED }) };
   const address = new URL(url);
   // Every scrape of the metrics counts the workers. A new line is logged only for a new reason.
   let logged: string | undefined;
@@ -42,13 +42,13 @@ export function createMediaWorkers(url: string | undefined, log: Log): MediaWork
   };
 }
 
-const NOT_TOLD: UnknownWorkers = { reason: 'not-told', detail: 'REDIS_URL is not set' };
+const NOT_CONFIGURED: UnknownWorkers = { reason: 'not-told', detail: 'REDIS_URL is not set' };
 
 async function ask(address: URL): Promise<WorkerCount> {
   try {
     return countOf(await askRedis(address, QUESTIONS, TIMEOUT_MS));
   } catch (error) {
-    if (error instanceof RefusedCommand) return unknown('refused', `Redis refuses: ${codeOf(error)}`);
+    if (error instanceof RedisCommandError) return unknown('refused', `Redis refuses: ${codeOf(error)}`);
     return unknown('unreachable', `Redis does not answer: ${describe(error)}`);
   }
 }
@@ -66,7 +66,7 @@ function unknown(reason: UnknownWorkers['reason'], detail: string): WorkerCount 
 }
 
 /** NOAUTH, WRONGPASS, NOPERM. The rest of the line may contain a user's name. */
-function codeOf({ message }: RefusedCommand): string {
+function codeOf({ message }: RedisCommandError): string {
   return message.split(' ', 1)[0] ?? '';
 }
 
@@ -76,13 +76,13 @@ function describe(error: unknown): string {
 }
 
 /** Redis refused a command. The message begins with a code such as NOAUTH. */
-class RefusedCommand extends Error {
-  override readonly name = 'RefusedCommand';
+class RedisCommandError extends Error {
+  override readonly name = 'RedisCommandError';
 }
 
 /**
  * Sends the commands on a new connection: they are sent at most once a scrape, so that a permanent connection would gain
- * little. Rejects with a RefusedCommand when Redis rejects one, and with another error when Redis cannot be reached in time.
+ * little. Rejects with a RedisCommandError when Redis rejects one, and with another error when Redis cannot be reached in time.
  */
 export async function askRedis(
   url: URL,
@@ -106,7 +106,7 @@ export async function askRedis(
     return await Promise.all(commands.map((command) => client.sendCommand(command)));
   } catch (error) {
     if (isLate) throw new Error('no answer in time');
-    throw error instanceof ErrorReply ? new RefusedCommand(error.message) : error;
+    throw error instanceof ErrorReply ? new RedisCommandError(error.message) : error;
   } finally {
     clearTimeout(timer);
     if (client.isOpen) client.destroy();

@@ -29,8 +29,8 @@ export function toServiceError(error: unknown, call: FailedCall): ServiceError {
 }
 
 function fromServerError(error: ServerError, call: FailedCall): ServiceError {
-  if (error.status === 401 || error.status === 403) return fromRefusal(error);
-  if (error.code === undefined) return fromForeignAnswer(error);
+  if (error.status === 401 || error.status === 403) return fromCredentialsError(error);
+  if (error.code === undefined) return fromForeignResponse(error);
   const missing = fromMissingRedis(error, call);
   if (missing !== undefined) return missing;
   if (isRedisGone(error)) return fromLostRedis(error);
@@ -68,7 +68,7 @@ function fromServerError(error: ServerError, call: FailedCall): ServiceError {
 }
 
 /** LiveKit rejected our credentials. A 401 or 403 would mean to our caller that the caller's own are wrong. */
-function fromRefusal(error: ServerError): ServiceError {
+function fromCredentialsError(error: ServerError): ServiceError {
   const clock = /expired|not valid yet|before/i.test(error.message);
   return new ServiceError(
     'media-server-error',
@@ -80,7 +80,7 @@ function fromRefusal(error: ServerError): ServiceError {
 }
 
 /** A response without a Twirp code comes from a proxy, or from something that is not LiveKit. */
-function fromForeignAnswer(error: ServerError): ServiceError {
+function fromForeignResponse(error: ServerError): ServiceError {
   const busy = error.status === 429 || (error.status >= 502 && error.status <= 504);
   return busy
     ? new ServiceError(

@@ -224,7 +224,7 @@ function egressMethods(
     listEgress: (filter) =>
       caller('listEgress', { notFound: 'recording-not-found', worker }, async () =>
         (await egress.listEgress(toListOptions(filter))).map(toEgress),
-      ).catch(emptyWhenUnknown),
+      ).catch(emptyIfUnknown),
   };
 }
 
@@ -234,7 +234,7 @@ function toListOptions(filter: EgressFilter) {
 }
 
 /** Returns an empty list for 404: a list by id is 404 when there is none, while a list by room is empty. */
-function emptyWhenUnknown(error: unknown): readonly never[] {
+function emptyIfUnknown(error: unknown): readonly never[] {
   if (error instanceof ServiceError && error.code === 'recording-not-found') return [];
   throw error;
 }

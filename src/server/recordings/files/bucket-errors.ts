@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 
 /** An error response of an object storage. `code` is one of AWS's error codes, undefined for any other body. */
-export type Refusal = {
+export type StorageError = {
   readonly status: number;
   readonly code: string | undefined;
   readonly bucket: string;
@@ -40,15 +40,15 @@ function unknownKey(): Reason {
 }
 
 /** Returns the reason; undefined for an error that is unrelated to our settings. */
-export function reasonOf({ code, bucket }: Refusal): Reason | undefined {
+export function reasonOf({ code, bucket }: StorageError): Reason | undefined {
   return REASONS[code ?? '']?.(bucket);
 }
 
 const BUSY: readonly number[] = [429, 502, 503, 504];
 
-export function refusedBy(refusal: Refusal): ServiceError {
-  const { status, code } = refusal;
-  const reason = reasonOf(refusal);
+export function toServiceError(storageError: StorageError): ServiceError {
+  const { status, code } = storageError;
+  const reason = reasonOf(storageError);
   if (reason !== undefined) {
     return new ServiceError('recording-storage-error', `The object storage ${reason.what}: ${reason.next}.`);
   }

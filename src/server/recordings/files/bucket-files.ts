@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { errorCodeOf, missingFile, refusedBy, unavailable } from './bucket-errors.ts';
+import { errorCodeOf, missingFile, toServiceError, unavailable } from './bucket-errors.ts';
 import type { FileLocation, RecordingFiles } from './recording-files.ts';
 
 export type ObjectStorage = {
@@ -38,10 +38,10 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
       const response = await send(deps, location, { method: 'HEAD' });
       if (response.ok) return factsOf(response);
       // The response to a HEAD has no body. Only a GET distinguishes a missing object from a missing bucket or permission.
-      const refusal = await send(deps, location, { method: 'GET', headers: { range: 'bytes=0-0' } });
-      if (refusal.ok)
-        throw unavailable(new Error(`HEAD responded with ${response.status}, GET ${refusal.status}`));
-      return await undefinedOrThrow(refusal, location);
+      const getResponse = await send(deps, location, { method: 'GET', headers: { range: 'bytes=0-0' } });
+      if (getResponse.ok)
+        throw unavailable(new Error(`HEAD responded with ${response.status}, GET ${getResponse.status}`));
+      return await undefinedOrThrow(getResponse, location);
     },
     read: async (location, start, length) => {
       const response = await ask(deps, location, {
@@ -82,7 +82,7 @@ function factsOf({ headers }: Response) {
 async function undefinedOrThrow(response: Response, { bucket }: FileLocation): Promise<undefined> {
   const code = errorCodeOf(await readDocument(response));
   if (response.status === 404 && MISSING_CODES.includes(code ?? '')) return undefined;
-  throw refusedBy({ status: response.status, code, bucket: bucket ?? '' });
+  throw toServiceError({ status: response.status, code, bucket: bucket ?? '' });
 }
 
 /** Returns the beginning of a body, up to the size of an error document. */

@@ -51,12 +51,12 @@ export async function startDatabaseClock(pool: Pool, clock: Clock, log: Log): Pr
 }
 
 async function readOffset(pool: Pool, clock: Clock): Promise<number | undefined> {
-  const askedAt = clock.monotonic();
+  const requestedAt = clock.monotonic();
   const { rows } = await pool.query<{ now: number }>(
     'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now',
   );
-  const answeredAt = clock.monotonic();
+  const respondedAt = clock.monotonic();
   const [row] = rows;
-  if (row === undefined || answeredAt - askedAt > MAX_ROUND_TRIP_MS) return undefined;
-  return row.now - (askedAt + answeredAt) / 2;
+  if (row === undefined || respondedAt - requestedAt > MAX_ROUND_TRIP_MS) return undefined;
+  return row.now - (requestedAt + respondedAt) / 2;
 }
