@@ -16,6 +16,7 @@ import {
   readCredentials,
   type Settings,
 } from './settings.ts';
+import { openAgent } from './undici-agent.ts';
 
 /** The options that every command takes, apart from its own. */
 export type CommonFlags = ConnectionFlags & {
@@ -128,10 +129,4 @@ async function openProxyAgent(env: Environment): Promise<HttpDispatcher> {
     httpsProxy: env.https_proxy ?? env.HTTPS_PROXY ?? '',
     noProxy: env.no_proxy ?? env.NO_PROXY ?? 'localhost,127.0.0.1,::1',
   });
-}
-
-/** Loaded with the first request: `--curl` and `--help` send none. The build takes the Agent alone out of undici. */
-async function openAgent(): Promise<HttpDispatcher> {
-  const { Agent } = await import('undici');
-  return new Agent();
 }
