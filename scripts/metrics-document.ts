@@ -8,33 +8,41 @@ export function metricsDocument(): string {
   const workerRows = rowsOf(createWorkerMetrics({ version: '', waitingSeconds: () => 0 }).describe());
   return `# Metrics
 
-Prometheus metrics of an instance, at \`/metrics\`: signed on the service's own port, or without a signature on a port of
-their own (\`METRICS_PORT=9464\`, or \`METRICS=host:port\` for another address; let only the scraper reach it).
-[deploy/prometheus](../deploy/prometheus) has a configuration with alert rules, [deploy/grafana](../deploy/grafana) a dashboard,
+Each instance serves Prometheus metrics at \`/metrics\`:
+
+- on the service's own port, for signed requests;
+- with \`METRICS_PORT=9464\`, or \`METRICS=host:port\` for another address, on a separate port without a signature. Let only the
+  scraper reach it.
+
+[deploy/prometheus](../deploy/prometheus) has a configuration with alert rules, [deploy/grafana](../deploy/grafana) has a dashboard,
 and [runbook.md](runbook.md) says what to do about each alert.
+
+## Metrics of the service
 
 | metric | type | labels | meaning |
 |---|---|---|---|
 ${rows}
 
-Beside them are those of the process and of Node.js: \`process_…\`, and \`nodejs_…\` with the lag of the event loop.
+There are also metrics of the process and of Node.js: \`process_…\`, and \`nodejs_…\` with the lag of the event loop. No metric has
+the name of a room, an identity or a URL.
 
-Counters and histograms are of one instance: sum them. The gauges \`rtc_webhook_deliveries_pending\`,
-\`rtc_webhook_oldest_pending_delivery_age_seconds\`, \`rtc_rooms\`, \`rtc_participants\`, \`rtc_recordings\`,
-\`rtc_transcriptions\` and \`rtc_speech_workers\` are read from the database, at most every 5 seconds, and are the same on every
-instance: take their maximum. While the database does not respond they are absent.
+## With several instances
 
-A scrape tries what the instance depends on, so that it is known while nobody calls: the database by a write, the media server by a
-request, Redis for the workers that are connected to it, and the room on the disks. It does so at most every 5 seconds, and waits
-for nothing longer than 2.
+- **Sum** counters and histograms: each instance has its own.
+- **Take the maximum** of \`rtc_webhook_deliveries_pending\`, \`rtc_webhook_oldest_pending_delivery_age_seconds\`, \`rtc_rooms\`,
+  \`rtc_participants\`, \`rtc_recordings\`, \`rtc_transcriptions\` and \`rtc_speech_workers\`. These gauges are read from the
+  database, at most every 5 seconds, and are the same on every instance. They are absent while the database does not respond.
 
-No metric has the name of a room, an identity or a URL.
+## What a scrape checks
 
-## Workers
+A scrape checks what the instance depends on, even while nobody calls it: the database by a write, the media server by a request,
+Redis for connected workers, and the space on the disks. It does so at most every 5 seconds, and waits at most 2 seconds.
 
-With \`METRICS_PORT\` a speech worker serves its own metrics at \`/metrics\`, and \`/health\`: 200 while the database hears from it,
-503 when it has not for 10 seconds. Beside a service on one machine it needs another port; where its port is taken it works
-without one.
+## Metrics of speech workers
+
+With \`METRICS_PORT\`, a speech worker serves its own metrics at \`/metrics\`. It also serves \`/health\`: 200 while its heartbeats
+reach the database, and 503 after 10 seconds without one. On the same machine as the service, give it another port; if its port is
+taken, it works without one.
 
 | metric | type | labels | meaning |
 |---|---|---|---|

@@ -1,31 +1,50 @@
 import { REQUIRED, type Setting } from '../src/server/app/config/setting.ts';
 import { SETTINGS } from '../src/server/app/config/settings.ts';
 
+/** The headings of the page, each with the first setting under it. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  API_KEY: 'Keys of the API',
+  HOST: 'Addresses and shutdown',
+  LIVEKIT_URL: 'LiveKit',
+  TOKEN_TTL: 'Access tokens',
+  DATA_DIR: 'Database',
+  S3_BUCKET: 'Recordings',
+  ENCRYPTION_KEY: 'Encryption and webhooks',
+  EVENT_RETENTION: 'Retention',
+  STT_ENGINE: 'Speech to text',
+  RATE_LIMIT_API: 'Limits',
+  FISCAL_API: 'Fiscal codes',
+  LOG_LEVEL: 'Log and metrics',
+  OTEL_SDK_DISABLED: 'Traces',
+};
+
 /** docs/settings.md: every setting with its default and what is allowed. */
 export function settingsDocument(): string {
-  const rows = Object.entries(SETTINGS as Readonly<Record<string, Setting<unknown>>>).map(
-    ([name, { meaning, fallback, allowed, secret }]) =>
-      `| ${name} | ${meaning}${secret ? '; a secret' : ''} | ${describe(fallback)} | ${allowed} |`,
-  );
+  const settings = Object.entries(SETTINGS as Readonly<Record<string, Setting<unknown>>>);
   return `# Settings
 
-Environment variables of \`rtc serve\`, and of \`rtc dev\` where it does not choose by itself. Outside production
-(\`NODE_ENV=production\`) a \`.env\` file in the working directory counts too; the environment goes before it. A bad value
-stops the start with a message that names the variable, its value (secrets masked) and what is allowed.
+Settings are environment variables of \`rtc serve\`, of the speech workers, and of \`rtc dev\` if it does not choose a value itself.
 
-Every secret may come from a file instead: \`API_SECRET_FILE=/run/secrets/api-secret\` sets API_SECRET to the content of the
-file, as Docker, Kubernetes and systemd hand out secrets. A line feed at its end does not count.
+- **\`.env\`**: outside production (\`NODE_ENV=production\`), a \`.env\` file in the working directory counts too. The environment takes
+  precedence.
+- **Secrets from files**: every secret can come from a file, as Docker, Kubernetes and systemd provide them.
+  \`API_SECRET_FILE=/run/secrets/api-secret\` sets API_SECRET to the content of the file, without a line feed at its end.
+- **Checks**: a bad value stops the start. The message names the variable, its value (secrets masked) and what is allowed.
+  \`rtc serve --check\` checks the settings and DATA_DIR, and exits. \`rtc serve --print-config\` prints the effective values,
+  secrets masked.
 
-\`rtc serve --check\` checks them and DATA_DIR, and exits; \`rtc serve --print-config\` prints the effective values,
-secrets masked.
+Only API_KEY and API_SECRET are required. Several instances need the same ENCRYPTION_KEY, API_SECRET and LiveKit key. Rate limits and
+metrics count each instance separately. Callers and clients never see LiveKit's key; the service uses it for its own calls.
+${settings.map(rowOf).join('')}`;
+}
 
-| variable | meaning | default | allowed |
-|---|---|---|---|
-${rows.join('\n')}
-
-The service needs LiveKit's key only for its own calls; callers and clients never see it. Per process, not shared between
-instances: the rate limits and the metrics.
-`;
+function rowOf([name, { meaning, fallback, allowed, secret }]: readonly [string, Setting<unknown>]): string {
+  const section = SECTIONS[name];
+  const heading =
+    section === undefined
+      ? ''
+      : `\n## ${section}\n\n| variable | meaning | default | allowed |\n|---|---|---|---|\n`;
+  return `${heading}| ${name} | ${meaning}${secret ? ' (secret)' : ''} | ${describe(fallback)} | ${allowed} |\n`;
 }
 
 function describe(fallback: unknown): string {

@@ -48,12 +48,12 @@ function createGauges(registry: Registry) {
   return {
     writable: new Gauge({
       name: 'rtc_database_writable',
-      help: '1 while the database takes a write, else 0: it is down, its disk is full, or it is read-only',
+      help: '1 while the database accepts writes, else 0: it is down, its disk is full, or it is read-only',
       registers,
     }),
     mediaServer: new Gauge({
       name: 'rtc_media_server_up',
-      help: "1 while the media server responds, also where it refuses this service's key, else 0",
+      help: "1 while the media server responds, even if it refuses this service's key, else 0",
       registers,
     }),
     key: new Gauge({
@@ -69,12 +69,12 @@ function createGauges(registry: Registry) {
     }),
     free: new Gauge({
       name: 'rtc_disk_free_bytes',
-      help: "Bytes that this instance may still write to the disk under its folder of data or recordings; absent for a bucket's",
+      help: 'Bytes that this instance can still write to the disk of its folder of data or recordings; absent if recordings go to a bucket',
       ...disk,
     }),
     size: new Gauge({
       name: 'rtc_disk_size_bytes',
-      help: 'Size of the disk under the folder of data or recordings',
+      help: 'Size of the disk of the folder of data or recordings',
       ...disk,
     }),
   };

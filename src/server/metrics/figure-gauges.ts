@@ -42,14 +42,14 @@ function createGauges(registry: Registry) {
     }),
     oldest: new Gauge({
       name: 'rtc_webhook_oldest_pending_delivery_age_seconds',
-      help: 'Age of the oldest delivery that waits; 0 when none does',
+      help: 'Age of the oldest waiting delivery; 0 if none waits',
       registers,
     }),
     rooms: new Gauge({ name: 'rtc_rooms', help: 'Open rooms', registers }),
     participants: new Gauge({ name: 'rtc_participants', help: 'Participants in open rooms', registers }),
     recordings: new Gauge({
       name: 'rtc_recordings',
-      help: 'Recordings in the library by status',
+      help: 'Recordings by status',
       labelNames: ['status'],
       registers,
     }),
@@ -61,7 +61,7 @@ function createGauges(registry: Registry) {
     }),
     workers: new Gauge({
       name: 'rtc_speech_workers',
-      help: 'Speech workers that are alive, by kind',
+      help: 'Running speech workers, by kind',
       labelNames: ['kind'],
       registers,
     }),

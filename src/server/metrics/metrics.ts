@@ -85,20 +85,20 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'rtc_build_info',
-    help: 'Always 1; the label says which version runs',
+    help: 'Always 1; the label is the running version',
     labelNames: ['version'],
     registers,
   }).set({ version }, 1);
   const requests = new Histogram({
     name: 'rtc_http_request_duration_seconds',
-    help: 'Requests by method, route pattern and status; 499 where the client closed the connection first',
+    help: 'Requests by method, route pattern and status; 499 if the client closed the connection first',
     labelNames: ['method', 'route', 'status'],
     buckets: LATENCY_BUCKETS_SECONDS,
     registers,
   });
   const problems = new Counter({
     name: 'rtc_http_problems_total',
-    help: 'Requests that were answered with a problem, by its code',
+    help: 'Requests that failed, by the code of the problem',
     labelNames: ['code'],
     registers,
   });
@@ -111,39 +111,39 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
   });
   const storeCalls = new Histogram({
     name: 'rtc_database_call_duration_seconds',
-    help: 'Calls of the database by store, method and outcome; a transaction is one call',
+    help: 'Database calls by store, method and outcome; a transaction is one call',
     labelNames: ['store', 'method', 'outcome'],
     buckets: STORE_BUCKETS_SECONDS,
     registers,
   });
   const events = new Counter({
     name: 'rtc_events_stored_total',
-    help: 'Events that this instance stored; reconciled ones were found missing by a comparison with the media server',
+    help: 'Events that this instance stored, by source; reconciled ones were missed and found by a comparison with the media server',
     labelNames: ['event', 'source'],
     registers,
   });
   const attempts = new Histogram({
     name: 'rtc_webhook_attempt_duration_seconds',
-    help: 'Attempts of deliveries by outcome and number; failed ones are not tried again',
+    help: 'Attempts of deliveries by outcome and number; those with the outcome failed are not retried',
     labelNames: ['outcome', 'attempt'],
     buckets: LATENCY_BUCKETS_SECONDS,
     registers,
   });
   const waits = new Histogram({
     name: 'rtc_webhook_first_attempt_delay_seconds',
-    help: 'From the storing of an event to the first attempt of each of its deliveries',
+    help: 'Time from storing an event to the first attempt of each of its deliveries',
     buckets: LATENCY_BUCKETS_SECONDS,
     registers,
   });
   const refused = new Counter({
     name: 'rtc_media_events_refused_total',
-    help: 'Events of the media server that could not be stored and were refused with 503',
+    help: 'Events from the media server that could not be stored and were refused with 503',
     registers,
   });
   let refusedSince = (): number | undefined => undefined;
   new Gauge({
     name: 'rtc_media_events_refused_since_seconds',
-    help: 'Unix time of the first refused event that no comparison has made up for; 0 when there is none',
+    help: 'Unix time of the first refused event that no comparison has replaced yet; 0 if there is none',
     registers,
     collect() {
       this.set((refusedSince() ?? 0) / 1000);
@@ -232,7 +232,7 @@ function createLossCounters(registry: Registry) {
   const registers = [registry];
   const takeovers = new Counter({
     name: 'rtc_lease_takeovers_total',
-    help: 'Deliveries, and turns of the reconciler, that this instance took over from one that died or stood still',
+    help: 'Deliveries and comparisons that this instance took over from one that died or was frozen',
     labelNames: ['kind'],
     registers,
   });
@@ -240,7 +240,7 @@ function createLossCounters(registry: Registry) {
   for (const kind of ['delivery', 'reconciler']) takeovers.inc({ kind }, 0);
   const auditEntries = new Counter({
     name: 'rtc_audit_entries_lost_total',
-    help: 'Entries of the audit log that were lost, because the database was away for too long',
+    help: 'Entries of the audit log that were lost because the database was down for too long',
     registers,
   });
   return { takeovers, auditEntries };

@@ -19,7 +19,7 @@ export function createPoolGauges(registry: Registry) {
   });
   new Gauge({
     name: 'rtc_database_pool_waiting',
-    help: 'Calls of this instance that wait for a connection to PostgreSQL; 0 on SQLite',
+    help: 'Database calls of this instance that wait for a connection to PostgreSQL; 0 on SQLite',
     registers,
     collect() {
       this.set(read?.().waiting ?? 0);

@@ -22,7 +22,7 @@ export function createWorkerMetrics({ version, waitingSeconds }: WorkerMetricsOp
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'rtc_build_info',
-    help: 'Always 1; the label says which version runs',
+    help: 'Always 1; the label is the running version',
     labelNames: ['version'],
     registers,
   }).set({ version }, 1);

@@ -4,12 +4,12 @@ import { HTTP, integerSetting, type Setting, switchSetting, textSetting, urlSett
 export const RECORDING_SETTINGS = {
   S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined }),
   S3_ENDPOINT: urlSetting({
-    meaning: 'Object storage, when it is not AWS',
+    meaning: 'Object storage, if it is not AWS',
     fallback: undefined,
     protocols: HTTP,
   }),
   S3_PUBLIC_ENDPOINT: urlSetting({
-    meaning: 'Object storage as receivers of pre-signed URLs reach it; default S3_ENDPOINT',
+    meaning: 'Address of the object storage for receivers of pre-signed URLs; default S3_ENDPOINT',
     fallback: undefined,
     protocols: HTTP,
   }),
@@ -28,15 +28,16 @@ export const RECORDING_SETTINGS = {
     fallback: false,
   }),
   RECORDING_DIR: textSetting({
-    meaning: "Without a bucket: folder in the recorder's own file system; default DATA_DIR/recordings",
+    meaning:
+      "Folder of recordings in the recorder's file system, if there is no bucket; default DATA_DIR/recordings",
     fallback: undefined,
   }),
   EGRESS_PROGRAM: textSetting({
-    meaning: "LiveKit's egress worker, which rtc dev starts; default egress on PATH, or its image in Docker",
+    meaning: "LiveKit's egress worker, which rtc dev starts; default: egress on PATH, or its image in Docker",
     fallback: undefined,
   }),
   RECORDER_PATIENCE: integerSetting({
-    meaning: 'How long the start of a recording waits for a recorder that is busy, or not known to be there',
+    meaning: 'How long the start of a recording waits for a recorder that is busy or may be missing',
     fallback: 8,
     minimum: 1,
     maximum: 25,

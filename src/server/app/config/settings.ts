@@ -38,7 +38,7 @@ export const SETTINGS = {
     allowed: '1 to 256 printable ASCII characters without spaces',
   }),
   API_SECRET_PREVIOUS: textSetting({
-    meaning: 'Also accepted on requests while secrets are being rotated',
+    meaning: 'Former API_SECRET, still accepted on requests while you rotate secrets',
     fallback: undefined,
     secret: true,
     pattern: KEY,
@@ -46,11 +46,11 @@ export const SETTINGS = {
   }),
   STRICT_SECRETS: switchSetting({
     meaning:
-      'Refuse to start with a secret of under 32 characters, and beyond loopback with one secret for service and media server',
+      'Refuse to start with a secret of under 32 characters, or (beyond loopback) with the same secret for service and media server',
     fallback: false,
   }),
   AUTH_SINGLE_HEADER: switchSetting({
-    meaning: 'Also accept X-API-Key: <API_SECRET> alone, unsigned; weaker',
+    meaning: 'Also accept unsigned requests with the header X-API-Key: <API_SECRET>; weaker',
     fallback: false,
   }),
   HOST: textSetting({ meaning: 'Address to listen on', fallback: '127.0.0.1' }),
@@ -62,32 +62,33 @@ export const SETTINGS = {
   }),
   SHUTDOWN_DELAY: integerSetting({
     meaning:
-      'How long /ready is 503 before the service stops listening, so that load balancers send no more requests',
+      'How long /ready returns 503 before the service stops listening, so that load balancers send no more requests',
     fallback: 0,
     minimum: 0,
     maximum: 300,
     unit: 'seconds',
   }),
   SERVICE_URL: urlSetting({
-    meaning: 'This service as the media server and webhook receivers reach it; default http://HOST:PORT',
+    meaning:
+      'Address at which the media server and webhook receivers reach this service; default http://HOST:PORT',
     fallback: undefined,
     protocols: HTTP,
   }),
   TRUST_PROXY: textSetting({
     meaning:
-      'Proxies in front, for per-address limits: addresses or CIDRs, separated by commas, or a hop count',
+      'Proxies in front of the service, for limits per address: addresses or CIDRs, separated by commas, or a number of hops',
     fallback: 'off',
     check: (text) => text === 'off' || /^\d{1,2}$/.test(text) || text.split(',').every(isAddressOrCidr),
     allowed: 'off, a hop count, or addresses and CIDRs separated by commas',
   }),
   LIVEKIT_URL: urlSetting({
-    meaning: 'Media server; one address: a load balancer stands before several nodes',
+    meaning: 'Address of the media server; with several nodes, that of a load balancer in front of them',
     fallback: 'ws://localhost:7880',
     protocols: MEDIA,
   }),
   LIVEKIT_PUBLIC_URL: urlSetting({
     meaning:
-      'Media server as clients reach it, handed out with tokens: wss, or ws for a loopback host; default LIVEKIT_URL',
+      'Address at which clients reach the media server, returned with tokens: wss, or ws for a loopback host; default LIVEKIT_URL',
     fallback: undefined,
     protocols: MEDIA,
   }),
@@ -104,7 +105,7 @@ export const SETTINGS = {
   }),
   REDIS_URL: textSetting({
     meaning:
-      "The media server's Redis, a single one: to know at once whether recorders and ingress workers are connected; default: found out by trying",
+      "The media server's Redis (a single one), to see at once whether recorders and ingress workers are connected; without it the service finds out by trying",
     fallback: undefined,
     secret: true,
     check: isRedisUrl,
@@ -118,18 +119,19 @@ export const SETTINGS = {
     unit: 'seconds',
   }),
   MAX_TOKEN_TTL: integerSetting({
-    meaning: 'Longest lifetime that a token may be asked for; TOKEN_TTL when that is longer',
+    meaning: 'Longest lifetime that a request may ask for; TOKEN_TTL if that is longer',
     fallback: 86_400,
     minimum: 1,
     maximum: SECOND_PER_YEAR,
     unit: 'seconds',
   }),
   DATA_DIR: textSetting({
-    meaning: 'SQLite file, local recordings, development secrets',
+    meaning: 'Folder of the SQLite file, the encryption key, local recordings and development secrets',
     fallback: DEFAULT_DATA_DIR,
   }),
   DATABASE_URL: textSetting({
-    meaning: 'postgres://… for several instances; default an SQLite file in DATA_DIR',
+    meaning:
+      'PostgreSQL database (postgres://…), needed for several instances; default: a SQLite file in DATA_DIR',
     fallback: undefined,
     secret: true,
     pattern: /^(postgres|postgresql):\/\/.+$/,
@@ -145,20 +147,20 @@ export const SETTINGS = {
   ...RECORDING_SETTINGS,
   ENCRYPTION_KEY: textSetting({
     meaning:
-      'Keys that encrypt webhook secrets at rest, the current one first; default a key file in DATA_DIR, required with PostgreSQL',
+      'Keys that encrypt stored secrets, the current one first; default: a key file in DATA_DIR; required with PostgreSQL',
     fallback: undefined,
     secret: true,
     check: (text) => text.split(',').every((key) => isEncryptionKey(key)),
     allowed: 'one or more keys of 32 bytes in base64 or hex, separated by commas (openssl rand -base64 32)',
   }),
   WEBHOOK_ALLOWED_NETWORKS: textSetting({
-    meaning: 'Networks that webhooks may reach though they are not public',
+    meaning: 'Networks that webhooks may reach although they are not public',
     fallback: '',
     check: (text) => text.split(',').every(isNetwork),
     allowed: 'CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8; IPv4 as such, not within IPv6',
   }),
   MAX_WEBHOOKS: integerSetting({
-    meaning: 'How many webhooks can be registered; each event may be delivered to all of them',
+    meaning: 'Maximum number of registered webhooks; each event may be delivered to all of them',
     fallback: 1000,
     minimum: 1,
     maximum: 100_000,
@@ -166,14 +168,14 @@ export const SETTINGS = {
   ...RETENTION_SETTINGS,
   ...SPEECH_SETTINGS,
   RATE_LIMIT_API: integerSetting({
-    meaning: 'Requests per second and key under /v1; 0 turns it off',
+    meaning: 'Requests per second and key under /v1; 0 turns the limit off',
     fallback: 200,
     minimum: 0,
     maximum: 1_000_000,
   }),
   RATE_LIMIT_PUBLIC: integerSetting({
     meaning:
-      'Requests per second and address on the public paths, and requests that are refused with 401 or 403; 0 turns it off',
+      'Requests per second and address on public paths, and those refused with 401 or 403; 0 turns the limit off',
     fallback: 50,
     minimum: 0,
     maximum: 1_000_000,
@@ -185,20 +187,21 @@ export const SETTINGS = {
     maximum: 104_857_600,
     unit: 'bytes',
   }),
-  FISCAL_API: switchSetting({ meaning: 'Mount the public /cf and /it', fallback: true }),
+  FISCAL_API: switchSetting({ meaning: 'Serve the public paths /cf and /it', fallback: true }),
   LOG_LEVEL: choiceSetting({
-    meaning: 'Least severe level that is logged',
+    meaning: 'Least severe level to log',
     fallback: 'info',
     choices: ['debug', 'info', 'warn', 'error', 'silent'],
   }),
   METRICS: textSetting({
-    meaning: 'Prometheus metrics: signed at /metrics of the service, or unsigned on host:port of their own',
+    meaning:
+      'Prometheus metrics: for signed requests at /metrics of the service, or unsigned on a separate host:port',
     fallback: 'signed',
     check: (text) => text === 'off' || text === 'signed' || isHostAndPort(text),
     allowed: 'off, signed, or host:port',
   }),
   METRICS_PORT: integerSetting({
-    meaning: 'Serves the metrics unsigned on this port of HOST, as METRICS=host:port does',
+    meaning: 'Serve the metrics unsigned on this port of HOST, as METRICS=host:port does',
     fallback: undefined,
     minimum: 1,
     maximum: 65_535,

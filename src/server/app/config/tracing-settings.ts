@@ -8,23 +8,23 @@ const PAIRS = {
 /** The standard variables of OpenTelemetry (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
 export const TRACING_SETTINGS = {
   OTEL_SDK_DISABLED: choiceSetting({
-    meaning: 'Sends no traces, whatever the other OTEL_ settings say',
+    meaning: 'Send no traces, whatever the other OTEL_ settings say',
     fallback: 'false',
     choices: ['true', 'false'],
   }),
   OTEL_TRACES_EXPORTER: choiceSetting({
-    meaning: 'Takes the traces; default otlp when an endpoint is set, none otherwise',
+    meaning: 'Exporter of traces; default: otlp if an endpoint is set, otherwise none',
     fallback: undefined,
     choices: ['otlp', 'console', 'none'],
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: urlSetting({
     meaning:
-      'Collector of OpenTelemetry; traces go to /v1/traces below it; http://localhost:4318 when only OTEL_TRACES_EXPORTER is set',
+      'OpenTelemetry collector; traces go to /v1/traces below it; default http://localhost:4318 if only OTEL_TRACES_EXPORTER is set',
     fallback: undefined as string | undefined,
     protocols: HTTP,
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: urlSetting({
-    meaning: 'The same for traces alone, as the whole URL',
+    meaning: 'Whole URL of the collector for traces only',
     fallback: undefined as string | undefined,
     protocols: HTTP,
   }),
@@ -35,28 +35,28 @@ export const TRACING_SETTINGS = {
     ...PAIRS,
   }),
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: textSetting({
-    meaning: 'More of them, for traces alone',
+    meaning: 'Further headers, for traces only',
     fallback: '',
     secret: true,
     ...PAIRS,
   }),
   OTEL_EXPORTER_OTLP_PROTOCOL: choiceSetting({
-    meaning: 'Form in which traces are sent',
+    meaning: 'Encoding of traces',
     fallback: 'http/protobuf',
     choices: ['http/protobuf', 'http/json'],
   }),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: choiceSetting({
-    meaning: 'The same for traces alone',
+    meaning: 'Encoding, for traces only',
     fallback: undefined,
     choices: ['http/protobuf', 'http/json'],
   }),
   OTEL_EXPORTER_OTLP_COMPRESSION: choiceSetting({
-    meaning: 'Compression of what is sent',
+    meaning: 'Compression of traces',
     fallback: 'none',
     choices: ['none', 'gzip'],
   }),
   OTEL_EXPORTER_OTLP_TIMEOUT: integerSetting({
-    meaning: 'Longest wait for the collector',
+    meaning: 'Time limit of a request to the collector',
     fallback: 10_000,
     minimum: 1,
     maximum: 600_000,
@@ -64,12 +64,12 @@ export const TRACING_SETTINGS = {
   }),
   OTEL_SERVICE_NAME: textSetting({ meaning: 'Name of the service in traces', fallback: 'rtc-service' }),
   OTEL_RESOURCE_ATTRIBUTES: textSetting({
-    meaning: 'More about this process, for every trace',
+    meaning: 'Attributes of this process, for every trace',
     fallback: '',
     ...PAIRS,
   }),
   OTEL_TRACES_SAMPLER: choiceSetting({
-    meaning: 'Decides which traces are sent; parentbased ones follow the caller',
+    meaning: 'Sampler, which decides which traces are sent; parentbased samplers follow the caller',
     fallback: 'parentbased_always_on',
     choices: [
       'always_on',
@@ -87,20 +87,20 @@ export const TRACING_SETTINGS = {
     allowed: 'a number from 0 to 1',
   }),
   OTEL_BSP_SCHEDULE_DELAY: integerSetting({
-    meaning: 'Traces are sent this often',
+    meaning: 'Interval at which traces are sent',
     fallback: 5000,
     minimum: 1,
     maximum: 600_000,
     unit: 'milliseconds',
   }),
   OTEL_BSP_MAX_EXPORT_BATCH_SIZE: integerSetting({
-    meaning: 'Spans of one request to the collector',
+    meaning: 'Maximum number of spans in one request to the collector',
     fallback: 512,
     minimum: 1,
     maximum: 100_000,
   }),
   OTEL_BSP_MAX_QUEUE_SIZE: integerSetting({
-    meaning: 'Spans that wait for the collector; more are dropped',
+    meaning: 'Maximum number of spans that wait for the collector; further ones are dropped',
     fallback: 2048,
     minimum: 1,
     maximum: 1_000_000,
