@@ -13,7 +13,7 @@ export const PROBLEMS = {
   'missing-credentials': { status: 401, meaning: 'X-Api-Key or one of the signature headers is missing.' },
   'invalid-api-key': {
     status: 401,
-    meaning: 'X-Api-Key is no API key of this service: unknown, revoked, or past its end.',
+    meaning: 'X-Api-Key is not an API key of this service: unknown, revoked, or past its end.',
   },
   'timestamp-out-of-window': {
     status: 403,
@@ -105,7 +105,7 @@ export const PROBLEMS = {
     meaning:
       "The bucket or folder of the recordings refused or failed: mostly the service's own settings for it are wrong.",
   },
-  'media-server-unavailable': { status: 503, meaning: 'The media server does not answer.' },
+  'media-server-unavailable': { status: 503, meaning: 'The media server does not respond.' },
   'media-worker-unavailable': {
     status: 503,
     meaning: 'No recorder or ingress worker is connected to the media server.',
@@ -118,7 +118,7 @@ export const PROBLEMS = {
     status: 503,
     meaning: 'This instance is closing; another one, or this one in a moment, will answer.',
   },
-  'storage-unavailable': { status: 503, meaning: 'The database or the object storage does not answer.' },
+  'storage-unavailable': { status: 503, meaning: 'The database or the object storage does not respond.' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
 
 export type ErrorCode = keyof typeof PROBLEMS;

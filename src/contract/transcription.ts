@@ -149,7 +149,7 @@ export const TRANSCRIPTION_FAULTS = {
   'recording-without-audio': 'The file has no audio track.',
   'recording-damaged': 'A part of the audio cannot be read; what could be read was transcribed.',
   'recording-storage-error': 'The object storage refuses the service, or is set up otherwise by now.',
-  'storage-unavailable': 'The object storage or the database did not answer, three times.',
+  'storage-unavailable': 'The object storage or the database did not respond, three times.',
   'speech-not-recognised': 'The recogniser gave no text for speech.',
   'speech-engine-error': 'The speech engine failed.',
   'worker-lost': 'Workers died while they transcribed it, one after the other.',

@@ -67,7 +67,7 @@ export async function migrate(to: string | undefined): Promise<Migration> {
   const environment = readEnvironment(process.env, process.cwd());
   const databaseUrl = to ?? environment.DATABASE_URL;
   if (!databaseUrl) {
-    throw new ServiceError('invalid-request', 'No PostgreSQL database is named', {
+    throw new ServiceError('invalid-request', 'there is no address of a PostgreSQL database', {
       hint: { text: 'name it with --to, or set DATABASE_URL' },
     });
   }
@@ -83,7 +83,7 @@ function readSettings() {
   if (environment.DATABASE_URL) {
     throw new ServiceError(
       'conflict',
-      'DATABASE_URL is set, so that the database is on a PostgreSQL server. Back it up by pg_dump --format=custom --no-owner, and restore it by pg_restore --clean --if-exists --no-owner --single-transaction while no service and no worker runs; keep ENCRYPTION_KEY too.',
+      'DATABASE_URL is set, so the database is on a PostgreSQL server. Back it up with pg_dump --format=custom --no-owner. Restore it with pg_restore --clean --if-exists --no-owner --single-transaction while no service and no worker is running. Keep ENCRYPTION_KEY too.',
     );
   }
   return sourceOf(environment);

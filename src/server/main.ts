@@ -32,7 +32,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const instanceId = systemIds.next();
   const version = packageVersion(findPackageRoot(import.meta.dirname));
   const log = createLog(config.values.LOG_LEVEL, { version, instance: instanceId });
-  for (const warning of warnings) log.warn({ setting: warning }, 'a setting is unwise');
+  for (const warning of warnings) log.warn({ setting: warning }, 'a setting is not recommended');
   const service = await startService(config, { log, clock: systemClock, ids: systemIds, instanceId });
   log.info({ url: service.url }, 'listening');
   try {

@@ -99,7 +99,7 @@ export async function bench(nameOrFolder: string, options: ModelBench): Promise<
   const language = options.language ?? (known.length === 1 ? known[0] : undefined);
   if (language === undefined) {
     throw new Error(
-      'The model has several languages, or names none. Say which one is spoken: --language it.',
+      'The model has several languages, or names none. Name the spoken one, such as --language it.',
     );
   }
   requireNativePackages('stt-post');

@@ -45,7 +45,7 @@ describe('profiles', () => {
     await chmod(file, 0o644);
     for (const platform of ['linux', 'darwin'] as const) {
       const { code, stderr } = await run(['profile', 'list'], { env, platform });
-      expect([code, stderr.includes('lets others in')]).toEqual([1, true]);
+      expect([code, stderr.includes('lets other users read it')]).toEqual([1, true]);
     }
     const { code, stdout } = await run(['profile', 'list'], { env, platform: 'win32' });
     expect([code, stdout.includes('work')]).toEqual([0, true]);

@@ -73,9 +73,7 @@ describe('rtc help', () => {
   it('of a noun describes it, lists its verbs with their arguments, and shows examples', async () => {
     const { code, stdout } = await run(['rooms']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^Usage: rtc rooms <verb> \[arguments\] \[options\]\n\nRooms that are open now\.\n/,
-    );
+    expect(stdout).toMatch(/^Usage: rtc rooms <verb> \[arguments\] \[options\]\n\nOpen rooms\.\n/);
     for (const verb of ['create <name>', 'list|ls', 'get <room>', 'delete|rm <rooms...>'])
       expect(stdout).toContain(`  ${verb} `);
     expect(stdout).toContain('Examples:\n  # ');
@@ -95,7 +93,7 @@ describe('rtc help', () => {
     'of %s mentions the API only on request, and says nothing twice',
     async (name, { needs }) => {
       const { stdout } = await run([...name.split(' '), '--help']);
-      expect(/print the API's answer/.test(stdout)).toBe(needs === 'service');
+      expect(/print the API's response/.test(stdout)).toBe(needs === 'service');
       expect(/--debug/.test(stdout)).toBe(needs === 'service');
       expect(stdout).not.toMatch(/reads stdin[^\n]*reads stdin/);
       expect(stdout.match(/^ +-h, --help/gm)).toHaveLength(1);

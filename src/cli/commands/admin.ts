@@ -26,14 +26,17 @@ const backup = defineCommand({
   verb: 'backup',
   summary: 'Back up the database of the service on this machine',
   description:
-    'Copies the SQLite database in DATA_DIR and the key of the webhook secrets into a new folder, for its owner alone. The service may run meanwhile. Files of recordings are not in it. A PostgreSQL database is backed up by pg_dump and restored by pg_restore.',
+    'Copies the SQLite database in DATA_DIR and the encryption key into a new folder that only its owner can read. The service may keep running. Recording files are not copied. Back up a PostgreSQL database with pg_dump, and restore it with pg_restore.',
   needs: 'nothing',
   fields: BACKUP_FIELDS,
-  arguments: { folder: argument('folder to make', { completes: 'files' }) },
+  arguments: { folder: argument('folder to create', { completes: 'files' }) },
   options: {},
   examples: [
     { line: 'rtc admin backup /backups/rtc-monday', does: 'The database in .rtc' },
-    { line: 'DATA_DIR=/var/lib/rtc rtc admin backup /backups/rtc-monday', does: 'That of another folder' },
+    {
+      line: 'DATA_DIR=/var/lib/rtc rtc admin backup /backups/rtc-monday',
+      does: 'The database in another folder',
+    },
   ],
   async run(context, { folder }) {
     const made = await onThisMachine(context, (admin) => admin.backup(folder));
@@ -64,9 +67,9 @@ const RESTORE_COLUMNS: readonly Column<Restoration>[] = [
 const restore = defineCommand({
   noun: 'admin',
   verb: 'restore',
-  summary: 'Put a backup in the place of the database',
+  summary: 'Replace the database by a backup',
   description:
-    'Refused while a service or a worker has the database open. The database that is there is not deleted, but renamed.',
+    'Stop the service and its workers first; the command refuses to run while one has the database open. The present database is renamed, not deleted.',
   needs: 'nothing',
   fields: RESTORE_FIELDS,
   arguments: { folder: argument('folder that rtc admin backup made', { completes: 'files' }) },
@@ -112,7 +115,7 @@ const migrate = defineCommand({
   verb: 'migrate',
   summary: 'Copy the SQLite database into PostgreSQL',
   description:
-    'Refused while a service or a worker has the SQLite database in DATA_DIR open, and when the PostgreSQL database is not empty. Every row is read back and compared before the commit: all of it is copied, or nothing. The SQLite database is not changed.',
+    'Stop the service and its workers first. The command refuses to run while one has the SQLite database in DATA_DIR open, and if the PostgreSQL database is not empty. It reads back and compares every row before it commits: everything is copied, or nothing. The SQLite database is not changed.',
   needs: 'nothing',
   fields: TABLE_FIELDS,
   arguments: {},

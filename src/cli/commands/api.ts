@@ -12,9 +12,9 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 const api = defineCommand({
   noun: 'api',
   verb: '',
-  summary: 'Send any request, signed',
+  summary: 'Send any signed request',
   description:
-    'Prints the body of the answer. For what has no command yet, and for trying things out; the address of the service with /docs has the reference.',
+    'Prints the body of the response. Use it for requests that have no command, and to try things out. The API reference is at the address of the service, under /docs.',
   needs: 'service',
   fields: 'of-response',
   arguments: {
@@ -26,11 +26,11 @@ const api = defineCommand({
   },
   options: {
     data: option('-d, --data <json>', 'body', { parse: asText, source: 'typed-or-file' }),
-    include: flag('-i, --include', 'status and headers of the answer first'),
-    paginate: flag('--paginate', 'of a list: read all pages, and print them as one'),
+    include: flag('-i, --include', 'also print status and headers of the response'),
+    paginate: flag('--paginate', 'read all pages of a list, and print them as one'),
   },
   examples: [
-    { line: 'rtc api GET /v1/rooms', does: 'The raw answer' },
+    { line: 'rtc api GET /v1/rooms', does: 'The raw response' },
     { line: `rtc api POST /v1/rooms --data '{"name":"demo"}'`, does: 'With a body; @file and - work too' },
     { line: "rtc api GET '/v1/recordings?roomId=demo' --paginate", does: 'All recordings of a room' },
     { line: 'rtc api GET /v1/rooms --curl', does: 'The same as a curl command' },
@@ -76,7 +76,7 @@ function encodedPath(path: string): string {
   );
 }
 
-/** Formats the head of the response as received, except for the case of names. */
+/** As it came over the wire, apart from the case of the names. */
 function headOf({ status, statusText, headers }: ServiceResponse): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
   return `HTTP/1.1 ${status} ${statusText}\n${lines.join('')}\n`;
@@ -91,7 +91,7 @@ function tryJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // Text, such as metrics, is shown as it is.
+    // Text, such as metrics: shown as it is.
     return undefined;
   }
 }

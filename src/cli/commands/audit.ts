@@ -53,7 +53,7 @@ const listAudit = defineCommand({
   aliases: ['ls'],
   summary: 'List who changed what, newest first',
   description:
-    'Every signed request that changed something or was to, also those that were refused; no tokens. For the root key and keys with the scope admin.',
+    'Lists every signed request that changed something or tried to, refused ones too; requests for tokens are not listed. Needs the root key or the scope admin.',
   needs: 'service',
   fields: FIELDS,
   arguments: {},
@@ -63,10 +63,10 @@ const listAudit = defineCommand({
       completes: 'keys',
     }),
     room: option('--room <room>', 'only requests about this room', { parse: notEmpty, completes: 'rooms' }),
-    since: option('--since <when>', 'from then on: 10m, 7d, or an instant', { parse: pastMoment }),
+    since: option('--since <when>', 'since then: 10m, 7d, or an instant', { parse: pastMoment }),
     until: option('--until <when>', 'before then: 10m, 7d, or an instant', { parse: pastMoment }),
-    result: option('--result <result>', 'only those that ended so', oneOf(AUDIT_RESULTS)),
-    request: option('--request <id>', 'only this request, by the id that its response and errors have', {
+    result: option('--result <result>', 'only requests with this result', oneOf(AUDIT_RESULTS)),
+    request: option('--request <id>', 'only the request with this id, which its response and errors show', {
       parse: notEmpty,
     }),
     limit: LIMIT,
@@ -76,7 +76,7 @@ const listAudit = defineCommand({
     { line: 'rtc audit list --room demo --since 1h', does: 'Who did what to a room' },
     {
       line: 'rtc audit list --result refused --key key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
-      does: 'What a key may not do, but tried',
+      does: 'What a key tried but may not do',
     },
     { line: 'rtc audit list --since 7d --limit 10000 --json', does: 'A week, as JSON' },
   ],

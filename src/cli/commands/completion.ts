@@ -14,10 +14,13 @@ const completion = defineCommand({
   arguments: { shell: argument('shell', { choices: SHELLS }) },
   options: {},
   examples: [
-    { line: 'source <(rtc completion bash)', does: 'bash: for ever, in ~/.bashrc' },
-    { line: 'source <(rtc completion zsh)', does: 'zsh: after compinit in ~/.zshrc' },
+    { line: 'source <(rtc completion bash)', does: 'bash: put it into ~/.bashrc' },
+    { line: 'source <(rtc completion zsh)', does: 'zsh: put it into ~/.zshrc, after compinit' },
     { line: 'rtc completion fish > ~/.config/fish/completions/rtc.fish', does: 'fish' },
-    { line: 'rtc completion powershell | Out-String | Invoke-Expression', does: 'PowerShell: in $PROFILE' },
+    {
+      line: 'rtc completion powershell | Out-String | Invoke-Expression',
+      does: 'PowerShell: put it into $PROFILE',
+    },
   ],
   async run(_context, { shell }) {
     return text(COMPLETION_SCRIPTS[shell] ?? '');

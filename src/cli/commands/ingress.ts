@@ -33,11 +33,11 @@ const NAME: Column<Ingress> = { heading: 'NAME', value: (ingress) => ingress.par
 const URL_COLUMN: Column<Ingress> = {
   heading: 'URL',
   value: (ingress) => ingress.url,
-  // Empty for a media server whose configuration has no address for the type.
+  // As on a media server whose configuration has no address for it.
   display: (ingress) => (ingress.url === '' ? '(none)' : ingress.url),
 };
 
-/** Columns without the stream key, because a list is shown to more people than the broadcaster; --json has it. */
+/** Without the stream key: a list is shown to more eyes than the one who streams; --json has it. */
 const LIST_COLUMNS: readonly Column<Ingress>[] = [ID, TYPE, IDENTITY, NAME, URL_COLUMN];
 
 const RECORD_COLUMNS: readonly Column<Ingress>[] = [
@@ -55,14 +55,15 @@ const ROOM = argument('name of the room', { completes: 'rooms' });
 const create = defineCommand({
   noun: 'ingress',
   verb: 'create',
-  summary: 'Make an address through which a stream comes into a room',
-  description: 'The room need not exist yet. Who has the stream key can publish: keep it secret.',
+  summary: 'Create an address to which an encoder streams',
+  description:
+    'The room does not have to exist yet. Keep the stream key secret: everybody who has it can publish.',
   needs: 'service',
   fields: FIELDS,
   arguments: { room: ROOM },
   options: {
     type: option('--type <type>', 'protocol; default rtmp', oneOf(INGRESS_TYPES)),
-    identity: option('--identity <id>', 'identity of the stream in the room; default generated', {
+    identity: option('--identity <id>', 'identity of the stream in the room; default: a generated one', {
       parse: notEmpty,
     }),
     name: option('--name <name>', 'name that others see; default "Ingress Stream"', {
@@ -92,7 +93,7 @@ const create = defineCommand({
   },
 });
 
-/** The media server returns its address whether a worker listens on it or not. */
+/** The media server hands out its address whether anybody listens there or not. */
 async function warnAboutUnreachableIngress(
   { terminal, io }: Context,
   { url, inputType }: Ingress,
@@ -121,8 +122,8 @@ const listIngress = defineCommand({
   arguments: { room: ROOM },
   options: { watch: WATCH },
   examples: [
-    { line: 'rtc ingress list demo', does: 'Every one, without its stream key' },
-    { line: 'rtc ingress list demo --json ingressId,url,streamKey', does: 'With it' },
+    { line: 'rtc ingress list demo', does: 'All of them, without stream keys' },
+    { line: 'rtc ingress list demo --json ingressId,url,streamKey', does: 'With stream keys' },
   ],
   isStream: (input) => input.watch,
   async run(context, { room, watch }) {

@@ -14,13 +14,13 @@ const serve = defineCommand({
   verb: '',
   summary: 'Run the service',
   description:
-    'Its settings are environment variables, or lines of a file .env in the current folder; API_KEY and API_SECRET must be there, LIVEKIT_URL names the media server; rtc serve --print-config lists them all. Ctrl-C stops it in order.',
+    'Settings are environment variables, or lines of a file .env in the current folder. API_KEY and API_SECRET are required; LIVEKIT_URL is the address of the media server. rtc serve --print-config lists all settings. Ctrl-C shuts the service down cleanly.',
   needs: 'nothing',
   fields: ({ printConfig }) => (printConfig ? 'of-response' : []),
   arguments: {},
   options: {
-    check: flag('--check', 'check the settings and DATA_DIR, and stop; exit code 7 when one is bad'),
-    printConfig: flag('--print-config', 'print the effective settings, secrets masked, and stop'),
+    check: flag('--check', 'check the settings and DATA_DIR, and exit; the exit code is 7 if one is invalid'),
+    printConfig: flag('--print-config', 'print the effective settings, secrets masked, and exit'),
     host: HOST,
     port: PORT,
   },
@@ -45,7 +45,7 @@ const serve = defineCommand({
   },
 });
 
-/** Prints settings in the form of a .env file, on a terminal too. */
+/** As a .env file has them, on a terminal too. */
 function settingsResult(settings: Readonly<Record<string, string>>): Result {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
   return text(lines.join(''), { response: settings });

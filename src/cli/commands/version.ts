@@ -15,9 +15,9 @@ const COLUMNS: readonly Column<BundledPackage>[] = [
 const version = defineCommand({
   noun: 'version',
   verb: '',
-  summary: 'Print the version of rtc and of its Node',
+  summary: 'Print the versions of rtc and Node',
   description:
-    'With --bundled it lists the packages of others that are part of it. The licence texts are in dist/THIRD-PARTY-NOTICES, the CycloneDX bill of materials in dist/sbom.cdx.json.',
+    'With --bundled it lists the third-party packages that are part of rtc. The licence texts are in dist/THIRD-PARTY-NOTICES, the CycloneDX bill of materials in dist/sbom.cdx.json.',
   needs: 'nothing',
   fields: ['version', 'node', 'platform', 'arch', 'name', 'licence'],
   arguments: {},

@@ -10,13 +10,13 @@ const worker = defineCommand({
   verb: '',
   summary: 'Run a worker of a transcription add-on',
   description:
-    "stt-live transcribes rooms while they talk, stt-post recordings after the call. Any number of each may run, on any machine that shares the service's database; they read the settings of the service (rtc serve --print-config), those named STT_ among them. A model comes first: rtc stt install moonshine-tiny-en. Ctrl-C stops it in order; what it had in hand goes to another.",
+    "stt-live transcribes rooms during the call, stt-post transcribes recordings after it. You can run any number of each, on any machine that shares the service's database. Workers read the settings of the service (rtc serve --print-config) and those named STT_. Install a model first: rtc stt install moonshine-tiny-en. Ctrl-C stops a worker cleanly; another worker continues its work.",
   needs: 'nothing',
   arguments: { kind: argument('add-on', { choices: WORKER_KINDS }) },
   options: {},
   examples: [
     { line: 'rtc worker stt-live', does: 'Beside a service on the same machine and DATA_DIR' },
-    { line: 'DATABASE_URL=postgres://… rtc worker stt-post', does: 'On a machine of its own' },
+    { line: 'DATABASE_URL=postgres://… rtc worker stt-post', does: 'On another machine' },
   ],
   async run(context, { kind }) {
     const { signal, loaders } = context.io;

@@ -18,15 +18,15 @@ import {
 } from './settings.ts';
 import { openAgent } from './undici-agent.ts';
 
-/** The options of every command, beside its own. */
+/** The options that every command takes, apart from its own. */
 export type CommonFlags = ConnectionFlags & {
   readonly isDebug: boolean;
   readonly isCurl: boolean;
-  /** Time limit of a request that has none of its own. */
+  /** Limit of a request that has none of its own. */
   readonly requestTimeoutSeconds: number | undefined;
 };
 
-/** The part of a command's context that is needed to connect. */
+/** The part of a command's context that a connection is made from. */
 type Connecting = {
   readonly io: Io;
   readonly terminal: Terminal;
@@ -35,24 +35,21 @@ type Connecting = {
   settings(): Promise<Settings>;
 };
 
-/** Opens the client of a command: signs with the resolved settings, and uses the proxy of the environment. */
+/** The client of a command: signs with the resolved settings, goes through the proxy that the environment names. */
 export async function connect(context: Connecting): Promise<RtcClient> {
   const settings = await context.settings();
   const credentials = await readCredentials(settings);
   return openClient(context, { url: settings.url.value, ...credentials });
 }
 
-/**
- * Like connect, but its requests are sent even with --curl: they only read, for information that a command needs before its
- * change.
- */
+/** As connect, but with --curl its requests are sent: they only read, for what a command must know before it acts. */
 export async function connectReadOnly(context: Connecting): Promise<RtcClient> {
   const settings = await context.settings();
   const credentials = await readCredentials(settings);
   return openWith(context, { url: settings.url.value, ...credentials }, readOnlyObserver(context.terminal));
 }
 
-/** Like connect, with credentials of the caller's choice: doctor sends unsigned requests before there are any. */
+/** As connect, with credentials of the caller's choice: doctor asks unsigned things before there are any. */
 export async function openClient(context: Connecting, target: Target): Promise<RtcClient> {
   return openWith(context, target, observerOf(context));
 }
@@ -83,22 +80,22 @@ function timeoutOf({ requestTimeoutSeconds: seconds }: CommonFlags): Pick<RtcCli
   return seconds === undefined ? {} : { timeoutMs: seconds * 1000 };
 }
 
-/** Reports on a terminal what the command is waiting for, and how long. */
+/** Says at a terminal what the command waits for, and how long. */
 function slownessObserver({ terminal }: Connecting): Observer {
   return {
     onSlow: ({ origin }, timeoutMs) =>
       printHint(
         terminal,
-        `${origin} has not answered yet; waiting for up to ${timeoutMs / 1000} s (--request-timeout) …`,
+        `${origin} has not responded yet; waiting up to ${timeoutMs / 1000} s (--request-timeout) …`,
       ),
   };
 }
 
-/** Names the source of the address, because a forgotten variable is hard to find. */
+/** Names where the address comes from: a variable that was forgotten is looked for everywhere else first. */
 function badUrl({ reason }: InvalidUrlError, { url: { source }, profile }: Settings): Error {
   if (profile === undefined || source !== profileSource(profile))
     return usageError(`${source} ${reason}`, `write it such as ${DEFAULT_URL}`);
-  return usageError(`the URL of ${source}: ${reason}`, `put it right: rtc profile add ${profile}`);
+  return usageError(`the URL of ${source}: ${reason}`, `correct it: rtc profile add ${profile}`);
 }
 
 function observerOf(context: Connecting): Observer | undefined {
@@ -108,7 +105,7 @@ function observerOf(context: Connecting): Observer | undefined {
 
 type Wire = Required<Pick<RtcClientOptions, 'dispatcher' | 'sign'>>;
 
-/** undici and node:crypto start faster than Node's own fetch and WebCrypto. */
+/** undici and node:crypto: both are quicker to start with than Node's own fetch and WebCrypto. */
 export function createWire({ url, apiSecret }: Target, env: Environment): Wire {
   return {
     dispatcher: isProxied(url, env) ? () => openProxyAgent(env) : openAgent,
@@ -124,7 +121,7 @@ function isProxied(url: string, env: Environment): boolean {
   return proxy !== undefined && proxy !== '';
 }
 
-/** HTTPS_PROXY and similar variables are rare and their agent is large, so it is loaded only when one is set. */
+/** HTTPS_PROXY and its kind are rare and their agent is large: loaded only when one is set. */
 async function openProxyAgent(env: Environment): Promise<HttpDispatcher> {
   const { EnvHttpProxyAgent } = await import('undici');
   return new EnvHttpProxyAgent({

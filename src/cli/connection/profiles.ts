@@ -9,7 +9,7 @@ import { CliError, EXIT } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** A named service. It has exactly one of the three: the secret itself, a command or a file. */
+/** A named service. The secret itself, or where to get it: exactly one of the three. */
 export type Profile = {
   readonly url: string;
   readonly apiKey: string;
@@ -20,12 +20,12 @@ export type Profile = {
   readonly apiSecretFile?: string;
   /** The data folder of the `rtc dev` that keeps this profile. */
   readonly devDataDir?: string;
-  /** Whether the service needs care, such as that of production. */
+  /** A service to be careful with, such as that of production. */
   readonly isProtected?: boolean;
 };
 
 export type ProfileStore = {
-  /** The default profile. */
+  /** The profile that is used when none is named. */
   readonly current: string | undefined;
   readonly profiles: Readonly<Record<string, Profile>>;
 };
@@ -37,13 +37,13 @@ const FILE_MODE = 0o600;
 
 export function profilesPath({ env, runtime }: Pick<Io, 'env' | 'runtime'>): string {
   const base = env.XDG_CONFIG_HOME ?? '';
-  // A path that is not absolute is ignored, as these variables are specified.
+  // A path that is not absolute is ignored, as the specification of these variables says.
   const { isAbsolute } = runtime.platform === 'win32' ? win32 : posix;
   const config = isAbsolute(base) ? base : join(env.HOME ?? homedir(), '.config');
   return join(config, 'rtc', 'config.json');
 }
 
-/** @throws CliError when other users could read or change the file, or when its content is invalid */
+/** @throws CliError when others could read or change the file, or when it is not what we wrote */
 export async function readProfiles(io: Io): Promise<ProfileStore> {
   const path = profilesPath(io);
   const text = await readPrivately(path, io.runtime.platform);
@@ -68,7 +68,7 @@ export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> 
 
 async function readPrivately(path: string, platform: string): Promise<string | undefined> {
   try {
-    // Windows has no file modes: a profile directory there belongs to the user.
+    // Windows has no such modes: a profile directory there is the user's own.
     if (platform !== 'win32') {
       await refuseLooseMode(dirname(path), DIRECTORY_MODE);
       await refuseLooseMode(path, FILE_MODE);
@@ -86,7 +86,7 @@ async function refuseLooseMode(path: string, allowed: number): Promise<void> {
   if ((mode & ~allowed) === 0) return;
   throw new CliError(
     EXIT.failure,
-    `${path} holds secrets, and its mode ${mode.toString(8).padStart(4, '0')} lets others in`,
+    `${path} contains secrets, and its mode ${mode.toString(8).padStart(4, '0')} lets other users read it`,
     `run: chmod ${allowed.toString(8)} ${shellQuote(path)}`,
   );
 }
@@ -102,7 +102,7 @@ function parseStore(path: string, text: string): ProfileStore {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's message quotes the file, and perhaps a secret in it.
+    // The parser's message quotes the file, and with it perhaps a secret.
     throw broken('it is not JSON');
   }
   const { current, profiles } = membersOf(value);

@@ -5,10 +5,10 @@ import { fileError } from '../errors/file-error.ts';
 import type { Io } from '../terminal/io.ts';
 import { readStdin } from '../terminal/source-text.ts';
 
-/** Time limit: a secret command may ask for a passphrase. */
+/** A secret command may ask for a passphrase: it gets a minute. */
 const COMMAND_TIMEOUT_MS = 60_000;
 
-/** Reads the secret in a file, `-` for stdin. The line end that editors add is not part of it. */
+/** The secret in a file, `-` for stdin; the line end that editors add is not part of it. */
 export async function readSecretFile(io: Io, path: string): Promise<string> {
   return checked(path === '-' ? await readStdin(io) : await readText(io, path), path);
 }
@@ -60,7 +60,7 @@ function checked(text: string, source: string): string {
   if (secret !== '') return secret;
   throw new CliError(
     EXIT.authentication,
-    `${source === '-' ? 'stdin' : source} holds no secret`,
-    'it must give the API secret, and nothing else, on one line',
+    `${source === '-' ? 'stdin' : source} has no secret`,
+    'it must contain the API secret, and nothing else, on one line',
   );
 }

@@ -1,4 +1,4 @@
-/** Returns `, did you mean rooms?`; empty when nothing is similar. */
+/** `, did you mean rooms?`; empty where nothing is near. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const near = nearWord(word, candidates);
   return near === undefined ? '' : `, did you mean ${near}?`;
@@ -10,18 +10,18 @@ export function forseIntendeva(word: string, candidates: readonly string[]): str
   return near === undefined ? '' : `; forse si intendeva ${near}`;
 }
 
-/** Compares only words with letters, because 1700 is no typing error of 1800. */
+/** 1700 is no slip of 1800: only words with letters are compared. */
 function nearWord(word: string, candidates: readonly string[]): string | undefined {
   return /\p{L}/u.test(word) ? nearest(word, candidates) : undefined;
 }
 
-/** Returns the candidate that was probably meant, whatever its case; undefined when none is similar. */
+/** The candidate that was most likely meant, whatever its case; undefined when none is near. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((one, other) => one.distance - other.distance);
   const best = ranked[0];
-  // With more than a third of wrong letters it is another word.
+  // More than a third of it wrong is another word.
   return best !== undefined && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))
     ? best.candidate
     : undefined;

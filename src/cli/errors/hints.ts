@@ -6,7 +6,7 @@ import { SEE_HELP } from './cli-error.ts';
 
 type Step = (error: RtcError, nowMs: number) => string | undefined;
 
-/** Returns the next step after a failed call, in one line. */
+/** The next step after a failed call, in one line. */
 export function hintFor(error: RtcError, nowMs: number): string | undefined {
   const { hint } = error;
   if (hint !== undefined) return hintLine(hint);
@@ -23,7 +23,7 @@ export function describeSkew(aheadBySeconds: number): string {
   return `your clock is ${Math.abs(aheadBySeconds)} s ${aheadBySeconds > 0 ? 'ahead of' : 'behind'} the server's`;
 }
 
-/** `rtc participants list <room>` with the room of the request, quoted for a shell if necessary. */
+/** `rtc participants list <room>` with the room of the request, quoted for a shell where it needs to be. */
 const inRoom =
   (text: string, command: string): Step =>
   (error) =>
@@ -37,7 +37,7 @@ function idOf(path: string, collection: 'recordings' | 'webhooks'): string {
   return segmentAfter(path, collection) ?? 'ID';
 }
 
-/** `demo` of `/v1/rooms/demo/recording`, quoted for a shell if necessary. */
+/** `demo` of `/v1/rooms/demo/recording`, quoted for a shell where it needs to be. */
 function segmentAfter(path: string, collection: string): string | undefined {
   const [, version, name, encoded] = path.split('?', 1)[0]?.split('/') ?? [];
   if (version !== 'v1' || name !== collection || encoded === undefined || encoded === '') return undefined;
@@ -74,23 +74,22 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'insufficient-scope': 'see what the key may do: rtc keys get; the root key makes others: rtc keys create',
   'participant-blocked': 'see who is blocked: rtc blocks list ROOM',
   'room-not-found': LIST_ROOMS,
-  'participant-not-found': inRoom('see who is there', 'rtc participants list'),
+  'participant-not-found': inRoom('list the participants', 'rtc participants list'),
   'block-not-found': inRoom('see who is blocked', 'rtc blocks list'),
   'track-not-found': inRoom("see everybody's tracks", 'rtc participants list --json identity,tracks'),
-  'session-not-found': 'see which there are: rtc sessions list',
-  'recording-not-found': 'see which there are: rtc recordings list',
+  'session-not-found': 'list them: rtc sessions list',
+  'recording-not-found': 'list them: rtc recordings list',
   'recording-file-not-found': (error) =>
     `look at its status and error: rtc recordings get ${idOf(error.path, 'recordings')}`,
   'no-active-recording': inRoom('start one', 'rtc recordings start'),
-  'ingress-not-found': inRoom('see which there are', 'rtc ingress list'),
+  'ingress-not-found': inRoom('list them', 'rtc ingress list'),
   'transcription-not-found': (error) =>
     error.path.startsWith('/v1/rooms/')
       ? `start one: rtc transcription start ${roomOf(error.path)}; after its end, get reads it`
-      : 'see which there are: rtc transcriptions list',
-  'webhook-not-found': 'see which there are: rtc webhooks list',
-  'delivery-not-found': (error) =>
-    `see which there are: rtc webhooks deliveries ${idOf(error.path, 'webhooks')}`,
-  'key-not-found': 'see which there are: rtc keys list',
+      : 'list them: rtc transcriptions list',
+  'webhook-not-found': 'list them: rtc webhooks list',
+  'delivery-not-found': (error) => `list them: rtc webhooks deliveries ${idOf(error.path, 'webhooks')}`,
+  'key-not-found': 'list them: rtc keys list',
   'route-not-found': 'the service may be older than this rtc, or its URL wrong: rtc doctor',
   'method-not-allowed': HELP,
   'request-timeout': retryStep,

@@ -3,14 +3,12 @@ import { CancelledError, CliError, type ExitCode, isProgrammingError } from './c
 import { fileError, isFileError } from './file-error.ts';
 import { hintLine } from './hints.ts';
 
-/**
- * Returns a failed start as the user sees it: invalid settings one by one (the server's ConfigError has them in `faults`).
- */
+/** A failed start as the user sees it: bad settings one by one (the server's ConfigError has them in `faults`). */
 export function startError(
   error: unknown,
   options: { readonly exitCode: ExitCode; readonly signal: AbortSignal },
 ): Error {
-  // Ctrl-C during the start: an interrupted step is no error.
+  // Ctrl-C while things were starting: whatever it broke off is no failure.
   if (options.signal.aborted) return new CancelledError('stopped while starting');
   if (isProgrammingError(error)) return error;
   if (isFileError(error)) return fileError(error, { doing: 'used', exitCode: options.exitCode });
@@ -31,7 +29,7 @@ export function startError(
   });
 }
 
-/** Packages with native code are installed separately, and commands that need them are unavailable until then. */
+/** Packages with native code are installed separately: what needs them is unavailable until they are. */
 export function isMissingPackages(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PACKAGES';
 }

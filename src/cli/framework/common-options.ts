@@ -2,14 +2,14 @@ import { asText, flag, notEmpty, option, wholeSeconds } from './parameters.ts';
 
 /** Options of every command. */
 export const COMMON_OPTIONS = {
-  json: option('--json [fields]', "print the API's answer as JSON, or only these fields (a,b)", {
+  json: option('--json [fields]', "print the API's response as JSON, or only these fields (a,b)", {
     parse: asText,
   }),
   noColor: flag('--no-color', 'no colours'),
-  debug: flag('--debug', 'show requests and answers on stderr, secrets masked'),
+  debug: flag('--debug', 'show requests and responses on stderr, secrets masked'),
 };
 
-/** Options of every command that calls the service. */
+/** Options of every command that talks to the service. */
 export const CONNECTION_OPTIONS = {
   profile: option('--profile <name>', 'profile to use (RTC_PROFILE)', {
     parse: notEmpty,
@@ -22,13 +22,13 @@ export const CONNECTION_OPTIONS = {
     'read the API secret from a file, - for stdin (RTC_API_SECRET)',
     { parse: notEmpty, completes: 'files' },
   ),
-  requestTimeout: option('--request-timeout <duration>', 'give up on a request after so long; default 30s', {
+  requestTimeout: option('--request-timeout <duration>', 'time limit of each request; default 30s', {
     parse: wholeSeconds(1, 3600),
   }),
   curl: flag('--curl', 'print the signed request as a curl command instead of sending it'),
 };
 
-/** The common options that are also allowed before the noun, with whether they have a value. */
+/** The common options that may also stand before the noun, with whether they take a value. */
 export const LEADING_OPTIONS: Readonly<Record<string, boolean>> = {
   '--no-color': false,
   '--debug': false,
@@ -40,8 +40,8 @@ export const LEADING_OPTIONS: Readonly<Record<string, boolean>> = {
   '--request-timeout': true,
 };
 
-export const YES = flag('-y, --yes', 'do not ask');
+export const YES = flag('-y, --yes', 'do not ask for confirmation');
 export const WATCH = flag(
   '-w, --watch',
-  'keep watching: redraw on a terminal, JSON lines of changes elsewhere',
+  'keep watching: redraws on a terminal, prints changes as JSON lines elsewhere',
 );

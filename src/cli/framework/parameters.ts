@@ -4,7 +4,7 @@ import { usageError } from '../errors/cli-error.ts';
 import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
 import { isCalendarDay, parseDuration } from '../terminal/time.ts';
 
-/** Kinds of objects that the service lists. Participants, blocks, ingress and deliveries belong to the first argument. */
+/** Kinds of things that the service lists; participants, blocks, ingress and deliveries by the first argument, which they belong to. */
 export type Listed =
   | 'rooms'
   | 'participants'
@@ -17,35 +17,33 @@ export type Listed =
   | 'deliveries'
   | 'keys';
 
-/** The source of values for completion. */
+/** The list from which completion takes values. */
 export type Completes = Listed | 'profiles' | 'events' | 'files';
 
-/** Kinds of objects that can be chosen from a list. */
+/** Kinds of things that can be chosen from a list. */
 export type Picked = Listed | 'profiles';
 
-/** Where a value comes from: typed, also from stdin with `-`, or also from a file with `@file`. */
+/** How a value is read: as typed, also from stdin with `-`, or also from a file with `@file`. */
 export type Source = 'typed' | 'typed-or-stdin' | 'typed-or-file';
 
-/** One argument or option; T is the type of the command's input. */
+/** One argument or option; T is what the command gets. */
 export type Parameter<T> = {
   readonly description: string;
   /** Commander's flags for an option; undefined for an argument. */
   readonly flags?: string;
   readonly isRequired: boolean;
-  /** Whether it takes all remaining words. */
+  /** Takes all that is left. */
   readonly isList: boolean;
   readonly source: Source;
   readonly choices?: readonly string[];
   readonly completes?: Completes;
-  /** Names an existing object: when it is missing, a terminal shows the list of `completes` to choose from. */
+  /** Names one of what is there: where it is missing, a terminal shows the list of `completes` to choose from. */
   readonly picks?: Picked;
-  /**
-   * Converts the text to the value. Throws a usage error whose message follows the parameter's name. Undefined for a flag.
-   */
+  /** From text to value; throws a usage error whose message follows the parameter's name. Undefined for a flag. */
   readonly parse?: (text: string) => T;
-  /** For a list: throws for an invalid element, like parse. */
+  /** For a list: throws for an element that is not valid, as parse does. */
   readonly checkEach?: (text: string) => void;
-  /** Never set: has the type T for the compiler. */
+  /** Never set: carries T for the compiler. */
   readonly type?: T;
 };
 
@@ -59,11 +57,11 @@ type ArgumentExtras<T extends string> = {
   readonly completes?: Completes;
   readonly choices?: readonly T[];
   readonly source?: Source;
-  /** Default: one of the choices if there are some, else any text that is not empty. */
+  /** Default: one of the choices where there are some, else anything but nothing. */
   readonly parse?: (text: string) => T;
 };
 
-/** Creates a required argument: asked for on a terminal, a usage error without one. */
+/** An argument that must be there: asked for on a terminal, a usage error without one. */
 export function argument<const T extends string = string>(
   description: string,
   extras: ArgumentExtras<T> = {},
@@ -74,7 +72,7 @@ export function argument<const T extends string = string>(
   return { description, isRequired: true, isList: false, source: 'typed', parse: typed, ...extras };
 }
 
-/** Creates an optional argument, which is completed but not asked for. */
+/** One that may be left out, and is completed but not asked for. */
 export function optionalExisting(description: string, completes: Picked): Parameter<string | undefined> {
   return optionalArgument(description, { completes });
 }
@@ -86,7 +84,7 @@ export function optionalArgument(
   return { ...argument(description, extras), isRequired: false };
 }
 
-/** Creates an argument with one or more values. */
+/** One or more. */
 export function listArgument(description: string, extras: ListExtras = {}): Parameter<readonly string[]> {
   return {
     description,
@@ -98,17 +96,17 @@ export function listArgument(description: string, extras: ListExtras = {}): Para
   };
 }
 
-/** Creates an argument that names an existing object: when it is missing, a terminal shows the list to choose from. */
+/** An argument that names what is there already: where it is missing, a terminal shows the list to choose from. */
 export function existing(description: string, picks: Picked): Parameter<string> {
   return { ...argument(description), completes: picks, picks };
 }
 
-/** Creates an argument that names one or more existing objects. */
+/** One or more of what is there already. */
 export function listOfExisting(description: string, picks: Picked): Parameter<readonly string[]> {
   return { ...listArgument(description), completes: picks, picks };
 }
 
-/** Creates an argument with none, one or more values. */
+/** None, one or more. */
 export function optionalListArgument(
   description: string,
   extras: ListExtras = {},
@@ -116,7 +114,7 @@ export function optionalListArgument(
   return { ...listArgument(description, extras), isRequired: false };
 }
 
-/** Creates an option without a value: false by default. */
+/** An option without a value: false unless given. */
 export function flag(flags: string, description: string): Parameter<boolean> {
   return { description, flags, isRequired: false, isList: false, source: 'typed' };
 }
@@ -136,12 +134,12 @@ export function option<T>(
   return { description, flags, isRequired: false, isList: false, source: 'typed', ...extras };
 }
 
-/** Creates a required option: asked for on a terminal, a usage error without one. */
+/** An option that must be there: asked for on a terminal, a usage error without one. */
 export function requiredOption<T>(flags: string, description: string, extras: OptionExtras<T>): Parameter<T> {
   return { description, flags, isRequired: true, isList: false, source: 'typed', ...extras };
 }
 
-/** Creates an option that may be given several times: the values in order, by default none. */
+/** An option that may be given several times: the values in their order, none where it is not given. */
 export function listOption(
   flags: string,
   description: string,
@@ -170,7 +168,7 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   };
 }
 
-/** Parses a day of the calendar, `2026-01-31`. */
+/** A day of the calendar, `2026-01-31`. */
 export function calendarDay(text: string): string {
   if (isCalendarDay(text)) return text;
   throw bilingualError(
@@ -179,7 +177,7 @@ export function calendarDay(text: string): string {
   );
 }
 
-/** Parses whole seconds from `90`, `90s`, `10m` or `1h30m`. */
+/** Whole seconds, from `90`, `90s`, `10m` or `1h30m`. */
 export function wholeSeconds(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const seconds = parseDuration(text);
@@ -216,7 +214,7 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> {
 
 const OBJECT_EXAMPLE = 'write it such as \'{"team":"blue"}\', in single quotes; or @file, or - for stdin';
 
-/** The value may be personal, so the message does not contain it. */
+/** The value may be personal: it stays out of the message. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -10,8 +10,8 @@ const DAY_SECONDS = 86_400;
 
 /** `--wait [--timeout 60s]`. */
 export const WAIT_OPTIONS = {
-  wait: flag('--wait', 'wait until it is so'),
-  timeout: option('--timeout <duration>', 'with --wait: give up after so long; default 60s', {
+  wait: flag('--wait', 'wait until it is done'),
+  timeout: option('--timeout <duration>', 'with --wait: time limit; default 60s', {
     parse: wholeSeconds(1, DAY_SECONDS),
   }),
 };
@@ -19,15 +19,15 @@ export const WAIT_OPTIONS = {
 export type WaitFor<T> = {
   readonly what: string;
   readonly timeoutSeconds: number | undefined;
-  /** When the wait began, if an earlier one preceded it; default now. */
+  /** When the waiting began, where this is not the first thing that is waited for; default now. */
   readonly sinceMs?: number;
   readonly read: () => Promise<T>;
   readonly isReached: (value: T) => boolean;
 };
 
 /**
- * Reads every second until the state is reached, and once more at the time limit.
- * @throws CliError with exit code 8 at the time limit
+ * Asks every second until the state is reached, and once more when the time is up.
+ * @throws CliError with exit code 8 when the time is up
  */
 export async function waitFor<T>(context: Context, options: WaitFor<T>): Promise<T> {
   const timeoutSeconds = options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
@@ -40,7 +40,7 @@ export async function waitFor<T>(context: Context, options: WaitFor<T>): Promise
       throw new CliError(
         EXIT.pending,
         `still waiting for ${options.what} after ${formatDuration(timeoutSeconds)}`,
-        'ask again later, or wait longer with --timeout',
+        'try again later, or wait longer with --timeout',
       );
     }
     await pause(Math.min(POLL_INTERVAL_MS, leftMs), context.io.signal);

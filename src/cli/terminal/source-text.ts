@@ -4,13 +4,10 @@ import { CancelledError, usageError } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
 import type { Io } from './io.ts';
 
-/** More than any argument needs (metadata: 512 KiB); a longer text is a mistake. */
+/** More than any argument of ours may be (metadata: 512 KiB); what is longer is a mistake. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/**
- * Reads `-` from stdin, `@file` from a file, `@@text` as a text that starts with an at sign; anything else is the text
- * itself.
- */
+/** `-` for stdin, `@file` for a file, `@@text` for a text that starts with an at sign; anything else is itself. */
 export async function readSourceText(io: Io, value: string): Promise<string> {
   if (value === '-') return readStdin(io);
   if (value.startsWith('@@')) return value.slice(1);
@@ -18,13 +15,13 @@ export async function readSourceText(io: Io, value: string): Promise<string> {
   return value;
 }
 
-/** Returns the values; for `-` alone the lines of stdin that are not empty. */
+/** The values; of `-` alone the lines of stdin that are not empty. */
 export async function readSourceLines(io: Io, values: readonly string[]): Promise<readonly string[]> {
   if (values.length !== 1 || values[0] !== '-') return values;
   return (await readStdin(io)).split(/\r?\n/).filter((line) => line.trim() !== '');
 }
 
-/** Reads all of stdin. Reports on a terminal that it is waiting for it. */
+/** All of stdin; says on a terminal that it waits for it. */
 export async function readStdin(io: Io): Promise<string> {
   if (io.stdin.isTTY === true) io.stderr.write('Reading from stdin; end with Ctrl-D.\n');
   const chunks: Buffer[] = [];
@@ -32,7 +29,7 @@ export async function readStdin(io: Io): Promise<string> {
   const stop = (): void => {
     io.stdin.destroy(new Error('cancelled'));
   };
-  // A listener that is added to an aborted signal is not called.
+  // An aborted signal tells no listener any more.
   if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
   try {
@@ -41,8 +38,8 @@ export async function readStdin(io: Io): Promise<string> {
       size += bytes.length;
       if (size > MAX_BYTES) {
         throw usageError(
-          `stdin holds more than ${MAX_BYTES} bytes`,
-          'send less: no text of rtc is that long',
+          `stdin has more than ${MAX_BYTES} bytes`,
+          'send less: no text that rtc takes is that long',
         );
       }
       chunks.push(bytes);
@@ -58,7 +55,10 @@ export async function readStdin(io: Io): Promise<string> {
 
 async function readTextFile(io: Io, path: string): Promise<string> {
   if (path === '')
-    throw usageError('@ names no file', 'write @FILE, - for stdin, or @@ for a text that begins with @');
+    throw usageError(
+      'there is no file name after @',
+      'write @FILE, - for stdin, or @@ for a text that begins with @',
+    );
   try {
     return await readFile(resolve(io.workingDirectory, path), 'utf8');
   } catch (cause) {

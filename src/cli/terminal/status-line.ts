@@ -4,11 +4,11 @@ import { columnsOf, type Io } from './io.ts';
 /** A line that each new text overwrites on a terminal. */
 export type StatusLine = {
   readonly show: (text: string) => void;
-  /** Removes the text, before lines that stay are printed. */
+  /** Removes what is shown, for lines that are to stay. */
   readonly clear: () => void;
 };
 
-/** Only a terminal can overwrite a line; elsewhere a line is printed from time to time. */
+/** Elsewhere than on a terminal nothing can be overwritten: a line from time to time says that it goes on. */
 const LINE_INTERVAL_MS = 15_000;
 const CLEAR = '\r\x1b[K';
 

@@ -21,7 +21,7 @@ export function explainConnection(
   if (signal?.aborted === true) return error('aborted', 'the call was cancelled');
   const root = rootOf(cause);
   if (isTimedOut || root.code.endsWith('_TIMEOUT') || root.code === 'ETIMEDOUT') {
-    return error('timed-out', `${origin} did not answer in time`);
+    return error('timed-out', `${origin} did not respond in time`);
   }
   const { reason, hint } = reasonOf(root, origin);
   return error('unreachable', reason, hint);

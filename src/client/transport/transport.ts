@@ -40,7 +40,7 @@ export class Transport {
 
   constructor(options: RtcClientOptions) {
     if (!isHeaderValue(options.apiKey)) {
-      throw new TypeError('apiKey has a character that no header can carry, such as a line end');
+      throw new TypeError('apiKey has a character that a header cannot contain, such as a line end');
     }
     this.#options = options;
     this.#url = parseServiceUrl(options.url);

@@ -134,7 +134,10 @@ async function storeOutcome(
     const response = secretBox.seal(JSON.stringify(outcome), id);
     await idempotency.complete({ id, owner, response, expiresAt: clock.now() + RESPONSE_RETENTION_MS });
   } catch (error) {
-    log.warn({ err: error }, 'storing the response of an idempotent request failed; a retry runs it again');
+    log.warn(
+      { err: error },
+      'storing the response of an idempotent request failed; a retry will run it again',
+    );
   }
 }
 
@@ -152,13 +155,13 @@ function replay(text: string): RouteResponse {
 function keyReused(): ServiceError {
   return new ServiceError(
     'idempotency-key-reused',
-    `This ${IDEMPOTENCY_KEY_HEADER} was sent with another body or query.`,
-    { hint: { text: 'use a new key for each request, and an old one only to send the same request again' } },
+    `This ${IDEMPOTENCY_KEY_HEADER} was already used with another body or query.`,
+    { hint: { text: 'use a new key for each request; use an old key only to repeat the same request' } },
   );
 }
 
 function inProgress(): ServiceError {
-  return new ServiceError('idempotency-in-progress', 'The request with this key is still running.', {
+  return new ServiceError('idempotency-in-progress', 'The request with this key is still in progress.', {
     retryable: true,
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
     hint: { text: 'send it again in a moment' },

@@ -149,7 +149,7 @@ function notFound(routes: readonly Route[], request: FastifyRequest): ServiceErr
   const [path = '/'] = (request.raw.url ?? '/').split('?');
   const allowed = allowedMethods(routes, path);
   if (allowed.length === 0)
-    return new ServiceError('route-not-found', `There is no ${request.method} on this path.`);
+    return new ServiceError('route-not-found', `This path does not exist for ${request.method}.`);
   const allow = allowed.join(', ');
   return new ServiceError(
     'method-not-allowed',

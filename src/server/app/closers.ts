@@ -33,7 +33,7 @@ export class Closers {
       const timeoutMs = Math.max(LATE_CLOSE_TIMEOUT_MS, deadline - performance.now());
       const isClosed = closed.then(() => true);
       if (await withTimeout(isClosed, timeoutMs, false)) continue;
-      this.#log.warn({ afterMs: CLOSE_TIMEOUT_MS }, 'closing took too long; what was under way is cut off');
+      this.#log.warn({ afterMs: CLOSE_TIMEOUT_MS }, 'closing took too long; unfinished work is cut off');
     }
   }
 }

@@ -17,5 +17,5 @@ export async function waitForReady(child: RunningChild, isReady: () => Promise<b
     await sleep(POLL_INTERVAL_MS);
   }
   await child.close();
-  throw new Error(`${child.name} did not answer within ${START_TIMEOUT_MS / 1000} s.`);
+  throw new Error(`${child.name} did not respond within ${START_TIMEOUT_MS / 1000} s.`);
 }

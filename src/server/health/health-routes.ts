@@ -44,7 +44,7 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       success: {
         200: { description: 'Everything that the service needs answers', schema: ReadinessSchema },
         503: {
-          description: 'Something does not answer; `checks` says what',
+          description: 'Something does not respond; `checks` says what',
           schema: ReadinessSchema,
           example: { ready: false, checks: { mediaServer: false, database: true } },
         },

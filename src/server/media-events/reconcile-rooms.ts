@@ -114,7 +114,7 @@ async function compareAll(
   throwFatal();
   if (errors.length > 0) {
     const fields = { err: errors[0], rooms: errors.length };
-    deps.log.warn(fields, 'rooms could not be compared with the media server; they are compared again');
+    deps.log.warn(fields, 'rooms could not be compared with the media server; trying again');
   }
   return differing;
 }

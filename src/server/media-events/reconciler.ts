@@ -188,5 +188,5 @@ const UNAVAILABLE: readonly ErrorCode[] = ['media-server-unavailable', 'storage-
 
 async function compareRooms(deps: RoundDeps, { extent }: Round): Promise<void> {
   const rooms = await reconcileRooms(deps, extent);
-  if (rooms > 0) deps.log.info({ rooms }, 'published events of rooms that were missed');
+  if (rooms > 0) deps.log.info({ rooms }, 'published missed events of rooms');
 }

@@ -216,7 +216,7 @@ async function activate(
     if (active === undefined) await stopQuietly(deps, egressId);
   }
   if (active === undefined) {
-    throw new ServiceError('conflict', 'The start took too long; start again.', { retryable: true });
+    throw new ServiceError('conflict', 'The start took too long; try again.', { retryable: true });
   }
   return toStart(active, 'recording');
 }
@@ -242,7 +242,7 @@ function toStart(recording: Recording, status: RecordingStart['status']): Record
 function noRecorder(): ServiceError {
   return new ServiceError(
     'media-worker-unavailable',
-    'No recorder took the recording in time. Is a LiveKit egress worker connected to the same Redis, and has it room for one more?',
+    'No recorder took the recording in time. Is a LiveKit egress worker connected to the same Redis, and does it have capacity for one more?',
     { retryable: true },
   );
 }

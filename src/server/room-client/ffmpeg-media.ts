@@ -50,9 +50,13 @@ async function openMedia(
   const [sound, picture] = await Promise.all([soundOf(audio), pictureOf(video)]);
   const reason = (await audio.failure()) ?? (await video.failure());
   if (reason?.kind === 'missing') {
-    throw new RoomClientError('ERR_UNAVAILABLE', `ffmpeg is needed to read ${path}, and is not there`, {
-      text: 'install ffmpeg, or give a WAV file with 16-bit samples',
-    });
+    throw new RoomClientError(
+      'ERR_UNAVAILABLE',
+      `ffmpeg is needed to read ${path}, but it is not installed`,
+      {
+        text: 'install ffmpeg, or pass a WAV file with 16-bit samples',
+      },
+    );
   }
   if (sound === undefined && picture === undefined) {
     throw badMedia(`ffmpeg finds no sound and no pictures in ${path}: ${reason?.text ?? 'it is empty'}`, {

@@ -67,7 +67,7 @@ async function connect(room: Room, { url, token, signal }: RoomVisit): Promise<v
   } catch (cause) {
     const reason = hideTokens(messageOf(cause));
     throw new RoomClientError('ERR_UNAVAILABLE', `the media server at ${url} cannot be joined: ${reason}`, {
-      text: 'see whether it can be reached from this machine',
+      text: 'check whether this machine can reach it',
       command: 'rtc doctor',
       cause: new Error(reason),
     });

@@ -38,7 +38,7 @@ export async function requireWorker(
   if (!workers.some((worker) => worker.kind === kind)) {
     throw new ServiceError(
       'addon-unavailable',
-      `${KIND_NAMES[kind]} transcription is not running: start the profile ${kind}.`,
+      `${KIND_NAMES[kind]} transcription is not running: start a ${kind} worker.`,
       { retryable: true },
     );
   }

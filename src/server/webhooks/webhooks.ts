@@ -168,7 +168,7 @@ function warningsAbout(
 function limitReached(limit: number): ServiceError {
   return new ServiceError(
     'webhook-limit-reached',
-    `There are ${limit} webhooks already, as many as MAX_WEBHOOKS allows. Delete one that is not needed.`,
+    `There are already ${limit} webhooks, as many as MAX_WEBHOOKS allows. Delete one that you do not need.`,
   );
 }
 

@@ -97,7 +97,7 @@ describe('rtc dev', () => {
   const NO_RECORDER = {
     name: 'recorder',
     reason: "LiveKit's egress worker is not on PATH",
-    hint: { text: 'ways to run one', command: 'rtc help recorder' },
+    hint: { text: 'how to run one', command: 'rtc help recorder' },
   } as const;
 
   it('names what runs beside the service', async () => {
@@ -121,7 +121,7 @@ describe('rtc dev', () => {
       },
     });
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
-      /Speech none: there is no speech model yet; install the small English one: \S+.* stt install moonshine-tiny-en Recorder none: LiveKit's egress worker is not on PATH; ways to run one: \S+.* help recorder/,
+      /Speech none: there is no speech model yet; install the small English one: \S+.* stt install moonshine-tiny-en Recorder none: LiveKit's egress worker is not on PATH; how to run one: \S+.* help recorder/,
     );
     expect(stdout.match(/speech model/g)).toHaveLength(1);
   });
@@ -158,6 +158,6 @@ describe('rtc dev --with and --without', () => {
     expect(await withAddOns(['--with', 'stt'])).toMatchObject({ code: 2, addOns: undefined });
     const both = await withAddOns(['--with', 'recorder', '--without', 'recorder']);
     expect(both).toMatchObject({ code: 2, addOns: undefined });
-    expect(both.stderr).toContain('recorder is both in --with and in --without');
+    expect(both.stderr).toContain('recorder is in both --with and --without');
   });
 });

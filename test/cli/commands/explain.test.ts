@@ -147,7 +147,7 @@ describe('rtc explain with the embedded media server', () => {
     for (const n of [1, 2, 3]) stack.media.control.join('busy', { identity: `p${n}` });
     await expect.poll(tells(service, 'busy')).toHaveLength(4);
     const { stdout } = await explain(service, ['busy', '--limit', '2']);
-    expect(stdout).toContain('  … 2 earlier moments: --limit 4\n');
+    expect(stdout).toContain('  … 2 earlier entries: --limit 4\n');
     expect(stdout).not.toContain('p1 joined');
     expect(stdout).toContain('p3 joined');
   });
@@ -158,7 +158,7 @@ describe('rtc explain with the embedded media server', () => {
     ['dlv_none', 'rtc webhooks list'],
     [
       '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
-      "look for 6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51 in the service's log",
+      "search the service's log for 6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51",
     ],
   ])('ends with 3 for %s, and names where to look', async (subject, step) => {
     const { code, stderr } = await explain(service, [subject]);

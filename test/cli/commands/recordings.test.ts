@@ -210,7 +210,7 @@ describe.each([
     const homeless = await rtc(stageOf(), ['download', recording.recordingId, 'mine.mp4/x.mp4']);
     const lost = await rtc(stageOf(), ['download', recording.recordingId, 'nowhere/x.mp4']);
     expect([homeless.code, lost.code]).toEqual([1, 1]);
-    expect(lost.stderr).toContain(`there is no folder ${join(folder, 'nowhere')}`);
+    expect(lost.stderr).toContain(`the folder ${join(folder, 'nowhere')} does not exist`);
   });
 
   it('continues after the bytes that exist already', async () => {
@@ -218,7 +218,7 @@ describe.each([
     // Of another content, to see that it was not fetched again.
     writeFileSync(part, '#'.repeat(1000));
     const { code, stderr } = await rtc(stageOf(), ['download', recording.recordingId, 'x.mp4']);
-    expect([code, stderr]).toEqual([0, 'Going on after 1.0 kB that are here already.\n']);
+    expect([code, stderr]).toEqual([0, 'Continuing after 1.0 kB, which are already here.\n']);
     expect(readFileSync(join(folder, 'x.mp4'), 'utf8')).toBe('#'.repeat(999) + content.slice(999));
     expect(existsSync(part)).toBe(false);
   });
@@ -292,7 +292,7 @@ describe('an interrupted download', () => {
     expect(stderr).toContain(part);
     expect((await stat(part)).size).toBeLessThan(size);
     const second = await rtc(local, ['download', recordingId, 'x.mp4']);
-    expect(second.stderr).toContain('Going on after');
+    expect(second.stderr).toContain('Continuing after');
     const whole = await open(join(folder, 'x.mp4'));
     const { size: received } = await whole.stat();
     const end = Buffer.alloc(7);
@@ -319,7 +319,7 @@ describe('an interrupted download', () => {
     stopping.abort();
     const { code, stderr } = await running;
     expect(code).toBe(130);
-    expect(stderr).toContain('run it again');
+    expect(stderr).toContain('run the command again');
     expect((await stat(part)).size).toBeGreaterThan(0);
   });
 });

@@ -236,7 +236,7 @@ describe('rtc rooms join', () => {
     [['--publish', 'missing.wav'], 2, 'missing.wav cannot be read: there is no such file'],
     [['--publish', 'text.wav'], 1, 'text.wav is not a WAV file'],
     [['--publish', 'text.txt'], 1, 'ffmpeg finds no sound and no pictures in'],
-    [['--listen', 'text.wav'], 5, 'text.wav is there already'],
+    [['--listen', 'text.wav'], 5, 'text.wav already exists'],
     [['--listen', 'missing/said.wav'], 2, 'said.wav cannot be written: its folder does not exist'],
     [['--publish', 'tone.wav', '--role', 'viewer'], 2, 'a viewer may not publish'],
     [['--publish', '-', '--loop'], 2, '--loop needs a file'],

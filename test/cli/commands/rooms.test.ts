@@ -51,7 +51,7 @@ describe('rooms', () => {
     await rtc(`rooms create ${room}`);
     const again = await rtc(`rooms create ${room} --max-participants 5`);
     expect(again.code).toBe(0);
-    expect(again.stderr).toContain(`Room ${room} existed already.`);
+    expect(again.stderr).toContain(`Room ${room} already existed.`);
     expect(again.stderr).toContain('did not apply maxParticipants');
   });
 
@@ -196,7 +196,7 @@ describe('participants', () => {
     expect((await rtc(`participants rm ${room} ada --yes`)).stderr).toBe(`Removed ada from ${room}.\n`);
     const gone = await rtc(`participants remove ${room} ada --yes`);
     expect(gone.code).toBe(3);
-    expect(gone.stderr).toContain(`Next:  see who is there: rtc participants list ${room}`);
+    expect(gone.stderr).toContain(`Next:  list the participants: rtc participants list ${room}`);
     expect((await rtc(`participants list ${room}`)).stderr).toContain(`Nobody is in ${room}.`);
   });
 });
@@ -396,7 +396,7 @@ describe('--curl', () => {
     expect(code).toBe(0);
     expect(stdout.match(/^curl .* \S+\/participants\/ada\/mute$/gm)).toHaveLength(1);
     expect(stdout).toContain((await track())?.sid);
-    expect(stderr).toContain(`Asked first, to know what to act on: GET /v1/rooms/${room}/participants`);
+    expect(stderr).toContain(`Sent first, to find what to act on: GET /v1/rooms/${room}/participants`);
     expect(await track()).toMatchObject({ muted: false });
     await promisify(execFile)('sh', ['-c', stdout]);
     expect(await track()).toMatchObject({ muted: true });

@@ -109,7 +109,7 @@ describe('sessions', () => {
     expect(JSON.parse(second.stdout)).toEqual({ sessionId: last });
     const note = JSON.parse(second.stderr).status;
     expect(note).toMatch(
-      new RegExp(`^twice had several sessions; this is the last one, ${last}, opened \\S+Z`),
+      new RegExp(`^twice had several sessions. This is the last one, ${last}, opened \\S+Z`),
     );
     expect((await rtc('sessions participants twice')).stdout).toMatch(/^eve\t[^\n]*\n$/);
     const none = await rtc('sessions get nowhere');

@@ -121,7 +121,7 @@ describe('rtc transcription', () => {
     const refused = await rtc(['transcription', 'start', 'demo']);
     await stage.beat('stt-live', ['en', 'it']);
     expect(refused.code).toBe(6);
-    expect(refused.stderr).toContain('start the profile stt-live');
+    expect(refused.stderr).toContain('start a stt-live worker');
     expect(refused.stderr).toContain('rtc worker stt-live');
   });
 });

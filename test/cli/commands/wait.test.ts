@@ -119,7 +119,7 @@ describe('rtc wait room', () => {
       stack.rtc(`rooms delete ${room} --yes`),
     );
     expect([code, stdout]).toEqual([7, '']);
-    expect(stderr).toContain('was closed before participants>=2 was so');
+    expect(stderr).toContain('was closed before participants>=2 was met');
   });
 
   it('meets a condition that an empty room meets when the room is closed', async () => {

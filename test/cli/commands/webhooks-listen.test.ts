@@ -320,9 +320,9 @@ describe('webhooks listen', () => {
   });
 
   it.each([
-    ['webhooks listen --forward-to ftp://x', 'is no address of a receiver'],
-    ['webhooks listen --forward-to http://u:p@localhost/', 'must not carry a user name'],
-    ['webhooks listen --forward-to 4000 --events nope', 'is no event name'],
+    ['webhooks listen --forward-to ftp://x', 'is not an address of a receiver'],
+    ['webhooks listen --forward-to http://u:p@localhost/', 'must not contain a user name'],
+    ['webhooks listen --forward-to 4000 --events nope', 'is not an event name'],
   ])('refuses %s', async (line, message) => {
     const { code, stderr } = await stack.rtc(line);
     expect(code).toBe(2);

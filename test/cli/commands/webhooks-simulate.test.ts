@@ -155,11 +155,11 @@ describe('rtc webhooks simulate', () => {
   it.each([
     ['to: http://127.0.0.1:9\nseconds: -1', 'seconds'],
     ['to: http://127.0.0.1:9\npeople: many', 'people'],
-    ['to: http://127.0.0.1:9\nstudents: 3', 'unknown students'],
+    ['to: http://127.0.0.1:9\nstudents: 3', 'unknown fields: students'],
     ['people: 3', 'names no receiver'],
     ['to: [', 'not well-formed YAML'],
-    ['- a', 'no mapping'],
-    ['to: ftp://example.org', 'no address of a receiver'],
+    ['- a', 'not a mapping'],
+    ['to: ftp://example.org', 'not an address of a receiver'],
   ])('refuses the scenario %j', async (scenario, words) => {
     const { code, stdout, stderr } = await simulate(scenario);
     expect([code, stdout]).toEqual([2, '']);
@@ -169,6 +169,6 @@ describe('rtc webhooks simulate', () => {
   it('ends with 1 when the address in `handled` does not report what was handled', async () => {
     const { url } = await goodReceiver();
     const { code, stderr } = await simulate(`to: ${url}\nhandled: http://127.0.0.1:9\nseconds: 0\npeople: 1`);
-    expect([code, stderr.includes('does not answer with a JSON list')]).toEqual([1, true]);
+    expect([code, stderr.includes('does not return a JSON list')]).toEqual([1, true]);
   });
 });

@@ -179,7 +179,7 @@ describe('webhooks verify', () => {
     const headers = { ...signedHeaders(), 'X-Service-Webhook-Event': 'room_finished' };
     const { code, stderr } = await verify({ headers });
     expect(code).toBe(0);
-    expect(stderr).toContain('says room_finished, the body room_started: the header is not signed');
+    expect(stderr).toContain('says room_finished, but the body says room_started; the header is not signed');
   });
 
   it('uses the text of a secret of another form as the key', async () => {
@@ -247,7 +247,7 @@ describe('webhooks verify reads', () => {
     ['--body @body.json', 'missing --header'],
     ['--headers @headers.txt', 'missing --body'],
     ['--headers @absent.txt --body @body.json', 'absent.txt cannot be read'],
-    ['--header nonsense --body x', '--header "nonsense" is no header'],
+    ['--header nonsense --body x', '--header "nonsense" is not a header'],
     ['--request nonsense', '--request has no empty line'],
   ])('%s: %s', async (words, message) => {
     const { code, stdout, stderr } = await read(words);

@@ -131,13 +131,13 @@ describe('webhooks create and list', () => {
   it.each(['', '\n'])('refuses %j as a secret', async (stdin) => {
     const { code, stderr } = await stack.rtc(`webhooks create ${receiver.url} --secret-stdin`, { stdin });
     expect(code).toBe(2);
-    expect(stderr).toContain('stdin holds no signing secret');
+    expect(stderr).toContain('stdin has no signing secret');
   });
 
   it('names the event that was probably meant, and sends nothing', async () => {
     const { code, stderr } = await run(['webhooks', 'create', 'http://x', '--events', 'room_startd'], {});
     expect(code).toBe(2);
-    expect(stderr).toContain('"room_startd" is no event name, did you mean room_started?');
+    expect(stderr).toContain('"room_startd" is not an event name, did you mean room_started?');
     const far = await run(['webhooks', 'create', 'http://x', '--events', 'zzz'], {});
     for (const name of EVENT_NAMES) expect(far.stderr).toContain(name);
   });
@@ -233,7 +233,7 @@ describe('webhooks rotate', () => {
     });
     await broken.close();
     expect([code, stdout]).toEqual([6, `${taken}\n`]);
-    expect(stderr).toContain('may or may not have taken this secret');
+    expect(stderr).toContain('and may or may not have accepted it');
   });
 
   it('prints the secret also when it is cancelled while the service may store it', async () => {

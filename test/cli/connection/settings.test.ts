@@ -96,7 +96,7 @@ describe('settings', () => {
     const env = { RTC_URL: server.url, RTC_API_KEY: key, RTC_API_SECRET: 's' };
     const { code, stderr } = await rtc('rooms list', { env });
     expect(code).toBe(4);
-    expect(stderr).toContain('the API key (RTC_API_KEY) has a character that no header can carry');
+    expect(stderr).toContain('the API key (RTC_API_KEY) has a character that a header cannot contain');
     expect(stderr).not.toContain(key);
   });
 

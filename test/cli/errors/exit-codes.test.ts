@@ -109,7 +109,7 @@ describe('the exit code', () => {
     answer = () => undefined;
     const { code, stderr } = await rtc('rooms list --request-timeout 1s');
     expect(code).toBe(6);
-    expect(stderr).toMatch(/did not answer in time[\s\S]*--request-timeout/);
+    expect(stderr).toMatch(/did not respond in time[\s\S]*--request-timeout/);
     for (const line of ['rooms list --request-timeout 0', '--request-timeout=soon rooms list']) {
       const refused = await rtc(line);
       expect(refused.code).toBe(2);

@@ -106,7 +106,7 @@ describe('an invalid argument of', () => {
     [['rooms', 'create', 'demo', '--metadata'], '--metadata needs a value', 'see: rtc rooms create --help'],
     [
       ['rooms', 'create', 'demo', '--metadata', '@'],
-      '@ names no file',
+      'there is no file name after @',
       'write @FILE, - for stdin, or @@ for a text that begins with @',
     ],
     [
@@ -154,8 +154,8 @@ describe('an invalid argument of', () => {
     ],
     [
       ['tokens', 'inspect', 'foo'],
-      'that is no access token (a JWT: three parts of base64url, separated by dots)',
-      'give one whole: rtc tokens create … | rtc tokens inspect',
+      'this is not an access token (a JWT: three parts of base64url, separated by dots)',
+      'pass a whole token: rtc tokens create … | rtc tokens inspect',
     ],
     [
       ['api', 'FOO', '/x'],
@@ -340,7 +340,7 @@ describe('a request that the service refuses', () => {
     ]) {
       const { code, stderr } = await rtc(words);
       expect(stderr).toBe(
-        'Error: there is no participant "bob" in room "demo"\nNext:  choose from those who are there: ada\n',
+        'Error: there is no participant "bob" in room "demo"\nNext:  choose from the participants: ada\n',
       );
       expect(code).toBe(3);
     }

@@ -238,7 +238,7 @@ describe('at a terminal', () => {
     const rtc = open(['sessions', 'get', '--json', 'roomId,status']);
     await rtc.sees(/willow, open/);
     rtc.type('willow');
-    await rtc.sees(/its last one: willow\s+. RM_/);
+    await rtc.sees(/its last session: willow\s+. RM_/);
     rtc.type(ENTER);
     expect(await rtc.ended).toBe(0);
     await rtc.sees(/"roomId": "willow"/);
@@ -344,7 +344,7 @@ describe('at a terminal', () => {
       ...stack.environment,
       RTC_URL: slow.url,
     });
-    await rtc.sees(/has not answered yet; waiting for up to 50 s \(--request-timeout\)/);
+    await rtc.sees(/has not responded yet; waiting up to 50 s \(--request-timeout\)/);
     answer.resolve();
     expect(await rtc.ended).toBe(0);
     await slow.close();

@@ -46,10 +46,10 @@ describe('on a narrow terminal', () => {
 
   it('a text breaks at the column after the last one, and not at the last one', async () => {
     answer = { status: 404, body: { ...problem('webhook-not-found', 'a'.repeat(26)), status: 404 } };
-    const fits = 'Next:  see which there are: rtc webhooks list';
+    const fits = 'Next:  list them: rtc webhooks list';
     expect((await rtc(['webhooks', 'get', 'x'], fits.length)).stderr).toContain(`${fits}\n`);
     expect((await rtc(['webhooks', 'get', 'x'], fits.length - 1)).stderr).toContain(
-      'Next:  see which there are:\n       rtc webhooks list\n',
+      'Next:  list them:\n       rtc webhooks list\n',
     );
   });
 
@@ -78,7 +78,7 @@ describe('on a narrow terminal', () => {
     );
     expect(stdout.replace(/\s+/g, '')).toContain(
       'webhookscreate|list|get|update|delete|test|deliveries|replay|rotate|verify|listen|trigger|simulate' +
-        'URLsthatgetevents,andtheirdeliverylogs',
+        'URLsthatreceiveevents,andtheirdeliverylogs',
     );
   });
 });

@@ -36,7 +36,7 @@ const refuse =
 
 const hangUp: Step = (response) => void response.destroy();
 
-/** A service that answers as told, one step a request; after the last step it does not answer. */
+/** A service that answers as told, one step a request; after the last step it does not respond. */
 async function script(...steps: readonly Step[]): Promise<void> {
   server = await startHttpServer((_request, response, count) => steps[count - 1]?.(response));
   client = new RtcClient({

@@ -66,7 +66,7 @@ describe('checking DATA_DIR before a start', () => {
 
   it('names a file that is no database, and a key file without a key', async () => {
     await writeFile(join(folder, 'encryption.key'), 'short');
-    await expect(check()).rejects.toThrow('encryption.key does not hold a key');
+    await expect(check()).rejects.toThrow('encryption.key does not contain a key');
     await writeFile(join(folder, 'rtc.sqlite'), 'Dear diary, '.repeat(1000));
     await expect(check()).rejects.toThrow('rtc.sqlite is not a SQLite database');
   });

@@ -92,7 +92,7 @@ describe('events that arrive during a commit', () => {
     await first;
     await expect.poll(() => commits.length).toBe(2);
     commits[1]?.end(
-      new ServiceError('storage-unavailable', 'The database does not answer.', { retryable: true }),
+      new ServiceError('storage-unavailable', 'The database does not respond.', { retryable: true }),
     );
     expect(await settled(others)).toEqual(Array(50).fill('rejected'));
     expect(commits).toHaveLength(2);

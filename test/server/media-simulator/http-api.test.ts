@@ -195,8 +195,8 @@ describe('a media server with faults', () => {
     createLivekitMediaServer({ url: manual.url, ...KEYS, timeouts: { callMs: 200, startMs: 200 } });
 
   it.each<[Faults['api'], string, string]>([
-    ['hanging', 'media-server-unavailable', 'did not answer within 0.2 s'],
-    ['slow', 'media-server-unavailable', 'did not answer within 0.2 s'],
+    ['hanging', 'media-server-unavailable', 'did not respond within 0.2 s'],
+    ['slow', 'media-server-unavailable', 'did not respond within 0.2 s'],
     ['closing', 'media-server-unavailable', 'closed the connection'],
     ['garbage', 'media-server-error', 'cannot be understood'],
   ])('that is %s is reported as %s', async (api, code, text) => {

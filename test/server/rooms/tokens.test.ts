@@ -214,7 +214,7 @@ describe('on the real media server', () => {
   it('a viewer cannot publish', async () => {
     const room = `publish-${randomUUID()}`;
     const viewer = await enter(room, 'viewer');
-    // The server does not answer what it does not allow; the client gives up after 10 s.
+    // The server does not respond what it does not allow; the client gives up after 10 s.
     await expect(viewer.publishTone()).rejects.toThrow(/permission|no response/i);
     const answer = await service.call('GET', `/v1/rooms/${room}/participants`);
     expect((answer.json as { participants: readonly Participant[] }).participants).toMatchObject([

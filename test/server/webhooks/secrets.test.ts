@@ -108,7 +108,7 @@ describe('a secret', () => {
       );
     }
     const isSealedAnew = ({ message }: { readonly message: string }) =>
-      message.startsWith('sealed webhook secrets');
+      message.startsWith('encrypted webhook secrets');
     await expect.poll(() => both.logLines.filter(isSealedAnew)).toHaveLength(1);
     await both.stop();
     const after = await serviceIn(dataDir, { ENCRYPTION_KEY: second });
@@ -235,6 +235,6 @@ describe('the key file', () => {
     const dataDir = await folder();
     const { writeFile } = await import('node:fs/promises');
     await writeFile(join(dataDir, 'encryption.key'), 'short');
-    expect(() => readEncryptionKey(dataDir, keepingLog([]))).toThrow('does not hold a key of 32 bytes');
+    expect(() => readEncryptionKey(dataDir, keepingLog([]))).toThrow('does not contain a key of 32 bytes');
   });
 });

@@ -25,15 +25,15 @@ const listBlocks = defineCommand({
   noun: 'blocks',
   verb: 'list',
   aliases: ['ls'],
-  summary: 'List who is kept out of a room',
-  description: 'The room need not be open.',
+  summary: 'List the blocked identities of a room',
+  description: 'The room does not have to be open.',
   needs: 'service',
   fields: FIELDS,
   arguments: { room: ROOM },
   options: { limit: LIMIT, watch: WATCH },
   examples: [
     { line: 'rtc blocks list demo', does: 'Who, and until when' },
-    { line: 'rtc blocks list demo --json identity,blockedUntil', does: 'As JSON; null is for ever' },
+    { line: 'rtc blocks list demo --json identity,blockedUntil', does: 'As JSON; null means for ever' },
   ],
   isStream: (input) => input.watch,
   async run(context, { room, ...choice }) {
@@ -57,7 +57,7 @@ const remove = defineCommand({
   needs: 'service',
   arguments: { room: ROOM, identity: existing('identity that is blocked', 'blocks') },
   options: {},
-  examples: [{ line: 'rtc blocks remove demo ada', does: 'ada gets tokens again' }],
+  examples: [{ line: 'rtc blocks remove demo ada', does: 'From now on ada gets tokens again' }],
   async run(context, { room, identity }) {
     const client = await context.client();
     await client.blocks.remove(room, identity, { signal: context.io.signal });

@@ -16,18 +16,18 @@ import {
 import { ACCEPT, RULE_OPTIONS, rulesOf } from './rules.ts';
 
 /*
- * These commands work offline, without the service and its settings. Only `check` of a few codes is in this file, so that it
- * starts in little more than an empty process; the others load what they need.
+ * Offline: no service, no settings. Only `check` of a few codes is here in full, so that it starts in little more than
+ * an empty process; the others load what they need.
  */
 
 const MANY =
-  'Many codes come from stdin (-) or --file, one a line, or from a table (CSV or .xlsx), whose column of codes is found by its name or given with --column; bad lines are named by number, and the exit code is 7 if there was one.';
+  'For many codes, use stdin (-) or --file with one code per line, or a table (CSV or .xlsx). The column of codes is found by its name; --column names another one. Invalid lines are reported by number, and the exit code is then 7.';
 
 const check = defineCommand({
   noun: 'cf',
   verb: 'check',
-  summary: 'Check fiscal codes, and mark what is wrong',
-  description: `Prints code, valid or invalid, and the reason. Exit code 7 for an invalid one. ${MANY}`,
+  summary: 'Check fiscal codes, and mark the errors',
+  description: `Prints the code, valid or invalid, and the reason. The exit code is 7 if a code is invalid. ${MANY}`,
   needs: 'nothing',
   fields: (input) => fieldsFor(input, isStreamed(input) ? ['line', ...CHECK_FIELDS] : CHECK_FIELDS),
   arguments: { codes: CODES },
@@ -37,15 +37,15 @@ const check = defineCommand({
     { line: 'rtc cf check 00743110157 --accept any', does: 'Any Italian tax code' },
     {
       line: 'rtc cf check - < codes.txt',
-      does: 'One a line, without showing them to other users of the machine',
+      does: 'One per line; other users of the machine cannot see them',
     },
     {
       line: 'rtc cf check --file people.csv --column cf --rejects bad.tsv > checked.tsv',
-      does: 'A column of a CSV file; bad lines go to a file',
+      does: 'A column of a CSV file; invalid lines go to a file',
     },
     {
       line: 'rtc cf check --file people.xlsx --append --out checked.xlsx --lang it',
-      does: 'Every row again, with the place of its code or what is wrong with it, in Italian',
+      does: 'Copy a table and add the place of each code, or what is wrong with it (in Italian)',
     },
     { line: "rtc cf check - < codes.txt | awk -F'\\t' '$2 == \"invalid\"'", does: 'Only the invalid ones' },
   ],
@@ -65,14 +65,14 @@ const check = defineCommand({
 const decode = defineCommand({
   noun: 'cf',
   verb: 'decode',
-  summary: 'Read what fiscal codes tell',
+  summary: 'Decode fiscal codes',
   description: `Prints code, surname, name, gender, birthday, birthplace and province. ${MANY}`,
   needs: 'nothing',
   fields: (input) => fieldsFor(input, input.details ? [...DECODED_FIELDS, 'details'] : DECODED_FIELDS),
   arguments: { codes: CODES },
   options: {
     ...RULE_OPTIONS,
-    details: flag('--details', 'with --json: all that is known, beside the ten fields of the API'),
+    details: flag('--details', 'with --json: everything that is known, not only the ten fields of the API'),
     column: COLUMN,
     append: APPEND,
     ...STREAM_OPTIONS,
@@ -80,7 +80,7 @@ const decode = defineCommand({
   examples: [
     { line: 'rtc cf decode RSSMRA80B01H501T', does: 'One code' },
     { line: 'rtc cf decode RSSMRA80B01H501T --json birthday,birthplace', does: 'Two fields, as JSON' },
-    { line: 'rtc cf decode - --json < codes.txt', does: 'Many, one JSON object a line' },
+    { line: 'rtc cf decode - --json < codes.txt', does: 'Many codes, one JSON object per line' },
   ],
   async run(context, input) {
     const rules = rulesOf(context, input);
@@ -105,7 +105,7 @@ const omocodie = defineCommand({
   noun: 'cf',
   verb: 'omocodie',
   summary: 'List the other 127 forms of a fiscal code (omocodia)',
-  description: `One a line, the base code first. ${MANY} Of many, each line has the forms of one code, separated by tabs.`,
+  description: `Prints one per line, the base code first. ${MANY} With many codes, each line has all forms of one code, separated by tabs.`,
   needs: 'nothing',
   fields: (input) => fieldsFor(input, []),
   arguments: { codes: CODES },
@@ -133,8 +133,8 @@ const omocodie = defineCommand({
 
 /** A person's data, one option each. */
 const PERSON_OPTIONS = {
-  name: option('--name <name>', 'given name, or all of them', { parse: asText, source: 'typed-or-stdin' }),
-  surname: option('--surname <surname>', 'surname; of married women that of birth', {
+  name: option('--name <name>', 'given name or names', { parse: asText, source: 'typed-or-stdin' }),
+  surname: option('--surname <surname>', 'surname; for married women the birth name', {
     parse: asText,
     source: 'typed-or-stdin',
   }),
@@ -142,43 +142,50 @@ const PERSON_OPTIONS = {
   noSurname: flag('--no-surname', 'the person has no surname'),
   gender: option('--gender <gender>', 'F or M', { parse: asText }),
   date: option('--date <date>', 'birth date, YYYY-MM-DD or DD/MM/YYYY', { parse: asText }),
-  city: option('--city <city>', 'birthplace: a comune, a state in Italian, or a Belfiore code', {
+  city: option('--city <city>', 'birthplace: a comune, a foreign state (in Italian), or a Belfiore code', {
     parse: asText,
   }),
-  province: option('--province <XX>', 'its province, EE abroad; only an ambiguous city needs it', {
-    parse: asText,
-  }),
+  province: option(
+    '--province <XX>',
+    'province of the birthplace, EE for abroad; only needed if the city is ambiguous',
+    {
+      parse: asText,
+    },
+  ),
 };
 
 const generate = defineCommand({
   noun: 'cf',
   verb: 'generate',
-  summary: "Make the fiscal code of a person's data",
+  summary: "Generate a fiscal code from a person's data",
   description:
-    'On a terminal, what is missing is asked for; the place is found as you type. With - the person is read from stdin as JSON, with the fields of the API (name, surname, gender, day, month, year, city, province; or birthday for the date), or many with --csv or --ndjson. Only the tax office gives out codes: where two people would get the same, theirs has letters in place of digits.',
+    'On a terminal it asks for missing data, and finds the place as you type. With - it reads a person from stdin as JSON with the fields of the API (name, surname, gender, day, month, year, city, province; or birthday for the date), or many people with --csv or --ndjson. Only the tax office issues codes: if two people would get the same code, it replaces digits by letters.',
   needs: 'nothing',
   fields: ['cf'],
-  arguments: { input: optionalArgument('- reads people from stdin instead of the options') },
+  arguments: { input: optionalArgument('- to read people from stdin instead of the options') },
   options: {
     ...PERSON_OPTIONS,
     strict: RULE_OPTIONS.strict,
     asOf: RULE_OPTIONS.asOf,
     lang: LANG,
     csv: flag('--csv', 'the people are a table with a header row: CSV, or .xlsx'),
-    ndjson: flag('--ndjson', 'the people are JSON objects, one a line'),
+    ndjson: flag('--ndjson', 'the people are JSON objects, one per line'),
     append: APPEND,
     ...STREAM_OPTIONS,
   },
   examples: [
-    { line: 'rtc cf generate', does: 'Asks for the person, on a terminal' },
+    { line: 'rtc cf generate', does: 'Ask for the person, on a terminal' },
     {
       line: 'rtc cf generate --name Mario --surname Rossi --gender M --date 1980-02-01 --city Roma',
       does: 'Without questions',
     },
-    { line: 'rtc cf generate - < person.json', does: 'One person, without showing them to other users' },
+    {
+      line: 'rtc cf generate - < person.json',
+      does: 'One person; other users of the machine cannot see the data',
+    },
     {
       line: 'rtc cf generate --file people.xlsx --append --out coded.xlsx --lang it',
-      does: 'Every row again with its code, or with the reason in Italian why there is none',
+      does: 'Copy a table and add the code of each row, or the reason (in Italian) why there is none',
     },
     {
       line: 'rtc cf generate --file people.csv --rejects bad.tsv > codes.txt',
@@ -197,9 +204,9 @@ const generate = defineCommand({
 const match = defineCommand({
   noun: 'cf',
   verb: 'match',
-  summary: 'Tell whether a fiscal code is that of a person',
+  summary: 'Check whether a fiscal code belongs to a person',
   description:
-    'Prints each part of the code with what is expected and found. Exit code 7 when they do not match. With - the code and the person are read from stdin as JSON (cf, and the fields of generate), or many with --csv or --ndjson, where each line tells the code, yes or no, and the parts that differ.',
+    'Prints each part of the code with its expected and actual value. The exit code is 7 if they do not match. With - it reads code and person from stdin as JSON (cf, and the fields of generate), or many with --csv or --ndjson. Then each line has the code, yes or no, and the parts that differ.',
   needs: 'nothing',
   fields: ['matches', 'parts'],
   arguments: { code: optionalArgument('the fiscal code, or - to read code and person from stdin') },
@@ -208,7 +215,7 @@ const match = defineCommand({
     asOf: RULE_OPTIONS.asOf,
     lang: LANG,
     csv: flag('--csv', 'codes and people are a table with a header row: CSV, or .xlsx'),
-    ndjson: flag('--ndjson', 'codes and people are JSON objects, one a line'),
+    ndjson: flag('--ndjson', 'codes and people are JSON objects, one per line'),
     append: APPEND,
     ...STREAM_OPTIONS,
   },
@@ -217,14 +224,17 @@ const match = defineCommand({
       line: 'rtc cf match RSSMRA80B01H501T --name Mario --surname Rossi --gender M --date 1980-02-01 --city Roma',
       does: 'One code and one person',
     },
-    { line: 'rtc cf match - < person.json', does: 'Without showing them to other users of the machine' },
-    { line: 'rtc cf match --file people.csv > matches.tsv', does: 'Many; a column holds the codes' },
+    {
+      line: 'rtc cf match - < person.json',
+      does: 'From stdin; other users of the machine cannot see the data',
+    },
+    { line: 'rtc cf match --file people.csv > matches.tsv', does: 'Many; one column has the codes' },
   ],
   async run(context, input) {
     const rules = rulesOf(context, { ...input, strict: false, century: undefined });
     const { isManyPeople } = await import('./people/person-input.ts');
     const { matchMany, matchOne } = await import('./people/match-people.ts');
-    // The code is a separate argument; the rest is read like that of generate.
+    // The code is an argument of its own; the rest reads as for generate.
     const source = { ...input, language: rules.language, input: input.code === '-' ? '-' : undefined };
     return isManyPeople(source) ? matchMany(context, source, rules) : matchOne(context, source, rules);
   },

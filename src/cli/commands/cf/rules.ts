@@ -7,18 +7,18 @@ import { calendarDay, flag, oneOf, option } from '../../framework/parameters.ts'
 
 const CENTURIES = ['1800', '1900', '2000'] as const;
 
-/** Rules for checking codes; options of every command that reads codes. */
+/** How a code is judged; options of every command that reads codes. */
 export const RULE_OPTIONS = {
   strict: flag('--strict', 'refuse a place that did not exist on the birth date'),
   century: option('--century <year>', 'fix the century of the two-digit year', oneOf(CENTURIES)),
-  asOf: option('--as-of <date>', 'judge as of another day than today, YYYY-MM-DD', { parse: calendarDay }),
+  asOf: option('--as-of <date>', 'check as of this day instead of today, YYYY-MM-DD', { parse: calendarDay }),
   lang: LANG,
 };
 
-/** The kinds of codes that `check` accepts. */
+/** Which kinds of codes `check` calls valid. */
 export const ACCEPT = option(
   '--accept <kinds>',
-  'person: only codes of persons are valid (default); any: provisional ones, VAT numbers and organisations too',
+  'person: only codes of persons are valid (default); any: also provisional codes, VAT numbers and codes of organisations',
   oneOf(['person', 'any']),
 );
 

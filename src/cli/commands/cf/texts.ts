@@ -17,7 +17,7 @@ export type AddedColumn =
   | 'warning'
   | 'reason';
 
-/** Messages of these commands, beside those of the library. */
+/** What these commands say beside the library's messages. */
 type Texts = PersonTexts & {
   readonly noCode: string;
   readonly invalidCode: string;
@@ -41,10 +41,7 @@ type Texts = PersonTexts & {
   readonly noLineEnd: (bytes: number) => string;
   readonly yes: string;
   readonly no: string;
-  /**
-   * Describes how a table was understood: its format, the name of the column of each field, and the number of unread
-   * columns.
-   */
+  /** What was understood of a table: its format, the name of the column of each field, and how many are not read. */
   readonly understood: (format: string, columns: readonly Understood[], others: number) => string;
   readonly columns: Readonly<Record<AddedColumn, string>>;
   readonly reasons: Readonly<Record<string, string>>;

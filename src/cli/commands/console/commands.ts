@@ -13,9 +13,9 @@ const MAX_PORT = 65_535;
 const openConsole = defineCommand({
   noun: 'console',
   verb: '',
-  summary: 'See and run it all in the browser',
+  summary: 'Operate everything in the browser',
   description:
-    'Serves a web application on 127.0.0.1 and opens it: rooms as they are, ended sessions, recordings with their transcripts, webhooks and every delivery, events, ingress, the audit log, the checks of rtc doctor, fiscal codes. It signs with the profile’s key, which never reaches the browser. It works until Ctrl-C.',
+    'Serves a web application on 127.0.0.1 until Ctrl-C, and opens it. It shows rooms, sessions, recordings with their transcripts, webhooks with every delivery, events, ingress, the audit log, the checks of rtc doctor, and fiscal codes. It signs with the profile’s key, which never reaches the browser.',
   needs: 'service',
   arguments: {},
   options: {
@@ -23,12 +23,12 @@ const openConsole = defineCommand({
     port: option('--port <port>', 'port of the page; default: a free one', {
       parse: wholeNumber(0, MAX_PORT),
     }),
-    print: flag('--print', 'print the link and open no browser'),
+    print: flag('--print', 'print the link, and do not open a browser'),
   },
   examples: [
-    { line: 'rtc console', does: 'Opens it in the browser of this machine' },
-    { line: 'rtc console --profile prod --read-only', does: 'To look, and change nothing' },
-    { line: 'rtc console --print --port 8080', does: 'Prints the link, for another browser' },
+    { line: 'rtc console', does: 'Open it in the browser of this machine' },
+    { line: 'rtc console --profile prod --read-only', does: 'Look only, change nothing' },
+    { line: 'rtc console --print --port 8080', does: 'Print the link, for another browser' },
   ],
   isStream: () => true,
   async run(context, { readOnly, port, print }) {
@@ -60,7 +60,7 @@ const openConsole = defineCommand({
 
 export const commands: readonly Command[] = [openConsole];
 
-/** Returns the options with which a copied command reaches the same service, as they were given here. */
+/** The options with which a copied command reaches the same service, as they were given here. */
 function optionsOf({ flags }: Context, { url }: Settings): string {
   if (flags.profile !== undefined) return ` --profile ${shellQuote(flags.profile)}`;
   return flags.url === undefined ? '' : ` --url ${shellQuote(url.value)}`;

@@ -19,25 +19,29 @@ const MEDIA = ['livekit', 'embedded'] as const;
 const dev = defineCommand({
   noun: 'dev',
   verb: '',
-  summary: 'Bring up everything for development',
+  summary: 'Start everything for development',
   description:
-    'Starts a media server and the service, keeps their keys in the data directory and as profile dev, and says what to try. Beside a real LiveKit it also starts the speech workers (stt-live, stt-post) where a model is installed, and a recorder where there is one. Ctrl-C stops it all.',
+    'Starts a media server and the service, keeps their keys in the data directory and in the profile dev, and prints what to try. With a real LiveKit it also starts the speech workers (stt-live, stt-post) if a model is installed, and a recorder if it finds one. Ctrl-C stops everything.',
   needs: 'nothing',
   fields: READY_FIELDS,
   arguments: {},
   options: {
     media: option('--media <kind>', 'media server: a real LiveKit, or the embedded stand-in', oneOf(MEDIA)),
-    with: option('--with <add-ons>', `add-ons that must run, else it fails: ${DEV_ADD_ONS.join(',')}`, {
-      parse: addOnNames,
-    }),
-    without: option('--without <add-ons>', 'add-ons to leave out', { parse: addOnNames }),
+    with: option(
+      '--with <add-ons>',
+      `add-ons that must run, or the command fails: ${DEV_ADD_ONS.join(',')}`,
+      {
+        parse: addOnNames,
+      },
+    ),
+    without: option('--without <add-ons>', 'add-ons that are not started', { parse: addOnNames }),
     host: HOST,
     port: PORT,
   },
   examples: [
-    { line: 'rtc dev', does: 'With a real LiveKit where there is one' },
+    { line: 'rtc dev', does: 'With a real LiveKit, if there is one' },
     { line: 'rtc dev --media embedded', does: 'With the stand-in, which carries no media' },
-    { line: 'rtc dev --with stt-live,stt-post', does: 'Only with speech to text' },
+    { line: 'rtc dev --with stt-live,stt-post', does: 'Fail if speech to text cannot run' },
     { line: 'rtc dev --without stt-post,recorder', does: 'Without two of the add-ons' },
   ],
   async run(context, { media, host, port, with: required = [], without = [] }) {
@@ -87,7 +91,7 @@ function addOnNames(text: string): readonly DevAddOn[] {
 
 function requireNoneTwice(required: readonly DevAddOn[], unwanted: readonly DevAddOn[]): void {
   const twice = required.find((name) => unwanted.includes(name));
-  if (twice !== undefined) throw usageError(`${twice} is both in --with and in --without`);
+  if (twice !== undefined) throw usageError(`${twice} is in both --with and --without`);
 }
 
 const ROOM = argument('name of the room', { completes: 'rooms' });
@@ -97,9 +101,9 @@ const ROLE = option('--role <role>', 'what it may do; default participant', oneO
 const join = defineCommand({
   noun: 'dev',
   verb: 'join',
-  summary: 'Let somebody join a room',
+  summary: 'Let a test participant join a room',
   description:
-    'On the embedded media server the participant is simulated: it is listed, muted and removed like a real one, but says nothing, and stays when the command has ended. On a real LiveKit it is a real one, with a tone or a moving picture, and stays until Ctrl-C; see rtc rooms join.',
+    'On the embedded media server the participant is simulated: it is listed, muted and removed like a real one, but publishes no media, and stays when the command has ended. On a real LiveKit the participant is real, publishes a tone or a moving picture, and stays until Ctrl-C: see rtc rooms join.',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
@@ -108,8 +112,8 @@ const join = defineCommand({
     publish: option('--publish <kind>', 'also publish a track', oneOf(['audio', 'video'])),
   },
   examples: [
-    { line: 'rtc dev join demo ada', does: 'Somebody to list' },
-    { line: 'rtc dev join demo bob --publish audio', does: 'Somebody to mute' },
+    { line: 'rtc dev join demo ada', does: 'A participant without tracks' },
+    { line: 'rtc dev join demo bob --publish audio', does: 'A participant with a microphone' },
   ],
   async run(context, { room, identity, role, name, publish }) {
     const control = await openControl(context, {
@@ -139,7 +143,7 @@ const join = defineCommand({
 const leave = defineCommand({
   noun: 'dev',
   verb: 'leave',
-  summary: 'Let a participant go',
+  summary: 'Let a test participant leave a room',
   description: 'A simulated one leaves; on a real LiveKit the participant is removed.',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
@@ -173,14 +177,14 @@ type Simulated = {
 };
 
 /**
- * Opens the embedded media server's own control API, as the holder of a token of ours: POST <media>/embedded/<action> with
+ * The embedded media server's own control API, as the holder of a token of ours: POST <media>/embedded/<action> with
  * the token as bearer.
  */
 async function openControl(
   context: Context,
   { room, identity, name, role }: Simulated,
 ): Promise<(action: string, body: object | undefined) => Promise<'done' | 'not-embedded'>> {
-  // The printed request is that to the media server, so the token is requested with --curl too.
+  // The act is the media server's: the token is asked for with --curl too.
   const client = await context.readOnlyClient();
   const { signal } = context.io;
   const { token, url } = await client.tokens.create(
@@ -200,8 +204,8 @@ async function openControl(
     if (error === undefined) return 'not-embedded';
     throw new CliError(
       status === 409 ? EXIT.conflict : EXIT.failure,
-      `the media server refused: ${error}`,
-      `see who is there: rtc participants list ${shellQuote(room)}`,
+      `the media server refused the request: ${error}`,
+      `list the participants: rtc participants list ${shellQuote(room)}`,
     );
   };
 }

@@ -8,10 +8,7 @@ import { userIdentity } from '../rooms/page/seats.ts';
 import { type ServedPage, servePage } from '../rooms/page/serve-page.ts';
 import type { KeptProfile } from './announce.ts';
 
-/**
- * Serves the page of a room named demo. Returns undefined when nobody can join. A page that cannot be served does not stop
- * the service.
- */
+/** The page of a room called demo. Undefined where nobody can join; a page that cannot be served stops no service. */
 export async function serveFirstRoom(context: Context, ready: DevReady): Promise<ServedPage | undefined> {
   if (ready.media.kind === 'embedded') return undefined;
   return await orWarn(context, 'the page of a first room', async () => {
@@ -26,7 +23,7 @@ export async function serveFirstRoom(context: Context, ready: DevReady): Promise
   });
 }
 
-/** Serves the console of the service that has just started. */
+/** The console of the service that has just started. */
 export async function serveDevConsole(
   context: Context,
   ready: DevReady,

@@ -37,16 +37,16 @@ const PAINTS = { ok: 'good', note: 'faint', fault: 'bad', warning: 'warning', sk
 const doctor = defineCommand({
   noun: 'doctor',
   verb: '',
-  summary: 'Check the whole chain, and say what to do about each fault',
+  summary: 'Check the whole set-up, and say how to mend each fault',
   description:
-    'Settings, address, clock, signature, media server, database, bucket, ingress, recording. Exit code 7 when a fault is found.',
+    'Checks settings, address, clock, signature, media server, database, bucket, ingress and recording. The exit code is 7 if there is a fault.',
   needs: 'service',
   fields: ['check', 'status', 'detail', 'next'] satisfies (keyof Check)[],
   arguments: {},
   options: {
     probe: flag(
       '--probe',
-      'also try the media server’s webhooks, an ingress and a recording, in rooms made for it (up to 35 s)',
+      'also try the media server’s webhooks, an ingress and a recording, in temporary rooms (up to 35 s)',
     ),
     fix: flag(
       '--fix',
@@ -56,10 +56,10 @@ const doctor = defineCommand({
   },
   isStream: ({ watch }) => watch,
   examples: [
-    { line: 'rtc doctor', does: 'Whether everything is as it should be' },
-    { line: 'rtc doctor --profile prod --probe', does: 'Webhooks and recording included' },
-    { line: 'rtc doctor --fix', does: 'Sets up what is missing on this machine, then checks again' },
-    { line: 'rtc doctor --watch', does: 'Until everything is as it should be' },
+    { line: 'rtc doctor', does: 'Check the set-up' },
+    { line: 'rtc doctor --profile prod --probe', does: 'Also try webhooks and a recording' },
+    { line: 'rtc doctor --fix', does: 'Set up what is missing on this machine, then check again' },
+    { line: 'rtc doctor --watch', does: 'Check every two seconds, until Ctrl-C' },
     { line: 'rtc doctor --json check,status', does: 'For a monitor' },
   ],
   async run(context, { probe, fix, watch }) {
@@ -91,7 +91,7 @@ function listOf(context: Context, checks: readonly Check[]): ListResult {
   return list({
     response: checks,
     records: checks,
-    // On a terminal the next steps follow the table, so that they are not cut.
+    // On a terminal the next steps follow the table, where they are not cut.
     columns: isTerminal ? COLUMNS.slice(0, 3) : COLUMNS,
     identify: (check) => check.check,
     empty: '',
@@ -107,16 +107,13 @@ function nextOf({ check, status, next }: Check): readonly string[] {
 
 export const commands: readonly Command[] = [doctor];
 
-/** The checks of connected workers, by the worker. */
+/** The checks that say whether a worker is connected, by the worker that they are about. */
 const WORKER_CHECKS: Readonly<Record<string, MediaWorkerKind>> = {
   recorder: 'egress',
   'ingress worker': 'ingress',
 };
 
-/**
- * Repairs what is missing, and reports on stderr what was done, and what was not and why. The result is that of the repeated
- * checks.
- */
+/** Says on stderr what was done, and what was not and why. The result is that of the checks, which are made again. */
 async function fixWhatIsMissing(context: Context, checks: readonly Check[]): Promise<void> {
   const { io, terminal } = context;
   const missing = checks
@@ -135,7 +132,7 @@ function describe({ subject, status, detail, next }: Repair): string {
   return next === '' ? said : `${said}; ${next}`;
 }
 
-/** The requests in the order of the checks. Those of --probe depend on responses, and cannot be listed beforehand. */
+/** In the order of the checks; those of --probe depend on what comes back, and cannot be told beforehand. */
 const REQUESTS: readonly (readonly [tells: string, send: (client: RtcClient) => Promise<unknown>])[] = [
   ['address, clock, add-ons', (client) => client.health()],
   ['signature, media server', (client) => client.rooms.list({ limit: 1 })],
@@ -145,7 +142,7 @@ const REQUESTS: readonly (readonly [tells: string, send: (client: RtcClient) => 
   ['ingress', (client) => client.ingress.list(NO_ROOM)],
 ];
 
-/** Prints with --curl every request of doctor, each under its explanation. */
+/** With --curl: every request that doctor sends, each under what it tells. */
 async function printRequests(context: Context): Promise<Result> {
   const client = await context.client();
   for (const [tells, send] of REQUESTS) {

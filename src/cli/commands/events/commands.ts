@@ -12,26 +12,26 @@ import { EVENT_FIELDS, eventColumns } from './event-view.ts';
 import { tailEvents } from './follow.ts';
 import { FORWARD_TO, forward } from './forward.ts';
 
-/** The API's largest page. */
+/** The API's own largest page. */
 const PAGE_SIZE = 1000;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 100_000;
 const DAY_SECONDS = 86_400;
-/** Default of --since: long enough for recent actions, short enough to be read. */
+/** Without --since: long enough for what one has just done, short enough to be read. */
 const DEFAULT_SINCE_MS = 3_600_000;
 
 const listEvents = defineCommand({
   noun: 'events',
   verb: 'list',
   aliases: ['ls'],
-  summary: 'List what happened, oldest first',
-  description: `Without --since: in the last hour. Events are ${KNOWN_EVENTS.join(', ')}.`,
+  summary: 'List events, oldest first',
+  description: `Without --since it lists the last hour. Events are ${KNOWN_EVENTS.join(', ')}.`,
   needs: 'service',
   fields: EVENT_FIELDS,
   arguments: {},
   options: {
     ...EVENT_FILTER,
-    limit: option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
+    limit: option('--limit <n>', `maximum number; default ${DEFAULT_LIMIT}`, {
       parse: wholeNumber(1, MAX_LIMIT),
     }),
   },
@@ -41,7 +41,7 @@ const listEvents = defineCommand({
       line: 'rtc events list --room demo --types participant_joined,participant_left --since 1d',
       does: 'Who came and went',
     },
-    { line: 'rtc events list --since 7d --limit 10000 --json', does: 'As the API answers, with nextCursor' },
+    { line: 'rtc events list --since 7d --limit 10000 --json', does: 'The API’s response, with nextCursor' },
   ],
   async run(context, { room, events, since, limit, cursor }) {
     const nowMs = context.io.clock();
@@ -54,7 +54,7 @@ const listEvents = defineCommand({
     });
     const isFull = response.events.length === (limit ?? DEFAULT_LIMIT);
     const more = `There may be more: --limit N, or --cursor ${response.nextCursor}`;
-    // On a terminal the cursor is in a note below the list; the JSON has it.
+    // On a terminal it is a note below the list; the JSON has the cursor itself.
     const { isTerminal, json } = context.terminal;
     if (isFull && !isTerminal && json === undefined) printStatus(context.terminal, more);
     return list({
@@ -76,28 +76,34 @@ const tail = defineCommand({
   verb: 'tail',
   summary: 'Follow events as they happen',
   description:
-    'A line an event on a terminal, a JSON object a line elsewhere. A service that goes away is waited for: a reconnect loses nothing. With --forward-to each is posted to a receiver too, as rtc webhooks listen does. With --until or --max it ends by itself; exit code 8 when the time of --timeout is up first.',
+    'Prints one line per event; without a terminal, one JSON object per line. If the service goes away, the command waits for it and misses nothing. With --forward-to it also posts each event to a receiver, as rtc webhooks listen does. With --until or --max it ends by itself; the exit code is 8 if the time of --timeout is up first.',
   needs: 'service',
   fields: ({ forwardTo }) => (forwardTo === undefined ? EVENT_FIELDS : []),
   arguments: {},
   options: {
     ...EVENT_FILTER,
     forwardTo: FORWARD_TO,
-    until: option('--until <event>', 'end after this event', { parse: eventName, completes: 'events' }),
-    max: option('--max <n>', 'end after so many events', { parse: wholeNumber(1, MAX_LIMIT) }),
-    timeout: option('--timeout <duration>', 'end after so long: 90s, 10m, 1h', {
+    until: option('--until <event>', 'end after the first event of this name', {
+      parse: eventName,
+      completes: 'events',
+    }),
+    max: option('--max <n>', 'end after this many events', { parse: wholeNumber(1, MAX_LIMIT) }),
+    timeout: option('--timeout <duration>', 'time limit: 90s, 10m, 1h', {
       parse: wholeSeconds(1, DAY_SECONDS),
     }),
   },
   examples: [
     { line: 'rtc events tail', does: 'From now on, until Ctrl-C' },
-    { line: 'rtc events tail --room demo --since 10m', does: 'One room, with its last ten minutes' },
-    { line: 'rtc events tail | jq -r .event', does: 'For a program: a JSON object a line' },
-    { line: 'rtc events tail --room demo --until room_finished --timeout 2h', does: 'As long as it is open' },
+    { line: 'rtc events tail --room demo --since 10m', does: 'One room, beginning ten minutes ago' },
+    { line: 'rtc events tail | jq -r .event', does: 'For a program: one JSON object per line' },
+    {
+      line: 'rtc events tail --room demo --until room_finished --timeout 2h',
+      does: 'Until the room is closed',
+    },
     { line: 'rtc events tail --types egress_ended --max 1 --json recording', does: 'The next recording' },
-    { line: 'rtc events tail --since 1h --forward-to 4000', does: 'What a receiver has missed' },
+    { line: 'rtc events tail --since 1h --forward-to 4000', does: 'Send a receiver what it has missed' },
   ],
-  // A signal before the requested end is a cancellation.
+  // A signal that comes before the end that was asked for is a cancellation.
   isStream: ({ until, max }) => until === undefined && max === undefined,
   async run(context, { room, events: asked, since, cursor, forwardTo, until, max, timeout }) {
     const from = since?.(context.io.clock());
@@ -109,7 +115,7 @@ const tail = defineCommand({
       return nothing();
     }
     const client = await context.client();
-    const onReady = (): void => printHint(context.terminal, 'Following; Ctrl-C ends.');
+    const onReady = (): void => printHint(context.terminal, 'Following. Press Ctrl-C to end.');
     await tailEvents(context, { client, room, events, since: from, cursor, onReady, ...end });
     return nothing();
   },
@@ -123,7 +129,7 @@ type Reading = {
   readonly cursor: string | undefined;
 };
 
-/** Reads as many pages as needed, and returns them as one. */
+/** As many pages as it takes, in the shape of one. */
 async function readEvents(
   { io }: Context,
   client: RtcClient,

@@ -4,18 +4,18 @@ import type { Io } from '../../terminal/io.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import type { Waiting } from './forwarder.ts';
 
-/** Conditions that end following; the first one that is met counts. */
+/** Whichever comes first. */
 export type FollowEnd = {
-  /** Name of the last event, of either table. */
+  /** The last event, under either of its names. */
   readonly until: EventName | undefined;
-  /** Maximum number of events. */
+  /** How many events. */
   readonly max: number | undefined;
   readonly timeoutSeconds: number | undefined;
 };
 
 /**
  * Passes events on until the end.
- * @throws CliError with exit code 8 at the time limit before the requested event or number
+ * @throws CliError with exit code 8 when the time is up before the event or the number that was asked for
  */
 export async function* untilEnd(
   io: Io,

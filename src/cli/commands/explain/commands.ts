@@ -16,15 +16,19 @@ import { renderExplanation, SHOWN_MOMENTS } from './render.ts';
 const explain = defineCommand({
   noun: 'explain',
   verb: '',
-  summary: 'Tell what happened to a room, recording, delivery or request, and what to do',
+  summary: 'Explain what happened to a room, recording, delivery or request',
   description:
-    'One timeline of events, deliveries, recordings and requests, with what the media server says now. It only reads. A recording is EG_… or rec_…, a delivery dlv_…, a request the id that an error names; anything else is a room.',
+    'Prints one timeline of events, deliveries, recordings and requests, the present state, and what to do next. It changes nothing. EG_… or rec_… is a recording, dlv_… a delivery, and the id that an error names is a request; anything else is a room.',
   needs: 'service',
   fields: EXPLANATION_FIELDS,
   arguments: { subject: argument('room, or id of a recording, delivery or request', { completes: 'rooms' }) },
   options: {
-    as: option('--as <kind>', 'what it is, where its name looks like something else', oneOf(SUBJECT_KINDS)),
-    limit: option('--limit <n>', `moments to show, the last ones; default ${SHOWN_MOMENTS}`, {
+    as: option(
+      '--as <kind>',
+      'kind of the subject, if its name looks like another kind',
+      oneOf(SUBJECT_KINDS),
+    ),
+    limit: option('--limit <n>', `number of latest entries to show; default ${SHOWN_MOMENTS}`, {
       parse: wholeNumber(1, 100_000),
     }),
   },
@@ -48,7 +52,7 @@ const explain = defineCommand({
 
 export const commands: readonly Command[] = [explain];
 
-/** Recognises the kind by the form of the id. A room may have any name. */
+/** Tells the kind by the form of the id; a room may have any name. */
 function kindOf(subject: string): SubjectKind {
   if (/^(EG|rec)_[\w-]+$/.test(subject)) return 'recording';
   if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';
@@ -80,16 +84,16 @@ const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Pr
     if (entries === undefined) {
       throw new CliError(
         EXIT.notFound,
-        `the service keeps no audit log that this key may read, and so cannot say what request ${id} was`,
-        `look for ${id} in the service's log, which has every request`,
+        `this key may not read the audit log, so request ${id} cannot be looked up`,
+        `search the service's log for ${id}; it has every request`,
       );
     }
     const found = explainRequest(id, entries);
     if (found !== undefined) return found;
     throw new CliError(
       EXIT.notFound,
-      `the audit log has no request ${id}: it keeps those that change something`,
-      `look for ${id} in the service's log, which has every request`,
+      `the audit log has no request ${id}; it only has requests that change something`,
+      `search the service's log for ${id}; it has every request`,
     );
   },
 };
@@ -99,5 +103,5 @@ async function readingOf(context: Context): Promise<Reading> {
 }
 
 function missing(what: string, listing: string): never {
-  throw new CliError(EXIT.notFound, what, `see which there are: ${listing}`);
+  throw new CliError(EXIT.notFound, what, `list them: ${listing}`);
 }

@@ -40,11 +40,11 @@ const sources = defineCommand({
   fields: 'of-response',
   arguments: {},
   options: {
-    sources: flag('--sources', 'where the data come from, how old they are, and under which terms'),
+    sources: flag('--sources', 'show where the data come from, how old they are, and their terms of use'),
     lang: LANG,
   },
   examples: [
-    { line: 'rtc it regions', does: 'The regions with their provinces' },
+    { line: 'rtc it regions', does: 'Regions with their provinces' },
     { line: 'rtc it cities RM', does: 'The places of a province' },
     { line: 'rtc it find san giu', does: 'Places by the beginning of a name' },
     { line: 'rtc it caps RM Roma', does: 'The postal codes of a city' },
@@ -71,7 +71,7 @@ const listRegions = defineCommand({
   options: { lang: LANG },
   examples: [
     { line: 'rtc it regions', does: 'All twenty' },
-    { line: 'rtc it regions --json', does: 'As the API answers them' },
+    { line: 'rtc it regions --json', does: 'The API’s response' },
   ],
   async run() {
     const records = regions();
@@ -102,7 +102,7 @@ const listProvinces = defineCommand({
   arguments: {},
   options: { lang: LANG },
   examples: [
-    { line: 'rtc it provinces', does: 'All of today' },
+    { line: 'rtc it provinces', does: 'All present provinces' },
     { line: 'rtc it provinces | cut -f1', does: 'Only the abbreviations' },
   ],
   async run() {
@@ -134,9 +134,9 @@ const CITY_COLUMNS: readonly Column<PlacePeriod>[] = [
 const listCities = defineCommand({
   noun: 'it',
   verb: 'cities',
-  summary: 'List the places of a province, by each name that they ever had there',
+  summary: 'List the places of a province, under all their names, past and present',
   description:
-    'Also names of the past, as birth certificates have them: a place has a line for each. The column TODAY is the Belfiore code of the comune that its ground belongs to now. Abbreviations that provinces had once (FO, now FC) are understood, and EE lists the foreign states.',
+    'Lists former names too, as birth certificates have them: a place has one line for each name. The column TODAY is the Belfiore code of the comune to which its territory belongs now. Former abbreviations of provinces (FO, now FC) work too. EE lists the foreign states.',
   needs: 'nothing',
   fields: PLACE_FIELDS,
   arguments: { province: argument('abbreviation of the province, such as RM; EE for states') },
@@ -145,16 +145,18 @@ const listCities = defineCommand({
     date: option('--date <date>', 'only names that were in force on this day, YYYY-MM-DD', {
       parse: calendarDay,
     }),
-    q: option('--q <text>', 'only names that begin so, whatever case and accents', { parse: notEmpty }),
-    limit: option('--limit <count>', 'at most so many', { parse: wholeNumber(1, 10_000) }),
+    q: option('--q <text>', 'only names that begin with this; case and accents are ignored', {
+      parse: notEmpty,
+    }),
+    limit: option('--limit <count>', 'maximum number', { parse: wholeNumber(1, 10_000) }),
     lang: LANG,
   },
   examples: [
-    { line: 'rtc it cities RM', does: 'All that ever were in the province of Rome' },
+    { line: 'rtc it cities RM', does: 'All places that were ever in the province of Rome' },
     { line: 'rtc it cities RM --current', does: 'Those of today' },
     {
       line: 'rtc it cities VE --date 1920-01-01 --q me',
-      does: 'Those of a day, by the beginning of the name',
+      does: 'Those of one day whose name begins with me',
     },
     { line: 'rtc it cities EE --current', does: 'The foreign states of today' },
   ],
@@ -193,17 +195,17 @@ const listCaps = defineCommand({
   noun: 'it',
   verb: 'caps',
   summary: 'List the postal codes of a city',
-  description: 'Of a comune that is no more: those of the one that its ground belongs to today.',
+  description: 'For a former comune, lists the codes of the comune to which its territory belongs today.',
   needs: 'nothing',
   arguments: {
     province: argument('abbreviation of the province'),
-    city: argument('name of the city, also a former one, or its Belfiore code'),
+    city: argument('present or former name of the city, or its Belfiore code'),
   },
   options: { lang: LANG },
   examples: [
-    { line: 'rtc it caps RM Roma', does: 'One a line' },
-    { line: 'rtc it caps MI Monza', does: 'By a province of the past: Monza is in MB today' },
-    { line: 'rtc it caps RM Roma --json', does: 'As integers, as the API answers them: 00118 is 118' },
+    { line: 'rtc it caps RM Roma', does: 'One per line' },
+    { line: 'rtc it caps MI Monza', does: 'By a former province: Monza is in MB today' },
+    { line: 'rtc it caps RM Roma --json', does: 'As integers, as in the API: 00118 is 118' },
   ],
   async run(_context, { province, city }) {
     const found = caps(province, city);
@@ -247,7 +249,7 @@ const CODE_IS_CLEAR_IN_ITALIAN = 'forse uno di questi; un codice catastale (Belf
 
 function noCaps(found: NoCaps, province: string, city: string): CliError {
   const list = `rtc it cities ${shellQuote(province)}`;
-  const [there, thereInItalian] = [`see which there are: ${list}`, `l'elenco: ${list}`];
+  const [there, thereInItalian] = [`list them: ${list}`, `l'elenco: ${list}`];
   const named = JSON.stringify(city);
   switch (found.reason) {
     case 'province':
@@ -286,7 +288,7 @@ function placeLine({ name, province, codiceCatastale }: NamedPlace): string {
   return `${name} (${province}) ${codiceCatastale}`;
 }
 
-/** The library suggests nothing for short names, because many are similar; a single province has few names. */
+/** The library suggests nothing for short names, since many are near; a single province has few. */
 function similarPlaces(province: string, city: string): readonly NamedPlace[] {
   const all = cities(province);
   const near = nearest(

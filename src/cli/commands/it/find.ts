@@ -21,21 +21,21 @@ export const findPlaces = defineCommand({
   verb: 'find',
   summary: 'Find places by the beginning of a name, with their history',
   description:
-    'Names that begin so, then names with such a word, then similar ones; places in force and with more residents first. TODAY is the place that took over one that has ended.',
+    'Finds names that begin with the words, then names that contain such a word, then similar names. Existing places and those with more residents come first. TODAY is the successor of a place that no longer exists.',
   needs: 'nothing',
   fields: ['place', 'history', 'successors'],
-  arguments: { words: listArgument('what is known of the name, or a Belfiore code') },
+  arguments: { words: listArgument('part of the name, or a Belfiore code') },
   options: {
     province: option('--province <XX>', 'only places that were ever in this province; EE for states', {
       parse: notEmpty,
     }),
     date: option('--date <date>', 'places in force on this day first, YYYY-MM-DD', { parse: calendarDay }),
-    limit: option('--limit <count>', 'at most so many (default 10)', { parse: wholeNumber(1, 100) }),
+    limit: option('--limit <count>', 'maximum number; default 10', { parse: wholeNumber(1, 100) }),
     lang: LANG,
   },
   examples: [
     { line: 'rtc it find san giu', does: 'San Giuliano Milanese comes first' },
-    { line: 'rtc it find mestre --json', does: 'Its names over time, and what took it over' },
+    { line: 'rtc it find mestre --json', does: 'Its names over time, and its successor' },
     { line: 'rtc it find F159', does: 'A Belfiore code' },
   ],
   async run(_context, { words, province, date, limit, lang }) {
@@ -57,7 +57,7 @@ function otherNames(place: Place, history: readonly Place[]): readonly string[] 
 
 export function unknownProvince(province: string): CliError {
   return bilingualError(
-    [`no province has the abbreviation ${JSON.stringify(province)}`, 'see which there are: rtc it provinces'],
+    [`no province has the abbreviation ${JSON.stringify(province)}`, 'list them: rtc it provinces'],
     [`nessuna provincia ha la sigla ${JSON.stringify(province)}`, "l'elenco: rtc it provinces"],
     { exitCode: EXIT.notFound },
   );

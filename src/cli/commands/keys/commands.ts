@@ -18,7 +18,7 @@ import {
 import { done, nothing, record } from '../../terminal/result.ts';
 import { KEY_FIELDS, KEY_LIST, KEY_RECORD, NEW_KEY, OWN_KEY } from './key-view.ts';
 
-/** A century, the maximum of the API. */
+/** A century, as the API has it. */
 const MAX_TTL_SECONDS = 3_153_600_000;
 
 const scope = oneOf(SCOPES);
@@ -26,11 +26,11 @@ const scope = oneOf(SCOPES);
 const create = defineCommand({
   noun: 'keys',
   verb: 'create',
-  summary: 'Make an API key that may do some things only',
-  description: `For the root key. Prints the secret, this once: nothing shows it again. ${SCOPES.map((each) => `${each}: ${SCOPE_MEANINGS[each]}`).join('. ')}.`,
+  summary: 'Create an API key with limited scopes',
+  description: `Needs the root key. Prints the secret once; it cannot be shown again. Scopes: ${SCOPES.map((each) => `${each}: ${SCOPE_MEANINGS[each]}`).join('. ')}.`,
   needs: 'service',
   fields: KEY_FIELDS,
-  arguments: { name: argument('what it is for, such as the program that gets it') },
+  arguments: { name: argument('name of the key, such as the program that uses it') },
   options: {
     scope: listOption('--scope <scope>', 'what it may do', {
       choices: SCOPES,
@@ -38,7 +38,7 @@ const create = defineCommand({
     }),
     validFor: option(
       '--valid-for <duration>',
-      'how long it can be used, such as 90d; default until revoked',
+      'how long it is valid, such as 90d; default: until it is revoked',
       {
         parse: wholeSeconds(1, MAX_TTL_SECONDS),
       },
@@ -80,7 +80,7 @@ const listKeys = defineCommand({
   aliases: ['ls'],
   summary: 'List the API keys',
   description:
-    'Oldest first, without their secrets; those that have ended too. The root key is not among them.',
+    'Lists the oldest first, without secrets, and expired and revoked keys too. The root key is not in the list.',
   needs: 'service',
   fields: KEY_FIELDS,
   arguments: {},
@@ -106,15 +106,15 @@ const listKeys = defineCommand({
 const get = defineCommand({
   noun: 'keys',
   verb: 'get',
-  summary: 'Show one API key, or the one in use and what it may do',
-  description: 'Without an id, any key may ask; with one, only the root key.',
+  summary: 'Show an API key, or the one in use, with its scopes',
+  description: 'With an id this needs the root key; without one, any key may ask.',
   needs: 'service',
   fields: [...KEY_FIELDS, 'isRoot'],
   arguments: { id: optionalExisting('key_…; default the key that rtc signs with', 'keys') },
   options: {},
   examples: [
     { line: 'rtc keys get', does: 'Who am I, and what may I do?' },
-    { line: 'rtc keys get key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All about one but its secret' },
+    { line: 'rtc keys get key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All details of a key but its secret' },
   ],
   async run(context, { id }) {
     const client = await context.client();
@@ -132,7 +132,7 @@ const revoke = defineCommand({
   noun: 'keys',
   verb: 'revoke',
   aliases: ['rm'],
-  summary: 'Revoke API keys: they are accepted no more',
+  summary: 'Revoke API keys',
   needs: 'service',
   arguments: { ids: listOfExisting('key_…, or several', 'keys') },
   options: { yes: YES },

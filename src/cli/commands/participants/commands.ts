@@ -18,7 +18,7 @@ const listParticipants = defineCommand({
   noun: 'participants',
   verb: 'list',
   aliases: ['ls'],
-  summary: 'List who is in a room',
+  summary: 'List the participants of a room',
   description: 'Recorders are not listed.',
   needs: 'service',
   fields: PARTICIPANT_FIELDS,
@@ -52,11 +52,11 @@ const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Disconnect a participant',
   description:
-    'Without --block, who still has a valid token may come back. With it, the identity gets no token for this room, and is removed at once when it joins with an older one; nobody needs to be there now.',
+    'Without --block, a participant with a valid token can come back. With --block, the identity gets no token for this room, and is removed at once if it joins with an older one. You can block somebody who is not in the room.',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
-    block: option('--block <duration>', 'keep the identity out for so long, such as 1h, or forever', {
+    block: option('--block <duration>', 'keep the identity out for this long, such as 1h, or forever', {
       parse: blockDuration,
     }),
     yes: YES,
@@ -106,7 +106,7 @@ type Removal = {
 };
 
 async function describeLoss(context: Context, { room, identity, block }: Removal): Promise<string> {
-  // A blocked participant need not be in the room.
+  // Whoever is blocked need not be there.
   if (block !== undefined) return 'whoever is there under this identity is disconnected';
   const { tracks } = await findParticipant(context, room, identity);
   return tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;

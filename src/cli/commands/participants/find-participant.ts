@@ -3,7 +3,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 
-/** @throws CliError (not found) that names the participants of the room */
+/** @throws CliError (not found) that names who is there */
 export async function findParticipant(
   context: Context,
   room: string,
@@ -18,7 +18,7 @@ export async function findParticipant(
     EXIT.notFound,
     `there is no participant ${JSON.stringify(identity)} in room ${JSON.stringify(room)}`,
     there.length === 0
-      ? `nobody is there; see: rtc participants list ${shellQuote(room)}`
-      : `choose from those who are there: ${there.join(', ')}`,
+      ? `the room is empty; see: rtc participants list ${shellQuote(room)}`
+      : `choose from the participants: ${there.join(', ')}`,
   );
 }

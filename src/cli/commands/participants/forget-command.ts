@@ -12,14 +12,14 @@ export const forget = defineCommand({
   verb: 'forget',
   summary: 'Delete what a participant said from every transcript',
   description:
-    'Deletes it from transcriptions of the room, live and of recordings, and from the search. Neither the room nor the participant need to be there. Recordings stay: their sound is deleted with them.',
+    'Deletes it from the room’s transcriptions, live and of recordings, and from the search. The room may have ended and the participant may have left. Recordings stay: delete them to delete their sound.',
   needs: 'service',
   fields: ['segments', 'transcriptions', 'running', 'recordings'],
   arguments: {
     room: argument('name of the room, which may have ended'),
     identity: argument('identity of the participant, who may have left'),
   },
-  options: { allRooms: flag('--all-rooms', 'what was said in every room'), yes: YES },
+  options: { allRooms: flag('--all-rooms', 'delete what was said in all rooms'), yes: YES },
   examples: [
     { line: 'rtc participants forget demo ada', does: 'Asks first' },
     { line: 'rtc participants forget demo ada --all-rooms --yes', does: 'In every room, at once' },

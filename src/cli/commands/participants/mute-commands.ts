@@ -21,13 +21,13 @@ export const mute = defineCommand({
   verb: 'mute',
   summary: "Mute a participant's tracks",
   description:
-    'Without --track, --source or --all: the only track, or a choice on a terminal. The participant may unmute itself.',
+    'Without --track, --source or --all it mutes the only track, or asks on a terminal. Participants can unmute themselves.',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: { ...TRACK_OPTIONS, all: flag('--all', 'every track that is not muted') },
   examples: [
     { line: 'rtc participants mute demo ada --all', does: 'Everything that ada publishes' },
-    { line: 'rtc participants mute demo ada --source microphone', does: 'Only what ada says' },
+    { line: 'rtc participants mute demo ada --source microphone', does: 'Only the microphone of ada' },
     { line: 'rtc participants mute demo ada --track TR_AMDuaW8eDvbDmz', does: 'One track' },
   ],
   run: async (context, input) => await setMuted(context, { ...input, wanted: 'muted' }),
@@ -36,14 +36,14 @@ export const mute = defineCommand({
 export const unmute = defineCommand({
   noun: 'participants',
   verb: 'unmute',
-  summary: "Unmute a participant's tracks, where the media server allows it",
+  summary: "Unmute a participant's tracks, if the media server allows it",
   description:
-    'LiveKit lets others unmute with room.enable_remote_unmute in its configuration; without it only participants unmute themselves (exit code 5).',
+    'LiveKit allows this if its configuration has room.enable_remote_unmute. Otherwise only participants can unmute themselves, and the exit code is 5.',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: { ...TRACK_OPTIONS, all: flag('--all', 'every track that is muted') },
   examples: [
-    { line: 'rtc participants unmute demo ada --source microphone', does: 'Lets ada be heard again' },
+    { line: 'rtc participants unmute demo ada --source microphone', does: 'Let the others hear ada again' },
   ],
   run: async (context, input) => await setMuted(context, { ...input, wanted: 'unmuted' }),
 });

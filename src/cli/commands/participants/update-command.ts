@@ -13,7 +13,7 @@ export const update = defineCommand({
   verb: 'update',
   summary: "Change a participant's name, metadata, attributes or role",
   description:
-    "Everyone in the room is told at once. The role lasts until the participant leaves; LiveKit's room administration comes with a token alone.",
+    'Everyone in the room sees the change at once. The role lasts until the participant leaves. LiveKit grants room administration by token only.',
   needs: 'service',
   fields: PARTICIPANT_FIELDS,
   arguments: { room: ROOM, identity: IDENTITY },
@@ -30,10 +30,10 @@ export const update = defineCommand({
     }),
   },
   examples: [
-    { line: 'rtc participants update demo ada --role viewer', does: 'ada listens from now on' },
+    { line: 'rtc participants update demo ada --role viewer', does: 'From now on ada can only listen' },
     {
       line: `rtc participants update demo ada --attributes '{"hand":"raised","seat":null}'`,
-      does: 'One attribute is set, and one goes',
+      does: 'Set one attribute, and remove another',
     },
   ],
   async run(context, { room, identity, role, name, metadata, attributes }) {

@@ -15,7 +15,7 @@ import { done } from '../../terminal/result.ts';
 export const add = defineCommand({
   noun: 'profile',
   verb: 'add',
-  summary: 'Keep a service and its key under a name',
+  summary: 'Save a service and its key under a name',
   description:
     'The secret is never an argument: it comes from a prompt, stdin, a file, or a command that prints it. The first profile becomes the current one.',
   needs: 'nothing',
@@ -23,18 +23,22 @@ export const add = defineCommand({
   options: {
     url: option('--url <url>', `address of the service; default ${DEFAULT_URL}`, { parse: serviceUrl }),
     apiKey: option('--api-key <key>', 'API key', { parse: notEmpty }),
-    secretStdin: flag('--secret-stdin', 'read the API secret from stdin and keep it'),
+    secretStdin: flag('--secret-stdin', 'read the API secret from stdin, and save it'),
     secretFile: option('--secret-file <file>', 'read the API secret from this file at every use', {
       parse: notEmpty,
       completes: 'files',
     }),
-    secretCommand: option('--secret-command <command>', 'run this at every use; it prints the API secret', {
-      parse: notEmpty,
-    }),
+    secretCommand: option(
+      '--secret-command <command>',
+      'run this command at every use; it prints the API secret',
+      {
+        parse: notEmpty,
+      },
+    ),
     use: flag('--use', 'make it the current profile'),
     protected: flag(
       '--protected',
-      'mark it as one to be careful with: what destroys asks for its name, and rtc console shows it in red',
+      'protect it: destructive commands ask for its name, and rtc console shows it in red',
     ),
     yes: YES,
   },
@@ -109,7 +113,7 @@ async function askUrl(context: Context): Promise<string> {
 async function secretOf(context: Context, input: ProfileInput): Promise<Partial<Profile>> {
   if (input.secretCommand !== undefined) return { apiSecretCommand: input.secretCommand };
   if (input.secretFile !== undefined) {
-    // Reads the file once now, so that a wrong path is found here and not at the first use.
+    // Read once now, so that a wrong path is found here and not at the first use.
     await readSecretFile(context.io, input.secretFile);
     return { apiSecretFile: resolve(context.io.workingDirectory, input.secretFile) };
   }
@@ -127,11 +131,11 @@ function serviceUrl(text: string): string {
   }
 }
 
-/** Allows only names that need no quoting anywhere, and that no object has already. */
+/** A name that needs no quoting anywhere, and that no object has already. */
 function checkName(name: string): void {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return;
   throw usageError(
-    `${JSON.stringify(name)} is no name for a profile`,
+    `${JSON.stringify(name)} is not a valid name for a profile`,
     'use letters, digits, dots, dashes and underscores, at most 64',
   );
 }

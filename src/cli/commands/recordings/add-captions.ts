@@ -9,8 +9,8 @@ import { withoutOverlap } from './caption-cues.ts';
 import { threeLetterLanguage } from './three-letter-language.ts';
 
 /*
- * Adds transcripts of a recording to its MP4 file as subtitles that players can show, a track for each language. Audio and
- * video are copied unchanged. ffmpeg reads SubRip here, because it drops the speakers of WebVTT.
+ * Puts transcripts of a recording into its MP4 file as subtitles that players can show, a track for each language. Sound
+ * and pictures are copied as they are. ffmpeg reads SubRip here, as it drops the speakers of WebVTT.
  */
 
 export type Captions = {
@@ -20,7 +20,7 @@ export type Captions = {
   readonly srt: string;
 };
 
-/** Reads the completed transcripts of a recording, one for each language. @throws CliError with exit code 3 without one */
+/** The completed transcripts of a recording, one for each language. @throws CliError with exit code 3 without one */
 export async function readCaptions(context: Context, recordingId: string): Promise<readonly Captions[]> {
   const client = await context.client();
   const { signal } = context.io;
@@ -33,19 +33,19 @@ export async function readCaptions(context: Context, recordingId: string): Promi
   if (captions.length > 0) return captions.filter(({ srt }) => srt !== '');
   throw new CliError(
     EXIT.notFound,
-    `no transcription of ${recordingId} is completed, so that there are no captions`,
+    `no transcription of ${recordingId} is completed, so there are no captions`,
     `make one: rtc transcriptions create ${recordingId} --wait`,
   );
 }
 
-/** @throws CliError with exit code 6 when ffmpeg is missing */
+/** @throws CliError with exit code 6 when ffmpeg is not there */
 export async function requireFfmpeg(io: Io): Promise<void> {
   const { exitCode } = await runFfmpeg(io, ['-version']);
   if (exitCode === 0) return;
   throw noFfmpeg();
 }
 
-/** Replaces `path` by the file with captions, as soon as that is complete. */
+/** Writes the file with its captions over `path`; until it is whole, `path` stays as it is. */
 export async function addCaptions(io: Io, path: string, captions: readonly Captions[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-captions-'));
   const captioned = `${path}.captions.part`;
@@ -76,7 +76,7 @@ export async function addCaptions(io: Io, path: string, captions: readonly Capti
 
 type FfmpegEnd = { readonly exitCode: number | null; readonly stderr: string };
 
-/** Maximum characters of ffmpeg's messages that are kept. */
+/** Bounds what is kept of ffmpeg's messages. */
 const STDERR_CHARACTERS = 4000;
 
 function runFfmpeg(io: Io, args: readonly string[]): Promise<FfmpegEnd> {
@@ -102,14 +102,14 @@ function runFfmpeg(io: Io, args: readonly string[]): Promise<FfmpegEnd> {
 function noFfmpeg(): CliError {
   return new CliError(
     EXIT.unavailable,
-    'captions are put into the file by ffmpeg, which cannot be started',
-    'install ffmpeg and put it on PATH, or take them beside the file: rtc transcriptions get ID --format vtt',
+    'ffmpeg adds the captions, and cannot be started',
+    'install ffmpeg and put it on PATH, or get the captions as a separate file: rtc transcriptions get ID --format vtt',
   );
 }
 
 function ffmpegFailed(path: string, stderr: string): CliError {
   const reason = stderr.trim().split('\n').at(-1) ?? '';
   return new CliError(EXIT.failure, `ffmpeg could not add the captions: ${reason}`, {
-    next: `${path} is whole, without captions; take them beside it: rtc transcriptions get ID --format vtt`,
+    next: `${path} is complete, without captions; get them as a separate file: rtc transcriptions get ID --format vtt`,
   });
 }

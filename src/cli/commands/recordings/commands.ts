@@ -19,7 +19,7 @@ import { RECORDING_FIELDS, recordingRecord } from './recording-view.ts';
 
 const ROOM = existing('name of the room', 'rooms');
 
-/** The response of a start. After a wait it has the time at which the media began. */
+/** A start that was waited for tells when its media began; one that was not says nothing of it. */
 type Started = RecordingStart & { readonly mediaStartedAt?: string | null };
 
 const START_FIELDS = [
@@ -46,19 +46,19 @@ const start = defineCommand({
   verb: 'start',
   summary: 'Record a room',
   description:
-    'A room that is being recorded already stays so: that is no failure. With --wait it also says when the first frame was recorded.',
+    'If the room is already being recorded, the command succeeds and changes nothing. With --wait it returns when the first frame has been recorded.',
   needs: 'service',
   fields: ({ wait }) => (wait ? [...START_FIELDS, 'mediaStartedAt'] : START_FIELDS),
   arguments: { room: ROOM },
   options: {
-    layout: option('--layout <layout>', 'how people are arranged; default grid', oneOf(RECORDING_LAYOUTS)),
+    layout: option('--layout <layout>', 'arrangement of the people; default grid', oneOf(RECORDING_LAYOUTS)),
     preset: option(
       '--preset <preset>',
       'size and frames per second; default H264_720P_30',
       oneOf(RECORDING_PRESETS),
     ),
-    audioOnly: flag('--audio-only', 'sound alone'),
-    recordTracks: flag('--record-tracks', "keep each participant's speech, for the transcript"),
+    audioOnly: flag('--audio-only', 'record sound only'),
+    recordTracks: flag('--record-tracks', "also keep each participant's speech, for the transcript"),
     ...WAIT_OPTIONS,
   },
   examples: [
@@ -67,14 +67,14 @@ const start = defineCommand({
       line: 'rtc recordings start demo --layout speaker --preset H264_1080P_30',
       does: 'The speaker large, in full HD',
     },
-    { line: 'rtc recordings start demo --audio-only', does: 'Only what is heard' },
+    { line: 'rtc recordings start demo --audio-only', does: 'Only the sound' },
     {
       line: 'rtc recordings start demo --record-tracks',
-      does: 'Its transcript will have everybody of those who speak at once',
+      does: 'With a transcript of everybody, even when people speak at once',
     },
     {
       line: 'rtc recordings start demo --wait --timeout 30s',
-      does: 'And waits until its first frame is recorded',
+      does: 'Wait until the first frame is recorded',
     },
   ],
   async run(context, { room, layout, preset, audioOnly, recordTracks, wait, timeout }) {
@@ -87,7 +87,7 @@ const start = defineCommand({
     };
     const started = await client.recordings.start(room, { ...settings, signal: context.io.signal });
     if (started.status === 'already_recording')
-      printStatus(context.terminal, `${room} is being recorded already.`);
+      printStatus(context.terminal, `${room} is already being recorded.`);
     const response: Started = wait
       ? { ...started, mediaStartedAt: await waitForMedia(context, started, timeout) }
       : started;
@@ -119,14 +119,14 @@ const stop = defineCommand({
   verb: 'stop',
   summary: 'Stop recording a room',
   description:
-    'With --wait it shows the recording when its file is complete; exit code 1 when it failed, 7 when nothing was recorded, 8 when the time is up.',
+    'With --wait it returns when the file is complete. The exit code is then 1 if the recording failed, 7 if nothing was recorded, and 8 if the time is up.',
   needs: 'service',
   fields: ({ wait }) => (wait ? RECORDING_FIELDS : STOP_FIELDS),
   arguments: { room: ROOM },
   options: WAIT_OPTIONS,
   examples: [
     { line: 'rtc recordings stop demo', does: 'Stops the recorder' },
-    { line: 'rtc recordings stop demo --wait', does: 'And waits until its file is complete' },
+    { line: 'rtc recordings stop demo --wait', does: 'Wait until the file is complete' },
   ],
   async run(context, { room, wait, timeout }) {
     const client = await context.client();
@@ -169,7 +169,7 @@ const status = defineCommand({
   arguments: { room: ROOM },
   options: {},
   examples: [
-    { line: 'rtc recordings status demo', does: 'Whether, and since when' },
+    { line: 'rtc recordings status demo', does: 'Whether it is recorded, and since when' },
     { line: 'rtc recordings status demo --json isRecording', does: 'For a script' },
   ],
   async run(context, { room }) {
@@ -189,7 +189,7 @@ async function readStatus(context: Context, room: string): Promise<RecordingStat
   return client.recordings.status(room, { signal: context.io.signal });
 }
 
-/** Waits for the first recorded frame. A recording that ends before it will never have one. */
+/** Waits for the first recorded frame. A recording that ends before will never have one. */
 async function waitForMedia(
   context: Context,
   { egressId, roomId }: RecordingStart,
@@ -225,7 +225,7 @@ const EXIT_OF_STATUS: Readonly<Record<Recording['status'], ExitCode>> = {
   failed: EXIT.failure,
 };
 
-/** Waits until the recording's file is complete, or until it is known that there will be none. */
+/** The recording, when its file is complete or it is known that there will be none. */
 async function waitForFile(
   context: Context,
   { egressId }: RecordingStop,
@@ -239,7 +239,7 @@ async function waitForFile(
     isReached: ({ endedAt }) => endedAt !== null,
   });
   if (recording.status === 'aborted')
-    printStatus(context.terminal, 'No media ever came: nothing was recorded.');
+    printStatus(context.terminal, 'No media arrived, so nothing was recorded.');
   return recordingRecord(recording, {
     exitCode: EXIT_OF_STATUS[recording.status],
     notes: recording.file === null ? [] : [`Download it: rtc recordings download ${egressId}`],

@@ -14,7 +14,7 @@ export const download = defineCommand({
   verb: 'download',
   summary: 'Download the file of a recording',
   description:
-    'Into ID.mp4, unless a file or folder is named; - writes to stdout. Prints the path. What was broken off is gone on with by the same command.',
+    'Writes to ID.mp4, unless you name a file or folder; - writes to stdout. Prints the path. To continue a download that broke off, run the same command again.',
   needs: 'service',
   fields: ['file', 'sizeBytes'],
   arguments: {
@@ -23,23 +23,26 @@ export const download = defineCommand({
   },
   options: {
     force: flag('-f, --force', 'overwrite the file, or write to a terminal'),
-    withCaptions: flag('--with-captions', 'put its completed transcripts into the file; needs ffmpeg'),
+    withCaptions: flag('--with-captions', 'add its completed transcripts as subtitles; needs ffmpeg'),
   },
   examples: [
     { line: 'rtc recordings download EG_tH8vdkRoTDWY', does: 'Into EG_tH8vdkRoTDWY.mp4' },
-    { line: 'rtc recordings download EG_tH8vdkRoTDWY lesson.mp4 --force', does: 'Over a file that is there' },
+    {
+      line: 'rtc recordings download EG_tH8vdkRoTDWY lesson.mp4 --force',
+      does: 'Overwrite an existing file',
+    },
     { line: 'rtc recordings download EG_tH8vdkRoTDWY --with-captions', does: 'With subtitles in the file' },
-    { line: 'rtc recordings download EG_tH8vdkRoTDWY - | ffmpeg -i - lesson.mp3', does: 'Only its sound' },
+    { line: 'rtc recordings download EG_tH8vdkRoTDWY - | ffmpeg -i - lesson.mp3', does: 'Only the sound' },
   ],
   async run(context, { id, file, force, withCaptions }) {
     if (file === '-') {
-      if (withCaptions) throw usageError('captions cannot be put into what goes to stdout', 'name a file');
+      if (withCaptions) throw usageError('captions need a file and cannot be added to stdout', 'name a file');
       return await toStdout(context, { id, isForced: force });
     }
     const client = await context.client();
     const { signal } = context.io;
     const { saveFile, chooseTarget } = await import('./save-file.ts');
-    // With --curl the printed request is that of the download.
+    // With --curl the request to see is the download's.
     const known = context.flags.isCurl ? undefined : await client.recordings.get(id, { signal });
     const target = await chooseTarget(context, { id: known?.recordingId ?? id, file, isForced: force });
     const captions = await (withCaptions ? captionsOf(context, id) : undefined);
@@ -55,7 +58,7 @@ export const download = defineCommand({
   },
 });
 
-/** Checks captions and ffmpeg before the download. `add` returns notes on what was added. */
+/** Looks for captions and for ffmpeg before anything is downloaded. `add` returns notes on what was added. */
 async function captionsOf(context: Context, id: string) {
   const { addCaptions, readCaptions, requireFfmpeg } = await import('./add-captions.ts');
   if (!context.flags.isCurl) await requireFfmpeg(context.io);
@@ -74,7 +77,10 @@ type StdoutRequest = { readonly id: string; readonly isForced: boolean };
 async function toStdout(context: Context, { id, isForced }: StdoutRequest): Promise<Result> {
   const { io, terminal } = context;
   if (terminal.isTerminal && !isForced) {
-    throw usageError('stdout is a terminal, and a recording is no text', 'name a file, or pipe it somewhere');
+    throw usageError(
+      'stdout is a terminal, and a recording is not text',
+      'name a file, or pipe it somewhere',
+    );
   }
   const client = await context.client();
   const { body, sizeBytes } = await client.recordings.download(id, { signal: io.signal });
@@ -95,7 +101,7 @@ async function toStdout(context: Context, { id, isForced }: StdoutRequest): Prom
   try {
     await pipeline(Readable.from(counted()), io.stdout, { end: false });
   } catch (error) {
-    // main reports a full disk, and ignores a reader that is gone.
+    // Main tells of a full disk, and keeps silent about a reader that has gone away.
     if (!isStdoutBroken) throw error;
   } finally {
     io.stdout.off('error', noteBroken);

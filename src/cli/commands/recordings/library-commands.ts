@@ -35,10 +35,10 @@ export const listRecordings = defineCommand({
     watch: WATCH,
   },
   examples: [
-    { line: 'rtc recordings list', does: 'The last 50' },
+    { line: 'rtc recordings list', does: 'The newest 50' },
     { line: 'rtc recordings list --room demo --status failed', does: 'What failed in one room' },
-    { line: 'rtc recordings list --json recordingId,sizeBytes', does: 'Two fields of each, as JSON' },
-    { line: 'rtc recordings list --watch', does: 'The same, kept up to date' },
+    { line: 'rtc recordings list --json recordingId,sizeBytes', does: 'Two fields, as JSON' },
+    { line: 'rtc recordings list --watch', does: 'The same, updated live' },
   ],
   isStream: (input) => input.watch,
   async run(context, { room, status, ...choice }) {
@@ -85,7 +85,7 @@ export const remove = defineCommand({
   arguments: { ids: listOfExisting('id of the recording, or of several', 'recordings') },
   options: { yes: YES },
   examples: [
-    { line: 'rtc recordings delete EG_tH8vdkRoTDWY', does: 'Asks first, naming what is lost' },
+    { line: 'rtc recordings delete EG_tH8vdkRoTDWY', does: 'Asks first, and names what is lost' },
     {
       line: 'rtc recordings list --status failed | cut -f1 | xargs rtc recordings delete --yes',
       does: 'All that failed, without asking',

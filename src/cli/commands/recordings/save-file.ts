@@ -9,14 +9,14 @@ import { printStatus } from '../../terminal/terminal.ts';
 import { createTransferBar } from './transfer-bar.ts';
 
 /*
- * A download is written beside its target as `<target>.<recording id>.part`, and renamed when it is complete: a file with
- * the target's name is complete. A recording never changes, so a part with its id is the beginning of its file, and the next
- * run continues after it.
+ * A download grows beside its target as `<target>.<recording id>.part`, and is renamed when it is whole: what has the
+ * target's name is complete. A recording never changes, so a part with its id is the beginning of its file, and the
+ * next run goes on behind it.
  */
 
 export type Target = { readonly path: string; readonly part: string };
 
-/** @throws CliError with exit code 5 when the file exists, 1 when its folder does not */
+/** @throws CliError with exit code 5 when the file is there, 1 when its folder is not */
 export async function chooseTarget(
   context: Context,
   {
@@ -25,7 +25,7 @@ export async function chooseTarget(
     isForced,
   }: { readonly id: string; readonly file: string | undefined; readonly isForced: boolean },
 ): Promise<Target> {
-  // Servers choose ids, so only plain characters of them become part of a path.
+  // Ids are chosen by servers: nothing but plain characters of them becomes part of a path.
   const safeId = id.replace(/[^\w-]/g, '_');
   const asked = resolve(context.io.workingDirectory, file ?? `${safeId}.mp4`);
   const isFolder = (await stat(asked).catch(undefinedWhenMissing))?.isDirectory() === true;
@@ -34,31 +34,33 @@ export async function chooseTarget(
   if (found !== undefined && !(isForced && found.isFile())) {
     throw new CliError(
       EXIT.conflict,
-      `${path} is there already`,
+      `${path} already exists`,
       found.isFile() ? 'add --force to overwrite it, or name another file' : 'name another file',
     );
   }
   if ((await stat(dirname(path)).catch(undefinedWhenMissing))?.isDirectory() !== true) {
-    throw new CliError(EXIT.failure, `there is no folder ${dirname(path)}`, 'make it, or name another file');
+    throw new CliError(
+      EXIT.failure,
+      `the folder ${dirname(path)} does not exist`,
+      'create it, or name another file',
+    );
   }
   return { path, part: `${path}.${safeId}.part` };
 }
 
 export type Fetch = (from: number) => Promise<Download>;
 
-/** Downloads the file and returns its size. */
+/** The size of the whole file, once it is there. */
 export async function saveFile(context: Context, target: Target, fetch: Fetch): Promise<number> {
   const kept = (await stat(target.part).catch(undefinedWhenMissing))?.size ?? 0;
-  if (kept > 0) printStatus(context.terminal, `Going on after ${formatBytes(kept)} that are here already.`);
+  if (kept > 0)
+    printStatus(context.terminal, `Continuing after ${formatBytes(kept)}, which are already here.`);
   await receive(context, target, await fetchAfter(kept, fetch));
   await rename(target.part, target.path);
   return (await stat(target.path)).size;
 }
 
-/**
- * Continues from the last existing byte, because nothing follows a complete part. Starts again when the part is longer than
- * the file.
- */
+/** From the last byte that is here, as there is nothing after a part that is whole; anew, when it is more than that. */
 async function fetchAfter(kept: number, fetch: Fetch): Promise<Download> {
   try {
     return await fetch(Math.max(0, kept - 1));
@@ -98,14 +100,14 @@ async function write(
   } catch (error) {
     bar.clear();
     if (context.io.signal.aborted)
-      throw new CancelledError(`stopped; run it again to go on after ${formatBytes(done)}`);
+      throw new CancelledError(`stopped; run the command again to continue after ${formatBytes(done)}`);
     throw error instanceof RtcError ? brokenOff(target, done, error) : error;
   }
   bar.clear();
   if (sizeBytes !== undefined && done !== sizeBytes) throw brokenOff(target, done);
 }
 
-/** Repeats partial writes. */
+/** One write may take less than it is given. */
 async function writeAll(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
   let written = 0;
   while (written < chunk.length) {
@@ -117,7 +119,7 @@ async function writeAll(handle: FileHandle, chunk: Uint8Array, position: number)
 function brokenOff({ part }: Target, done: number, cause?: RtcError): CliError {
   const reason = cause === undefined ? 'the connection ended early' : cause.detail;
   return new CliError(EXIT.unavailable, `the download broke off after ${formatBytes(done)}: ${reason}`, {
-    next: `run it again to go on; what came is kept in ${part}`,
+    next: `run the command again to continue; the part that arrived is kept in ${part}`,
     cause,
   });
 }

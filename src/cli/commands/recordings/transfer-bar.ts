@@ -3,9 +3,9 @@ import { columnsOf, type Io } from '../../terminal/io.ts';
 import { formatDuration } from '../../terminal/time.ts';
 
 export type TransferBar = {
-  /** Shows that `done` bytes of the file were received; draws at most ten times a second. */
+  /** `done` bytes of the file are here by now; drawn at most ten times a second. */
   readonly show: (done: number) => void;
-  /** Must be called before anything else is written to the terminal. */
+  /** Before anything else is written to the terminal. */
   readonly clear: () => void;
 };
 
@@ -14,7 +14,7 @@ const BAR_WIDTH = 24;
 /** Carriage return, then erase the line (ECMA-48, EL). */
 const CLEAR_LINE = '\r\u001b[2K';
 
-/** Draws one line on stderr if that is a terminal. */
+/** One line on stderr where that is a terminal; nothing elsewhere. */
 export function createTransferBar(
   { stderr, clock }: Pick<Io, 'stderr' | 'clock'>,
   { from, sizeBytes }: { readonly from: number; readonly sizeBytes: number | undefined },
@@ -40,7 +40,7 @@ export type Transfer = {
   readonly from: number;
   readonly done: number;
   readonly sizeBytes: number | undefined;
-  /** Seconds since the beginning. */
+  /** Since it began. */
   readonly seconds: number;
 };
 

@@ -83,22 +83,22 @@ const create = defineCommand({
   noun: 'rooms',
   verb: 'create',
   summary: 'Create a room',
-  description: 'A room that exists is left as it is, but for its metadata.',
+  description: 'If the room exists, only its metadata changes.',
   needs: 'service',
   fields: FIELDS,
   arguments: { name: argument('name of the room') },
   options: {
-    maxParticipants: option('--max-participants <n>', 'hard cap on participants', {
+    maxParticipants: option('--max-participants <n>', 'maximum number of participants', {
       parse: wholeNumber(1, MAX_UINT32),
     }),
     emptyTimeout: option(
       '--empty-timeout <duration>',
-      'close it after being empty for so long, such as 10m',
+      'close the room after it has been empty for this long, such as 10m',
       {
         parse: wholeSeconds(1, MAX_UINT32),
       },
     ),
-    metadata: option('--metadata <text>', 'text kept with the room', {
+    metadata: option('--metadata <text>', 'text that is kept with the room', {
       parse: asText,
       source: 'typed-or-file',
     }),
@@ -107,7 +107,7 @@ const create = defineCommand({
     { line: 'rtc rooms create demo', does: 'A room with the media server’s own limits' },
     {
       line: 'rtc rooms create class --max-participants 20 --empty-timeout 10m --metadata @class.json',
-      does: 'A small room that closes ten minutes after the last one left',
+      does: 'A small room that closes ten minutes after the last person has left',
     },
   ],
   async run(context, input) {
@@ -119,7 +119,7 @@ const create = defineCommand({
       ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
     };
     const { room, existed, ignored } = await client.rooms.create(body, { signal: context.io.signal });
-    if (existed) printStatus(context.terminal, `Room ${room.name} existed already.`);
+    if (existed) printStatus(context.terminal, `Room ${room.name} already existed.`);
     if (ignored.length > 0) {
       printWarning(
         context.terminal,
@@ -148,9 +148,9 @@ const listRooms = defineCommand({
   arguments: {},
   options: { watch: WATCH },
   examples: [
-    { line: 'rtc rooms list', does: 'Every open room' },
-    { line: 'rtc rooms list --watch', does: 'The same, kept up to date' },
-    { line: 'rtc rooms list --json name,numParticipants', does: 'Two fields of each, as JSON' },
+    { line: 'rtc rooms list', does: 'All open rooms' },
+    { line: 'rtc rooms list --watch', does: 'The same, updated live' },
+    { line: 'rtc rooms list --json name,numParticipants', does: 'Two fields, as JSON' },
     { line: 'rtc rooms list | cut -f1', does: 'Only the names' },
   ],
   isStream: (input) => input.watch,
@@ -169,7 +169,7 @@ const get = defineCommand({
   arguments: { room: existing('name of the room', 'rooms') },
   options: {},
   examples: [
-    { line: 'rtc rooms get demo', does: 'All about the room' },
+    { line: 'rtc rooms get demo', does: 'All details of the room' },
     { line: 'rtc rooms get demo --json metadata', does: 'Only its metadata, as JSON' },
   ],
   async run(context, input) {
@@ -183,19 +183,19 @@ const update = defineCommand({
   noun: 'rooms',
   verb: 'update',
   summary: 'Change the metadata of an open room',
-  description: 'Clients in the room get it at once. An empty text removes it.',
+  description: 'Clients in the room receive it at once. An empty text removes it.',
   needs: 'service',
   fields: FIELDS,
   arguments: { room: existing('name of the room', 'rooms') },
   options: {
-    metadata: option('--metadata <text>', 'new text kept with the room', {
+    metadata: option('--metadata <text>', 'new text that is kept with the room', {
       parse: asText,
       source: 'typed-or-file',
     }),
   },
   examples: [
-    { line: 'rtc rooms update demo --metadata @demo.json', does: 'The text of a file' },
-    { line: "rtc rooms update demo --metadata ''", does: 'No metadata any more' },
+    { line: 'rtc rooms update demo --metadata @demo.json', does: 'Metadata from a file' },
+    { line: "rtc rooms update demo --metadata ''", does: 'Remove the metadata' },
   ],
   async run(context, { room, metadata }) {
     if (metadata === undefined) throw usageError('nothing to change', 'give --metadata');
@@ -214,7 +214,7 @@ const remove = defineCommand({
   arguments: { rooms: listOfExisting('name of the room, or of several', 'rooms') },
   options: { yes: YES },
   examples: [
-    { line: 'rtc rooms delete demo', does: 'Asks first, naming what is lost' },
+    { line: 'rtc rooms delete demo', does: 'Asks first, and names what is lost' },
     { line: 'rtc rooms delete demo class --yes', does: 'Two at once, without asking' },
   ],
   async run(context, input) {
@@ -255,7 +255,7 @@ async function describeLoss(context: Context, rooms: readonly string[]): Promise
   for (const name of rooms) {
     const options = { signal: context.io.signal };
     const room = await client.rooms.get(name, options);
-    // Counts the participants, because numParticipants lags behind by seconds.
+    // Not numParticipants, which lags behind by seconds.
     people += (await client.participants.list(name, options)).participants.length;
     recordings += room.activeRecording ? 1 : 0;
   }

@@ -18,21 +18,22 @@ const source = oneOf(TRACK_SOURCES);
 export const mute = defineCommand({
   noun: 'rooms',
   verb: 'mute',
-  summary: 'Mute everybody in a room, or some of it',
-  description: 'What is published now. Participants may unmute themselves, and publish others.',
+  summary: 'Mute everybody in a room',
+  description:
+    'Mutes the tracks that are published now. Participants can unmute themselves, and publish new tracks.',
   needs: 'service',
   fields: FIELDS,
   arguments: { room: existing('name of the room', 'rooms') },
   options: {
-    except: listOption('--except <identity>', 'who is left alone'),
+    except: listOption('--except <identity>', 'identity that is not muted'),
     source: listOption('--source <source>', 'only tracks of this source', {
       choices: TRACK_SOURCES,
       checkEach: (text) => void source.parse(text),
     }),
   },
   examples: [
-    { line: 'rtc rooms mute demo', does: 'Everything that is published' },
-    { line: 'rtc rooms mute demo --except ada --source microphone', does: 'Only ada is heard' },
+    { line: 'rtc rooms mute demo', does: 'Every published track' },
+    { line: 'rtc rooms mute demo --except ada --source microphone', does: 'Everybody but ada' },
   ],
   async run(context, input) {
     const body: RoomMute = {

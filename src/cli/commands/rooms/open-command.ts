@@ -11,7 +11,7 @@ export const open = defineCommand({
   verb: 'open',
   summary: 'Join a room in the browser',
   description:
-    'Serves one page on 127.0.0.1 and opens it: tiles, camera and microphone, screen share, chat, and captions while a live transcription runs. A host mutes and removes people there. The page works until Ctrl-C. A second tab joins as a second person.',
+    'Serves a page on 127.0.0.1 until Ctrl-C, and opens it. The page has video tiles, camera and microphone, screen share, chat, and captions while a live transcription runs. A host can mute and remove people there. A second tab joins as a second person.',
   needs: 'service',
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: {
@@ -24,15 +24,15 @@ export const open = defineCommand({
     publicUrl: option('--public-url <url>', 'https address of a proxy in front of the page, for a phone', {
       parse: httpsUrl,
     }),
-    print: flag('--print', 'print the link and open no browser'),
+    print: flag('--print', 'print the link, and do not open a browser'),
   },
   examples: [
-    { line: 'rtc rooms open demo', does: 'Joins as host, in the browser of this machine' },
-    { line: 'rtc rooms open demo --as ada --role viewer', does: 'Watches and listens only' },
-    { line: 'rtc rooms open demo --print', does: 'Prints the link, for another browser' },
+    { line: 'rtc rooms open demo', does: 'Join as host, in the browser of this machine' },
+    { line: 'rtc rooms open demo --as ada --role viewer', does: 'Watch and listen only' },
+    { line: 'rtc rooms open demo --print', does: 'Print the link, for another browser' },
     {
       line: 'rtc rooms open demo --port 8080 --public-url https://call.example.org',
-      does: 'For a phone, through a proxy that leads to port 8080; shows a QR code',
+      does: 'For a phone, by a proxy in front of port 8080; shows a QR code',
     },
   ],
   isStream: () => true,

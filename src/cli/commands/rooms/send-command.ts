@@ -18,25 +18,26 @@ export const send = defineCommand({
   noun: 'rooms',
   verb: 'send',
   summary: 'Send data to clients in a room',
-  description: 'Clients get it in dataReceived. Whoever of --to is not there is left out.',
+  description:
+    'Clients receive it as the event dataReceived. Identities of --to that are not in the room are skipped.',
   needs: 'service',
   fields: FIELDS,
   arguments: {
     room: existing('name of the room', 'rooms'),
-    text: argument('text to send; - reads stdin, @file a file', {
+    text: argument('text to send', {
       source: 'typed-or-file',
       parse: asText,
     }),
   },
   options: {
-    topic: option('--topic <topic>', 'by which clients tell messages apart', { parse: notEmpty }),
-    to: listOption('--to <identity>', 'who gets it; default everyone'),
-    lossy: flag('--lossy', 'at once or never, for what is soon out of date'),
-    base64: flag('--base64', 'the text is base64: send its bytes'),
+    topic: option('--topic <topic>', 'topic, by which clients tell messages apart', { parse: notEmpty }),
+    to: listOption('--to <identity>', 'identity that receives it; default: everyone'),
+    lossy: flag('--lossy', 'send it without retransmission, for data that is soon out of date'),
+    base64: flag('--base64', 'the text is base64; send its bytes'),
   },
   examples: [
     { line: `rtc rooms send demo '{"poll":"open"}' --topic poll`, does: 'To everyone' },
-    { line: 'rtc rooms send demo "Five minutes left" --to ada --to bob', does: 'To two of them' },
+    { line: 'rtc rooms send demo "Five minutes left" --to ada --to bob', does: 'To two participants' },
     { line: 'base64 -w0 state.bin | rtc rooms send demo - --base64', does: 'Bytes, up to 15 KiB' },
   ],
   async run(context, { room, text, topic, to, lossy, base64 }) {

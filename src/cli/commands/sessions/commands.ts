@@ -23,7 +23,7 @@ import {
 } from './session-view.ts';
 
 const SESSION = existing(
-  'id of the session (RM_…, room.id of events), or name of a room: its last one',
+  'id of the session (RM_…, room.id of events), or the name of a room for its last session',
   'sessions',
 );
 
@@ -33,25 +33,25 @@ const listSessions = defineCommand({
   aliases: ['ls'],
   summary: 'List sessions of rooms, newest first',
   description:
-    'A session is a room from its opening to its end. The figures of one that is open go up to now. --csv writes every session that matches, unless --limit says how many.',
+    'A session is a room from its opening to its end. For an open session, the figures are those of this moment. --csv writes every session that matches, unless you set --limit.',
   needs: 'service',
   fields: SESSION_FIELDS,
   arguments: {},
   options: {
     room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
     status: option('--status <status>', 'only these', oneOf(SESSION_STATUSES)),
-    since: option('--since <time>', 'only rooms opened then or later: 10m, 7d or an instant', {
+    since: option('--since <time>', 'only rooms opened since then: 10m, 7d or an instant', {
       parse: pastMoment,
     }),
-    until: option('--until <time>', 'only rooms opened before: 10m, 7d or an instant', {
+    until: option('--until <time>', 'only rooms opened before then: 10m, 7d or an instant', {
       parse: pastMoment,
     }),
     limit: LIMIT,
     csv: CSV,
   },
   examples: [
-    { line: 'rtc sessions list', does: 'The last 50' },
-    { line: 'rtc sessions list --room demo --since 7d', does: 'Those of one room in the last week' },
+    { line: 'rtc sessions list', does: 'The newest 50' },
+    { line: 'rtc sessions list --room demo --since 7d', does: 'One room in the last week' },
     {
       line: 'rtc sessions list --since 2026-01-01 --until 2026-02-01 --csv > january.csv',
       does: 'A month for a spreadsheet, each session once',
@@ -86,8 +86,8 @@ const get = defineCommand({
   arguments: { session: SESSION },
   options: {},
   examples: [
-    { line: 'rtc sessions get RM_hycBMAjmt6Ub', does: 'When it was, and what was made in it' },
-    { line: 'rtc sessions get demo', does: 'The last one of the room demo, or the one that is open' },
+    { line: 'rtc sessions get RM_hycBMAjmt6Ub', does: 'Its times, recordings and transcriptions' },
+    { line: 'rtc sessions get demo', does: 'The open session of the room demo, or else the last one' },
     { line: 'rtc sessions get RM_hycBMAjmt6Ub --json participantMinutes', does: 'One figure, as JSON' },
   ],
   async run(context, { session: named }) {
@@ -101,21 +101,21 @@ const get = defineCommand({
   },
 });
 
-/** The API's largest page. */
+/** The API's own largest page. */
 const PARTICIPANT_PAGE = 1000;
 
 const participants = defineCommand({
   noun: 'sessions',
   verb: 'participants',
-  summary: 'List who was in a session, and when',
+  summary: 'List the participants of a session, and when they were there',
   description:
-    'In the order in which they joined, all of them; who joined several times is there several times.',
+    'Lists all of them in the order in which they joined. Somebody who joined several times has several lines.',
   needs: 'service',
   fields: PARTICIPANT_FIELDS,
   arguments: { session: SESSION },
   options: { csv: CSV },
   examples: [
-    { line: 'rtc sessions participants RM_hycBMAjmt6Ub', does: 'Who, from when to when' },
+    { line: 'rtc sessions participants RM_hycBMAjmt6Ub', does: 'Who was there, from when to when' },
     { line: 'rtc sessions participants RM_hycBMAjmt6Ub --csv > lesson.csv', does: 'For a spreadsheet' },
   ],
   async run(context, { session: named, csv }) {
@@ -143,8 +143,8 @@ const participants = defineCommand({
 export const commands: readonly Command[] = [listSessions, get, participants];
 
 /**
- * Finds a session by its id, or the last one of a room by the room's name. When the room had others, it reports which one it
- * is. A room may be named like an id: the session of that id is preferred.
+ * A session by its id, or the last one of a room by the room's name; where the room had others, it says which one it is.
+ * A room may be called like an id: the session of that id comes first.
  */
 async function findSession(context: Context, named: string): Promise<SessionDetail> {
   const client = await context.client();
@@ -160,7 +160,7 @@ async function findSession(context: Context, named: string): Promise<SessionDeta
       const { sessionId, createdAt } = last;
       printStatus(
         context.terminal,
-        `${named} had several sessions; this is the last one, ${sessionId}, opened ${createdAt}. All: rtc sessions list --room ${shellQuote(named)}`,
+        `${named} had several sessions. This is the last one, ${sessionId}, opened ${createdAt}. To list all: rtc sessions list --room ${shellQuote(named)}`,
       );
     }
     return await client.sessions.get(last.sessionId, { signal });

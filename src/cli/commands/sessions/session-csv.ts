@@ -7,7 +7,7 @@ import { participantCsv, SESSION_CSV } from './session-view.ts';
 
 type SessionsClient = Pick<RtcClient, 'sessions'>;
 
-/** Returns every matching session, as `rtc sessions list --csv` writes them. */
+/** Every session that matches, as `rtc sessions list --csv` writes them. */
 export async function sessionsCsv(
   { sessions }: SessionsClient,
   filter: ListSessionsOptions,
@@ -17,7 +17,7 @@ export async function sessionsCsv(
   return renderCsv(list({ response: undefined, records, columns: SESSION_CSV, identify, empty: '' }));
 }
 
-/** Returns all participants of a session, as `rtc sessions participants --csv` writes them. */
+/** Who was in a session, all of them, as `rtc sessions participants --csv` writes them. */
 export async function sessionParticipantsCsv(
   { sessions }: SessionsClient,
   id: string,

@@ -6,14 +6,14 @@ import type { BenchedFile } from '../../terminal/io.ts';
 import { type Column, list } from '../../terminal/result.ts';
 import { printStatus } from '../../terminal/terminal.ts';
 
-/** Totals over all files, so that a short file does not count as much as a long one. */
+/** Pooled over all files, so that a short file does not count as much as a long one. */
 type Total = {
   readonly words: number;
   readonly errors: number;
   readonly wordErrorRate: number;
   readonly audioSeconds: number;
   readonly processorSeconds: number;
-  /** Processor time as a share of the audio: the share of one core that a call takes while somebody speaks. */
+  /** Processor time as a share of the audio: how much of one core a call takes while somebody speaks. */
   readonly coreShare: number;
 };
 
@@ -31,7 +31,7 @@ export const bench = defineCommand({
   verb: 'bench',
   summary: 'Measure a speech model on recordings of your own',
   description:
-    'Transcribes the files of a folder as the stt-post worker does, compares them with what is said in them, and prints the word error rate and how much of one core it takes. Each audio file has a text file of the same name: call.mp4 and call.txt. Words are compared without punctuation and capitals. Needs ffmpeg.',
+    'Transcribes the files of a folder as the stt-post worker does, compares the result with your texts, and prints the word error rate and the share of one processor core. Each audio file has a text file of the same name: call.mp4 and call.txt. Words are compared without punctuation and capitals. Needs ffmpeg.',
   needs: 'nothing',
   fields: ['file', 'words', 'errors', 'audioSeconds', 'processorSeconds', 'text'],
   arguments: { model: argument('name of an installed model, or the folder of one') },
@@ -40,17 +40,17 @@ export const bench = defineCommand({
       parse: notEmpty,
       completes: 'files',
     }),
-    reference: requiredOption('--reference <folder>', 'folder of the texts that are said in them', {
+    reference: requiredOption('--reference <folder>', 'folder of the texts that are spoken in them', {
       parse: notEmpty,
       completes: 'files',
     }),
-    language: option('--language <tag>', 'spoken language, for a model of several', { parse: asText }),
+    language: option('--language <tag>', 'spoken language, for a model with several', { parse: asText }),
     ffmpeg: option('--ffmpeg <program>', 'ffmpeg; default the one on PATH', { parse: notEmpty }),
   },
   examples: [
     {
       line: 'rtc stt bench parakeet-tdt-0.6b-v3 --language it --audio calls --reference texts',
-      does: 'How well and how fast it is for you',
+      does: 'Its error rate and speed on your recordings',
     },
   ],
   async run({ io, terminal }, { model, audio, reference, language, ffmpeg }) {

@@ -14,9 +14,9 @@ import { CATALOGUE_COLUMNS, FIELDS, INSTALLED_COLUMNS, MODEL_COLUMNS, shownSize 
 const models = defineCommand({
   noun: 'stt',
   verb: 'models',
-  summary: 'List the speech models that are installed, and that can be',
+  summary: 'List installed and available speech models',
   description:
-    'The catalogue of rtc stt install, the preferred ones first. CORE is the share of one processor core that it takes at most while somebody speaks, ERRORS the rate of words that it gets wrong, or of characters, as published for its first language with a figure: rtc stt get has the sources, and rtc stt bench measures both on your recordings. Any other folder of a sherpa-onnx model is named by STT_MODELS, such as it=/models/whisper-it.',
+    'Lists the models that rtc stt install knows, the recommended ones first. CORE is the largest share of one processor core that a model takes while somebody speaks. ERRORS is the published rate of words or characters that it gets wrong, for its first language with a figure. rtc stt get shows the sources; rtc stt bench measures both on your recordings. To use another sherpa-onnx model, name its folder in STT_MODELS, such as it=/models/whisper-it.',
   needs: 'nothing',
   fields: FIELDS,
   arguments: {},
@@ -24,8 +24,8 @@ const models = defineCommand({
     language: option('--language <tag>', 'only models for this language, such as it', { parse: asText }),
   },
   examples: [
-    { line: 'rtc stt models', does: 'What the workers have, and what there is' },
-    { line: 'rtc stt models --language it', does: 'What there is for Italian' },
+    { line: 'rtc stt models', does: 'Installed and available models' },
+    { line: 'rtc stt models --language it', does: 'Models for Italian' },
   ],
   async run({ io }, { language }) {
     const { listModels } = await io.loaders.stt();
@@ -49,12 +49,12 @@ const get = defineCommand({
   verb: 'get',
   summary: 'Show one speech model: sizes, speed, error rates and their sources',
   description:
-    'Figures are as published, mostly for the model before it was quantised and on other machines; what nobody publishes is left out. rtc stt bench measures an installed model on your own recordings.',
+    'Figures are as published, mostly for the model before it was quantised, and on other machines. Unpublished figures are left out. rtc stt bench measures an installed model on your own recordings.',
   needs: 'nothing',
   fields: FIELDS,
   arguments: { model: argument('name of the model, as rtc stt models lists them') },
   options: {},
-  examples: [{ line: 'rtc stt get parakeet-tdt-0.6b-v3', does: 'What it takes and how often it errs' }],
+  examples: [{ line: 'rtc stt get parakeet-tdt-0.6b-v3', does: 'Its size, speed and error rates' }],
   async run({ io }, { model: name }) {
     const { listModels } = await io.loaders.stt();
     const model = findModel(listModels(), name);
@@ -67,7 +67,7 @@ const install = defineCommand({
   verb: 'install',
   summary: 'Install a speech model on this machine',
   description:
-    'Downloads it, and continues a download that was broken off; verifies its SHA-256, tries it on a spoken sample, and puts it in place with the voice activity detector that every local model needs. Running workers use it at once. moonshine-tiny-en and the detector come from package registries by pip and npm, which must be there. What is installed is left as it is.',
+    'Downloads the model (and continues a broken download), verifies its SHA-256, tries it on a spoken sample, and installs it with the voice activity detector that every local model needs. Running workers use it at once. moonshine-tiny-en and the detector come from package registries and need pip and npm. A model that is already installed is not changed.',
   needs: 'nothing',
   fields: FIELDS,
   arguments: { model: argument('name of the model, as rtc stt models lists them') },
@@ -78,11 +78,11 @@ const install = defineCommand({
     }),
     acceptUnverified: flag(
       '--accept-unverified',
-      'install also a model without a published SHA-256; models.lock records what it has',
+      'also install a model without a published SHA-256; models.lock records its own',
     ),
   },
   examples: [
-    { line: 'rtc stt install moonshine-tiny-en', does: 'The small English one' },
+    { line: 'rtc stt install moonshine-tiny-en', does: 'A small English model' },
     { line: 'rtc stt install parakeet-tdt-0.6b-v3', does: '25 European languages' },
     {
       line: 'rtc stt install whisper-small --from https://mirror.example/models --accept-unverified',
@@ -104,7 +104,7 @@ const install = defineCommand({
       });
     } catch (error) {
       if (io.signal.aborted)
-        throw new CancelledError('cancelled; what has arrived is kept for the next time');
+        throw new CancelledError('cancelled; the part that arrived is kept for the next time');
       throw toInstallError(name, error, io.signal);
     } finally {
       status.clear();
@@ -131,7 +131,7 @@ function describe(model: SpeechModel): string {
   return `${model.name}: ${model.about}. ${size === '' ? '' : `${size}, `}licence ${model.licence}.`;
 }
 
-/** Asks on a terminal. Elsewhere the installation itself names the option, unless models.lock has the model already. */
+/** Asks on a terminal. Elsewhere the installation itself says what to add, unless models.lock has the model already. */
 async function askUnverified(prompter: Prompter, { name, isVerifiable }: SpeechModel): Promise<boolean> {
   if (isVerifiable || !prompter.isInteractive) return false;
   const question = `No published SHA-256 of ${name} is known. Install it unverified, and record its SHA-256?`;
@@ -142,7 +142,7 @@ async function askUnverified(prompter: Prompter, { name, isVerifiable }: SpeechM
 function toInstallError(name: string, error: unknown, signal: AbortSignal): Error {
   if (error instanceof Error && error.name === 'UnverifiedModel') {
     return usageError(
-      `no published SHA-256 of ${name} is known, so nothing can prove its files`,
+      `no published SHA-256 of ${name} is known, so its files cannot be verified`,
       `accept that: rtc stt install ${name} --accept-unverified`,
     );
   }
@@ -151,7 +151,7 @@ function toInstallError(name: string, error: unknown, signal: AbortSignal): Erro
 
 export const commands: readonly Command[] = [models, get, install, bench];
 
-/** Throws with the names of the models. */
+/** Throws with the names that there are. */
 function findModel(models: readonly SpeechModel[], name: string): SpeechModel {
   const model = models.find((one) => one.name === name);
   if (model !== undefined) return model;
@@ -160,7 +160,7 @@ function findModel(models: readonly SpeechModel[], name: string): SpeechModel {
 }
 
 type DownloadStatus = {
-  /** Prints a step. */
+  /** Shows a step that stays. */
   readonly step: (line: string) => void;
   /** Draws the bar, ten times a second at most. */
   readonly bytes: (progress: { readonly received: number; readonly total: number | undefined }) => void;
@@ -170,7 +170,7 @@ type DownloadStatus = {
 const REDRAW_MS = 100;
 const BAR_WIDTH = 24;
 
-/** Shows the steps of an installation, and a bar during the download. */
+/** The steps of an installation, and a bar while bytes arrive. */
 function createDownloadStatus(terminal: Terminal): DownloadStatus {
   const { io } = terminal;
   const statusLine = createStatusLine(io);

@@ -19,7 +19,7 @@ import { inspectToken, type TokenClaims } from './access-token.ts';
 
 const FIELDS = ['token', 'url', 'expiresAt'] as const satisfies readonly (keyof Token)[];
 
-/** The maximum lifetime of the service's settings. */
+/** The longest life that the service's settings allow. */
 const MAX_TTL_SECONDS = 31_536_000;
 
 const source = oneOf(TRACK_SOURCES);
@@ -27,8 +27,8 @@ const source = oneOf(TRACK_SOURCES);
 const create = defineCommand({
   noun: 'tokens',
   verb: 'create',
-  summary: 'Make an access token for one person and one room',
-  description: 'stdout is the token and nothing else, so that it can be put into a variable.',
+  summary: 'Create an access token for one person and one room',
+  description: 'Prints the token and nothing else, so that a script can put it into a variable.',
   needs: 'service',
   fields: FIELDS,
   arguments: {},
@@ -46,7 +46,7 @@ const create = defineCommand({
     validFor: option('--valid-for <duration>', 'how long it can be used, such as 8h; default TOKEN_TTL', {
       parse: wholeSeconds(1, MAX_TTL_SECONDS),
     }),
-    source: listOption('--source <source>', 'the person publishes only this', {
+    source: listOption('--source <source>', 'the person may publish only this source', {
       choices: TRACK_SOURCES,
       checkEach: (text) => void source.parse(text),
     }),
@@ -63,7 +63,7 @@ const create = defineCommand({
     },
     {
       line: 'rtc tokens create --room demo --identity ada --role participant --valid-for 8h --source microphone',
-      does: 'For a working day, and to be heard only',
+      does: 'For a working day, with the microphone only',
     },
     {
       line: 'rtc tokens create --room demo --identity eve --role participant --json url,token',
@@ -90,7 +90,7 @@ const create = defineCommand({
   },
 });
 
-/** Columns of the meaning of the claims. The record is the payload, for `--json exp`. */
+/** Columns from what the claims mean; the record stays the payload, for `--json exp`. */
 function claimColumns(claims: TokenClaims): readonly Column<object>[] {
   return [
     { heading: 'IDENTITY', value: () => claims.identity, paint: 'name' },
@@ -113,11 +113,11 @@ const inspect = defineCommand({
   verb: 'inspect',
   summary: 'Show what an access token says',
   description:
-    'Offline; the signature is not checked, as only the media server has its key. Exit code 7 for an expired one.',
+    'Works offline. It does not check the signature, since only the media server has the key. The exit code is 7 if the token has expired.',
   needs: 'nothing',
   fields: 'of-response',
   arguments: {
-    token: optionalArgument('the token; left out, stdin is read too', { source: 'typed-or-stdin' }),
+    token: optionalArgument('the token; without it, stdin is read', { source: 'typed-or-stdin' }),
   },
   options: {},
   examples: [
@@ -132,8 +132,8 @@ const inspect = defineCommand({
     const claims = inspectToken(token, context.io.clock());
     if (claims === undefined) {
       throw usageError(
-        'that is no access token (a JWT: three parts of base64url, separated by dots)',
-        'give one whole: rtc tokens create … | rtc tokens inspect',
+        'this is not an access token (a JWT: three parts of base64url, separated by dots)',
+        'pass a whole token: rtc tokens create … | rtc tokens inspect',
       );
     }
     return record({

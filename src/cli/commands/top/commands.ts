@@ -8,13 +8,13 @@ const top = defineCommand({
   verb: '',
   summary: 'Watch rooms, people and deliveries, and act on them',
   description:
-    'The whole terminal, from 80x24: rooms with their people over time, recordings and the last caption; the people of the selected room; deliveries, failures first; and, where there is room, events. It follows the stored events; what has none (deliveries, captions, mutes of the selected room) is read every three seconds. Tab changes the list, the arrows or j and k choose, m mutes, x removes or deletes, r records, s stops the recording, p sends a delivery again, o opens the room in the browser, q ends. What destroys is asked first. Who speaks is known where a live transcription runs.',
+    'Uses the whole terminal, 80x24 or larger. It shows rooms with their people over time, recordings and the last caption; the people of the selected room; deliveries, failures first; and events, if there is space. Rooms and people are updated by events. Deliveries, captions and mutes of the selected room are read every three seconds. Keys: Tab changes the list, the arrows or j and k select, m mutes, x removes or deletes, r records, s stops the recording, p replays a delivery, o opens the room in the browser, q quits. It asks before it destroys something. It shows who speaks in rooms with a live transcription.',
   needs: 'service',
   arguments: {},
   options: { readOnly: flag('--read-only', 'refuse every change') },
   examples: [
     { line: 'rtc top', does: 'Over SSH too' },
-    { line: 'rtc top --profile prod --read-only', does: 'To look, and change nothing' },
+    { line: 'rtc top --profile prod --read-only', does: 'Look only, change nothing' },
   ],
   isStream: () => true,
   async run(context, { readOnly }) {
@@ -25,9 +25,13 @@ const top = defineCommand({
       terminal.json !== undefined ||
       io.env.TERM === 'dumb'
     ) {
-      throw usageError('rtc top draws on a terminal', 'elsewhere: rtc events tail, rtc rooms list --watch');
+      throw usageError(
+        'rtc top needs a terminal',
+        'without a terminal, use rtc events tail or rtc rooms list --watch',
+      );
     }
-    if (flags.isCurl) throw usageError('rtc top has no single request to print', 'leave out --curl');
+    if (flags.isCurl)
+      throw usageError('rtc top does not send a single request that it could print', 'leave out --curl');
     const { runTop } = await import('./run-top.ts');
     await runTop(context, { isReadOnly: readOnly });
     return nothing();

@@ -28,17 +28,17 @@ const STARTED: readonly Column<LiveStarted>[] = [
 const start = defineCommand({
   noun: 'transcription',
   verb: 'start',
-  summary: 'Transcribe a room while it talks',
+  summary: 'Transcribe a room live',
   description:
-    'Needs a running worker (rtc worker stt-live). A room that is being transcribed already stays so: that is no failure.',
+    'Needs a running worker (rtc worker stt-live). If the room is already being transcribed, the command succeeds and changes nothing.',
   needs: 'service',
   fields: ['transcriptionId', 'roomId', 'status', 'language', 'startedAt'] satisfies (keyof LiveStarted)[],
   arguments: { room: ROOM, speakers: SPEAKERS },
   options: {
     language: LANGUAGE,
-    partialResults: flag('--partial-results', 'captions in the room also before a sentence has ended'),
+    partialResults: flag('--partial-results', 'show captions before a sentence has ended'),
     withoutCaptions: flag('--without-captions', 'send no captions to the people in the room'),
-    withoutPunctuation: flag('--without-punctuation', 'neither punctuation nor capitals'),
+    withoutPunctuation: flag('--without-punctuation', 'remove punctuation and capitals'),
     profanityFilter: flag('--profanity-filter', 'mask profanity with asterisks'),
   },
   examples: [
@@ -85,7 +85,7 @@ const stop = defineCommand({
   fields: ['transcriptionId', 'status', 'stoppedAt', 'segmentCount'] satisfies (keyof LiveStopped)[],
   arguments: { room: ROOM },
   options: {},
-  examples: [{ line: 'rtc transcription stop demo', does: 'What was said stays' }],
+  examples: [{ line: 'rtc transcription stop demo', does: 'Stop; the transcript is kept' }],
   async run(context, { room }) {
     const client = await context.client();
     const stopped = await client.transcription.stop(room, { signal: context.io.signal });
@@ -102,7 +102,7 @@ const get = defineCommand({
   noun: 'transcription',
   verb: 'get',
   summary: 'Show what was said in a room',
-  description: 'Of the transcription that runs, or else the last one: also after the room has ended.',
+  description: 'Shows the running transcription, or else the last one. Works after the room has ended, too.',
   needs: 'service',
   fields: ({ format }) => (format === undefined ? SEGMENT_FIELDS : []),
   arguments: { room: ROOM },
@@ -122,7 +122,7 @@ const get = defineCommand({
     const transcription = await client.transcription.get(room, options);
     if (format === 'json') return text(JSON.stringify(transcription), { response: transcription });
     const empty = `Nothing has been said in ${room} ${since === undefined ? 'yet' : `after ${since}`}.`;
-    // A service of an earlier version sends no error.
+    // A service of an earlier version sends none.
     const error = transcription.error ?? null;
     return segmentList(transcription, {
       empty,
@@ -135,13 +135,13 @@ const speakers = defineCommand({
   noun: 'transcription',
   verb: 'speakers',
   summary: 'Name the speakers of a room',
-  description: 'Also in what was said before. An empty name (ada=) removes the one that is there.',
+  description: 'The names also appear in past segments. An empty name (ada=) removes a name.',
   needs: 'service',
   arguments: { room: ROOM, names: listArgument('KEY=NAME; the key is a track id or an identity') },
   options: {},
   examples: [
     { line: 'rtc transcription speakers demo ada="Ada Lovelace"', does: 'By identity' },
-    { line: 'rtc transcription speakers demo ada=', does: 'Back to the name in the room' },
+    { line: 'rtc transcription speakers demo ada=', does: 'Back to the participant’s own name' },
   ],
   async run(context, { room, names }) {
     const changes = parseSpeakerChanges(names);

@@ -16,9 +16,9 @@ import { clockOf, SEGMENT_FIELDS } from './transcript-view.ts';
 export const follow = defineCommand({
   noun: 'transcription',
   verb: 'follow',
-  summary: 'Show what is said in a room, as it is said',
+  summary: 'Follow what is said in a room',
   description:
-    'Begins with what has been said so far, and ends with the transcription. A line a segment on a terminal, coloured by speaker; a JSON object a line elsewhere. A service that goes away is waited for: nothing is missed.',
+    'Begins with what has been said so far, and ends with the transcription. Prints one line per segment, coloured by speaker; without a terminal, one JSON object per line. If the service goes away, the command waits for it and misses nothing.',
   needs: 'service',
   fields: SEGMENT_FIELDS,
   arguments: { room: existing('name of the room', 'rooms') },
@@ -26,7 +26,7 @@ export const follow = defineCommand({
   examples: [
     { line: 'rtc transcription follow demo', does: 'Captions, until the transcription is stopped' },
     { line: 'rtc transcription follow demo --since 0s', does: 'From now on' },
-    { line: 'rtc transcription follow demo | jq -r .text', does: 'For a program: a JSON object a line' },
+    { line: 'rtc transcription follow demo | jq -r .text', does: 'For a program: one JSON object per line' },
   ],
   isStream: () => true,
   async run(context, { room, since }) {
@@ -39,7 +39,7 @@ export const follow = defineCommand({
       signal: io.signal,
       onStart: (transcription) => greet(terminal, transcription),
       onEnd: ({ error }) => {
-        // A service of an earlier version sends no error.
+        // A service of an earlier version sends none.
         failure = error ?? null;
       },
       ...interruptions(context),
@@ -52,7 +52,7 @@ export const follow = defineCommand({
 });
 
 function greet(terminal: Terminal, { status }: LiveTranscription): void {
-  if (status === 'active') printHint(terminal, 'Following; Ctrl-C ends.');
+  if (status === 'active') printHint(terminal, 'Following. Press Ctrl-C to end.');
 }
 
 function throwIfFailed(room: string, failure: LiveTranscription['error']): void {
@@ -69,7 +69,7 @@ function interruptions({ terminal, io }: Context) {
   };
 }
 
-/** Colours of speakers, in the order of their first words; beyond these they repeat. */
+/** Colours of speakers, in the order of their first words; with more of them, they begin again. */
 const COLOURS = ['name', 'good', 'warning', 'active'] as const;
 
 class Captions {
@@ -102,7 +102,7 @@ class Captions {
     return jsonLine(this.#terminal, isWhole ? segment : select(segment, json));
   }
 
-  /** A renamed speaker keeps the colour. */
+  /** Whoever is renamed keeps the colour. */
   #colourOf(key: string): (typeof COLOURS)[number] {
     const known = this.#colours.get(key) ?? COLOURS[this.#colours.size % COLOURS.length] ?? 'name';
     this.#colours.set(key, known);

@@ -3,28 +3,28 @@ import { usageError } from '../../errors/cli-error.ts';
 import { notEmpty, oneOf, option, optionalListArgument } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 
-export const LANGUAGE = option(
-  '--language <tag>',
-  'language that is spoken (BCP 47), or auto; default en-US',
-  {
-    parse: notEmpty,
-  },
+export const LANGUAGE = option('--language <tag>', 'spoken language (BCP 47), or auto; default en-US', {
+  parse: notEmpty,
+});
+
+export const FORMAT = option(
+  '--format <format>',
+  'print the transcript in this format',
+  oneOf(TRANSCRIPT_FORMATS),
 );
 
-export const FORMAT = option('--format <format>', 'print the transcript as this', oneOf(TRANSCRIPT_FORMATS));
-
-export const SINCE = option('--since <when>', 'only what ended after then: 10m, 2h, or an instant', {
+export const SINCE = option('--since <when>', 'only segments that ended after this: 10m, 2h, or an instant', {
   parse: pastMoment,
 });
 
 export const SPEAKERS = optionalListArgument('speakers as KEY=NAME; the key is a track id or an identity');
 
-/** Parses `ada=Ada`; the key ends at the first `=`. */
+/** `ada=Ada`, of which the key ends at the first `=`. */
 export function parseSpeakers(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(pairs.map(parsePair));
 }
 
-/** Like parseSpeakers, but an empty name (`ada=`) removes the existing one. */
+/** The same, where an empty name (`ada=`) removes the one that is there. */
 export function parseSpeakerChanges(pairs: readonly string[]): Record<string, string | null> {
   return Object.fromEntries(
     pairs.map((pair) => {

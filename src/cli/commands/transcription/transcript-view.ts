@@ -16,7 +16,7 @@ const SEGMENT_COLUMNS: readonly Column<Segment>[] = [
   },
 ];
 
-/** Lists one row for each segment; --json prints the whole response. */
+/** One row for each segment; --json prints the whole response. */
 export function segmentList(
   transcription: LiveTranscription | PostTranscriptionDetail,
   { empty, notes = [] }: Pick<ListResult, 'empty' | 'notes'>,
@@ -49,7 +49,7 @@ export const SEGMENT_FIELDS = [
   'overlap',
 ] as const satisfies readonly (keyof Segment)[];
 
-/** Formats `1:02:03`, or `2:03`. */
+/** `1:02:03`, or `2:03`. */
 export function clockOf(seconds: number): string {
   const whole = Math.floor(seconds);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -124,7 +124,7 @@ const POST_RECORD: readonly Column<PostTranscription>[] = [
   },
 ];
 
-/** The state of a transcription, without its text. */
+/** Its state, without what was said. */
 export function postRecord(
   transcription: PostTranscription,
   more: Pick<RecordResult, 'notes' | 'exitCode'> = {},

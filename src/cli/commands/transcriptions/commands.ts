@@ -39,8 +39,8 @@ const listTranscriptions = defineCommand({
     watch: WATCH,
   },
   examples: [
-    { line: 'rtc transcriptions list', does: 'The last 50' },
-    { line: 'rtc transcriptions list --status processing --watch', does: 'How far the workers are' },
+    { line: 'rtc transcriptions list', does: 'The newest 50' },
+    { line: 'rtc transcriptions list --status processing --watch', does: 'Watch the progress' },
   ],
   isStream: (input) => input.watch,
   async run(context, { room, recording, status, ...choice }) {
@@ -72,7 +72,7 @@ const get = defineCommand({
     if (format !== undefined) return await readTranscript(context, id, format);
     const client = await context.client();
     const transcription = await client.transcriptions.get(id, { signal: context.io.signal });
-    // A live transcription has no state without its text.
+    // A live one has no state beside what was said.
     if (!('recordingId' in transcription)) {
       return segmentList(transcription, { empty: 'Nothing was said.', notes: [] });
     }
@@ -90,7 +90,7 @@ const remove = defineCommand({
   noun: 'transcriptions',
   verb: 'delete',
   aliases: ['rm'],
-  summary: 'Delete transcriptions with all that was said',
+  summary: 'Delete transcriptions with their segments',
   needs: 'service',
   arguments: { ids: listOfExisting('id of the transcription, or of several', 'transcriptions') },
   options: { yes: YES },

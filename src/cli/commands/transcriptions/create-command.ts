@@ -30,16 +30,16 @@ export const create = defineCommand({
   verb: 'create',
   summary: 'Transcribe a recording',
   description:
-    'Needs a running worker (rtc worker stt-post). A recording that has a transcription in this language keeps it, unless it failed. With --wait exit code 1 when it fails, 8 when the time is up.',
+    'Needs a running worker (rtc worker stt-post). A recording keeps an existing transcription in this language, unless that failed. With --wait the exit code is 1 if the transcription fails, and 8 if the time is up.',
   needs: 'service',
   fields: ({ wait, format }) => (wait ? (format === undefined ? POST_DETAIL_FIELDS : []) : QUEUED_FIELDS),
   arguments: { recording: existing('id of the recording', 'recordings'), speakers: SPEAKERS },
   options: { language: LANGUAGE, format: FORMAT, ...WAIT_OPTIONS },
   examples: [
-    { line: 'rtc transcriptions create EG_tH8vdkRoTDWY', does: 'Queues it' },
+    { line: 'rtc transcriptions create EG_tH8vdkRoTDWY', does: 'Queue it' },
     {
       line: 'rtc transcriptions create EG_tH8vdkRoTDWY --wait --timeout 30m --format srt > call.srt',
-      does: 'And waits for the subtitles',
+      does: 'Wait for the subtitles',
     },
   ],
   async run(context, { recording, speakers, language, format, wait, timeout }) {
@@ -67,12 +67,12 @@ export const create = defineCommand({
   },
 });
 
-/** One limit for both waits: for the file, and then for the transcription. */
+/** One for both: the file, and then the transcription. */
 type WaitLimits = { readonly timeoutSeconds: number | undefined; readonly sinceMs: number };
 
 type Queue = WaitLimits & { readonly body: PostQueue };
 
-/** Queues the transcription. The file of a recording that was just stopped is still being written, and is awaited too. */
+/** The file of a recording that was just stopped is still being written: that is waited for too. */
 async function queueWithRetry(
   context: Context,
   recording: string,
@@ -132,6 +132,6 @@ function transcriptionError({ transcriptionId, error }: PostTranscriptionDetail)
   return new CliError(
     EXIT.failure,
     `the transcription ${transcriptionId} failed${why}`,
-    'correct it, and create the transcription again',
+    'correct the cause, and create the transcription again',
   );
 }

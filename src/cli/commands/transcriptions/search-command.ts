@@ -12,22 +12,22 @@ import { clockOf } from '../transcription/transcript-view.ts';
 export const search = defineCommand({
   noun: 'transcriptions',
   verb: 'search',
-  summary: 'Find what was said, live and in recordings',
+  summary: 'Search all transcripts',
   description:
-    'Finds segments that have all of the words, whatever their case. Every character is text: there is no syntax to escape. What was stored last comes first.',
+    'Searches live transcriptions and those of recordings. Finds segments that contain all of the words, in upper or lower case. There is no search syntax: every character is text. The newest segment comes first.',
   needs: 'service',
   fields: ['kind', 'roomId', 'recordingId', 'segment', 'highlighted'],
-  arguments: { words: listArgument('what was said; - reads it from stdin') },
+  arguments: { words: listArgument('words to search for; - reads them from stdin') },
   options: {
     room: option('--room <room>', 'only in this room', { parse: notEmpty, completes: 'rooms' }),
     recording: option('--recording <id>', 'only in this recording', { parse: notEmpty }),
-    language: option('--language <tag>', 'only what was said in it (BCP 47); en finds en-US too', {
+    language: option('--language <tag>', 'only in this language (BCP 47); en finds en-US too', {
       parse: notEmpty,
     }),
-    since: option('--since <time>', 'only what was said then or later: 10m, 7d or an instant', {
+    since: option('--since <time>', 'only what was said since then: 10m, 7d or an instant', {
       parse: pastMoment,
     }),
-    until: option('--until <time>', 'only what was said before: 10m, 7d or an instant', {
+    until: option('--until <time>', 'only what was said before then: 10m, 7d or an instant', {
       parse: pastMoment,
     }),
     limit: LIMIT,
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<TranscriptHit>[] = [
   },
 ];
 
-/** On a narrower terminal the id would leave no space for the text. */
+/** Below this width the id leaves no room for the text. */
 const WIDE_COLUMNS = 120;
 
 function columnsFor({ width = WIDE_COLUMNS }: Terminal): readonly Column<TranscriptHit>[] {

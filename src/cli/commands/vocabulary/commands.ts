@@ -4,7 +4,7 @@ import { argument, listArgument } from '../../framework/parameters.ts';
 import { type Column, done, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';
 
-const ROOM = argument('name of the room, which need not be open', { completes: 'rooms' });
+const ROOM = argument('name of the room; it does not have to be open', { completes: 'rooms' });
 
 const COLUMNS: readonly Column<Vocabulary>[] = [{ heading: 'TERMS', value: ({ terms }) => terms.join(', ') }];
 
@@ -18,7 +18,7 @@ const get = defineCommand({
   options: {},
   examples: [
     { line: 'rtc vocabulary get demo', does: 'All of them' },
-    { line: "rtc vocabulary get demo --json | jq -r '.terms[]'", does: 'One a line' },
+    { line: "rtc vocabulary get demo --json | jq -r '.terms[]'", does: 'One per line' },
   ],
   async run(context, { room }) {
     const client = await context.client();
@@ -32,17 +32,17 @@ const set = defineCommand({
   verb: 'set',
   summary: 'Replace the names and terms of a room',
   description:
-    'Transcriptions that begin afterwards prefer them, where their recogniser takes such a list. The first ones count most.',
+    'Transcriptions that begin afterwards prefer these words, if the model supports it. Put the most important ones first.',
   needs: 'service',
   fields: ['terms'],
   arguments: {
     room: ROOM,
-    terms: listArgument('names and terms as they are written; - reads one a line from stdin'),
+    terms: listArgument('names and terms; - reads them from stdin, one per line'),
   },
   options: {},
   examples: [
     { line: "rtc vocabulary set demo 'Ada Lovelace' LiveKit 'codice fiscale'", does: 'These three' },
-    { line: 'rtc vocabulary set demo - < terms.txt', does: 'One a line' },
+    { line: 'rtc vocabulary set demo - < terms.txt', does: 'One per line' },
   ],
   async run(context, { room, terms }) {
     const list = await readSourceLines(context.io, terms);
@@ -60,7 +60,7 @@ const remove = defineCommand({
   needs: 'service',
   arguments: { room: ROOM },
   options: {},
-  examples: [{ line: 'rtc vocabulary delete demo', does: 'The room has none any more' }],
+  examples: [{ line: 'rtc vocabulary delete demo', does: 'Remove all of them' }],
   async run(context, { room }) {
     const client = await context.client();
     await client.vocabulary.delete(room, { signal: context.io.signal });

@@ -20,7 +20,7 @@ const waitForRecording = defineCommand({
   verb: 'recording',
   summary: 'Wait until a recording has ended and its file is complete',
   description:
-    'Exit codes: 0 it ended as --for says, 7 it ended otherwise, 8 it has not ended in time, 3 there is no such recording.',
+    'Exit codes: 0 if it ended in the state of --for, 7 if it ended in another one, 8 if it has not ended in time, 3 if there is no such recording.',
   needs: 'service',
   fields: RECORDING_FIELDS,
   arguments: { id: existing('id of the recording', 'recordings') },
@@ -31,7 +31,7 @@ const waitForRecording = defineCommand({
   examples: [
     {
       line: 'rtc wait recording EG_tH8vdkRoTDWY --json file',
-      does: 'Where its file is, as soon as that is complete',
+      does: 'Print where the file is, as soon as it is complete',
     },
     { line: 'rtc wait recording EG_tH8vdkRoTDWY --for stopped --timeout 1h', does: 'A long one' },
   ],
@@ -58,7 +58,7 @@ const waitForTranscription = defineCommand({
   verb: 'transcription',
   summary: 'Wait until a transcription is complete',
   description:
-    'Of a recording, or live: that is complete when it has been stopped. Exit codes: 0 it ended as --for says, 7 it ended otherwise, 8 it has not ended in time, 3 there is no such transcription.',
+    'Works for recordings and for live transcriptions; these are complete when they have been stopped. Exit codes: 0 if it ended in the state of --for, 7 if it ended in another one, 8 if it has not ended in time, 3 if there is no such transcription.',
   needs: 'service',
   fields: [...POST_DETAIL_FIELDS, ...SEGMENT_FIELDS],
   arguments: { id: existing('id of the transcription', 'transcriptions') },

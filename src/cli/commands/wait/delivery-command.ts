@@ -10,16 +10,16 @@ import { DELIVERY_FIELDS, deliveryColumns } from '../webhooks/webhook-view.ts';
 import { patienceOf } from './follow-state.ts';
 import { TIMEOUT, withinTime } from './time-limit.ts';
 
-/** The maximum wait of the service. */
+/** The most that the service waits. */
 const WAIT_SECONDS = 25;
 const SHORTEST_WAIT_MS = 500;
 
 export const waitForDelivery = defineCommand({
   noun: 'wait',
   verb: 'delivery',
-  summary: 'Wait until a delivery is over: delivered, or failed after its last try',
+  summary: 'Wait until a delivery has succeeded, or failed for good',
   description:
-    'Exit codes: 0 it ended as --for says, 7 it ended otherwise, 8 it has not ended in time, 3 there is no such delivery. The last try is 5 min 35 s after the first.',
+    'Exit codes: 0 if it ended in the state of --for, 7 if it ended in another one, 8 if it has not ended in time, 3 if there is no such delivery. The last attempt is 5 min 35 s after the first.',
   needs: 'service',
   fields: DELIVERY_FIELDS,
   arguments: {
@@ -33,7 +33,7 @@ export const waitForDelivery = defineCommand({
   examples: [
     {
       line: 'rtc wait delivery wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --timeout 6m',
-      does: 'Through all its tries',
+      does: 'Through all attempts',
     },
   ],
   async run(context, { webhook, delivery, for: wanted = 'delivered', timeout }) {
@@ -47,7 +47,7 @@ export const waitForDelivery = defineCommand({
       isOver,
     };
     const ended = await withinTime(context, limit, async (first, signal) => {
-      printHint(context.terminal, `Waiting for ${what}; Ctrl-C ends.`);
+      printHint(context.terminal, `Waiting for ${what}. Press Ctrl-C to end.`);
       let state = first;
       while (!isOver(state)) {
         const startedAt = performance.now();

@@ -25,9 +25,9 @@ const COLUMNS: readonly Column<Reached>[] = [
 export const waitForRoom = defineCommand({
   noun: 'wait',
   verb: 'room',
-  summary: 'Wait until a room is as it should be',
+  summary: 'Wait for a condition of a room',
   description:
-    'A condition is open, closed, participants>=2, publishers=0 (with >=, <=, >, <, =), joined:ada, publishing:ada or left:ada, which somebody who is not there meets. Quote it: > and < mean something else to a shell. Exit codes: 0 met, 8 not met in time, 3 there is no such room, 7 the room was closed instead.',
+    'A condition is open, closed, participants>=2, publishers=0 (with >=, <=, >, <, =), joined:ada, publishing:ada or left:ada (which is also met if ada is not there). Put it in quotes, since > and < have a meaning in a shell. Exit codes: 0 if it is met, 8 if it is not met in time, 3 if there is no such room, 7 if the room was closed instead.',
   needs: 'service',
   fields: FIELDS,
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
@@ -36,7 +36,7 @@ export const waitForRoom = defineCommand({
     timeout: TIMEOUT,
   },
   examples: [
-    { line: "rtc wait room demo --for 'participants>=2' --timeout 60s", does: 'Until two are there' },
+    { line: "rtc wait room demo --for 'participants>=2' --timeout 60s", does: 'Until two people are there' },
     { line: 'rtc wait room demo --for publishing:ada', does: "Until ada's microphone or camera is on" },
     { line: 'rtc wait room demo --for open --timeout 1h', does: 'Until somebody opens it' },
   ],
@@ -65,7 +65,7 @@ export const waitForRoom = defineCommand({
   },
 });
 
-/** A room that never existed can meet only conditions that are possible without one. */
+/** A room that was never there meets only conditions that can begin without one. */
 function judge(
   { isMet, canBegin }: RoomCondition,
   state: RoomState & { readonly hasBeenOpen: boolean },
@@ -78,16 +78,16 @@ function judge(
 function closedInstead({ text }: RoomCondition, room: string): CliError {
   return new CliError(
     EXIT.negative,
-    `room ${JSON.stringify(room)} was closed before ${text} was so`,
+    `room ${JSON.stringify(room)} was closed before ${text} was met`,
     `see what happened: rtc events list --room ${shellQuote(room)}`,
   );
 }
 
 type RoomCondition = {
-  /** The condition as it was typed. */
+  /** As it was typed. */
   readonly text: string;
   readonly isMet: (room: RoomState) => boolean;
-  /** Whether a room that does not exist may still open and meet it. */
+  /** Whether a room that does not exist may still come to meet it. */
   readonly canBegin: boolean;
 };
 
@@ -114,13 +114,13 @@ const ABOUT_ONE: Readonly<Record<string, (room: RoomState, identity: string) => 
   left: (room, identity) => !room.participants.includes(identity),
 };
 
-/** Parses `open`, `participants>=2`, `joined:ada`. Throws a usage error that lists the conditions. */
+/** `open`, `participants>=2`, `joined:ada`. Throws a usage error that lists them. */
 function roomCondition(text: string): RoomCondition {
   if (text === 'open') return { text, isMet: (room) => room.isOpen, canBegin: true };
   if (text === 'closed') return { text, isMet: (room) => !room.isOpen, canBegin: true };
   const isMet = comparison(text) ?? aboutOne(text);
   if (isMet !== undefined) return { text, isMet, canBegin: false };
-  throw usageError(`${JSON.stringify(text)} is no condition of a room`, `choose from ${CONDITIONS}`);
+  throw usageError(`${JSON.stringify(text)} is not a condition of a room`, `choose from ${CONDITIONS}`);
 }
 
 function comparison(text: string): RoomCondition['isMet'] | undefined {

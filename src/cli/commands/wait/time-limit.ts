@@ -7,22 +7,22 @@ import { formatDuration } from '../../terminal/time.ts';
 const DEFAULT_TIMEOUT_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 
-export const TIMEOUT = option('--timeout <duration>', 'give up after so long; default 60s', {
+export const TIMEOUT = option('--timeout <duration>', 'time limit; default 60s', {
   parse: wholeSeconds(1, DAY_SECONDS),
 });
 
 export type TimeLimit<S> = {
-  /** The awaited condition: `room "demo" to be open`. */
+  /** The condition that is waited for: `room "demo" to be open`. */
   readonly what: string;
   readonly timeoutSeconds: number | undefined;
-  /** Returns the state, and whether there is nothing more to wait for. */
+  /** The state, and whether there is nothing more to wait for. */
   readonly read: (signal: AbortSignal) => Promise<S>;
   readonly isOver: (state: S) => boolean;
 };
 
 /**
- * Returns the state at the end of the wait. At the time limit the state is read once more, in case an event was lost.
- * @throws CliError with exit code 8 at the time limit, and 7 when the awaited object was deleted in the meantime
+ * The state with which the waiting ended. When the time is up the state is read once more, in case an event was lost.
+ * @throws CliError with exit code 8 when the time is up, and 7 when what is waited for was deleted meanwhile
  */
 export async function withinTime<S>(
   context: Context,
@@ -49,7 +49,7 @@ export async function withinTime<S>(
   throw new CliError(
     EXIT.pending,
     `still waiting for ${what} after ${formatDuration(timeoutSeconds)}`,
-    'ask again later, or wait longer with --timeout',
+    'try again later, or wait longer with --timeout',
   );
 }
 

@@ -30,9 +30,9 @@ import { WEBHOOK_FIELDS, WEBHOOK_LIST, WEBHOOK_RECORD, WEBHOOK_WITHOUT_SECRET } 
 const create = defineCommand({
   noun: 'webhooks',
   verb: 'create',
-  summary: 'Register a URL that gets events',
+  summary: 'Register a URL that receives events',
   description:
-    'Prints the signing secret, this once: nothing shows it again. With --secret-stdin the secret is yours.',
+    'Prints the signing secret once; it cannot be shown again. With --secret-stdin you choose the secret.',
   needs: 'service',
   fields: WEBHOOK_FIELDS,
   arguments: { url: argument('http or https address on a public network') },
@@ -72,7 +72,7 @@ const create = defineCommand({
   },
 });
 
-const LIST_LIMIT = option('--limit <n>', 'at most so many, oldest first; default all', {
+const LIST_LIMIT = option('--limit <n>', 'maximum number, oldest first; default: all', {
   parse: wholeNumber(1, MAX_LIMIT),
 });
 
@@ -115,7 +115,7 @@ const get = defineCommand({
   fields: WEBHOOK_FIELDS,
   arguments: { id: WEBHOOK_ID },
   options: {},
-  examples: [{ line: 'rtc webhooks get wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All about it but the secret' }],
+  examples: [{ line: 'rtc webhooks get wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All details but the secret' }],
   async run(context, { id }) {
     const client = await context.client();
     return shown(await client.webhooks.get(id, { signal: context.io.signal }));
@@ -168,7 +168,7 @@ const remove = defineCommand({
   arguments: { ids: listOfExisting('id of the webhook, or of several', 'webhooks') },
   options: { yes: YES },
   examples: [
-    { line: 'rtc webhooks delete wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first, naming what is lost' },
+    { line: 'rtc webhooks delete wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first, and names what is lost' },
     { line: 'rtc webhooks delete wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --yes', does: 'Without asking' },
   ],
   async run(context, { ids, yes }) {

@@ -35,14 +35,15 @@ const TEST_ERROR: Column<WebhookTest> = { heading: 'ERROR', value: (response) =>
 export const test = defineCommand({
   noun: 'webhooks',
   verb: 'test',
-  summary: 'Send a test delivery now, and see how it is taken',
-  description: 'One try of the event webhook_test. Exit code 7 when the receiver does not answer 2xx.',
+  summary: 'Send a test delivery, and show the response',
+  description:
+    'Sends the event webhook_test once, without retries. The exit code is 7 if the receiver does not respond with 2xx.',
   needs: 'service',
   fields: ['delivered', 'statusCode', 'error'] satisfies (keyof WebhookTest)[],
   arguments: { id: WEBHOOK_ID },
   options: {},
   examples: [
-    { line: 'rtc webhooks test wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Waits for the answer, at most 10 s' },
+    { line: 'rtc webhooks test wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Waits for the response, at most 10 s' },
   ],
   async run(context, { id }) {
     const client = await context.client();
@@ -71,7 +72,7 @@ export const deliveries = defineCommand({
   verb: 'deliveries',
   summary: 'Show the delivery log of a webhook, newest first',
   description:
-    'With the status code and the error of the last try; --attempts shows every try and its answer.',
+    'Shows the status code and the error of the last attempt. --attempts shows every attempt with its response.',
   needs: 'service',
   fields: ({ attempts }) => (attempts ? ATTEMPT_FIELDS : DELIVERY_FIELDS),
   arguments: { id: WEBHOOK_ID },
@@ -81,18 +82,18 @@ export const deliveries = defineCommand({
       parse: notEmpty,
     }),
     limit: LIMIT,
-    attempts: flag('--attempts', 'a row for every try, with what the receiver answered'),
+    attempts: flag('--attempts', 'show every attempt with the receiver’s response'),
     watch: WATCH,
   },
   examples: [
-    { line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'The last 50' },
+    { line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'The newest 50' },
     {
       line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --status failed --attempts',
-      does: 'Why some failed',
+      does: 'Why deliveries failed',
     },
     {
       line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --watch',
-      does: 'The same, kept up to date',
+      does: 'The same, updated live',
     },
   ],
   isStream: (input) => input.watch,
@@ -115,16 +116,18 @@ export const deliveries = defineCommand({
 export const replay = defineCommand({
   noun: 'webhooks',
   verb: 'replay',
-  summary: 'Send deliveries again: one that has ended, or all that failed',
-  description: 'With the same event id, signed anew, in a new round of tries.',
+  summary: 'Send one delivery again, or all that failed',
+  description: 'A replay has the same event id, a new signature and all four attempts.',
   needs: 'service',
   fields: ['replayed'],
   arguments: {
     id: WEBHOOK_ID,
-    delivery: optionalArgument('id of the delivery; without it all that failed', { completes: 'deliveries' }),
+    delivery: optionalArgument('id of a finished delivery; without it, all that failed', {
+      completes: 'deliveries',
+    }),
   },
   options: {
-    since: option('--since <when>', 'only what failed since then: 10m, 7d, or an instant', {
+    since: option('--since <when>', 'only deliveries that failed since then: 10m, 7d, or an instant', {
       parse: pastMoment,
     }),
   },
@@ -132,11 +135,11 @@ export const replay = defineCommand({
     { line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All that failed' },
     {
       line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --since 2h',
-      does: 'What failed in the last two hours',
+      does: 'Those that failed in the last two hours',
     },
     {
       line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
-      does: 'One, also if it was delivered',
+      does: 'One, even if it was delivered',
     },
   ],
   async run(context, { id, delivery, since }) {

@@ -10,8 +10,8 @@ import { FORWARD_TO, forward, readSigner, SECRET_VARIABLE } from '../events/forw
 export const listen = defineCommand({
   noun: 'webhooks',
   verb: 'listen',
-  summary: 'Show events as they happen, and forward them to a receiver on this machine, for development',
-  description: `Registers nothing: it follows the service's events from now on. With --forward-to it posts each to the receiver, with both signatures, as a webhook would get it. The signing secret is printed; it is the same each time, unless ${SECRET_VARIABLE} is set. While the receiver is down events wait, in their order; an answer other than 2xx is shown and not tried again.`,
+  summary: 'Show events live, and forward them to a local receiver, for development',
+  description: `Follows the service's events from now on, without registering a webhook. With --forward-to it posts each event to the receiver as a webhook would, with both signatures. It prints the signing secret, which is the same each time, unless you set ${SECRET_VARIABLE}. While the receiver is down, events wait in their order. A response other than 2xx is shown and not retried.`,
   needs: 'service',
   fields: ({ forwardTo, printSecret }) => {
     if (printSecret) return ['secret'];
@@ -22,13 +22,13 @@ export const listen = defineCommand({
     forwardTo: FORWARD_TO,
     events: EVENT_FILTER.events,
     room: EVENT_FILTER.room,
-    printSecret: flag('--print-secret', 'print the signing secret and end'),
+    printSecret: flag('--print-secret', 'print the signing secret and exit'),
   },
   examples: [
-    { line: 'rtc webhooks listen', does: 'A line for every event, until Ctrl-C' },
+    { line: 'rtc webhooks listen', does: 'One line per event, until Ctrl-C' },
     {
       line: 'rtc webhooks listen --forward-to http://localhost:4000/hook',
-      does: 'Each event goes to a receiver, and what it answers is shown',
+      does: 'Forward each event to a receiver, and show its response',
     },
     { line: 'rtc webhooks listen --forward-to 4000 --events room_started,room_finished', does: 'Two events' },
     {
@@ -46,7 +46,10 @@ export const listen = defineCommand({
     if (forwardTo !== undefined) await forward(context, { url: forwardTo, ...following });
     else {
       const onReady = (): void =>
-        printHint(context.terminal, 'Following; to a receiver too: --forward-to 4000. Ctrl-C ends.');
+        printHint(
+          context.terminal,
+          'Following. To forward events to a receiver, add --forward-to 4000. Press Ctrl-C to end.',
+        );
       await tailEvents(context, { client: await context.client(), ...following, onReady });
     }
     return nothing();

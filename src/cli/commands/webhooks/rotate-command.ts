@@ -16,7 +16,7 @@ export const rotate = defineCommand({
   verb: 'rotate',
   summary: 'Give a webhook a new secret',
   description:
-    'The secret is made here and printed this once. For 24 hours the header webhook-signature carries both signatures; X-Service-Webhook-Signature holds one, the new secret’s.',
+    'Generates the secret and prints it once. For 24 hours the header webhook-signature carries the signatures of both secrets. X-Service-Webhook-Signature carries the new one only.',
   needs: 'service',
   fields: WEBHOOK_FIELDS,
   arguments: { id: WEBHOOK_ID },
@@ -24,11 +24,11 @@ export const rotate = defineCommand({
   examples: [
     {
       line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
-      does: 'Asks first; prints the new secret and nothing else',
+      does: 'Ask first; print the new secret and nothing else',
     },
     {
       line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --yes | pass insert -m hook',
-      does: 'Without asking, straight into a safe',
+      does: 'Without asking, straight into a password store',
     },
   ],
   async run(context, { id, secretStdin, yes }) {
@@ -64,18 +64,18 @@ function rotated(webhook: Webhook, secret: string): Result {
   });
 }
 
-/** Whether the request may have arrived, and only its response was lost. */
+/** The request may have arrived, and only its answer been lost. */
 function mayHaveBeenTaken(error: unknown): boolean {
   if (!(error instanceof RtcError)) return false;
   const isRefused = error.status !== undefined && error.status >= 400 && error.status < 500;
   return !isRefused;
 }
 
-/** Without its secret a webhook that stored it would be unusable, so the secret is printed nevertheless. */
+/** Without its secret a webhook that took it would be lost: it is printed all the same. */
 function unconfirmed(context: Context, id: string, secret: string): Result {
   printWarning(
     context.terminal,
-    `the service has not confirmed it; it may or may not have taken this secret`,
+    `the service has not confirmed this secret, and may or may not have accepted it`,
   );
   printStatus(context.terminal, `Find out: rtc webhooks test ${id}`);
   return text(secret, {

@@ -3,11 +3,11 @@ import type { Event } from '../../../contract/events.ts';
 
 export type SampleRequest = {
   readonly type: EventType;
-  /** The name of the event when it differs from its type. */
+  /** The name under which the event comes, where that is not its type. */
   readonly name?: EventName;
   readonly room: string;
   readonly nowMs: number;
-  /** Generates the ids of events; each is used once. */
+  /** Makes the ids of events; each is used once. */
   readonly id: string;
 };
 
@@ -92,7 +92,7 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
   },
 };
 
-/** Returns an event as a delivery has it, with invented people and objects. */
+/** An event as a delivery has it, about people and things that there are not. */
 export function sampleEvent({ type, name = type, room, nowMs, id }: SampleRequest): Event {
   const { numParticipants, subject } = SAMPLES[type];
   const moments = {

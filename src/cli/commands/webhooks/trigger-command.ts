@@ -18,7 +18,7 @@ const DEFAULT_ROOM = 'demo';
 
 type Triggered = {
   readonly delivered: boolean;
-  /** 0 without a response. */
+  /** 0 when nobody answered. */
   readonly statusCode: number;
   readonly error: string | null;
   readonly url: string;
@@ -44,8 +44,8 @@ const COLUMNS: readonly Column<Triggered>[] = [
 export const trigger = defineCommand({
   noun: 'webhooks',
   verb: 'trigger',
-  summary: 'Send a sample event to a receiver, signed',
-  description: `For whoever writes a receiver: nothing happens in a room, nothing is registered or logged, and it is sent once, from this machine. To an address it is signed with $${SECRET_VARIABLE}, or with the secret of rtc webhooks listen; to a registered webhook with its own secret, which the service does not give away: $${SECRET_VARIABLE} or --secret-stdin. Exit code 7 when the receiver does not answer 2xx.`,
+  summary: 'Send a signed sample event to a receiver',
+  description: `For whoever writes a receiver: nothing happens in a room, nothing is registered or logged, and it is sent once, from this machine. To an address it is signed with $${SECRET_VARIABLE}, or with the secret of rtc webhooks listen; to a registered webhook with its own secret, which the service does not give away: $${SECRET_VARIABLE} or --secret-stdin. Exit code 7 when the receiver does not respond 2xx.`,
   needs: 'service',
   fields: ['delivered', 'statusCode', 'error', 'url', 'event'] satisfies (keyof Triggered)[],
   arguments: { event: argument('name of the event', { choices: KNOWN_EVENTS, completes: 'events' }) },

@@ -35,8 +35,8 @@ const COLUMNS: readonly Column<Verdict>[] = [
 export const verify = defineCommand({
   noun: 'webhooks',
   verb: 'verify',
-  summary: 'Check the signatures of a delivery that was received, offline',
-  description: `Checks both headers, X-Service-Webhook-Signature and webhook-signature, and says why one does not match. The secret comes from ${SECRET_VARIABLE} or stdin. Exit code 7 unless what is there matches.`,
+  summary: 'Check the signatures of a received delivery, offline',
+  description: `Checks both headers, X-Service-Webhook-Signature and webhook-signature, and says why a signature does not match. The secret comes from ${SECRET_VARIABLE} or stdin. The exit code is 7 unless every header that is present matches.`,
   needs: 'nothing',
   fields: ['header', 'result', 'reason'],
   arguments: {},
@@ -52,7 +52,7 @@ export const verify = defineCommand({
       source: 'typed-or-file',
     }),
     secretStdin: SECRET_STDIN,
-    anyAge: flag('--any-age', 'do not judge how old the timestamp is'),
+    anyAge: flag('--any-age', 'accept a timestamp of any age'),
   },
   examples: [
     { line: 'rtc webhooks verify --request @delivery.txt', does: `With the secret of ${SECRET_VARIABLE}` },
@@ -62,7 +62,7 @@ export const verify = defineCommand({
     },
     {
       line: 'rtc webhooks verify --headers @headers.json --body @body.json --any-age',
-      does: 'A delivery of yesterday',
+      does: 'A delivery from yesterday',
     },
   ],
   async run(context, { secretStdin, anyAge, ...parts }) {
@@ -92,7 +92,7 @@ type Parts = {
   readonly request: string | undefined;
 };
 
-/** Headers of the options override those of the request. */
+/** Headers of the options come over those of the request. */
 function readRequest({ header, headers, body, request }: Parts): SignedRequest {
   const whole = request === undefined ? undefined : parseRequest(request);
   const all = new Map([
@@ -103,7 +103,10 @@ function readRequest({ header, headers, body, request }: Parts): SignedRequest {
   const text = body ?? whole?.body;
   const missing = [...(all.size === 0 ? ['--header'] : []), ...(text === undefined ? ['--body'] : [])];
   if (text === undefined || missing.length > 0) {
-    throw usageError(`missing ${missing.join(' and ')}`, 'add it, or give the whole with --request @file');
+    throw usageError(
+      `missing ${missing.join(' and ')}`,
+      'add it, or pass the whole request with --request @file',
+    );
   }
   return { headers: all, body: text };
 }
@@ -115,10 +118,13 @@ async function readSecret(context: Context, options: SecretOptions): Promise<str
   throw usageError('no signing secret', `set ${SECRET_VARIABLE}, or give it with --secret-stdin`);
 }
 
-/** The name in the header is not signed, so that a receiver should use the body. */
+/** The name in the header is not signed: a receiver should go by the body. */
 function warnAboutEventName({ terminal }: Context, { headers, body }: SignedRequest): void {
   const named = headers.get(WEBHOOK_EVENT_HEADER);
   const told = /^\s*\{\s*"event"\s*:\s*"(\w+)"/.exec(body)?.[1];
   if (named === undefined || told === undefined || named === told) return;
-  printWarning(terminal, `${WEBHOOK_EVENT_HEADER} says ${named}, the body ${told}: the header is not signed`);
+  printWarning(
+    terminal,
+    `${WEBHOOK_EVENT_HEADER} says ${named}, but the body says ${told}; the header is not signed`,
+  );
 }

@@ -5,6 +5,6 @@ export const WEBHOOK_ID = existing('id of the webhook', 'webhooks');
 
 export const WEBHOOK_EVENTS = option(
   '--events <names>',
-  'events that it gets, separated by commas; * for all',
+  'events that it receives, separated by commas; * for all',
   { parse: eventNames, completes: 'events' },
 );

@@ -14,7 +14,7 @@ export const SECRET_STDIN = flag(
 
 export type SecretOptions = { readonly secretStdin: boolean };
 
-/** Reads the secret from stdin, or asks for it unseen on a terminal; undefined without the option. */
+/** The secret from stdin, or typed unseen on a terminal; undefined unless it was asked for. */
 export async function readGivenSecret(
   context: Context,
   { secretStdin }: SecretOptions,
@@ -29,7 +29,7 @@ export async function readGivenSecret(
   }
   const secret = (await readStdin(context.io)).replace(/\r?\n$/, '');
   if (secret === '') {
-    throw usageError('stdin holds no signing secret', 'such as: pass show hook | rtc … --secret-stdin');
+    throw usageError('stdin has no signing secret', 'such as: pass show hook | rtc … --secret-stdin');
   }
   return secret;
 }

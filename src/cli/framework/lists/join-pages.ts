@@ -4,8 +4,8 @@ import { repeatedCursor } from './read-pages.ts';
 type Page = { readonly name: string; readonly items: readonly unknown[]; readonly nextCursor: unknown };
 
 /**
- * Joins all pages of a list to one page, with its items under their own name, and without a cursor. Events always have a
- * cursor for later ones: an empty page ends them, and its cursor is kept.
+ * All pages of a list as one page: its items under their own name, and no further cursor. Events always have a cursor,
+ * for those that are yet to come: an empty page that repeats it ends them, and it is kept.
  *
  * @throws CliError for a response that is no list
  */
@@ -30,7 +30,7 @@ export async function joinPages(
   }
 }
 
-/** The rest of the query stays as it was typed, because it is signed unchanged. */
+/** The rest of the query stays as it was typed, because it is signed as it is. */
 function withCursor(path: string, cursor: string): string {
   const [base = '', query = ''] = path.split('?', 2);
   const others = query.split('&').filter((part) => part !== '' && !part.startsWith('cursor='));
@@ -41,7 +41,7 @@ function pageOf(response: unknown, path: string): Page {
   const entries = typeof response === 'object' && response !== null ? Object.entries(response) : [];
   const [list, ...others] = entries.filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
   if (list === undefined || others.length > 0) {
-    throw new CliError(EXIT.failure, `${path} does not answer with a list`, 'ask without --paginate');
+    throw new CliError(EXIT.failure, `${path} does not return a list`, 'leave out --paginate');
   }
   const nextCursor = entries.find(([name]) => name === 'nextCursor')?.[1];
   return { name: list[0], items: list[1], nextCursor };

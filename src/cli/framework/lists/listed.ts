@@ -3,7 +3,7 @@ import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { formatRelative } from '../../terminal/time.ts';
 import type { Listed } from '../parameters.ts';
 
-/** A possible value of an argument: the text to type, and its description. */
+/** Something that an argument may name: what is typed, and what it is. */
 export type Candidate = { readonly value: string; readonly description: string };
 
 export type ListRequest = {
@@ -14,7 +14,7 @@ export type ListRequest = {
   readonly owner: string;
 };
 
-/** Maximum candidates: the first page has the newest, which users usually look for. */
+/** The first page is what people look for: the newest. */
 const MOST = 200;
 
 const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly Candidate[]>>> = {
@@ -90,7 +90,7 @@ export async function listCandidates(kind: Listed, request: ListRequest): Promis
 const NONE: Readonly<Record<Listed | 'profiles', readonly [message: string, next: string]>> = {
   rooms: ['no room is open', 'create one: rtc rooms create demo'],
   participants: ['nobody is in the room', 'let somebody in: rtc tokens create'],
-  blocks: ['nobody is blocked in the room', 'see who is there: rtc participants list'],
+  blocks: ['nobody is blocked in the room', 'list the participants: rtc participants list'],
   ingress: ['the room has no ingress', 'create one: rtc ingress create'],
   recordings: ['there is no recording', 'start one: rtc recordings start'],
   transcriptions: ['there is no transcription of a recording', 'create one: rtc transcriptions create'],
@@ -101,7 +101,7 @@ const NONE: Readonly<Record<Listed | 'profiles', readonly [message: string, next
   profiles: ['there is no profile', 'add one: rtc profile add'],
 };
 
-/** The error without any candidate. */
+/** The error when there is nothing to choose from. */
 export function noCandidate(kind: Listed | 'profiles'): CliError {
   const [message, next] = NONE[kind];
   return new CliError(EXIT.notFound, message, next);

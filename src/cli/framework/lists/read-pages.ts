@@ -1,21 +1,21 @@
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { option, wholeNumber } from '../parameters.ts';
 
-/** The API's largest page. */
+/** The API's own largest page. */
 const PAGE_SIZE = 200;
 const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 10_000;
-/** Reads every record, over as many pages as needed. */
+/** Every record, over as many pages as it takes. */
 export const NO_LIMIT = Number.POSITIVE_INFINITY;
 
-export const LIMIT = option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
+export const LIMIT = option('--limit <n>', `maximum number; default ${DEFAULT_LIMIT}`, {
   parse: wholeNumber(1, MAX_LIMIT),
 });
 
 export type Page = { readonly limit: number; readonly cursor: string | undefined };
 type Answered<T> = { readonly records: readonly T[]; readonly nextCursor: string | null };
 
-/** Reads as many records as requested, over as many pages as needed. */
+/** As many as asked for, over as many pages as it takes. */
 export async function readPages<T>(
   limit: number | undefined,
   read: (page: Page) => Promise<Answered<T>>,
@@ -34,16 +34,16 @@ export async function readPages<T>(
   }
 }
 
-/** The error for a server with a list without an end. */
+/** A list of such a server would have no end. */
 export function repeatedCursor(): CliError {
   return new CliError(
     EXIT.failure,
-    'the service repeats a cursor, so that its list has no end',
-    'report it to whoever runs the service; --limit takes the first page alone',
+    'the service repeated a cursor, so its list would never end',
+    'report it to the operator of the service; --limit reads the first page only',
   );
 }
 
-/** Explains how to see more records, if there are any. */
+/** How to see what is left, if anything is. */
 export function moreNotes(limit: number | undefined, nextCursor: string | null): readonly string[] {
   if (nextCursor === null) return [];
   const next = Math.min((limit ?? DEFAULT_LIMIT) * 2, MAX_LIMIT);

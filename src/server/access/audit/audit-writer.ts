@@ -74,7 +74,7 @@ export class AuditWriter {
     await this.flush().catch((error: unknown) => {
       const entries = this.#waiting.length;
       this.#deps.onLost?.(entries);
-      this.#deps.log.error({ err: error, entries }, 'lost audit entries: the database was away at the end');
+      this.#deps.log.error({ err: error, entries }, 'lost audit entries: the database was down at the end');
     });
   }
 

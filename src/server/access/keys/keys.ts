@@ -47,8 +47,8 @@ export async function createKey(deps: KeyDeps, { name, scopes, ttl }: KeyCreate)
     revokedAt: null,
   };
   if (await deps.store.keys.insertBelow(MAX_ACTIVE_KEYS, key)) return { ...toRecord(key, now), secret };
-  throw new ServiceError('conflict', `There are ${MAX_ACTIVE_KEYS} active API keys already.`, {
-    hint: { text: 'revoke those that are not needed', command: 'rtc keys revoke ID' },
+  throw new ServiceError('conflict', `There are already ${MAX_ACTIVE_KEYS} active API keys.`, {
+    hint: { text: 'revoke keys that you do not need', command: 'rtc keys revoke ID' },
   });
 }
 

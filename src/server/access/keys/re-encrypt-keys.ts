@@ -41,7 +41,7 @@ async function reencryptKeys(
     if (text === undefined) lost.push(id);
     else if (await store.keys.replaceSecret({ id, secret }, secretBox.seal(text, id))) count += 1;
   }
-  if (count > 0) log.info({ apiKeys: count }, 'sealed API keys with the current ENCRYPTION_KEY');
+  if (count > 0) log.info({ apiKeys: count }, 'encrypted API keys with the current ENCRYPTION_KEY');
   if (lost.length === 0) return;
   log.error(
     { apiKeyIds: lost },

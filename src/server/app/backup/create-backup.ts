@@ -26,14 +26,14 @@ export type Backup = { readonly folder: string; readonly sizeBytes: number; read
 export async function createBackup(source: BackupSource, target: string): Promise<Backup> {
   const folder = resolve(target);
   if (await exists(folder)) {
-    throw new ServiceError('conflict', `${folder} exists already`, {
-      hint: { text: 'name a folder that does not' },
+    throw new ServiceError('conflict', `${folder} already exists`, {
+      hint: { text: 'name a folder that does not exist' },
     });
   }
   const database = join(source.dataDir, DATABASE_FILE);
   if (!(await exists(database))) {
     throw new ServiceError('storage-unavailable', `There is no database ${database}`, {
-      hint: { text: 'set DATA_DIR to that of the service' },
+      hint: { text: 'set DATA_DIR to the folder of the service' },
     });
   }
   const unfinished = join(dirname(folder), `.${basename(folder)}.${randomUUID()}`);
@@ -78,8 +78,8 @@ async function copyKey(from: string, to: string): Promise<void> {
   if (!(await exists(from))) {
     throw new ServiceError(
       'storage-unavailable',
-      `${from} is missing, without which the webhook secrets cannot be opened`,
-      { hint: { text: 'set ENCRYPTION_KEY if the service has it' } },
+      `${from} is missing; without it, webhook secrets cannot be decrypted`,
+      { hint: { text: 'set ENCRYPTION_KEY if the service uses it' } },
     );
   }
   const file = await open(to, 'wx', 0o600);

@@ -28,7 +28,7 @@ export async function migrateToPostgres(
   const database = join(dataDir, DATABASE_FILE);
   if (!(await exists(database))) {
     throw new ServiceError('storage-unavailable', `There is no database ${database}`, {
-      hint: { text: 'set DATA_DIR to that of the service' },
+      hint: { text: 'set DATA_DIR to the folder of the service' },
     });
   }
   await checkSqliteFile(database);

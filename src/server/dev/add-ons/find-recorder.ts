@@ -28,7 +28,7 @@ export async function findRecorderProgram(
   if (set) {
     const path = resolve(set);
     if (basename(path) === NAME && (await isExecutable(path))) return { kind: 'program', name: NAME, path };
-    throw new HintedError(`EGRESS_PROGRAM is ${JSON.stringify(set)}, which is no program called ${NAME}`, {
+    throw new HintedError(`EGRESS_PROGRAM is ${JSON.stringify(set)}, which is not a program called ${NAME}`, {
       text: "set it to the path of LiveKit's egress worker",
     });
   }
@@ -45,18 +45,18 @@ async function findContainer(
   // On other platforms containers run in a virtual machine, which does not reach a LiveKit that listens on 127.0.0.1.
   if (engine === undefined || platform !== 'linux') throw new HintedError(missing, BY_HAND);
   if (!(await succeeds(engine, ['info']))) {
-    throw new HintedError(`${missing}, and ${engine.name} does not answer`, BY_HAND);
+    throw new HintedError(`${missing}, and ${engine.name} does not respond`, BY_HAND);
   }
   if (await succeeds(engine, ['image', 'inspect', RECORDER_IMAGE])) {
     return { kind: 'container', ...engine, image: RECORDER_IMAGE };
   }
   throw new HintedError(`${missing}, and ${engine.name} does not have its image`, {
-    text: 'fetch it once, then start rtc dev again',
+    text: 'download it once, then start rtc dev again',
     command: `${engine.name} pull ${RECORDER_IMAGE}`,
   });
 }
 
-const BY_HAND = { text: 'ways to run one', command: 'rtc help recorder' } as const;
+const BY_HAND = { text: 'how to run one', command: 'rtc help recorder' } as const;
 
 /** A container engine that takes longer counts as missing. */
 const ENGINE_TIMEOUT_MS = 10_000;

@@ -47,7 +47,7 @@ export async function startContainer(
   if (!(await succeeds(run(['image', 'inspect', image])))) {
     // An image has up to a gigabyte, so it is never downloaded unasked.
     throw new HintedError(`${engine.name} does not have the image ${image}`, {
-      text: 'fetch it, then run this again',
+      text: 'download it, then run this again',
       command: `${engine.name} pull ${image}`,
     });
   }
@@ -72,7 +72,7 @@ export async function startContainer(
   if (await isConnected(kind, config.redisUrl, { connectTimeoutMs, signal })) {
     return { status: 'done', detail: `started ${name}, which is connected`, next: '' };
   }
-  throw new HintedError(`${name} runs, and is not connected to the media server's Redis`, {
+  throw new HintedError(`${name} is running, but is not connected to the media server's Redis`, {
     text: 'see why',
     command: `${engine.name} logs ${name}`,
   });
@@ -85,7 +85,7 @@ async function findEngine({ PATH }: Environment): Promise<Program> {
     engine === undefined
       ? 'neither docker nor podman is on PATH'
       : 'containers are in a virtual machine here, which does not reach a media server on this machine';
-  throw new HintedError(reason, { text: 'ways to run one', command: 'rtc help recorder' });
+  throw new HintedError(reason, { text: 'how to run one', command: 'rtc help recorder' });
 }
 
 function runner({ path }: Program, environment: Environment, signal: AbortSignal) {

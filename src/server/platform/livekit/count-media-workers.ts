@@ -49,7 +49,7 @@ async function ask(address: URL): Promise<WorkerCount> {
     return countOf(await askRedis(address, QUESTIONS, TIMEOUT_MS));
   } catch (error) {
     if (error instanceof RedisCommandError) return unknown('refused', `Redis refuses: ${codeOf(error)}`);
-    return unknown('unreachable', `Redis does not answer: ${describe(error)}`);
+    return unknown('unreachable', `Redis does not respond: ${describe(error)}`);
   }
 }
 

@@ -23,7 +23,7 @@ export function toServiceError(error: unknown, call: FailedCall): ServiceError {
   if (error instanceof Error && error.name === 'TimeoutError') return fromTimeout(error, call);
   return new ServiceError(
     'media-server-error',
-    "The media server's answer cannot be understood; LIVEKIT_URL may name something else than a LiveKit server.",
+    "The media server's response cannot be understood; LIVEKIT_URL may not lead to a LiveKit server.",
     { cause: error, retryable: false },
   );
 }
@@ -85,12 +85,12 @@ function fromForeignResponse(error: ServerError): ServiceError {
   return busy
     ? new ServiceError(
         'media-server-unavailable',
-        `The media server is not available: what stands before it answered ${error.status}.`,
+        `The media server is not available: a proxy in front of it responded with ${error.status}.`,
         { cause: error, retryable: true },
       )
     : new ServiceError(
         'media-server-error',
-        `The media server answered ${error.status}, not as LiveKit does; LIVEKIT_URL may name something else.`,
+        `The media server responded with ${error.status}, which LiveKit does not; LIVEKIT_URL may lead to another server.`,
         { cause: error, retryable: false },
       );
 }
@@ -119,7 +119,7 @@ function isRedisGone({ code, message }: ServerError): boolean {
 function fromLostRedis(error: ServerError): ServiceError {
   return new ServiceError(
     'media-server-unavailable',
-    'The media server cannot reach its Redis: see the redis address in its configuration, and whether that Redis runs.',
+    'The media server cannot reach its Redis: check the redis address in its configuration, and whether that Redis is running.',
     { cause: error, retryable: true },
   );
 }
@@ -133,7 +133,7 @@ function fromUnavailable(error: ServerError, call: FailedCall): ServiceError {
       )
     : new ServiceError(
         'media-worker-unavailable',
-        `No ${call.worker} answered the media server: none is connected, or all are busy.`,
+        `No ${call.worker} responded to the media server: none is connected, or all are busy.`,
         { cause: error, retryable: true },
       );
 }
@@ -148,7 +148,7 @@ function failed(error: ServerError, call: FailedCall): ServiceError {
 
 function fromTimeout(error: Error, call: FailedCall): ServiceError {
   const code = call.worker === 'recorder' ? 'media-worker-unavailable' : 'media-server-unavailable';
-  const who = call.worker === 'recorder' ? 'No recorder answered' : 'The media server did not answer';
+  const who = call.worker === 'recorder' ? 'No recorder responded' : 'The media server did not respond';
   return new ServiceError(code, `${who} within ${call.timeoutMs / 1000} s.`, {
     cause: error,
     retryable: true,
@@ -164,7 +164,7 @@ function isNetworkFailure(error: unknown): error is Error {
 function fromConnectFailure(error: Error): ServiceError {
   const code = systemCode(error);
   const why = CONNECT_FAILURES[code ?? ''] ?? `cannot be reached${code === undefined ? '' : ` (${code})`}`;
-  return new ServiceError('media-server-unavailable', `The media server ${why}; see LIVEKIT_URL.`, {
+  return new ServiceError('media-server-unavailable', `The media server ${why}; check LIVEKIT_URL.`, {
     cause: error,
     retryable: true,
   });

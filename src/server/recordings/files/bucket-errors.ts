@@ -56,14 +56,14 @@ export function toServiceError(storageError: StorageError): ServiceError {
     return unavailable(new Error(`the object storage answered ${status} ${code ?? ''}`));
   }
   const what = code === undefined ? 'not as S3 does; S3_ENDPOINT may name something else' : code;
-  return new ServiceError('recording-storage-error', `The object storage answered ${status}: ${what}.`);
+  return new ServiceError('recording-storage-error', `The object storage responded with ${status}: ${what}.`);
 }
 
 /** Error for no response, or for a response that asks to try again later. Only the cause contains the address. */
 export function unavailable(cause: unknown): ServiceError {
   return new ServiceError(
     'storage-unavailable',
-    'The object storage with the recordings does not answer; nothing was changed. Try again later.',
+    'The object storage with the recordings does not respond; nothing was changed. Try again later.',
     { cause, retryable: true },
   );
 }

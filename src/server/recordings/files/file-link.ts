@@ -43,7 +43,10 @@ export function checkFileLink({ clock, linkKeys }: LinkDeps, { id, expires, sign
   const given = Buffer.from(signature, 'base64url');
   const isSigned = linkKeys.some((key) => isEqual(signatureOf(key, id, expires), given));
   if (!isSigned) {
-    throw new ServiceError('invalid-signature', 'The signature of this link is not right; use it unchanged.');
+    throw new ServiceError(
+      'invalid-signature',
+      'The signature of this link is wrong; use the link unchanged.',
+    );
   }
   if (clock.now() < expires * 1000) return;
   const at = new Date(expires * 1000).toISOString();

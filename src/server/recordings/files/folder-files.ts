@@ -147,7 +147,7 @@ async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
         { cause: error },
       );
     }
-    throw new ServiceError('storage-unavailable', 'The folder with the recordings cannot be read.', {
+    throw new ServiceError('storage-unavailable', 'The folder of the recordings cannot be read.', {
       cause: error,
       retryable: true,
     });

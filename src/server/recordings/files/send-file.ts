@@ -45,7 +45,7 @@ export async function sendFile(
 }
 
 function changed(): ServiceError {
-  return new ServiceError('precondition-failed', 'The file is another version of it; ask for it anew.');
+  return new ServiceError('precondition-failed', 'The file has changed since; request it again.');
 }
 
 function unsatisfiable(sizeBytes: number): ServiceError {

@@ -124,7 +124,7 @@ async function step(location: FileLocation, kind: StepKind, { send, expected }: 
   } catch (error) {
     return {
       ...kind.unreachable,
-      detail: `cannot ${kind.doing}: the object storage does not answer${codeOf(error)}`,
+      detail: `cannot ${kind.doing}: the object storage does not respond${codeOf(error)}`,
     };
   }
 }

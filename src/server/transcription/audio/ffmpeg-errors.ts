@@ -27,11 +27,11 @@ export function findDecodingError({
   if (decodedSeconds > 0) {
     return new TranscriptionError(
       'recording-damaged',
-      `A part of the audio cannot be read; ${Math.round(decodedSeconds)} s of it were, and the transcript has what was said in them.`,
+      `A part of the audio cannot be read; ${Math.round(decodedSeconds)} s were read, and the transcript has what was said in them.`,
     );
   }
   return new TranscriptionError(
     'recording-not-media',
-    'The file cannot be read as media: it is something else, or was cut off before it was finished.',
+    'The file cannot be read as media: it has another format, or was cut off before it was complete.',
   );
 }

@@ -101,7 +101,7 @@ async function takeFile({ path, sha256 }: PackageFile, files: string): Promise<v
   const bytes = await readFile(path);
   const found = createHash('sha256').update(bytes).digest('hex');
   if (found !== sha256)
-    throw new Error(`${basename(path)} is not the file that was expected: its SHA-256 is ${found}.`);
+    throw new Error(`${basename(path)} is not the expected file: its SHA-256 is ${found}.`);
   await writeFile(join(files, basename(path)), bytes);
 }
 

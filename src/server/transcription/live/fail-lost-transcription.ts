@@ -5,8 +5,7 @@ import { transcriptionEvent } from '../transcription-events.ts';
 
 const ERROR = {
   errorCode: 'worker-lost',
-  errorMessage:
-    'Several workers died while they transcribed this room: their logs, or their memory limits, may say why.',
+  errorMessage: 'Several workers died while they transcribed this room: check their logs and memory limits.',
 } as const;
 
 /** Whether the transcription has ended so many workers that no other worker may claim it. */

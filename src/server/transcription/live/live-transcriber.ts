@@ -199,7 +199,7 @@ class LiveWorker {
     const free = active.filter(({ leaseUntil }) => leaseUntil === null);
     for (const lost of free.filter(isLost)) {
       const { id: transcriptionId, attempts } = lost;
-      log.error({ transcriptionId, attempts }, 'a live transcription ended its workers; it has failed');
+      log.error({ transcriptionId, attempts }, 'a live transcription crashed its workers and has failed');
       await failLostTranscription({ ...this.#deps, instanceId: owner }, lost);
     }
     const claimable = free.filter((one) => !isLost(one) && engine.supports(one.language));

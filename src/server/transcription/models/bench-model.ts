@@ -43,7 +43,7 @@ export async function benchModel(deps: BenchDeps, request: BenchRequest): Promis
   const pairs = findPairs(request);
   if (pairs.length === 0) {
     throw new Error(
-      `No file in ${request.audioFolder} has a reference in ${request.referenceFolder}. Name them alike: call.wav and call.txt.`,
+      `No file in ${request.audioFolder} has a reference in ${request.referenceFolder}. Use the same name for both: call.wav and call.txt.`,
     );
   }
   await deps.engine.prepare(request.language);

@@ -130,7 +130,7 @@ function toDownloadError(url: string, cause: unknown): Error {
   const deepest = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const reason = deepest instanceof Error ? deepest.message : String(deepest);
   return new Error(
-    `Downloading ${url} failed: ${reason}. What has arrived is kept: the same command continues there. Without access to the internet, name a copy: --from FILE, FOLDER or URL.`,
+    `Downloading ${url} failed: ${reason}. The part that arrived is kept, and the same command continues there. Without access to the internet, use a copy: --from FILE, FOLDER or URL.`,
     { cause },
   );
 }

@@ -25,7 +25,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
     const type = String.fromCharCode(header[156] ?? 0);
     const padding = (BLOCK - (size % BLOCK)) % BLOCK;
     if (type === 'L' || type === 'x' || type === 'g') {
-      if (size > MAX_METADATA_BYTES) throw new Error('The archive has an entry without sense.');
+      if (size > MAX_METADATA_BYTES) throw new Error('The archive is damaged: an entry has no valid header.');
       const text = (await reader.read(size)).toString('utf8');
       await reader.skip(padding);
       if (type === 'L') longName = text.replace(/\0.*$/s, '');

@@ -75,7 +75,7 @@ async function writeEntries(entries: AsyncIterable<TarEntry>, folder: string): P
     if (count > MAX_ENTRIES) throw new Error(`The archive has more than ${MAX_ENTRIES} entries.`);
     const parts = safeParts(path);
     if (type === 'other')
-      throw new Error(`The archive has ${JSON.stringify(path)}, which is no regular file.`);
+      throw new Error(`The archive has ${JSON.stringify(path)}, which is not a regular file.`);
     const inner = parts.slice(1);
     if (type === 'folder' || inner.length === 0 || isMacMetadata(inner)) continue;
     const target = join(folder, ...inner);

@@ -83,7 +83,7 @@ function outcomeOf(
 export function workerLostError(): TranscriptionError {
   return new TranscriptionError(
     'worker-lost',
-    `${MAX_TRIES} workers died while they transcribed this recording: their logs, or their memory limits, may say why.`,
+    `${MAX_TRIES} workers died while they transcribed this recording: check their logs and memory limits.`,
   );
 }
 

@@ -67,7 +67,7 @@ export async function transcribeRecording(deps: TranscribeDeps, lease: JobLease)
     const cutter = new TurnCutter(turns, job.originAt, isKept);
     const durationMs = await transcribeAudio(deps, lease, { recording, detector, cutter });
     const fields = { transcriptionId: job.id, turns: turns.length, offsetMs: cutter.offsetMs };
-    deps.log.debug(fields, 'laid the turns on the recording');
+    deps.log.debug(fields, 'aligned the turns with the recording');
     return durationMs;
   } finally {
     detector.close();
@@ -202,7 +202,7 @@ function noWords(engine: SpeechEngine, { start, samples }: VoicedSegment): Trans
   const [from, to] = [toSeconds(start), toSeconds(start + samples.length)];
   return new TranscriptionError(
     'speech-not-recognised',
-    `The recogniser ${engine.name} gave no text for any speech, such as that from ${from} s to ${to} s.`,
+    `The recogniser ${engine.name} returned no text for any speech, for example from ${from} s to ${to} s.`,
   );
 }
 

@@ -90,7 +90,7 @@ function openSecret(box: SecretBox, sealed: string, webhookId: string): string {
   } catch (cause) {
     throw new ServiceError(
       'internal-error',
-      "The webhook's secret cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured. Add that key to ENCRYPTION_KEY, behind the current one, or give the webhook a new secret by PUT.",
+      "The webhook's secret cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured. Add that key to ENCRYPTION_KEY, after the current one, or set a new secret by PUT.",
       { cause },
     );
   }

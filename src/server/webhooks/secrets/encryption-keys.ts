@@ -40,8 +40,8 @@ export function checkEncryptionKey(dataDir: string): boolean {
 function parseKey(text: string, path: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64');
   if (key.length === ENCRYPTION_KEY_BYTES) return key;
-  throw new HintedError(`${path} does not hold a key of ${ENCRYPTION_KEY_BYTES} bytes in base64`, {
-    text: 'put the right one back',
+  throw new HintedError(`${path} does not contain a key of ${ENCRYPTION_KEY_BYTES} bytes in base64`, {
+    text: 'restore the right key file',
   });
 }
 

@@ -33,7 +33,7 @@ export async function reencryptSecrets(deps: ReencryptDeps, signal: AbortSignal)
     if (first > 0) await clock.sleep(PAUSE_MS, signal);
     count += await store.transaction((inside) => reencryptBatch(inside, changed.slice(first, first + BATCH)));
   }
-  if (count > 0) log.info({ webhooks: count }, 'sealed webhook secrets with the current ENCRYPTION_KEY');
+  if (count > 0) log.info({ webhooks: count }, 'encrypted webhook secrets with the current ENCRYPTION_KEY');
   const lost = all.filter(({ isLost }) => isLost).map(({ webhook }) => webhook.id);
   if (lost.length === 0) return;
   const fields = { webhooks: lost.length, webhookIds: lost.slice(0, NAMED_AT_MOST) };

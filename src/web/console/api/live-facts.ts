@@ -1,9 +1,6 @@
 import type { Event } from '../../../contract/events.ts';
 
-/**
- * Facts of rooms from the newest events, by session: the media server's own list is seconds late, and no event announces its
- * update.
- */
+/** Facts of rooms from the newest events, by session: the media server's own list is seconds late, and no event follows. */
 export type LiveFacts = {
   readonly participants: ReadonlyMap<string, number>;
   readonly recordings: ReadonlyMap<string, boolean>;

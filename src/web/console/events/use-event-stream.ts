@@ -15,16 +15,16 @@ type EventStream = {
   /** Newest first. */
   readonly events: readonly Event[];
   readonly error: unknown;
-  /** Whether all events until now are loaded. */
+  /** Whether all events until now are there. */
   readonly isLoaded: boolean;
 };
 
-/** Maximum events in memory; the oldest are dropped. */
+/** The oldest of more are left out. */
 const MOST_EVENTS = 20_000;
-/** Minimum time between two updates of the view, because a page of events arrives at once. */
+/** Events are shown at most so often: a page of them comes at once. */
 const SHOW_EVERY_MS = 100;
 
-/** The stored events since an instant, and each new one. */
+/** The stored events since then, and each new one as it comes. */
 export function useEventStream(filter: EventFilter): EventStream {
   const [stream, setStream] = useState<EventStream>({ events: [], error: undefined, isLoaded: false });
   useEffect(() => {

@@ -1,7 +1,7 @@
 export type Period = {
   readonly name: string;
   readonly ms: number;
-  /** Value of `--since`. */
+  /** As `--since` takes it. */
   readonly option: string;
 };
 
@@ -16,7 +16,7 @@ const PERIODS: readonly Period[] = [
 
 type Props = { readonly value: Period; readonly onChange: (period: Period) => void };
 
-/** Selects how far back a list goes. */
+/** How far back a list goes. */
 export function PeriodSelect({ value, onChange }: Props) {
   return (
     <select

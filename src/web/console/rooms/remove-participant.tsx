@@ -11,7 +11,7 @@ import { nameOf } from './room-facts.ts';
 type Choice = {
   readonly name: string;
   readonly block: BlockDuration | undefined;
-  /** Value of `rtc participants remove --block`. */
+  /** As `rtc participants remove --block` takes it. */
   readonly option: string | undefined;
 };
 
@@ -30,7 +30,7 @@ const CHOICES: readonly Choice[] = [
 
 type Props = { readonly room: string; readonly participant: Participant };
 
-/** Disconnects a participant, and optionally blocks the identity. */
+/** Disconnects a participant, and keeps the identity out where that is wanted. */
 export function RemoveButton({ room, participant }: Props) {
   const { identity } = participant;
   const name = nameOf(participant);

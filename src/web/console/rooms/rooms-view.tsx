@@ -17,7 +17,7 @@ import { createdAtMs, isRecorded, participantsOf, roomLink } from './room-facts.
 
 const NONE: readonly Room[] = [];
 
-/** The currently open rooms. */
+/** The open rooms, as they are at the moment. */
 export function Rooms() {
   const { facts } = useConsole();
   const [, navigate] = useLocation();

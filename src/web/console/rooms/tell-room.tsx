@@ -6,7 +6,7 @@ import { ChangeButton } from '../parts/changes.tsx';
 import { commandOf } from '../parts/command-line.tsx';
 import { DraftFields } from '../parts/draft-fields.tsx';
 
-/* The actions on all participants of a room. */
+/* What is done to everybody in a room at once. */
 
 const WHAT = [
   { name: 'Microphones', source: 'microphone' },

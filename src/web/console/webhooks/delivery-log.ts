@@ -3,23 +3,23 @@ import { client } from '../api/client.ts';
 
 type State = Delivery['status'];
 
-/** Failed deliveries come first, because users look for them. */
+/** Failed ones first: they are what somebody looks for. */
 const ORDER: readonly State[] = ['failed', 'pending', 'delivered', 'cancelled'];
 const PAGE_SIZE = 200;
 
 export type DeliveryRows = {
   readonly rows: readonly Delivery[];
-  /** Whether there are older deliveries that were not loaded yet. */
+  /** Whether there are older ones that were not loaded yet. */
   readonly hasMore: boolean;
 };
 
 /**
- * The loaded deliveries of a webhook. A list of thousands is not read again when something changes: the newest page of each
- * state is, and its rows replace the known ones.
+ * Deliveries of a webhook as far as they were loaded. A list of thousands is not read again when something changes: the
+ * newest page of each state is, and what it says replaces what was known.
  */
 export class DeliveryLog {
   readonly #webhookId: string;
-  /** The lists that are read, in the order in which they are shown; undefined is that of all states. */
+  /** The lists that it is read from, in the order in which they are shown; undefined is that of all states. */
   readonly #lists: readonly (State | undefined)[];
   readonly #known = new Map<string, Delivery>();
   /** The cursor of each list that was begun; null at its end. */
@@ -37,13 +37,13 @@ export class DeliveryLog {
     return { rows: rows.filter(isShown), hasMore: this.#nextList() !== undefined };
   }
 
-  /** Starts again with the next refresh, because more has changed than the newest pages contain. */
+  /** Begins anew with the next refresh: more has changed than the newest pages would tell. */
   forget(): void {
     this.#known.clear();
     this.#cursors.clear();
   }
 
-  /** Reads new deliveries. */
+  /** Reads what is new. */
   async refresh(): Promise<DeliveryRows> {
     const begun = this.#lists.filter((list) => this.#cursors.has(list));
     for (const list of begun) await this.#read(list, undefined);
@@ -51,7 +51,7 @@ export class DeliveryLog {
     return this.rows;
   }
 
-  /** Reads further pages until one has deliveries. */
+  /** Reads on, up to a page that has something. */
   async more(): Promise<DeliveryRows> {
     let list = this.#nextList();
     while (list !== undefined) {
@@ -79,7 +79,7 @@ export class DeliveryLog {
 function byStateAndTime(one: Delivery, other: Delivery): number {
   const states = ORDER.indexOf(one.status) - ORDER.indexOf(other.status);
   if (states !== 0) return states;
-  // All instants have the same format in UTC, so that their texts sort correctly, without parsing thousands of dates.
+  // All are written alike in UTC, so that their texts sort as their instants do, without reading thousands of dates.
   if (one.createdAt === other.createdAt) return 0;
   return one.createdAt < other.createdAt ? 1 : -1;
 }

@@ -2,13 +2,13 @@ import { Copy } from 'lucide-react';
 
 const SECRET_BYTES = 32;
 
-/** Generates a secret like the service: `whsec_` and the base64 of 32 random bytes. */
+/** As the service generates one: `whsec_` and the base64 of 32 random bytes. */
 export function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
 }
 
-/** A signing secret, shown once. */
+/** A signing secret, at the only moment at which it is known. */
 export function Secret({ secret }: { readonly secret: string }) {
   return (
     <div className="secret">

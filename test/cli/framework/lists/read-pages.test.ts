@@ -27,6 +27,6 @@ describe('a server with an endless list', () => {
     const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
     const { code, stderr } = await run(line.split(' '), { env });
     expect(code).toBe(1);
-    expect(stderr).toContain('the service repeats a cursor');
+    expect(stderr).toContain('the service repeated a cursor');
   });
 });

@@ -71,7 +71,7 @@ describe('a new ENCRYPTION_KEY', () => {
     });
     await expect
       .poll(() => second.logLines.map(({ message }) => message))
-      .toContain('sealed API keys with the current ENCRYPTION_KEY');
+      .toContain('encrypted API keys with the current ENCRYPTION_KEY');
     expect(await statusOf(second, key)).toBe(200);
     await second.close();
     const third = await start({ DATA_DIR: dataDir, ENCRYPTION_KEY: after });

@@ -30,14 +30,14 @@ describe('the recorder of rtc dev', () => {
   it('has the name by which it starts itself again for each recording', async () => {
     const path = await install('my-egress');
     await expect(find({ EGRESS_PROGRAM: path })).rejects.toMatchObject({
-      reason: expect.stringContaining('is no program called egress'),
+      reason: expect.stringContaining('is not a program called egress'),
     });
   });
 
   it('is not searched elsewhere when EGRESS_PROGRAM cannot be run', async () => {
     await install('egress');
     await expect(find({ EGRESS_PROGRAM: '/nowhere/egress' })).rejects.toMatchObject({
-      reason: 'EGRESS_PROGRAM is "/nowhere/egress", which is no program called egress',
+      reason: 'EGRESS_PROGRAM is "/nowhere/egress", which is not a program called egress',
     });
   });
 
@@ -85,7 +85,7 @@ describe.runIf(process.platform === 'linux')('the recorder of rtc dev in a conta
   it('is missing when the engine does not respond', async () => {
     await install('docker', 'exit 1');
     await expect(find()).rejects.toMatchObject({
-      reason: expect.stringContaining('docker does not answer'),
+      reason: expect.stringContaining('docker does not respond'),
     });
   });
 

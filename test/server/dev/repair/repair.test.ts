@@ -114,12 +114,12 @@ describe('rtc doctor --fix', () => {
     expect((await fix({ missing: ['egress'] })).at(-2)).toMatchObject({
       subject: 'egress container',
       status: 'not done',
-      next: 'ways to run one: rtc help recorder',
+      next: 'how to run one: rtc help recorder',
     });
     await installDocker('[ "$1" != image ]');
     expect((await fix({ missing: ['ingress'] })).at(-1)).toMatchObject({
       detail: `docker does not have the image ${IMAGES.ingress}`,
-      next: `fetch it, then run this again: docker pull ${IMAGES.ingress}`,
+      next: `download it, then run this again: docker pull ${IMAGES.ingress}`,
     });
   });
 

@@ -170,10 +170,10 @@ describe('an address without a media server', () => {
     const media = createLivekitMediaServer({ url, ...KEYS, timeouts });
     const failure = await failureOf(media.listRooms());
     expect(failure).toMatchObject({ code: 'media-server-unavailable', retryable: true });
-    expect(failure.message).toBe('The media server did not answer within 0.3 s.');
+    expect(failure.message).toBe('The media server did not respond within 0.3 s.');
     const start = await failureOf(media.startRoomComposite({ room: 'a', filepath: 'b' }));
     expect(start).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
-    expect(start.message).toBe('No recorder answered within 0.6 s.');
+    expect(start.message).toBe('No recorder responded within 0.6 s.');
     silent.close();
   });
 });

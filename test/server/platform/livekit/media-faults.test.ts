@@ -103,7 +103,7 @@ describe('a media server that is down', () => {
   it('that accepts connections and never responds is 503 within 11 s', async () => {
     const { status, code, detail } = await call(await startWith(neverAnswer));
     expect([status, code]).toEqual([503, UNAVAILABLE]);
-    expect(detail).toBe('The media server did not answer within 10 s.');
+    expect(detail).toBe('The media server did not respond within 10 s.');
   }, 20_000);
 
   it('that closes every connection is 503', async () => {

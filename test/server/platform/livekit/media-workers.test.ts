@@ -63,7 +63,7 @@ describe('the workers of a media server', () => {
   it('are unknown when Redis does not respond, which is logged without its password', async () => {
     const lines: LogLine[] = [];
     const { unknown } = await count(`redis://user:hunter2@127.0.0.1:${await freePort()}`, lines);
-    expect(unknown).toEqual({ reason: 'unreachable', detail: 'Redis does not answer: ECONNREFUSED' });
+    expect(unknown).toEqual({ reason: 'unreachable', detail: 'Redis does not respond: ECONNREFUSED' });
     expect(lines).toHaveLength(1);
     expect(JSON.stringify(lines)).not.toMatch(/hunter2|user/);
   });

@@ -85,7 +85,7 @@ describe('opening a PostgreSQL database', () => {
     const message = await refusalOf((url) => {
       url.host = host;
     }, true);
-    expect(message).toBe(`PostgreSQL at ${host} did not answer in time.`);
+    expect(message).toBe(`PostgreSQL at ${host} did not respond in time.`);
     await network.close();
   });
 

@@ -193,9 +193,9 @@ describe('an error of an object storage', () => {
   });
 
   it('is retryable when the storage is down', async () =>
-    expectFault(storageOf({ endpoint: `http://127.0.0.1:${await freePort()}` }), DOWN, /does not answer/));
+    expectFault(storageOf({ endpoint: `http://127.0.0.1:${await freePort()}` }), DOWN, /does not respond/));
   it('is retryable when the host name is unknown', () =>
-    expectFault(storageOf({ endpoint: 'http://s3.invalid' }), DOWN, /does not answer/));
+    expectFault(storageOf({ endpoint: 'http://s3.invalid' }), DOWN, /does not respond/));
 
   describe('for an address with another service', () => {
     let close: (() => void) | undefined;
@@ -211,7 +211,7 @@ describe('an error of an object storage', () => {
     }
 
     it('is reported within the timeout when that never responds', async () => {
-      await expectFault(await serve(() => {}), DOWN, /does not answer/, { timeoutMs: 500 });
+      await expectFault(await serve(() => {}), DOWN, /does not respond/, { timeoutMs: 500 });
     });
     it('names the endpoint when that returns pages', async () => {
       const storage = await serve((_request, response) => response.writeHead(404).end('<h1>Not here</h1>'));
@@ -227,7 +227,7 @@ describe('an error of an object storage', () => {
       const storage = await serve((_request, response) =>
         response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>'),
       );
-      await expectFault(storage, DOWN, /does not answer/);
+      await expectFault(storage, DOWN, /does not respond/);
     });
     it('is reported within the timeout and in little memory when that sends an endless error', async () => {
       const storage = await serve((_request, response) => {
@@ -235,7 +235,7 @@ describe('an error of an object storage', () => {
         const timer = setInterval(() => response.write('x'.repeat(1000)), 5);
         response.once('close', () => clearInterval(timer));
       });
-      await expectFault(storage, DOWN, /does not answer/, { timeoutMs: 500 });
+      await expectFault(storage, DOWN, /does not respond/, { timeoutMs: 500 });
     });
   });
 });

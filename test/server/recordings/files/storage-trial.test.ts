@@ -69,7 +69,7 @@ describe('a test of the bucket', () => {
     const trial = await tryOut({ endpoint: `http://127.0.0.1:${await freePort()}` });
     expect(trial).toEqual({
       status: 'fault',
-      detail: 'cannot write: the object storage does not answer (ECONNREFUSED)',
+      detail: 'cannot write: the object storage does not respond (ECONNREFUSED)',
       next: expect.stringMatching(/S3_ENDPOINT/),
     });
   });

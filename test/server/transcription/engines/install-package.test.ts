@@ -59,7 +59,7 @@ describe('installPackage', () => {
       files: { 'copy.bin': sha256.replace(/^./, (digit) => (digit === '0' ? '1' : '0')) },
     });
     await expect(install(wrong)).rejects.toThrow(
-      `copy.bin is not the file that was expected: its SHA-256 is ${sha256}.`,
+      `copy.bin is not the expected file: its SHA-256 is ${sha256}.`,
     );
     expect(await there()).toEqual([]);
   });

@@ -143,7 +143,7 @@ describe('starting a live transcription', () => {
     await stage.die('stt-live');
     const refused = problemOf(await call('POST', pathOf(room, '/start')));
     expect(refused).toMatchObject({ status: 503, code: 'addon-unavailable' });
-    expect(refused.detail).toContain('start the profile stt-live');
+    expect(refused.detail).toContain('start a stt-live worker');
     expect((await read()).segments).toHaveLength(1);
     expect((await call('PATCH', pathOf(room, '/speakers'), { participants: { ada: 'A' } })).status).toBe(204);
     expect((await call('POST', pathOf(room, '/stop'))).status).toBe(200);

@@ -33,7 +33,7 @@ describe('bench', () => {
   });
 
   it('reports what is missing: references, the model, or its language', async () => {
-    await expect(run(TEST_MODEL)).rejects.toThrow('Name them alike: call.wav and call.txt.');
+    await expect(run(TEST_MODEL)).rejects.toThrow('Use the same name for both: call.wav and call.txt.');
     await expect(run('whisper-small')).rejects.toThrow('Install it: rtc stt install whisper-small');
   });
 });

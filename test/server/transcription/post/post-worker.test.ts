@@ -644,7 +644,7 @@ describe('a worker', () => {
     const { recordingId } = await record(media.speech);
     const refused = problemOf(await call('POST', queuePath(recordingId)));
     expect(refused).toMatchObject({ status: 503, code: 'addon-unavailable' });
-    expect(refused.detail).toContain('start the profile stt-post');
+    expect(refused.detail).toContain('start a stt-post worker');
     const { worker } = await work({ languages: ['it', 'fr'] });
     const unknown = problemOf(await call('POST', queuePath(recordingId)));
     expect(unknown).toMatchObject({ status: 400, code: 'invalid-request' });

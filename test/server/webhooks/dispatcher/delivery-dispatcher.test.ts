@@ -316,7 +316,7 @@ describe('a webhook whose secret cannot be decrypted', () => {
     expect(lines()[1]?.fields.alikeSinceLastLine).toBe(119);
     const [first] = await stage.store.deliveries.list({ webhookId: id, limit: 1 });
     const [attempt] = await stage.store.deliveries.listAttempts([first?.id ?? '']);
-    expect(attempt?.error).toContain('give the webhook a new secret by PUT');
+    expect(attempt?.error).toContain('set a new secret by PUT');
     expect(held).toEqual([]);
   });
 

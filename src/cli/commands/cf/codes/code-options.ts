@@ -5,7 +5,7 @@ import type { Fields } from '../../../framework/command.ts';
 import type { Context } from '../../../framework/context.ts';
 import { flag, listArgument, notEmpty, option, type Parameter } from '../../../framework/parameters.ts';
 
-/** Fields of a decoded code. They are listed here, because the code that reads them loads far more. */
+/** Of a decoded code; here, as reading it loads far more. */
 export const DECODED_FIELDS = [
   'name',
   'surname',
@@ -19,43 +19,48 @@ export const DECODED_FIELDS = [
   'cf',
 ] as const satisfies readonly (keyof DecodedResponse)[];
 
-/** Codes as words, or `-`. They are personal data, and other users of a machine see the arguments of a process. */
+/** Codes as words, or `-`: they are personal data, and other users of a machine see the arguments of a process. */
 export const CODES: Parameter<readonly string[]> = {
   ...listArgument('a fiscal code, or several; - reads stdin, one a line'),
   isRequired: false,
-  // An empty word is an invalid code, like "$CODE" of a script without the variable.
+  // An empty one is an invalid code, as "$CODE" in a script.
   checkEach: () => undefined,
 };
 
-/** Options of the input of many codes, and of the output of bad lines. */
+/** Where a run over many comes from, and where what is bad goes. */
 export const STREAM_OPTIONS = {
   file: option('--file <file>', 'read a file instead of stdin', { parse: notEmpty, completes: 'files' }),
-  rejects: option('--rejects <file>', 'write bad lines into a file instead of naming them on stderr', {
+  rejects: option(
+    '--rejects <file>',
+    'write invalid lines to this file instead of reporting them on stderr',
+    {
+      parse: notEmpty,
+      completes: 'files',
+    },
+  ),
+  out: option('--out <file>', 'with --append: write to this .csv or .xlsx file instead of stdout', {
     parse: notEmpty,
     completes: 'files',
   }),
-  out: option('--out <file>', 'with --append: the file to write, .csv or .xlsx, instead of stdout', {
-    parse: notEmpty,
-    completes: 'files',
-  }),
-  sheet: option('--sheet <name>', 'of a workbook: the sheet to read; default: the first one', {
+  sheet: option('--sheet <name>', 'sheet of the workbook to read; default: the first one', {
     parse: notEmpty,
   }),
-  delimiter: option('--delimiter <character>', 'what separates CSV columns; default: the first line tells', {
-    parse: delimiterOf,
-  }),
+  delimiter: option(
+    '--delimiter <character>',
+    'separator of CSV columns; default: detected in the first line',
+    {
+      parse: delimiterOf,
+    },
+  ),
 };
 
 export const COLUMN = option(
   '--column <name>',
-  'the input is a table: the column of the codes, by its name in the first row, or by its number where there is no such row',
+  'for a table: name of the column of codes, or its number if the table has no header row',
   { parse: notEmpty },
 );
 
-export const APPEND = flag(
-  '--append',
-  'the input is a table: write every row of it again, in order, with columns added',
-);
+export const APPEND = flag('--append', 'for a table: write every row again, in order, with added columns');
 
 type CodeInput = {
   readonly codes: readonly string[];
@@ -66,7 +71,7 @@ type CodeInput = {
   readonly out?: string | undefined;
 };
 
-/** Whether the codes are read from a file or stdin, and not from a few words. */
+/** Whether there are many to be read from a file or stdin, rather than a few words. */
 export function isStreamed({ codes, file, column, rejects, append, out }: CodeInput): boolean {
   if (out !== undefined && append !== true) throw outWithoutAppend();
   if (file === undefined && !codes.includes('-')) {
@@ -90,7 +95,7 @@ export function isStreamed({ codes, file, column, rejects, append, out }: CodeIn
   return true;
 }
 
-/** The error for --out, which only a table with added columns is written to. */
+/** The error for --out, which only a table with columns added is written to. */
 export function outWithoutAppend(): CliError {
   return bilingualError(
     ['--out is for --append', 'add --append, or redirect the output'],
@@ -99,14 +104,14 @@ export function outWithoutAppend(): CliError {
 }
 
 /**
- * The fields that --json may choose. In `cf check --json CODE` the code was read as a field: then the error names the
- * missing code, not the field.
+ * The fields that --json may choose. In `cf check --json CODE` the code was read as a field: there the missing code is
+ * what the error names, not the field.
  */
 export function fieldsFor({ codes, file }: CodeInput, fields: readonly string[]): Fields {
   return codes.length === 0 && file === undefined ? 'of-response' : fields;
 }
 
-/** Returns the given codes, or asks for one. */
+/** The codes that were given, or the one that is typed now. */
 export async function codesOf(context: Context, codes: readonly string[]): Promise<readonly string[]> {
   if (codes.length > 0) return codes;
   if (context.prompter.isInteractive) return [await context.prompter.text('Codice fiscale:')];

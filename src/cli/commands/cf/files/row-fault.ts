@@ -2,16 +2,16 @@ import type { Language } from '../../../../fiscal/index.ts';
 import type { RowProblem } from '../../../../people/row.ts';
 import { TEXTS } from '../texts.ts';
 
-/** The error of a row, as a run over many rows reports it. */
+/** What is wrong with a row, as a run over many reports it. */
 export type RowFault = {
-  /** The reason of a code, or the wrong fields. */
+  /** A code, or the fields. */
   readonly reason: string;
   readonly message: string;
-  /** Labels that the report at the end counts, one for each error. */
+  /** What is counted in the report at the end: one for each thing that is wrong. */
   readonly labels: readonly string[];
 };
 
-/** Returns the error of a row that could not be read. */
+/** Of a row that could not be read. */
 export function rowFault(problem: RowProblem, language: Language): RowFault {
   const { rowProblems, brokenRow } = TEXTS[language];
   return { reason: 'csv', message: rowProblems[problem], labels: [brokenRow] };

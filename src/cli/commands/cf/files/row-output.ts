@@ -8,14 +8,14 @@ import { fileError } from '../../../errors/file-error.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { type ByteOutput, createByteOutput } from './byte-output.ts';
 
-/** Output of the rows of a table: CSV to stdout or into a file, or a workbook. */
+/** Rows of a table: CSV to stdout or into a file, or a workbook. */
 export type RowOutput = {
   readonly row: (values: readonly CellValue[]) => void;
-  /** Writes the gathered rows, and waits for it. Rejects with the error of the output. */
+  /** Writes what was gathered, and waits for it; rejects with the error of the output. */
   readonly flush: () => Promise<void>;
-  /** Completes the file, which gets its name only then. */
+  /** The file gets its name when it is whole. */
   readonly finish: () => Promise<void>;
-  /** Removes the incomplete file. */
+  /** Leaves no half file behind. */
   readonly discard: () => Promise<void>;
 };
 
@@ -27,12 +27,12 @@ type RowOutputOptions = {
   readonly delimiter: string;
 };
 
-/** Readable only by its owner, because it contains what people typed. */
+/** Only for its owner: it holds what people typed. */
 const FILE_MODE = 0o600;
-/** Byte order mark of UTF-8, with which Excel recognises the encoding of a CSV file. */
+/** By UTF-8's mark Excel knows the encoding of a CSV file. */
 const MARK = '\ufeff';
 
-/** @throws CliError (usage) when the output is the input */
+/** @throws CliError (usage) for an output that is the input */
 export async function openRowOutput(
   io: Io,
   stdout: ByteOutput,
@@ -68,7 +68,7 @@ export async function openRowOutput(
 function toStdout(stdout: ByteOutput, delimiter: string): RowOutput {
   return {
     row: (values) => stdout.text(csvLine(values, delimiter)),
-    // The caller writes stdout itself.
+    // The batch writes stdout itself.
     flush: async () => undefined,
     finish: async () => undefined,
     discard: async () => undefined,
@@ -79,7 +79,7 @@ type FileOutput = Pick<RowOutput, 'row' | 'flush'> & { readonly close: () => Pro
 
 function toCsvFile(file: string, delimiter: string): FileOutput {
   const stream = createWriteStream(file, { mode: FILE_MODE });
-  // An error of the stream is reported where a write is awaited.
+  // Rejections tell of it where a write is waited for.
   stream.on('error', () => undefined);
   const output = createByteOutput(stream);
   output.text(MARK);

@@ -3,12 +3,12 @@ import type { Row } from '../../../../people/row.ts';
 import { createTextReader } from './decode-text.ts';
 import type { StreamSource } from './stream-source.ts';
 
-/** Rows of CSV or of a spreadsheet, read in batches. */
+/** Rows of CSV or of a spreadsheet, some at a time. */
 export type Table = {
   readonly batches: AsyncIterable<readonly Row[]>;
-  /** Delimiter of the cells; for a spreadsheet, the delimiter of CSV that is made of it. */
+  /** What separates cells; of a spreadsheet, what separates those of CSV made of it. */
   readonly delimiter: string;
-  /** Describes how the input was understood so far, for people. */
+  /** How the input was understood so far, for people. */
   readonly describe: () => string;
 };
 
@@ -17,7 +17,7 @@ export type TableOptions = {
   readonly sheet: string | undefined;
 };
 
-/** Length of the beginning in which the delimiter is searched. */
+/** So much of the beginning tells what separates the cells. */
 const BEGINNING_LENGTH = 64 * 1024;
 
 /** @throws CliError (usage) for a workbook that cannot be read */

@@ -25,7 +25,7 @@ export type Visit = {
   readonly raw: { readonly sampleRate: number; readonly channels: number };
 };
 
-/** Joins a room of the real media server, reports on stderr what happens in it, and returns the exit code of its end. */
+/** Joins a room of the real media server, says on stderr what happens there, and returns the exit code of its end. */
 export async function joinAndStay(context: Context, visit: Visit): Promise<ExitCode> {
   const { io } = context;
   const { room, identity, name, role } = visit.person;
@@ -61,7 +61,7 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
 function ownFileError({ io }: Context, { listen }: Visit, error: NodeJS.ErrnoException): CliError {
   const path = error.path ?? '';
   if (error.code === 'EEXIST') {
-    return new CliError(EXIT.conflict, `${path} is there already`, 'name another file, or remove this one');
+    return new CliError(EXIT.conflict, `${path} already exists`, 'name another file, or remove this one');
   }
   const isWritten = listen !== undefined && resolve(io.workingDirectory, listen) === path;
   return fileError(error, { doing: isWritten ? 'written' : 'read' });
@@ -134,7 +134,7 @@ function textOfEnd(end: RoomVisitEnd, { person, publish }: Visit): string {
   }
 }
 
-/** The end of a room interrupts a file, and is the normal end of everything else. */
+/** A room that is closed cuts off a file, and is the end of all else. */
 function exitCodeOf(end: RoomVisitEnd, { publish }: Visit): ExitCode {
   switch (end) {
     case 'stopped':

@@ -10,9 +10,9 @@ const DEFAULT_RATE = 48_000;
 export const join = defineCommand({
   noun: 'rooms',
   verb: 'join',
-  summary: 'Join a room without a browser, to publish and to listen',
+  summary: 'Join a room without a browser, to publish or to listen',
   description:
-    'Publishes a test pattern (a moving picture and a tone), a WAV file with 16-bit samples, any other file of sound or pictures where ffmpeg is installed, or with - what comes from stdin: WAV, or samples without a header. Writes with --listen what the others say to a WAV file of one channel. It leaves at the end of the file, with Ctrl-C, and when the room ends. Exit codes: 0 the file has been played, it was stopped, or the room has ended without anything being cut off; 7 removed, replaced by somebody of the same identity, or the room was closed before the end of the file; 6 the package @livekit/rtc-node is not installed, or the connection is lost. For load tests use LiveKit’s own: lk load-test.',
+    'Publishes a test pattern (a moving picture and a tone) or a WAV file with 16-bit samples. If ffmpeg is installed, it publishes any other file of sound or pictures. With - it publishes what comes from stdin: WAV, or samples without a header. With --listen it writes what the others say to a WAV file of one channel. It leaves at the end of the file, with Ctrl-C, and when the room ends. Exit codes: 0 if the file has been played, you stopped it, or the room ended without cutting anything off; 7 if the participant was removed or replaced by somebody with the same identity, or the room was closed before the end of the file; 6 if the package @livekit/rtc-node is not installed, or the connection is lost. For load tests use LiveKit’s own tool: lk load-test.',
   needs: 'service',
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: {
@@ -20,7 +20,7 @@ export const join = defineCommand({
       parse: notEmpty,
       completes: 'files',
     }),
-    listen: option('--listen <file>', 'WAV file to write what is said to, - for stdout', {
+    listen: option('--listen <file>', 'WAV file for what the others say, - for stdout', {
       parse: notEmpty,
       completes: 'files',
     }),
@@ -29,8 +29,8 @@ export const join = defineCommand({
     }),
     name: option('--name <name>', 'name that others see; default: the identity', { parse: notEmpty }),
     role: option('--role <role>', 'what it may do; default participant', oneOf(ROLES)),
-    loop: flag('--loop', 'begin the file again at its end'),
-    rate: option('--rate <n>', `samples a second of stdin without a header; default ${DEFAULT_RATE}`, {
+    loop: flag('--loop', 'play the file again and again'),
+    rate: option('--rate <n>', `sample rate of stdin without a header; default ${DEFAULT_RATE}`, {
       parse: wholeNumber(8_000, 192_000),
     }),
     channels: option('--channels <n>', 'channels of stdin without a header; default 1', {
@@ -40,14 +40,14 @@ export const join = defineCommand({
   examples: [
     {
       line: 'rtc rooms join demo --publish test-pattern',
-      does: 'Somebody to see and to hear, until Ctrl-C',
+      does: 'A test picture and tone, until Ctrl-C',
     },
-    { line: 'rtc rooms join demo --publish question.wav --as ada', does: 'Says it, and leaves' },
+    { line: 'rtc rooms join demo --publish question.wav --as ada', does: 'Play a file, then leave' },
     { line: 'rtc rooms join demo --publish talk.mp4 --loop', does: 'A film, again and again' },
-    { line: 'rtc rooms join demo --listen said.wav', does: 'Writes what is said until Ctrl-C' },
+    { line: 'rtc rooms join demo --listen said.wav', does: 'Record what is said, until Ctrl-C' },
     {
       line: 'espeak-ng "Good morning" --stdout | rtc rooms join demo --publish -',
-      does: 'Says what another program makes',
+      does: 'Publish the output of another program',
     },
   ],
   isStream: () => true,
@@ -76,7 +76,7 @@ type Typed = {
   readonly channels: number | undefined;
 };
 
-/** @throws CliError (usage) for contradictory options */
+/** @throws CliError (usage) for options that do not go together */
 function checkTogether(typed: Typed, { json }: Terminal): void {
   const { publish, listen, role, loop, rate, channels } = typed;
   if (publish !== undefined && role === 'viewer') {
@@ -89,7 +89,10 @@ function checkTogether(typed: Typed, { json }: Terminal): void {
     throw usageError('--rate and --channels are for stdin', 'give --publish -');
   }
   if (rate !== undefined && !Number.isInteger(rate / 50)) {
-    throw usageError(`--rate ${rate} is no rate that rooms take`, 'such as 16000, 44100 or 48000');
+    throw usageError(
+      `--rate ${rate} is not a sample rate that rooms support`,
+      'such as 16000, 44100 or 48000',
+    );
   }
   if (listen === '-' && json !== undefined) {
     throw usageError('--json and --listen - both want stdout', 'name a file to listen to');

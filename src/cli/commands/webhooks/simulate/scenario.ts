@@ -5,28 +5,28 @@ import { receiverUrl } from '../../events/forward.ts';
 /** The faults of a scenario, as numbers of deliveries. */
 export type Scenario = {
   readonly to: URL;
-  /** URL that responds with the ids of the handled events, as a JSON list in order. */
+  /** Answers with the ids of the events that it has handled, as a JSON list in their order. */
   readonly handled: URL | undefined;
   readonly room: string;
-  /** Number of participants who join and leave. */
+  /** The number of participants who come and go. */
   readonly people: number;
-  /** Duration of the whole scenario. */
+  /** How long all of it takes. */
   readonly seconds: number;
-  /** Number of events that are sent twice at once. */
+  /** Events that come twice at once. */
   readonly duplicates: number;
-  /** Number of pairs of neighbours in reverse order. */
+  /** Pairs of neighbours that change places. */
   readonly reordered: number;
-  /** Number of events whose retry follows all others. */
+  /** Events whose retry comes after all others. */
   readonly late: number;
-  /** Number of correctly signed deliveries that are ten minutes old. */
+  /** Well signed, ten minutes ago. */
   readonly old: number;
-  /** Number of deliveries that are signed with another secret. */
+  /** Signed with another secret. */
   readonly forged: number;
 };
 
 type Counts = Omit<Scenario, 'to' | 'handled' | 'room'>;
 
-/** The default: a class of thirty in ten seconds. */
+/** A class of thirty in ten seconds. */
 const CLASS: Counts = { people: 30, seconds: 10, duplicates: 6, reordered: 6, late: 3, old: 3, forged: 3 };
 const LIMITS: Readonly<Record<keyof Counts, readonly [least: number, most: number]>> = {
   people: [1, 1000],
@@ -40,16 +40,19 @@ const LIMITS: Readonly<Record<keyof Counts, readonly [least: number, most: numbe
 const TEXTS = ['to', 'handled', 'room'] as const;
 
 /**
- * Parses a scenario in YAML or JSON; missing values are those of a class of thirty.
+ * A scenario in YAML or JSON; what it leaves out is as in a class of thirty.
  *
- * @param to the receiver, which overrides that of the file
+ * @param to the receiver, over that of the file
  */
 export function readScenario(text: string, to: URL | undefined): Scenario {
   const given = parseObject(text);
   const known = [...TEXTS, ...Object.keys(LIMITS)];
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    throw usageError(`the scenario has the unknown ${unknown.join(', ')}`, `known are ${known.join(', ')}`);
+    throw usageError(
+      `the scenario has unknown fields: ${unknown.join(', ')}`,
+      `known fields are ${known.join(', ')}`,
+    );
   }
   const receiver = to ?? urlOf(given, 'to');
   if (receiver === undefined) {
@@ -80,7 +83,7 @@ function parseObject(text: string): Given {
     throw usageError(`the scenario is not well-formed YAML: ${firstLine(error)}`, EXAMPLE);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw usageError('the scenario is no mapping of names to values', EXAMPLE);
+  throw usageError('the scenario is not a mapping of names to values', EXAMPLE);
 }
 
 const EXAMPLE = 'write it such as: people: 30, a line each; see rtc webhooks simulate --help';
@@ -93,7 +96,7 @@ function textOf(given: Given, name: (typeof TEXTS)[number]): string | undefined 
   const value = given[name];
   if (value === undefined || (typeof value === 'string' && value !== '')) return value;
   if (typeof value === 'number') return String(value);
-  throw usageError(`${name} of the scenario is no text`, EXAMPLE);
+  throw usageError(`${name} of the scenario is not a text`, EXAMPLE);
 }
 
 function urlOf(given: Given, name: 'to' | 'handled'): URL | undefined {

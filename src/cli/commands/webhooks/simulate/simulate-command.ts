@@ -15,9 +15,9 @@ import { type Check, judge, type Sent } from './judge.ts';
 import { planDeliveries, type Step } from './plan.ts';
 import { readScenario, type Scenario } from './scenario.ts';
 
-/** Twice the age that receivers accept. */
+/** Twice what receivers allow. */
 const OLD_MS = 600_000;
-/** Time for a receiver that responds first and handles later. */
+/** A receiver that answers first and handles later has so long. */
 const SETTLE_MS = 5000;
 const SETTLE_INTERVAL_MS = 100;
 
@@ -35,13 +35,13 @@ const COLUMNS: readonly Column<Check>[] = [
 export const simulate = defineCommand({
   noun: 'webhooks',
   verb: 'simulate',
-  summary: 'Put a receiver through a scenario, and judge it',
-  description: `A class comes and goes; some events come twice at once, in the wrong order or late, some deliveries are old or forged. The scenario is YAML: to, handled, room, people (30), seconds (10), duplicates (6), reordered (6), late (3), old (3), forged (3). Under "handled" the receiver answers a GET with the ids of the events that it has handled, as a JSON list in their order; without it, whether they are handled once and in order stays open. Signed with $${SECRET_VARIABLE}, or with the secret of rtc webhooks listen. Exit code 7 when a check fails.`,
+  summary: 'Test a receiver with a scenario of deliveries',
+  description: `Sends the events of a class that comes and goes. Some deliveries are duplicated, reordered, late, old or forged. The scenario is a YAML file with to, handled, room, people (30), seconds (10), duplicates (6), reordered (6), late (3), old (3) and forged (3). "handled" is an address at which the receiver returns the ids of the events that it has handled, as a JSON list in their order. Without it, two checks are unknown: whether events are handled once, and in order. Deliveries are signed with $${SECRET_VARIABLE}, or with the secret of rtc webhooks listen. The exit code is 7 if a check fails.`,
   needs: 'service',
   fields: ['check', 'passed', 'detail'] satisfies (keyof Check)[],
-  arguments: { scenario: argument('file of the scenario; - for stdin', { completes: 'files' }) },
+  arguments: { scenario: argument('scenario file; - for stdin', { completes: 'files' }) },
   options: {
-    to: option('--to <url>', 'receiver, over that of the scenario', { parse: receiverUrl }),
+    to: option('--to <url>', 'receiver; overrides the one in the scenario', { parse: receiverUrl }),
   },
   examples: [
     { line: 'rtc webhooks simulate class.yaml', does: 'With to: http://localhost:4000/hook in the file' },
@@ -75,7 +75,7 @@ export const simulate = defineCommand({
 
 type Sending = { readonly scenario: Scenario; readonly steps: readonly Step[]; readonly secret: string };
 
-/** Sends step by step over the time of the scenario. Each step waits for the responses to the previous one. */
+/** Step by step over the time of the scenario; a step waits for the answers to the one before. */
 async function sendAll({ io }: Context, { scenario, steps, secret }: Sending): Promise<readonly Sent[]> {
   const { createEventPoster } = await import('../../events/post-event.ts');
   const poster = createEventPoster(`rtc/${manifest.version}`);
@@ -106,7 +106,7 @@ async function sendAll({ io }: Context, { scenario, steps, secret }: Sending): P
   }
 }
 
-/** Returns what the receiver reports as handled, once that is everything or its time is over. */
+/** Returns what the receiver reports as handled, once that is everything or the time for it is over. */
 async function readHandled(
   { io }: Context,
   { handled: url }: Scenario,
@@ -133,7 +133,7 @@ async function fetchIds(url: URL, signal: AbortSignal): Promise<readonly string[
   }
   throw new CliError(
     EXIT.failure,
-    `${url.href} does not answer with a JSON list of the ids of handled events`,
+    `${url.href} does not return a JSON list of the ids of handled events`,
     'correct the address under "handled" of the scenario, or leave it out',
   );
 }

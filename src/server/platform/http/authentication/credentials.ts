@@ -107,7 +107,7 @@ function readSignature(clock: Clock, headers: IncomingHttpHeaders, signer: Signe
 
 /** The same error for an unknown, a revoked and an expired key. */
 function unknownKey(): ServiceError {
-  return new ServiceError('invalid-api-key', 'X-Api-Key is no API key of this service.');
+  return new ServiceError('invalid-api-key', 'X-Api-Key is not an API key of this service.');
 }
 
 function invalidSignature(): ServiceError {

@@ -24,7 +24,7 @@ const UNAVAILABLE: readonly {
   },
   { state: /^53/, message: 'The database is out of connections or memory; try again.', retryable: true },
   { state: /^25006$/, message: 'The database is read-only now; try again.', retryable: true },
-  { state: /^(08|25P03|57|58)/, message: 'The database does not answer; try again.', retryable: true },
+  { state: /^(08|25P03|57|58)/, message: 'The database does not respond; try again.', retryable: true },
   {
     state: /^(28|3D000|42501)/,
     message: 'The database refuses the service; correct its user and rights.',
@@ -59,7 +59,7 @@ export function translatePostgresError(error: unknown): unknown {
   return error;
 }
 
-const NO_RESPONSE = { message: 'The database does not answer; try again.', retryable: true };
+const NO_RESPONSE = { message: 'The database does not respond; try again.', retryable: true };
 
 type Unavailable = { readonly message: string; readonly retryable: boolean };
 

@@ -81,7 +81,7 @@ function explainText(text: string, { address, database }: Target): Explanation {
     };
   }
   if (text.includes('timeout')) {
-    return { reason: `PostgreSQL at ${address} did not answer in time.`, retryable: true };
+    return { reason: `PostgreSQL at ${address} did not respond in time.`, retryable: true };
   }
   return { reason: `The PostgreSQL database "${database}" at ${address} could not be opened: ${text}.` };
 }

@@ -94,7 +94,7 @@ async function read(response: Response, seconds: number): Promise<OpenaiResponse
   }
   const parsed = parseOpenaiResponse(await readBody(response), seconds);
   if (parsed === undefined)
-    throw new ServiceError('media-server-error', 'The speech server answered without a text.');
+    throw new ServiceError('media-server-error', 'The speech server responded without a text.');
   return parsed;
 }
 
@@ -124,7 +124,7 @@ async function readBody(response: Response): Promise<string> {
   if (length <= MAX_RESPONSE_BYTES) return text;
   throw new ServiceError(
     'media-server-error',
-    'The speech server answered far more than the text of a segment.',
+    'The speech server responded with far more than the text of a segment.',
   );
 }
 
@@ -142,7 +142,7 @@ async function post(
   } catch (cause) {
     throw new ServiceError(
       'media-server-unavailable',
-      'The speech server does not answer: see STT_OPENAI_URL.',
+      'The speech server does not respond: check STT_OPENAI_URL.',
       {
         cause,
         retryable: true,
