@@ -8,7 +8,7 @@ import { colourLevel } from './terminal/colours.ts';
 import { helpWidth, type Io } from './terminal/io.ts';
 
 /**
- * One run of `rtc`.
+ * Runs `rtc` once.
  * @param argv the words after `rtc`
  * @returns the exit code; the caller ends the process
  */
@@ -50,7 +50,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   return refuse(io, argv, unknownCommand(noun));
 }
 
-/** The help command cannot know the catalogue, which knows it. */
+/** The help command cannot import the registry, because the registry imports it. */
 async function helpOf(words: readonly string[], io: Io): Promise<string> {
   const module = await import('./framework/help/command-help.ts');
   return module.helpOf(REGISTRY, words, io);
@@ -68,8 +68,8 @@ function unknownCommand(noun: string): Error {
 }
 
 /**
- * A reader that goes away (`rtc rooms list | head -1`) is no failure: the command is stopped and the exit is 0.
- * Without a listener the error would end the process; a full disk is reported as any other failure.
+ * A reader that closes its pipe (`rtc rooms list | head -1`) is no error: the command is stopped and the exit code is 0.
+ * Without a listener the error would end the process. A full disk is reported like any other error.
  */
 function watchPipes(io: Io): { readonly io: Io; streamError(): NodeJS.ErrnoException | undefined } {
   const closed = new AbortController();
@@ -79,11 +79,11 @@ function watchPipes(io: Io): { readonly io: Io; streamError(): NodeJS.ErrnoExcep
     closed.abort();
   });
   io.stderr.on('error', () => {
-    // Nobody reads the status lines: the result still counts.
+    // The status lines have no reader, but the result still counts.
   });
   let signal: AbortSignal | undefined;
   return {
-    // The prototype is set, as a copy would read the property stdin, which opens it.
+    // The prototype is set, because a copy would read the property stdin, which opens it.
     io: Object.create(io, {
       signal: {
         get: () => {

@@ -1,6 +1,6 @@
 import type { CommandGroup } from './framework/command-group.ts';
 
-/** Every noun. Read by the root help, completion and did-you-mean; loads nothing until a noun is used. */
+/** Every noun. Root help, completion and suggestions read this list; it loads nothing until a noun is used. */
 export const REGISTRY: readonly CommandGroup[] = [
   {
     noun: 'rooms',

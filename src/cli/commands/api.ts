@@ -76,7 +76,7 @@ function encodedPath(path: string): string {
   );
 }
 
-/** As it came over the wire, apart from the case of the names. */
+/** Formats the head of the response as received, except for the case of names. */
 function headOf({ status, statusText, headers }: ServiceResponse): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
   return `HTTP/1.1 ${status} ${statusText}\n${lines.join('')}\n`;
@@ -91,7 +91,7 @@ function tryJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // Text, such as metrics: shown as it is.
+    // Text, such as metrics, is shown as it is.
     return undefined;
   }
 }

@@ -33,11 +33,11 @@ const NAME: Column<Ingress> = { heading: 'NAME', value: (ingress) => ingress.par
 const URL_COLUMN: Column<Ingress> = {
   heading: 'URL',
   value: (ingress) => ingress.url,
-  // As on a media server whose configuration has no address for it.
+  // Empty for a media server whose configuration has no address for the type.
   display: (ingress) => (ingress.url === '' ? '(none)' : ingress.url),
 };
 
-/** Without the stream key: a list is shown to more eyes than the one who streams; --json has it. */
+/** Columns without the stream key, because a list is shown to more people than the broadcaster; --json has it. */
 const LIST_COLUMNS: readonly Column<Ingress>[] = [ID, TYPE, IDENTITY, NAME, URL_COLUMN];
 
 const RECORD_COLUMNS: readonly Column<Ingress>[] = [
@@ -93,7 +93,7 @@ const create = defineCommand({
   },
 });
 
-/** The media server hands out its address whether anybody listens there or not. */
+/** The media server returns its address whether a worker listens on it or not. */
 async function warnAboutUnreachableIngress(
   { terminal, io }: Context,
   { url, inputType }: Ingress,

@@ -45,7 +45,7 @@ const serve = defineCommand({
   },
 });
 
-/** As a .env file has them, on a terminal too. */
+/** Prints settings in the form of a .env file, on a terminal too. */
 function settingsResult(settings: Readonly<Record<string, string>>): Result {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
   return text(lines.join(''), { response: settings });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Long enough for another continent; who waits for it has an address in hand already. */
+/** Time limit: long enough for another continent, and short for a user who has the address already. */
 const TIMEOUT_MS = 1500;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
@@ -11,8 +11,8 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Whether something accepts connections at a URL, seen from this machine: a stream may come from another network.
- * Undefined for an address that says neither port nor a protocol with one.
+ * Whether something accepts connections at a URL, as seen from this machine; a stream may come from another network.
+ * Undefined for an address without a port or a protocol that has one.
  */
 export async function acceptsConnections(url: string, signal: AbortSignal): Promise<boolean | undefined> {
   if (!URL.canParse(url)) return undefined;

@@ -9,7 +9,7 @@ import { CliError, EXIT } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** A named service. The secret itself, or where to get it: exactly one of the three. */
+/** A named service. It has exactly one of the three: the secret itself, a command or a file. */
 export type Profile = {
   readonly url: string;
   readonly apiKey: string;
@@ -20,12 +20,12 @@ export type Profile = {
   readonly apiSecretFile?: string;
   /** The data folder of the `rtc dev` that keeps this profile. */
   readonly devDataDir?: string;
-  /** A service to be careful with, such as that of production. */
+  /** Whether the service needs care, such as that of production. */
   readonly isProtected?: boolean;
 };
 
 export type ProfileStore = {
-  /** The profile that is used when none is named. */
+  /** The default profile. */
   readonly current: string | undefined;
   readonly profiles: Readonly<Record<string, Profile>>;
 };
@@ -37,13 +37,13 @@ const FILE_MODE = 0o600;
 
 export function profilesPath({ env, runtime }: Pick<Io, 'env' | 'runtime'>): string {
   const base = env.XDG_CONFIG_HOME ?? '';
-  // A path that is not absolute is ignored, as the specification of these variables says.
+  // A path that is not absolute is ignored, as these variables are specified.
   const { isAbsolute } = runtime.platform === 'win32' ? win32 : posix;
   const config = isAbsolute(base) ? base : join(env.HOME ?? homedir(), '.config');
   return join(config, 'rtc', 'config.json');
 }
 
-/** @throws CliError when others could read or change the file, or when it is not what we wrote */
+/** @throws CliError when other users could read or change the file, or when its content is invalid */
 export async function readProfiles(io: Io): Promise<ProfileStore> {
   const path = profilesPath(io);
   const text = await readPrivately(path, io.runtime.platform);
@@ -68,7 +68,7 @@ export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> 
 
 async function readPrivately(path: string, platform: string): Promise<string | undefined> {
   try {
-    // Windows has no such modes: a profile directory there is the user's own.
+    // Windows has no file modes: a profile directory there belongs to the user.
     if (platform !== 'win32') {
       await refuseLooseMode(dirname(path), DIRECTORY_MODE);
       await refuseLooseMode(path, FILE_MODE);
@@ -102,7 +102,7 @@ function parseStore(path: string, text: string): ProfileStore {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's message quotes the file, and with it perhaps a secret.
+    // The parser's message quotes the file, and perhaps a secret in it.
     throw broken('it is not JSON');
   }
   const { current, profiles } = membersOf(value);

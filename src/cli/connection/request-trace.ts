@@ -5,7 +5,7 @@ import { escapeForTerminal } from '../terminal/escape-for-terminal.ts';
 import { printHint, type Terminal } from '../terminal/terminal.ts';
 import { maskKey, maskSecrets } from './mask-secrets.ts';
 
-/** Thrown in place of the answer when --curl has printed the request. */
+/** Thrown in place of a response when --curl has printed the request. */
 export class CurlPrinted extends Error {
   override readonly name = 'CurlPrinted';
 }
@@ -27,7 +27,7 @@ export function printCurl(terminal: Terminal, request: WireRequest): void {
   terminal.io.stdout.write(`${curlOf(request)}\n`);
 }
 
-/** Says what is asked before a command can act, where --curl prints only the act. */
+/** Reports the requests that a command needs before its change, of which --curl prints only the change. */
 export function readOnlyObserver(terminal: Terminal): Observer {
   return {
     onRequest: ({ method, path }) =>
@@ -35,11 +35,12 @@ export function readOnlyObserver(terminal: Terminal): Observer {
   };
 }
 
-/** The signed request, byte for byte; carries the signature but never the secret. */
+/** The signed request, byte for byte. It has the signature but never the secret. */
 function curlOf(request: WireRequest): string {
   const headers = Object.entries(request.headers).filter(([name]) => name !== 'user-agent');
   const parts = [
-    // Quiet but for errors, as it is pasted into pipes. Neither of the others may rewrite the path: it is signed as it is.
+    // Quiet except for errors, because it is pasted into pipes. The other options prevent changes of the path, which is
+    // signed.
     'curl -sS --path-as-is --globoff',
     // With -X HEAD curl would wait for a body.
     request.method === 'HEAD' ? '--head' : `-X ${shellQuote(request.method)}`,
@@ -50,7 +51,7 @@ function curlOf(request: WireRequest): string {
   return parts.join(' ');
 }
 
-/** Prints requests and answers on stderr, with keys, signatures, tokens and stream keys masked. */
+/** Prints requests and responses on stderr, with keys, signatures, tokens and stream keys masked. */
 export function debugObserver(terminal: Terminal): Observer {
   const line = (mark: string, text: string): void => {
     terminal.io.stderr.write(`${terminal.errorPalette.faint(`${mark} ${escapeForTerminal(text)}`)}\n`);

@@ -5,10 +5,10 @@ import { fileError } from '../errors/file-error.ts';
 import type { Io } from '../terminal/io.ts';
 import { readStdin } from '../terminal/source-text.ts';
 
-/** A secret command may ask for a passphrase: it gets a minute. */
+/** Time limit: a secret command may ask for a passphrase. */
 const COMMAND_TIMEOUT_MS = 60_000;
 
-/** The secret in a file, `-` for stdin; the line end that editors add is not part of it. */
+/** Reads the secret in a file, `-` for stdin. The line end that editors add is not part of it. */
 export async function readSecretFile(io: Io, path: string): Promise<string> {
   return checked(path === '-' ? await readStdin(io) : await readText(io, path), path);
 }

@@ -2,8 +2,8 @@ import type { Observer } from '../../client/client-options.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 
 /**
- * Every response of the service carries X-Request-Id. One without it may come through a proxy that drops the header,
- * or from another service: then the command fails on its shape, and the error names the address instead of rtc.
+ * Every response of the service has X-Request-Id. A response without it may come through a proxy that drops the header, or
+ * from another service: then the command fails on its shape, and the error names the address instead of rtc.
  */
 export type SeenResponses = {
   unmarked:
@@ -11,7 +11,7 @@ export type SeenResponses = {
     | undefined;
 };
 
-/** The observer, which also keeps the last successful response that nothing marks as the service's. */
+/** Returns the observer, which also keeps the last successful response without the service's mark. */
 export function keepingUnmarked(seen: SeenResponses, observer: Observer = {}): Observer {
   return {
     ...observer,

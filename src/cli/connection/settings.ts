@@ -15,22 +15,22 @@ export type ConnectionFlags = {
   readonly profile: string | undefined;
 };
 
-/** A value with where it comes from, for doctor and for messages. */
+/** A value with its source, for doctor and for messages. */
 type Sourced = { readonly value: string; readonly source: string };
 
 export type Settings = {
   readonly url: Sourced;
   readonly apiKey: Sourced | undefined;
-  /** Read only when a request is signed: a command may ask for a passphrase. */
+  /** Read only when a request is signed, because a command may ask for a passphrase. */
   readonly apiSecret: { readonly source: string; readonly read: () => Promise<string> } | undefined;
   readonly profile: string | undefined;
-  /** Whether the profile asks for care: pages show it in red. */
+  /** Whether the profile needs care: pages show it in red. */
   readonly isProtected: boolean;
 };
 
 /**
- * Flag, then environment, then profile, then default, each setting on its own. A profile that --profile names counts
- * as a flag: who names one must not end up on another server because of a variable.
+ * Resolves each setting separately: flag, then environment, then profile, then default. A profile that --profile names
+ * counts as a flag, because its user must not reach another server because of a variable.
  */
 export async function resolveSettings(io: Io, flags: ConnectionFlags): Promise<Settings> {
   const { env } = io;
@@ -61,7 +61,7 @@ export async function resolveSettings(io: Io, flags: ConnectionFlags): Promise<S
   return { url, apiKey, apiSecret, profile: name, isProtected: profile?.isProtected === true };
 }
 
-/** Key and secret, or what is missing and how to set it. */
+/** Reads key and secret. Throws with what is missing and how to set it. */
 export async function readCredentials(
   settings: Settings,
 ): Promise<{ readonly apiKey: string; readonly apiSecret: string }> {
@@ -123,7 +123,7 @@ function secretFromProfile(io: Io, profile: Profile | undefined, origin: string)
   return apiSecret === undefined ? undefined : { source: origin, read: async () => apiSecret };
 }
 
-/** A variable set to nothing counts as not set. */
+/** A variable that is set to an empty text counts as not set. */
 function firstVariable(env: Environment, names: readonly string[]): Sourced | undefined {
   const name = names.find((each) => env[each]);
   return name === undefined ? undefined : sourced(env[name], name);

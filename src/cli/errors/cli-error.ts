@@ -17,7 +17,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The parts of a failure beside its message. */
+/** The parts of an error beside its message. */
 type Advice = {
   /** The next step for the user. */
   readonly next: string;
@@ -25,18 +25,18 @@ type Advice = {
   readonly details?: readonly string[];
 };
 
-/** The hint where there is no better one. The command's own name is put in when it is printed. */
+/** The default hint. The command's own name replaces COMMAND when it is printed. */
 export const SEE_HELP = 'see: rtc COMMAND --help';
 export const SEE_HELP_IN_ITALIAN = 'vedere: rtc COMANDO --help';
-/** The hint where no command was understood. */
+/** The hint when no command was recognised. */
 export const SEE_ROOT_HELP = 'see: rtc --help';
 
-/** A failure of the command itself: one line of cause, and always one of what to do next. */
+/** An error of the command itself: one line with the cause, and always one with what to do next. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;
   readonly next: string;
-  /** Further lines between cause and next step: one for each of several faults. */
+  /** Further lines between cause and next step, one for each of several errors. */
   readonly details: readonly string[];
 
   constructor(exitCode: ExitCode, message: string, advice: string | Advice) {
@@ -48,17 +48,17 @@ export class CliError extends Error {
   }
 }
 
-/** A wrong command line; without a step of its own the command's help is the next one. */
+/** Creates the error of a wrong command line. The default step is the command's help. */
 export function usageError(message: string, next: string = SEE_HELP): CliError {
   return new CliError(EXIT.usage, message, next);
 }
 
-/** Ctrl-C, at a prompt or while waiting. */
+/** Ctrl-C at a prompt or during a wait. */
 export class CancelledError extends Error {
   override readonly name = 'CancelledError';
 }
 
-/** An error that no setting and no request makes good: it is the program's own. */
+/** Whether an error is a bug of the program, which no setting and no request corrects. */
 export function isProgrammingError(error: unknown): error is Error {
   return [TypeError, ReferenceError, SyntaxError, RangeError].some((type) => error instanceof type);
 }
@@ -117,7 +117,7 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'answer-too-large': EXIT.failure,
 };
 
-/** Exit code of a response without a problem of ours: a proxy's page, or another service. */
+/** Exit code of a response without a problem of ours: a proxy's page, or that of another service. */
 export function exitCodeOfStatus(status: number | undefined): ExitCode {
   if (status === undefined) return EXIT.failure;
   return EXIT_OF_STATUS[status] ?? EXIT.failure;

@@ -13,7 +13,7 @@ import {
 import { fileError, isFileError } from './file-error.ts';
 import { hintFor } from './hints.ts';
 
-/** An error as the user sees it: a line of cause, a line of next step, and as a problem for --json. */
+/** An error as the user sees it: a line with the cause, a line with the next step, and a problem for --json. */
 export type ErrorDescription = {
   readonly exitCode: ExitCode;
   readonly cause: string;
@@ -22,7 +22,7 @@ export type ErrorDescription = {
   readonly problem: object;
 };
 
-/** @param command such as `rooms create`: whose help is the next step where there is none other */
+/** @param command such as `rooms create`, whose help is the default next step */
 export function describeError(error: unknown, nowMs: number, command?: string): ErrorDescription {
   const description = describeAny(error, nowMs);
   if (command === undefined) return description;
@@ -36,7 +36,7 @@ function describeAny(error: unknown, nowMs: number): ErrorDescription {
   if (error instanceof RtcError) return describeRtcError(error, nowMs);
   if (error instanceof CliError) return describeCliError(error);
   if (error instanceof CancelledError) return describeOwnError(EXIT.cancelled, error.message, undefined);
-  // A wait that the signal broke off.
+  // A wait that the signal interrupted.
   if (error instanceof Error && error.name === 'AbortError') {
     return describeOwnError(EXIT.cancelled, 'stopped', undefined);
   }
@@ -46,7 +46,7 @@ function describeAny(error: unknown, nowMs: number): ErrorDescription {
   return describeOwnError(EXIT.failure, message === '' ? 'unknown failure' : message, REPORT_IT);
 }
 
-/** The hint for an error that no code foresaw. */
+/** The hint for an unexpected error. */
 const REPORT_IT = 'that is a fault of rtc itself: please report it, with what rtc version prints';
 
 function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
@@ -58,7 +58,7 @@ function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
     const where = 'pointer' in field ? field.pointer.replace(/^#\/?/, '') || 'the body' : field.parameter;
     return `${where} ${field.detail}`;
   });
-  // With every bad field named, the summary of them says nothing more.
+  // When every invalid field is named, their summary adds nothing.
   const said = fields.length === 0 ? trimFullStop(error.reason) : fields.join('; ');
   return {
     exitCode,
@@ -84,7 +84,9 @@ function describeOwnError(exitCode: ExitCode, cause: string, next: string | unde
   return { exitCode, cause, details: [], next, problem };
 }
 
-/** Not by an expression: that begins anew at each full stop within a text, of which a server may send a million. */
+/**
+ * Written without a regular expression, which would start again at each full stop in a text; a server may send a million.
+ */
 function trimFullStop(text: string): string {
   let end = text.length;
   while (/[.\s]/.test(text[end - 1] ?? '')) end -= 1;

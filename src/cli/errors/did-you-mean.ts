@@ -1,4 +1,4 @@
-/** `, did you mean rooms?`; empty where nothing is near. */
+/** Returns `, did you mean rooms?`; empty when nothing is similar. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const near = nearWord(word, candidates);
   return near === undefined ? '' : `, did you mean ${near}?`;
@@ -10,18 +10,18 @@ export function forseIntendeva(word: string, candidates: readonly string[]): str
   return near === undefined ? '' : `; forse si intendeva ${near}`;
 }
 
-/** 1700 is no slip of 1800: only words with letters are compared. */
+/** Compares only words with letters, because 1700 is no typing error of 1800. */
 function nearWord(word: string, candidates: readonly string[]): string | undefined {
   return /\p{L}/u.test(word) ? nearest(word, candidates) : undefined;
 }
 
-/** The candidate that was most likely meant, whatever its case; undefined when none is near. */
+/** Returns the candidate that was probably meant, whatever its case; undefined when none is similar. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((one, other) => one.distance - other.distance);
   const best = ranked[0];
-  // More than a third of it wrong is another word.
+  // With more than a third of wrong letters it is another word.
   return best !== undefined && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))
     ? best.candidate
     : undefined;

@@ -4,23 +4,23 @@ import { codeOfError, membersOf } from '../../contract/unknown-value.ts';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
 
 export type FileUse = {
-  /** As the user gave it; default that of the error. */
+  /** Path as the user gave it; default that of the error. */
   readonly path?: string;
   readonly doing: 'read' | 'written' | 'used';
-  /** Default usage: the user named the file. */
+  /** Default usage, because the user named the file. */
   readonly exitCode?: ExitCode;
 };
 
 type SystemError = Error & { readonly code: string; readonly path?: string };
 
-/** Whether an error is the file system's, rather than a fault of ours. */
+/** Whether an error comes from the file system, and is no bug of ours. */
 export function isFileError(error: unknown): error is SystemError {
   if (!(error instanceof Error)) return false;
   const { code, path } = membersOf(error);
   return typeof code === 'string' && (typeof path === 'string' || FULL.has(code));
 }
 
-/** A file that cannot be used, in words, and what to do about it; never with what is in it. */
+/** Describes a file that cannot be used and what to do about it, without its content. */
 export function fileError(cause: unknown, { path, doing, exitCode = EXIT.usage }: FileUse): CliError {
   const { path: own } = membersOf(cause);
   const file = path ?? (typeof own === 'string' ? own : 'the output');

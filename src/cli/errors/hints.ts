@@ -6,7 +6,7 @@ import { SEE_HELP } from './cli-error.ts';
 
 type Step = (error: RtcError, nowMs: number) => string | undefined;
 
-/** The next step after a failed call, in one line. */
+/** Returns the next step after a failed call, in one line. */
 export function hintFor(error: RtcError, nowMs: number): string | undefined {
   const { hint } = error;
   if (hint !== undefined) return hintLine(hint);
@@ -23,7 +23,7 @@ export function describeSkew(aheadBySeconds: number): string {
   return `your clock is ${Math.abs(aheadBySeconds)} s ${aheadBySeconds > 0 ? 'ahead of' : 'behind'} the server's`;
 }
 
-/** `rtc participants list <room>` with the room of the request, quoted for a shell where it needs to be. */
+/** `rtc participants list <room>` with the room of the request, quoted for a shell if necessary. */
 const inRoom =
   (text: string, command: string): Step =>
   (error) =>
@@ -37,7 +37,7 @@ function idOf(path: string, collection: 'recordings' | 'webhooks'): string {
   return segmentAfter(path, collection) ?? 'ID';
 }
 
-/** `demo` of `/v1/rooms/demo/recording`, quoted for a shell where it needs to be. */
+/** `demo` of `/v1/rooms/demo/recording`, quoted for a shell if necessary. */
 function segmentAfter(path: string, collection: string): string | undefined {
   const [, version, name, encoded] = path.split('?', 1)[0]?.split('/') ?? [];
   if (version !== 'v1' || name !== collection || encoded === undefined || encoded === '') return undefined;

@@ -3,12 +3,14 @@ import { CancelledError, CliError, type ExitCode, isProgrammingError } from './c
 import { fileError, isFileError } from './file-error.ts';
 import { hintLine } from './hints.ts';
 
-/** A failed start as the user sees it: bad settings one by one (the server's ConfigError has them in `faults`). */
+/**
+ * Returns a failed start as the user sees it: invalid settings one by one (the server's ConfigError has them in `faults`).
+ */
 export function startError(
   error: unknown,
   options: { readonly exitCode: ExitCode; readonly signal: AbortSignal },
 ): Error {
-  // Ctrl-C while things were starting: whatever it broke off is no failure.
+  // Ctrl-C during the start: an interrupted step is no error.
   if (options.signal.aborted) return new CancelledError('stopped while starting');
   if (isProgrammingError(error)) return error;
   if (isFileError(error)) return fileError(error, { doing: 'used', exitCode: options.exitCode });
@@ -29,7 +31,7 @@ export function startError(
   });
 }
 
-/** Packages with native code are installed separately: what needs them is unavailable until they are. */
+/** Packages with native code are installed separately, and commands that need them are unavailable until then. */
 export function isMissingPackages(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PACKAGES';
 }

@@ -3,18 +3,19 @@ import type { Context } from './context.ts';
 import type { Parameter } from './parameters.ts';
 
 /*
- * A command is a value: what it is called, what it takes, and a function from these to data. It prints nothing:
- * output.ts does, in the way that the user's terminal, pipe or --json asks for.
+ * A command is a value: its name, its parameters, and a function from these to data. It prints nothing: output.ts does, in
+ * the form that the user's terminal, pipe or --json needs.
  *
  * To add a command:
- * 1. write it in commands/<noun>.ts, or in a file of commands/<noun>/, with defineCommand, and put it into that file's `commands` list;
- * 2. name its verb (for a new noun: a line) in registry.ts, which is what `rtc --help` and completion read without
- *    loading any command; a test holds the two together.
- * Help, prompts for missing arguments, --json, tables, --debug, --curl, exit codes and completion come from the value.
+ * 1. write it in commands/<noun>.ts, or in a file of commands/<noun>/, with defineCommand, and put it into that file's
+ *    `commands` list;
+ * 2. add its verb (for a new noun: a line) to registry.ts, which is what `rtc --help` and completion read without
+ *    loading any command; a test compares the two. Help, prompts for missing arguments, --json, tables, --debug, --curl,
+ * exit codes and completion come from the value.
  *
- * `needs` says what is loaded for it: `service` gets the connection options and a signing client on first use;
- * `nothing` gets neither, so that an offline command (`rtc cf check`) loads its own file and, say, src/fiscal, and
- * never the client, the settings or a profile.
+ * `needs` selects what is loaded: `service` has the connection options and a signing client on first use; `nothing` has
+ * neither, so that an offline command (`rtc cf check`) loads its own file and, for example, src/fiscal, and never the
+ * client, the settings or a profile.
  */
 
 export type Needs = 'service' | 'nothing';
@@ -37,21 +38,21 @@ export type CommandDefinition<A extends Parameters, O extends Parameters> = {
   /** In order; the names are those of `run`'s input. */
   readonly arguments: A;
   readonly options: O;
-  /** The names that `--json a,b` may choose; none where it is left out. */
+  /** The names that `--json a,b` may choose; none when it is left out. */
   readonly fields?: Fields | ((input: Values<A & O>) => Fields);
-  /** Whole command lines with what they do; the first is shown first, and in the help of the noun. */
+  /** Whole command lines with explanations. The first one comes first, also in the help of the noun. */
   readonly examples: readonly Example[];
-  /** Its output never ends by itself, so that ending it by a signal is no failure. */
+  /** Whether its output never ends by itself, so that a signal is its normal end. */
   readonly isStream?: (input: Values<A & O>) => boolean;
   run(context: Context, input: Values<A & O>): Promise<Result>;
 };
 
-/** Field names, or `of-response` where only the response tells them. */
+/** Field names, or `of-response` when only the response shows them. */
 export type Fields = readonly string[] | 'of-response';
 
 export type Example = { readonly line: string; readonly does: string };
 
-/** A definition whose input is checked where it is defined and read by name where it is invoked. */
+/** A definition whose input is checked at the definition and read by name at the call. */
 export type Command = CommandDefinition<Parameters, Parameters>;
 
 export function defineCommand<A extends Parameters, O extends Parameters>(

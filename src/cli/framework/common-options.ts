@@ -9,7 +9,7 @@ export const COMMON_OPTIONS = {
   debug: flag('--debug', 'show requests and responses on stderr, secrets masked'),
 };
 
-/** Options of every command that talks to the service. */
+/** Options of every command that calls the service. */
 export const CONNECTION_OPTIONS = {
   profile: option('--profile <name>', 'profile to use (RTC_PROFILE)', {
     parse: notEmpty,
@@ -28,7 +28,7 @@ export const CONNECTION_OPTIONS = {
   curl: flag('--curl', 'print the signed request as a curl command instead of sending it'),
 };
 
-/** The common options that may also stand before the noun, with whether they take a value. */
+/** The common options that are also allowed before the noun, with whether they have a value. */
 export const LEADING_OPTIONS: Readonly<Record<string, boolean>> = {
   '--no-color': false,
   '--debug': false,

@@ -5,9 +5,9 @@ import type { Context } from './context.ts';
 import { type Confirmation, confirmOrRefuse } from './prompts.ts';
 
 /**
- * As confirmOrRefuse, for what destroys something of the service: says first which service that is. On a protected
- * profile all of it is red, and the name of the profile must be typed.
- * @throws CancelledError when the answer is no
+ * Like confirmOrRefuse, for a command that destroys something of the service: names the service first. On a protected
+ * profile the question is red, and the name of the profile must be typed.
+ * @throws CancelledError when the user says no
  */
 export async function confirmOnService(context: Context, confirmation: Confirmation): Promise<void> {
   const { prompter } = context;

@@ -10,18 +10,21 @@ import type { Prompter } from './prompts.ts';
 export type Context = {
   readonly io: Io;
   readonly responses: SeenResponses;
-  /** The command that runs, such as `rooms create`, and the words that it was given. */
+  /** The running command, such as `rooms create`, and its words. */
   readonly command: string;
   readonly argv: readonly string[];
   readonly terminal: Terminal;
   readonly prompter: Prompter;
   readonly flags: CommonFlags;
-  /** The help of a topic or of the command that the words name, of all without words. */
+  /** The help of a topic or of the command that the words name; without words the whole help. */
   helpOf(words: readonly string[]): Promise<string>;
-  /** The service's address and the API key; read on first use. */
+  /** The service's address and the API key, read on first use. */
   settings(): Promise<Settings>;
-  /** The signing client, made on first use. With --curl its requests are printed instead of sent. */
+  /** The signing client, created on first use. With --curl its requests are printed instead of sent. */
   client(): Promise<RtcClient>;
-  /** For what a command must know before it acts: with --curl it still asks, so that the act can be printed. */
+  /**
+   * The client for what a command must read before its change: with --curl its requests are sent, so that the change can be
+   * printed.
+   */
   readOnlyClient(): Promise<RtcClient>;
 };

@@ -4,8 +4,8 @@ import type { Context } from './context.ts';
 import { reportError } from './report-error.ts';
 
 /**
- * Does the same to each target, and goes on after one that fails: each failure is reported as it comes, and the exit
- * code is that of the first.
+ * Does the same to each target, and continues after one that fails. Each error is reported at once, and the exit code is
+ * that of the first.
  */
 export async function forEachTarget(
   context: Context,
@@ -20,7 +20,7 @@ export async function forEachTarget(
       succeeded.push(target);
     } catch (error) {
       if (error instanceof CurlPrinted) continue;
-      // A single target, or the end of everything: main reports it.
+      // main reports the error of a single target, or a cancellation.
       if (targets.length === 1 || context.io.signal.aborted) throw error;
       const { command, argv } = context;
       const code = await reportError(context.io, { error, argv, command, target });

@@ -2,12 +2,12 @@ import { inLanguage } from '../errors/bilingual-error.ts';
 import type { CommandGroup } from './command-group.ts';
 import { oneOf, option } from './parameters.ts';
 
-/** In which language reasons and hints are told; an option of every command about codes and places. */
+/** Language of reasons and hints; an option of every command about codes and places. */
 export const LANG = option('--lang <language>', 'language of reasons and hints', oneOf(['en', 'it']));
 
 /**
- * The error in the language that the words ask for with --lang, where the group's commands have that option. The words
- * themselves are read, since an error may be that they could not be parsed.
+ * Returns the error in the language of --lang, if the group's commands have that option. The words themselves are read,
+ * because the error may be that they could not be parsed.
  */
 export async function inAskedLanguage(
   error: unknown,

@@ -4,7 +4,7 @@ import { usageError } from '../errors/cli-error.ts';
 import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
 import { isCalendarDay, parseDuration } from '../terminal/time.ts';
 
-/** Kinds of things that the service lists; participants, blocks, ingress and deliveries by the first argument, which they belong to. */
+/** Kinds of objects that the service lists. Participants, blocks, ingress and deliveries belong to the first argument. */
 export type Listed =
   | 'rooms'
   | 'participants'
@@ -17,33 +17,35 @@ export type Listed =
   | 'deliveries'
   | 'keys';
 
-/** The list from which completion takes values. */
+/** The source of values for completion. */
 export type Completes = Listed | 'profiles' | 'events' | 'files';
 
-/** Kinds of things that can be chosen from a list. */
+/** Kinds of objects that can be chosen from a list. */
 export type Picked = Listed | 'profiles';
 
-/** How a value is read: as typed, also from stdin with `-`, or also from a file with `@file`. */
+/** Where a value comes from: typed, also from stdin with `-`, or also from a file with `@file`. */
 export type Source = 'typed' | 'typed-or-stdin' | 'typed-or-file';
 
-/** One argument or option; T is what the command gets. */
+/** One argument or option; T is the type of the command's input. */
 export type Parameter<T> = {
   readonly description: string;
   /** Commander's flags for an option; undefined for an argument. */
   readonly flags?: string;
   readonly isRequired: boolean;
-  /** Takes all that is left. */
+  /** Whether it takes all remaining words. */
   readonly isList: boolean;
   readonly source: Source;
   readonly choices?: readonly string[];
   readonly completes?: Completes;
-  /** Names one of what is there: where it is missing, a terminal shows the list of `completes` to choose from. */
+  /** Names an existing object: when it is missing, a terminal shows the list of `completes` to choose from. */
   readonly picks?: Picked;
-  /** From text to value; throws a usage error whose message follows the parameter's name. Undefined for a flag. */
+  /**
+   * Converts the text to the value. Throws a usage error whose message follows the parameter's name. Undefined for a flag.
+   */
   readonly parse?: (text: string) => T;
-  /** For a list: throws for an element that is not valid, as parse does. */
+  /** For a list: throws for an invalid element, like parse. */
   readonly checkEach?: (text: string) => void;
-  /** Never set: carries T for the compiler. */
+  /** Never set: has the type T for the compiler. */
   readonly type?: T;
 };
 
@@ -57,11 +59,11 @@ type ArgumentExtras<T extends string> = {
   readonly completes?: Completes;
   readonly choices?: readonly T[];
   readonly source?: Source;
-  /** Default: one of the choices where there are some, else anything but nothing. */
+  /** Default: one of the choices if there are some, else any text that is not empty. */
   readonly parse?: (text: string) => T;
 };
 
-/** An argument that must be there: asked for on a terminal, a usage error without one. */
+/** Creates a required argument: asked for on a terminal, a usage error without one. */
 export function argument<const T extends string = string>(
   description: string,
   extras: ArgumentExtras<T> = {},
@@ -72,7 +74,7 @@ export function argument<const T extends string = string>(
   return { description, isRequired: true, isList: false, source: 'typed', parse: typed, ...extras };
 }
 
-/** One that may be left out, and is completed but not asked for. */
+/** Creates an optional argument, which is completed but not asked for. */
 export function optionalExisting(description: string, completes: Picked): Parameter<string | undefined> {
   return optionalArgument(description, { completes });
 }
@@ -84,7 +86,7 @@ export function optionalArgument(
   return { ...argument(description, extras), isRequired: false };
 }
 
-/** One or more. */
+/** Creates an argument with one or more values. */
 export function listArgument(description: string, extras: ListExtras = {}): Parameter<readonly string[]> {
   return {
     description,
@@ -96,17 +98,17 @@ export function listArgument(description: string, extras: ListExtras = {}): Para
   };
 }
 
-/** An argument that names what is there already: where it is missing, a terminal shows the list to choose from. */
+/** Creates an argument that names an existing object: when it is missing, a terminal shows the list to choose from. */
 export function existing(description: string, picks: Picked): Parameter<string> {
   return { ...argument(description), completes: picks, picks };
 }
 
-/** One or more of what is there already. */
+/** Creates an argument that names one or more existing objects. */
 export function listOfExisting(description: string, picks: Picked): Parameter<readonly string[]> {
   return { ...listArgument(description), completes: picks, picks };
 }
 
-/** None, one or more. */
+/** Creates an argument with none, one or more values. */
 export function optionalListArgument(
   description: string,
   extras: ListExtras = {},
@@ -114,7 +116,7 @@ export function optionalListArgument(
   return { ...listArgument(description, extras), isRequired: false };
 }
 
-/** An option without a value: false unless given. */
+/** Creates an option without a value: false by default. */
 export function flag(flags: string, description: string): Parameter<boolean> {
   return { description, flags, isRequired: false, isList: false, source: 'typed' };
 }
@@ -134,12 +136,12 @@ export function option<T>(
   return { description, flags, isRequired: false, isList: false, source: 'typed', ...extras };
 }
 
-/** An option that must be there: asked for on a terminal, a usage error without one. */
+/** Creates a required option: asked for on a terminal, a usage error without one. */
 export function requiredOption<T>(flags: string, description: string, extras: OptionExtras<T>): Parameter<T> {
   return { description, flags, isRequired: true, isList: false, source: 'typed', ...extras };
 }
 
-/** An option that may be given several times: the values in their order, none where it is not given. */
+/** Creates an option that may be given several times: the values in order, by default none. */
 export function listOption(
   flags: string,
   description: string,
@@ -168,7 +170,7 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   };
 }
 
-/** A day of the calendar, `2026-01-31`. */
+/** Parses a day of the calendar, `2026-01-31`. */
 export function calendarDay(text: string): string {
   if (isCalendarDay(text)) return text;
   throw bilingualError(
@@ -177,7 +179,7 @@ export function calendarDay(text: string): string {
   );
 }
 
-/** Whole seconds, from `90`, `90s`, `10m` or `1h30m`. */
+/** Parses whole seconds from `90`, `90s`, `10m` or `1h30m`. */
 export function wholeSeconds(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const seconds = parseDuration(text);
@@ -214,7 +216,7 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> {
 
 const OBJECT_EXAMPLE = 'write it such as \'{"team":"blue"}\', in single quotes; or @file, or - for stdin';
 
-/** The value may be personal: it stays out of the message. */
+/** The value may be personal, so the message does not contain it. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

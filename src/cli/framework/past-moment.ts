@@ -1,12 +1,12 @@
 import { usageError } from '../errors/cli-error.ts';
 import { isCalendarDay, parseDuration } from '../terminal/time.ts';
 
-/** A moment given as so long ago or as an instant; ISO 8601 once the time is known. */
+/** A moment, given as a duration ago or as an instant; ISO 8601 once the time is known. */
 export type PastMoment = (nowMs: number) => string;
 
 const INSTANT = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;
 
-/** `90s`, `1h30m`, `7d`, `2026-01-31` (UTC) or `2026-01-31T09:30:00Z`. */
+/** Parses `90s`, `1h30m`, `7d`, `2026-01-31` (UTC) or `2026-01-31T09:30:00Z`. */
 export function pastMoment(text: string): PastMoment {
   const agoSeconds = parseDuration(text);
   if (agoSeconds !== undefined) {

@@ -1,7 +1,7 @@
 import type { Io } from '../terminal/io.ts';
 import type { Candidate } from './lists/listed.ts';
 
-/** The profiles of this machine, with their addresses. */
+/** Lists the profiles of this machine, with their addresses. */
 export async function profileCandidates(io: Io): Promise<readonly Candidate[]> {
   const { readProfiles } = await import('../connection/profiles.ts');
   const { profiles } = await readProfiles(io);

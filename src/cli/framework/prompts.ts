@@ -2,17 +2,17 @@ import { CancelledError, usageError } from '../errors/cli-error.ts';
 import { escapeForTerminal } from '../terminal/escape-for-terminal.ts';
 import { canPrompt, type Io } from '../terminal/io.ts';
 
-/** Questions on the terminal, on stderr; `isInteractive` is false where there is nobody to ask. */
+/** Questions on the terminal, on stderr; `isInteractive` is false when there is nobody to ask. */
 export type Prompter = {
   readonly isInteractive: boolean;
-  /** `fault` tells why what was typed will not do. */
+  /** Asks for a text. `validate` returns why the typed text is invalid. */
   text(question: string, validate?: (typed: string) => string | undefined): Promise<string>;
-  /** With an answer that Enter takes. */
+  /** Asks for a text with a default, which Enter accepts. */
   textOr(question: string, preset: string, validate: (typed: string) => string | undefined): Promise<string>;
   secret(question: string): Promise<string>;
-  /** One of a list, which gets shorter as one types. */
+  /** Asks for one of a list, which gets shorter during typing. */
   pick(question: string, choices: readonly SearchChoice[]): Promise<string>;
-  /** Finds as one types. */
+  /** Searches during typing. */
   search(question: string, find: (typed: string) => readonly SearchChoice[]): Promise<string>;
   choose(question: string, choices: readonly string[]): Promise<string>;
   confirm(question: string): Promise<boolean>;
@@ -83,7 +83,7 @@ export function createPrompter(io: Io): Prompter {
   };
 }
 
-/** Names are other people's text. */
+/** Matches the choices, whose names are foreign text. */
 function matching(choices: readonly SearchChoice[], typed: string): readonly SearchChoice[] {
   return choices
     .filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()))
@@ -93,15 +93,15 @@ function matching(choices: readonly SearchChoice[], typed: string): readonly Sea
 export type Confirmation = {
   /** Whether --yes was given, so that nothing is asked. */
   readonly isSure: boolean;
-  /** Says what is lost. */
+  /** Describes what is lost. */
   readonly question: () => Promise<string>;
   /** The action that needs the confirmation, such as `deleting rooms`. */
   readonly what: string;
 };
 
 /**
- * Asks before something is destroyed; without a terminal --yes must be given.
- * @throws CancelledError when the answer is no
+ * Asks before something is destroyed. Without a terminal --yes is required.
+ * @throws CancelledError when the user says no
  */
 export async function confirmOrRefuse(
   prompter: Prompter,
@@ -116,10 +116,10 @@ type Prompts = typeof import('@inquirer/prompts');
 type PromptContext = NonNullable<Parameters<Prompts['input']>[1]>;
 type Question<T> = (prompts: Prompts, context: PromptContext) => Promise<T>;
 
-/** Ctrl-D closes readline, which pauses stdin; the prompt itself would never settle then. */
+/** Ctrl-D closes readline, which pauses stdin; the prompt itself would then never end. */
 async function askUntilClosed<T>(io: Io, question: Question<T>): Promise<T> {
   const prompts = await import('@inquirer/prompts');
-  // On use only: reading io.stdin opens it, which takes longer than an offline command.
+  // Opened on use, because reading io.stdin takes longer than an offline command.
   const { stdin } = io;
   const closed = new AbortController();
   const context = {
@@ -128,7 +128,7 @@ async function askUntilClosed<T>(io: Io, question: Question<T>): Promise<T> {
     signal: AbortSignal.any([io.signal, closed.signal]),
     clearPromptOnDone: false,
   };
-  // A prompt that has its value closes readline too, and settles before this turn ends.
+  // A prompt that has its value closes readline too, and resolves before this turn ends.
   const onPause = (): void => void setImmediate(() => closed.abort());
   stdin.once('pause', onPause);
   try {

@@ -13,14 +13,14 @@ export type Report = {
   readonly argv: readonly string[];
   /** The command that failed, such as `rooms create`. */
   readonly command?: string | undefined;
-  /** Which of several targets. */
+  /** The target of the error, of several. */
   readonly target?: string;
 };
 
-/** Columns of `Error: `; the lines below are indented by as many. */
+/** Columns of `Error: `; further lines are indented by as many. */
 const LABEL_WIDTH = 7;
 
-/** Prints an error as its two lines, or as a problem with --json; its exit code. */
+/** Prints an error as two lines, or as a problem with --json. Returns its exit code. */
 export async function reportError(io: Io, { error, argv, command, target }: Report): Promise<ExitCode> {
   if (error instanceof CurlPrinted) return EXIT.success;
   const { exitCode, details, next, problem, ...rest } = describeError(error, io.clock(), command);

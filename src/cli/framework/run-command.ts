@@ -20,14 +20,14 @@ import type { Invocation } from './parsing/program.ts';
 import { checked, readInput } from './parsing/read-input.ts';
 import { createPrompter } from './prompts.ts';
 
-/** A noun, the words after it, and what the context has from main. */
+/** A noun, the words after it, and the parts of the context from main. */
 export type CommandCall = {
   readonly group: CommandGroup;
   readonly argv: readonly string[];
   readonly helpOf: Context['helpOf'];
 };
 
-/** Parses the words after a noun, runs the command that they name, prints its result; the exit code. */
+/** Parses the words after a noun, runs the command that they name, and prints its result. Returns the exit code. */
 export async function runCommand(call: CommandCall, io: Io): Promise<number> {
   const { group, argv } = call;
   let command: string | undefined;
@@ -71,7 +71,7 @@ async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCa
       await print(terminal, result, fields);
       return result.exitCode ?? EXIT.success;
     } catch (error) {
-      // Ending by a signal is how a stream ends.
+      // A signal is the normal end of a stream.
       if (io.signal.aborted && isStream) return EXIT.success;
       const isMisread = isProgrammingError(error) && opened.context.responses.unmarked !== undefined;
       throw isMisread ? await notThisService(opened.context) : error;
@@ -88,7 +88,7 @@ async function watchReader(io: Io): Promise<ReaderWatch | undefined> {
   return await module.watchReader(io);
 }
 
-/** Whether a response that nothing marks as the service's is not of the shape that the command expects. */
+/** Whether a response without the service's mark lacks the shape that the command expects. */
 function isOfAnotherService({ unmarked }: SeenResponses, result: Result, fields: Fields): boolean {
   if (unmarked === undefined) return false;
   if (result.kind === 'done') return unmarked.status !== 204;
@@ -153,7 +153,7 @@ function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
 
 type OpenContext = { readonly context: Context; close(): Promise<void> };
 
-/** The command line that a context is for. */
+/** The command line of a context. */
 type Call = Pick<Context, 'command' | 'argv' | 'flags' | 'helpOf'>;
 
 function openContext(io: Io, terminal: Terminal, call: Call): OpenContext {
@@ -186,7 +186,7 @@ function openContext(io: Io, terminal: Terminal, call: Call): OpenContext {
     context,
     close: async () => {
       for (const opening of [client, looking]) {
-        // A client that could not be made has been reported already, and holds nothing.
+        // The error of a client that could not be created was reported already.
         const opened = await opening?.catch(() => undefined);
         await opened?.close();
       }

@@ -19,15 +19,15 @@ export const WAIT_OPTIONS = {
 export type WaitFor<T> = {
   readonly what: string;
   readonly timeoutSeconds: number | undefined;
-  /** When the waiting began, where this is not the first thing that is waited for; default now. */
+  /** When the wait began, if an earlier one preceded it; default now. */
   readonly sinceMs?: number;
   readonly read: () => Promise<T>;
   readonly isReached: (value: T) => boolean;
 };
 
 /**
- * Asks every second until the state is reached, and once more when the time is up.
- * @throws CliError with exit code 8 when the time is up
+ * Reads every second until the state is reached, and once more at the time limit.
+ * @throws CliError with exit code 8 at the time limit
  */
 export async function waitFor<T>(context: Context, options: WaitFor<T>): Promise<T> {
   const timeoutSeconds = options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;

@@ -11,15 +11,15 @@ export type LoopbackServer = {
 };
 
 export type LoopbackSettings = {
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `origin` is the server's own; the signal is aborted when the browser goes away. */
+  /** `origin` is the server's own; the signal is aborted when the browser disconnects. */
   readonly respond: (request: IncomingMessage, origin: string, signal: AbortSignal) => Promise<PageResponse>;
 };
 
-/** An HTTP server on 127.0.0.1. */
+/** Starts an HTTP server on 127.0.0.1. */
 export async function startLoopbackServer(settings: LoopbackSettings): Promise<LoopbackServer> {
   const { headers, respond } = settings;
   let origin = '';
@@ -37,7 +37,7 @@ export async function startLoopbackServer(settings: LoopbackSettings): Promise<L
   return { origin, close: () => close(server) };
 }
 
-/** The origins of a server on this machine: people write either. */
+/** The origins of a server on this machine: users type either. */
 export function loopbackOrigins(origin: string): readonly string[] {
   return [origin, origin.replace('127.0.0.1', 'localhost')];
 }
@@ -51,7 +51,7 @@ export function fileResponse(file: PageFile | undefined): PageResponse {
   };
 }
 
-/** A JSON object of at most `maxBytes`; undefined for anything else. */
+/** Reads a JSON object of at most `maxBytes`; undefined for anything else. */
 export async function readJson(
   request: IncomingMessage,
   maxBytes: number,
@@ -65,7 +65,7 @@ export async function readJson(
   }
 }
 
-/** Undefined for a body of more than `maxBytes`. */
+/** Returns undefined for a body of more than `maxBytes`. */
 export async function readText(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

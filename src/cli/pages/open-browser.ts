@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { Io } from '../terminal/io.ts';
 
 /*
- * The link holds a code that lets its reader in, which must not be among the arguments of a process, where every user of the machine
- * can read it. The browser is therefore given a file that only we can read, and that leads to the link.
+ * The link has a code that grants access, which must not be in the arguments of a process, where every user of the machine
+ * can read it. Therefore the browser gets a file that only we can read, and that redirects to the link.
  */
 
 export type OpenedBrowser = { readonly close: () => Promise<void> };
 
-/** Undefined where no program opens links; then the link has to be printed. */
+/** Opens the browser. Returns undefined when no program opens links; then the link has to be printed. */
 export async function openBrowser(
   io: Pick<Io, 'env' | 'runtime'>,
   link: string,
@@ -32,12 +32,12 @@ function redirectPage(link: string): string {
 
 const OPENERS: Readonly<Record<string, readonly [program: string, ...args: string[]]>> = {
   darwin: ['open'],
-  // Not by cmd, which would read a & in the name of a user's folder as the end of the command.
+  // Not with cmd, which would read a & in the name of a user's folder as the end of the command.
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
   linux: ['xdg-open'],
 };
 
-/** Whether the program started. What the browser does is its own affair. */
+/** Whether the program started. Its later errors are unknown. */
 async function runOpener({ env, runtime }: Pick<Io, 'env' | 'runtime'>, file: string): Promise<boolean> {
   const chosen = env.BROWSER;
   const [program, ...args] =

@@ -11,7 +11,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 };
 
-/** A built page, by request path. `launcher` is the file of the `rtc` command, beside which the package lies. */
+/** Reads a built page, by request path. `launcher` is the file of the `rtc` command, beside which the package is. */
 export async function readPageFiles(
   launcher: string,
   page: 'room' | 'console',
@@ -25,7 +25,7 @@ export async function readPageFiles(
     ['index.html', ...names].map(async (name): Promise<[string, PageFile]> => {
       const isPage = name === 'index.html';
       const contentType = CONTENT_TYPES[extname(name)] ?? 'application/octet-stream';
-      // The names of assets carry a hash of their content.
+      // The names of assets contain a hash of their content.
       const cacheControl = isPage ? 'no-store' : 'public, max-age=31536000, immutable';
       return [
         isPage ? '/' : `/${name}`,

@@ -1,7 +1,7 @@
 /** The origins that a page may connect to beside its own server, and the browser permissions that it needs. */
 export type PageNeeds = { readonly connect: readonly string[]; readonly permissions: string };
 
-/** Headers of every response: a page runs its own code only, and talks to its own server and `connect` only. */
+/** Headers of every response: a page runs only its own code, and connects only to its own server and to `connect`. */
 export function pageHeaders({ connect, permissions }: PageNeeds): Readonly<Record<string, string>> {
   return {
     'content-security-policy': [

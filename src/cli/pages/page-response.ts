@@ -2,12 +2,12 @@ import { reasonPhrase } from '../../contract/errors.ts';
 
 export type PageResponse = {
   readonly status: number;
-  /** A stream is closed when the browser goes away. */
+  /** A stream is closed when the browser disconnects. */
   readonly body?: string | Buffer | AsyncIterable<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** RFC 9457, as the service's own errors. */
+/** A problem (RFC 9457), like the service's own errors. */
 export function problem(status: number, detail: string, hint?: { readonly text: string }): PageResponse {
   const members = { type: 'about:blank', title: reasonPhrase(status), status, detail };
   return {

@@ -10,11 +10,11 @@ export type PresentedLink = {
   readonly opened: string;
   /** Whether the link is printed in any case. */
   readonly isPrinted: boolean;
-  /** Whether the page is reached by a port of this machine, which over SSH has to be forwarded. */
+  /** Whether the page is served on a port of this machine, which has to be forwarded over SSH. */
   readonly isLocal: boolean;
 };
 
-/** Opens the browser, or prints the link where there is none to open. */
+/** Opens the browser, or prints the link when there is no browser to open. */
 export async function presentLink(
   { io, terminal }: Context,
   { origin, link, opened, isPrinted, isLocal }: PresentedLink,
@@ -35,7 +35,7 @@ export async function presentLink(
   return browser;
 }
 
-/** Resolves at Ctrl-C; until then `page` is served and the browser may read the file that leads to it. */
+/** Resolves at Ctrl-C. Until then `page` is served and the browser may read the file that redirects to it. */
 export async function serveUntilAborted(
   context: Context,
   page: { readonly close: () => Promise<void> },

@@ -1,11 +1,11 @@
 const UNITS = ['kB', 'MB', 'GB', 'TB'] as const;
 
-/** `7 bytes`, `7.3 MB`: decimal units, as disks and networks are sold. */
+/** Formats `7 bytes`, `7.3 MB`: decimal units, like those of disks and networks. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   let size = bytes;
   let unit = -1;
-  // Rounded to 1000 it would be shown as 1000 of the smaller unit.
+  // A number that is rounded to 1000 would be shown as 1000 of the smaller unit.
   while (size >= 999.5 && unit < UNITS.length - 1) {
     size /= 1000;
     unit += 1;

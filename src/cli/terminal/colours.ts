@@ -21,8 +21,8 @@ export type ColourChoice = {
 };
 
 /**
- * 0 for none. --no-color and NO_COLOR (https://no-color.org) come first, then FORCE_COLOR and CLICOLOR_FORCE, then
- * TERM=dumb, CLICOLOR=0 and whether the stream is a terminal.
+ * Returns 0 for no colours. --no-color and NO_COLOR (https://no-color.org) come first, then FORCE_COLOR and CLICOLOR_FORCE,
+ * then TERM=dumb, CLICOLOR=0 and whether the stream is a terminal.
  */
 export function colourLevel(stream: TerminalStream, { env, isRefused }: ColourChoice): 0 | 1 {
   if (isRefused || (env.NO_COLOR !== undefined && env.NO_COLOR !== '')) return 0;
@@ -32,7 +32,7 @@ export function colourLevel(stream: TerminalStream, { env, isRefused }: ColourCh
   return stream.isTTY === true ? 1 : 0;
 }
 
-/** Sixteen colours are all that is used, so that every terminal's theme decides how they look. */
+/** Only sixteen colours are used, so that every terminal's theme decides how they look. */
 export async function loadPalette(level: 0 | 1): Promise<Palette> {
   if (level === 0) return PLAIN;
   const { Chalk } = await import('chalk');

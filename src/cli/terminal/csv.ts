@@ -2,7 +2,7 @@ import { csvLine } from '../../people/csv-rows.ts';
 import { plainText } from './plain-text.ts';
 import type { ListResult, Value } from './result.ts';
 
-/** RFC 4180, with the columns' names in the first line: `SESSION-ID` is `session_id`. */
+/** Formats as RFC 4180, with the columns' names in the first line: `SESSION-ID` is `session_id`. */
 export function renderCsv({ headings, rows }: Pick<ListResult, 'headings' | 'rows'>): string {
   const header = headings.map((heading) => heading.toLowerCase().replaceAll('-', '_'));
   const cells = rows.map((row) => row.cells.map(({ value }) => harmless(value)));
@@ -10,8 +10,8 @@ export function renderCsv({ headings, rows }: Pick<ListResult, 'headings' | 'row
 }
 
 /**
- * A spreadsheet takes a text that begins so for a formula, and whoever joins a room chooses names. An apostrophe keeps it
- * a text.
+ * A spreadsheet takes a text with such a beginning for a formula, and participants choose their names. An apostrophe keeps
+ * it a text.
  */
 const FORMULA = /^[=+\-@\t\r\n]/;
 

@@ -1,7 +1,7 @@
 /*
- * Names, metadata and messages come from strangers. On a terminal an escape sequence in them could move the cursor,
- * rewrite what was printed or set the clipboard, and a bidirectional override could show another name than the one
- * that is there (Trojan Source, CVE-2021-42574). Such characters are shown as escapes instead of sent.
+ * Names, metadata and messages are foreign text. On a terminal an escape sequence in them could move the cursor, rewrite
+ * printed text or set the clipboard, and a bidirectional override could show another name than the real one (Trojan Source,
+ * CVE-2021-42574). Such characters are shown as escapes.
  */
 
 /** C0, DEL, C1, line and paragraph separator, lone surrogates, bidirectional and other invisible format characters. */
@@ -10,14 +10,14 @@ const ACTING_CHARACTERS =
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** `text` with every character that would act on a terminal shown as `\n`, `\u001b` and so on. */
+/** Returns `text` with every character that would act on a terminal as `\n`, `\u001b` and so on. */
 export function escapeForTerminal(text: string): string {
   return text.replace(ACTING_CHARACTERS, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
 }
 
 /**
- * One cell of a tab-separated line: control characters escaped, and the backslash doubled so that it can be undone,
- * as PostgreSQL's COPY does. Bidirectional characters stay: a program reads this, and wants the name as it is.
+ * Escapes one cell of a tab-separated line: control characters escaped, and the backslash doubled so that it can be undone,
+ * like PostgreSQL's COPY. Bidirectional characters are kept, because a program reads this and needs the name unchanged.
  */
 export function escapeCell(text: string): string {
   return text
@@ -25,14 +25,14 @@ export function escapeCell(text: string): string {
     .replace(/[\p{Cc}\u2028\u2029]/gu, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
 }
 
-/** JSON text safe for a terminal: still the same JSON, as the escapes are JSON's own. */
+/** Makes JSON text safe for a terminal: it stays the same JSON, because the escapes are JSON's own. */
 export function escapeJsonForTerminal(json: string): string {
   return json.replace(ACTING_CHARACTERS, (character) =>
     character === '\n' ? character : unicodeEscape(character),
   );
 }
 
-/** Text of several lines and with tabs, every other harmful character escaped. */
+/** Escapes text of several lines and with tabs: every other harmful character. */
 export function escapeLinesForTerminal(text: string): string {
   return text.replace(ACTING_CHARACTERS, (character) =>
     character === '\n' || character === '\t' ? character : unicodeEscape(character),

@@ -2,15 +2,14 @@ import ansiEscapes from 'ansi-escapes';
 import type { Io } from './io.ts';
 
 /*
- * The whole terminal, for as long as a command draws on it: a screen of its own, no cursor, and keys as they are typed.
- * Whatever ends the command gives the terminal back as it was: its own end, an exception, a signal, Ctrl-Z and what
- * continues it.
+ * The whole terminal while a command draws on it: a screen of its own, no cursor, and single keys. The terminal is restored
+ * whatever ends the command: its own end, an exception, a signal, Ctrl-Z and its continuation.
  */
 
 export type FullScreen = {
   readonly columns: number;
   readonly rows: number;
-  /** Writes the lines that differ from those on the screen; each is as wide as the screen at most. */
+  /** Writes the lines that differ from those on the screen. Each must not be wider than the screen. */
   draw(lines: readonly string[]): void;
   close(): void;
 };
@@ -20,7 +19,7 @@ type Surroundings = Pick<Io, 'stdin' | 'stdout' | 'runtime' | 'processControl'>;
 export type FullScreenEvents = {
   /** A character, or `up`, `down`, `enter`, `escape`, `tab`, `backspace`, `ctrl-c`. */
   readonly onKey: (key: string) => void;
-  /** The size has changed, or somebody has come back from elsewhere: all has to be drawn. */
+  /** Called when the size has changed, or when the process was continued: everything has to be drawn. */
   readonly onRedraw: () => void;
 };
 
@@ -33,7 +32,7 @@ const {
   eraseScreen,
   exitAlternativeScreen,
 } = ansiEscapes;
-/** Whether a line that is too long goes on in the next one. */
+/** Whether a line that is too long continues in the next one. */
 const WRAP = { off: '\u001b[?7l', on: '\u001b[?7h' } as const;
 const ENTER = enterAlternativeScreen + cursorHide + WRAP.off;
 const LEAVE = WRAP.on + cursorShow + exitAlternativeScreen;
@@ -123,7 +122,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '\u001a': 'ctrl-z',
 };
 
-/** Escape sequences are one key each; those that nobody has named, such as a function key's, are left out. */
+/** Escape sequences are one key each. Unknown ones, such as those of function keys, are left out. */
 function keysOf(typed: string): readonly string[] {
   const sequences = typed.match(/\u001b[[O][\d;]*[A-Za-z~]|[\s\S]/gu) ?? [];
   return sequences.flatMap((sequence) => {

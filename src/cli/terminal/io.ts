@@ -12,7 +12,7 @@ export type Io = {
   readonly stderr: TerminalStream;
   readonly env: Environment;
   readonly workingDirectory: string;
-  /** The launcher's own file: how to call it where `rtc` is not installed. */
+  /** The launcher's own file, to call it where `rtc` is not installed. */
   readonly launcher: string;
   readonly processId: number;
   readonly runtime: { readonly node: string; readonly platform: string; readonly arch: string };
@@ -22,16 +22,16 @@ export type Io = {
   readonly clock: () => number;
   /** The parts of the process that a command needs to draw on the whole terminal. */
   readonly processControl: ProcessControl;
-  /** The server's parts, which the CLI never imports: the launcher knows where they are. */
+  /** The server's parts, which the CLI never imports. The launcher knows where they are. */
   readonly loaders: ServiceLoaders;
 };
 
 export type ProcessControl = {
-  /** Returns the function that takes the listener away. */
+  /** Returns a function that removes the listener. */
   onSignal(signal: 'SIGTSTP' | 'SIGCONT', listener: () => void): () => void;
-  /** Called when the process ends, however it does but by SIGKILL. */
+  /** Called when the process ends, except by SIGKILL. */
   onExit(listener: () => void): () => void;
-  /** Stops the process, and what a shell started with it, until it is continued. */
+  /** Stops the process, and those that a shell started with it, until it is continued. */
   stop(): void;
 };
 
@@ -45,7 +45,7 @@ export type TerminalStream = Writable & {
   readonly rows?: number;
 };
 
-/** Columns of a terminal. One without a size (a container's, a serial line) says 0. */
+/** Columns of a terminal. A terminal without a size (a container's, a serial line) reports 0. */
 export function columnsOf({ columns }: TerminalStream): number {
   return columns === undefined || columns === 0 ? 80 : columns;
 }
@@ -66,7 +66,7 @@ export type ServiceLoaders = {
   readonly roomClient: () => Promise<RoomClient>;
   readonly stt: () => Promise<SpeechModels>;
   readonly admin: () => Promise<ServiceAdmin>;
-  /** The bill of materials of the build, as CycloneDX has it. */
+  /** The bill of materials of the build in CycloneDX format. */
   readonly bundled: () => Promise<BillOfMaterials>;
 };
 
@@ -86,9 +86,9 @@ export type BillOfMaterials = {
 export type ServiceAdmin = {
   backup(folder: string): Promise<Backup>;
   restore(folder: string): Promise<Restoration>;
-  /** Into the PostgreSQL database of that address, or of DATABASE_URL. */
+  /** Migrates into the PostgreSQL database of that address, or of DATABASE_URL. */
   migrate(to: string | undefined): Promise<Migration>;
-  /** Makes folders and the files of LiveKit's workers, and starts those that are missing. */
+  /** Creates folders and the files of LiveKit's workers, and starts missing workers. */
   fix(missing: readonly MediaWorkerKind[], signal: AbortSignal): Promise<readonly Repair[]>;
 };
 
@@ -118,7 +118,7 @@ export type MigratedTable = {
 export type Backup = {
   readonly folder: string;
   readonly sizeBytes: number;
-  /** The webhook secrets are sealed with a key in a file, or in a setting. */
+  /** Whether the webhook secrets are encrypted with a key in a file, or in a setting. */
   readonly key: 'file' | 'setting';
 };
 
@@ -127,7 +127,7 @@ export type Restoration = {
   /** When the backup was made. */
   readonly createdAt: string;
   readonly key: 'file' | 'setting';
-  /** The files that were there before, by their new names. */
+  /** Existing files that were renamed, by their new names. */
   readonly keptAside: readonly string[];
 };
 
@@ -136,9 +136,9 @@ export type RoomClient = { visitRoom(options: RoomVisit): Promise<RoomVisitEnd> 
 
 export type RoomVisit = {
   readonly publication: RoomPublication | undefined;
-  /** Begins again at the end of what is published. */
+  /** Whether the published media starts again at its end. */
   readonly isLooped: boolean;
-  /** A WAV file that is not there yet, or a stream. */
+  /** A WAV file that does not exist yet, or a stream. */
   readonly listenTo: string | Writable | undefined;
   readonly signal: AbortSignal;
   readonly onNews: (news: RoomVisitNews) => void;
@@ -169,10 +169,10 @@ export type RoomVisitNews =
 
 export type RoomVisitEnd = 'stopped' | 'played' | 'room-closed' | 'removed' | 'replaced' | 'disconnected';
 
-/** `rtc stt`: what is on this machine. */
+/** `rtc stt`: the speech models of this machine. */
 export type SpeechModels = {
   listModels(): readonly SpeechModel[];
-  /** Resolves with the folder. */
+  /** Returns the folder. */
   install(name: string, installation: ModelInstallation): Promise<string>;
   bench(nameOrFolder: string, options: ModelBench): Promise<readonly BenchedFile[]>;
 };
@@ -255,11 +255,11 @@ export type DevOptions = {
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly signal: AbortSignal;
-  /** Lines for the person in front of it, while things start. */
+  /** Shows lines to the user during the start. */
   readonly progress: (line: string) => void;
-  /** Shows the progress of a long step, in place of the text before it. */
+  /** Shows the progress of a long step, replacing the previous text. */
   readonly status: (text: string) => void;
-  /** Called once, when everything answers. */
+  /** Called once, when everything is ready. */
   readonly announce: (ready: DevReady) => Promise<void>;
 };
 
@@ -287,12 +287,12 @@ export type AbsentAddOn = {
   readonly hint: Hint | undefined;
 };
 
-/** A terminal on both ends of a dialogue, and nobody who said that there is none. */
+/** Whether there is a terminal on both ends, and no variable that turns prompts off. */
 export function canPrompt(io: Io): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true && !isSet(io.env.CI);
 }
 
-/** CI=false and CI=0 are how people turn it off. */
+/** CI=false and CI=0 turn the variable off. */
 export function isSet(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase());
 }

@@ -12,8 +12,8 @@ import { type JsonChoice, printHint, printStatus, type Terminal } from './termin
 import { formatDuration, formatRelative } from './time.ts';
 
 /**
- * The only place where a result becomes text: JSON when asked for, an aligned table on a terminal, tab-separated
- * lines elsewhere. Only results go to stdout; the rest goes to stderr.
+ * The only place where a result becomes text: JSON on request, an aligned table on a terminal, tab-separated lines
+ * elsewhere. Only results are written to stdout; everything else to stderr.
  */
 export async function printResult(terminal: Terminal, result: Result): Promise<void> {
   switch (result.kind) {
@@ -35,7 +35,7 @@ export async function printResult(terminal: Terminal, result: Result): Promise<v
   if (terminal.json === undefined) for (const note of result.notes ?? []) printHint(terminal, note);
 }
 
-/** The lines of a list, without printing them: --watch redraws them. */
+/** Returns the lines of a list without printing them, because --watch redraws them. */
 export async function renderList(terminal: Terminal, result: ListResult): Promise<string> {
   if (!terminal.isTerminal) return result.rows.map((row) => `${tabSeparated(terminal, row)}\n`).join('');
   const { keepsWhole, renderTable } = await import('./table.ts');
@@ -44,7 +44,7 @@ export async function renderList(terminal: Terminal, result: ListResult): Promis
   const rows = result.rows.map((row) => displayed(terminal, row));
   const layout = { width, areWhole: result.areWhole, isWrapped: result.isWrapped === true };
   if (layout.isWrapped || keepsWhole([heads, ...rows], layout)) return renderTable([heads, ...rows], layout);
-  // One field a line: a name that is cut can neither be told from another one nor be copied.
+  // One field per line, because a name that is cut can neither be distinguished from another one nor copied.
   const records = rows.map((cells) =>
     renderTable(
       heads.map((head, index) => [head, cells[index] ?? '']),
@@ -54,7 +54,7 @@ export async function renderList(terminal: Terminal, result: ListResult): Promis
   return records.join('\n');
 }
 
-/** @throws CliError (usage) for a field that is not known, with those that are */
+/** @throws CliError (usage) for an unknown field, with the known ones */
 export function checkFields(json: JsonChoice, known: readonly string[]): void {
   if (json === undefined || json === 'everything') return;
   const unknown = json.filter((field) => !known.includes(field));
@@ -74,7 +74,7 @@ export function checkFields(json: JsonChoice, known: readonly string[]): void {
   );
 }
 
-/** One JSON value on stdout: indented for a human, on one line for a program. */
+/** Prints one JSON value on stdout: indented on a terminal, on one line elsewhere. */
 function printJson(terminal: Terminal, value: unknown): void {
   if (value === undefined) return;
   const json = terminal.isTerminal
@@ -83,7 +83,7 @@ function printJson(terminal: Terminal, value: unknown): void {
   terminal.io.stdout.write(`${json}\n`);
 }
 
-/** One JSON value on one line, as streams print them. */
+/** Returns one JSON value on one line, as streams print it. */
 export function jsonLine({ isTerminal }: Terminal, value: unknown): string {
   const json = JSON.stringify(value);
   return isTerminal ? escapeJsonForTerminal(json) : json;
@@ -147,8 +147,8 @@ function selectAny(response: unknown, fields: readonly string[]): unknown {
 }
 
 /**
- * The response with the chosen fields of each record: `{"rooms": [{"name": …}], …}` is `{"rooms": […]}` with fields and
- * without them. A response that is a list itself stays one.
+ * Returns the response with the chosen fields of each record: `{"rooms": [{"name": …}], …}` is `{"rooms": […]}` with and
+ * without fields. A response that is a list itself stays one.
  */
 function selectAll(json: Exclude<JsonChoice, undefined>, { response, rows }: ListResult): unknown {
   if (json === 'everything') return response;
@@ -158,7 +158,7 @@ function selectAll(json: Exclude<JsonChoice, undefined>, { response, rows }: Lis
   return list === undefined ? chosen : { ...response, [list[0]]: chosen };
 }
 
-/** The fields of a response whose shape is not known beforehand. */
+/** Returns the fields of a response whose shape is not known beforehand. */
 export function fieldsOf(response: unknown): readonly string[] {
   const records: readonly unknown[] = Array.isArray(response) ? response : [response];
   return [...new Set(records.flatMap((each) => (isObject(each) ? Object.keys(each) : [])))];
@@ -177,7 +177,7 @@ function tabSeparated(terminal: Terminal, row: Row): string {
   return row.cells.map((cell) => paintedCell(terminal, cell)).join('\t');
 }
 
-/** Without a terminal nothing is painted unless FORCE_COLOR asks for it. */
+/** Without a terminal there are no colours unless FORCE_COLOR is set. */
 function paintedCell({ palette }: Terminal, cell: Cell): string {
   const text = escapeCell(plainText(cell.value));
   return cell.paint === undefined || text === '' ? text : palette[cell.paint](text);

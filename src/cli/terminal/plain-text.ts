@@ -1,7 +1,7 @@
 import type { Value } from './result.ts';
 import { formatInstant } from './time.ts';
 
-/** A value as programs read it: an instant in RFC 3339, a duration in seconds. */
+/** Formats a value for programs: an instant in RFC 3339, a duration in seconds. */
 export function plainText(value: Value): string {
   if (value === undefined) return '';
   if (typeof value !== 'object') return String(value);

@@ -5,8 +5,8 @@ export type KeyReader = { readonly close: () => void };
 const CTRL_C = '\u0003';
 
 /**
- * Calls `onEnd` for q and Ctrl-C while something is drawn. Raw mode keeps what is typed out of the drawing, and gives us
- * Ctrl-C as a character. Undefined where nobody can type.
+ * Calls `onEnd` for q and Ctrl-C while something is drawn. Raw mode keeps typed characters out of the drawing, and delivers
+ * Ctrl-C as a character. Returns undefined when nobody can type.
  */
 export function readKeys({ stdin }: Io, onEnd: () => void): KeyReader | undefined {
   if (stdin.isTTY !== true || stdin.setRawMode === undefined) return undefined;

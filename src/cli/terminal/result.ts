@@ -13,11 +13,11 @@ export type Value =
 export type Column<R> = {
   readonly heading: string;
   readonly value: (record: R) => Value;
-  /** On a terminal: which word of the palette. */
+  /** The colour on a terminal, as a meaning of the palette. */
   readonly paint?: keyof Palette | ((record: R) => keyof Palette | undefined);
-  /** On a terminal: another text than the value's own. */
+  /** The text on a terminal, if it differs from the value's own. */
   readonly display?: (record: R) => string;
-  /** On a terminal: cut after all others, as what is copied from it must be whole. The first column always is. */
+  /** On a terminal: cut after all others, because users copy it. The first column always is. */
   readonly isWhole?: boolean;
 };
 
@@ -30,15 +30,15 @@ export type Cell = {
 export type Row = {
   /** Identifies the record while its other fields change; --watch compares by it. */
   readonly key: string;
-  /** The record as answered, for `--json a,b`. */
+  /** The record of the API, for `--json a,b`. */
   readonly record: object;
   readonly cells: readonly Cell[];
 };
 
 type Common = {
-  /** Other than 0 when the answer is a negative one. */
+  /** The exit code when it is not 0, for a negative result. */
   readonly exitCode?: ExitCode;
-  /** Said on stderr, on a terminal only: what else is known, what to do next. */
+  /** Printed on stderr, only on a terminal: further information, and what to do next. */
   readonly notes?: readonly string[];
 };
 
@@ -51,11 +51,11 @@ type Table = Common & {
 export type ListResult = Table & {
   readonly kind: 'list';
   readonly rows: readonly Row[];
-  /** Said on stderr when there is none. */
+  /** Printed on stderr when the list is empty. */
   readonly empty: string;
   /** For each column: see Column. */
   readonly areWhole: readonly boolean[];
-  /** On a terminal: wide cells are wrapped rather than cut. */
+  /** On a terminal: wide cells are wrapped and not cut. */
   readonly isWrapped?: boolean;
   /** Comma-separated with a header, on a terminal too. */
   readonly isCsv?: boolean;
@@ -63,20 +63,20 @@ export type ListResult = Table & {
 
 export type RecordResult = Table & { readonly kind: 'record'; readonly row: Row };
 
-/** Text for stdout as it is, such as a token or a script. */
+/** Text for stdout unchanged, such as a token or a script. */
 export type TextResult = Common & {
   readonly kind: 'text';
   readonly text: string;
   /** The API's response, for --json. */
   readonly response?: unknown;
-  /** Set where the request may have changed something: a misspelt `--json` field must not hide the response. */
+  /** Set when the request may have changed something: a misspelt `--json` field must not hide the response. */
   readonly isAct?: boolean;
 };
 
-/** Done, and nothing to print but that it is: the API answered 204. */
+/** Success without data: the API responded with 204. */
 export type DoneResult = Common & { readonly kind: 'done'; readonly message: string };
 
-/** The command printed what there was to print, as it came. */
+/** The command has printed its output itself. */
 export type NothingResult = Common & { readonly kind: 'nothing' };
 
 export type Result = ListResult | RecordResult | TextResult | DoneResult | NothingResult;

@@ -4,10 +4,13 @@ import { CancelledError, usageError } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
 import type { Io } from './io.ts';
 
-/** More than any argument of ours may be (metadata: 512 KiB); what is longer is a mistake. */
+/** More than any argument needs (metadata: 512 KiB); a longer text is a mistake. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** `-` for stdin, `@file` for a file, `@@text` for a text that starts with an at sign; anything else is itself. */
+/**
+ * Reads `-` from stdin, `@file` from a file, `@@text` as a text that starts with an at sign; anything else is the text
+ * itself.
+ */
 export async function readSourceText(io: Io, value: string): Promise<string> {
   if (value === '-') return readStdin(io);
   if (value.startsWith('@@')) return value.slice(1);
@@ -15,13 +18,13 @@ export async function readSourceText(io: Io, value: string): Promise<string> {
   return value;
 }
 
-/** The values; of `-` alone the lines of stdin that are not empty. */
+/** Returns the values; for `-` alone the lines of stdin that are not empty. */
 export async function readSourceLines(io: Io, values: readonly string[]): Promise<readonly string[]> {
   if (values.length !== 1 || values[0] !== '-') return values;
   return (await readStdin(io)).split(/\r?\n/).filter((line) => line.trim() !== '');
 }
 
-/** All of stdin; says on a terminal that it waits for it. */
+/** Reads all of stdin. Reports on a terminal that it is waiting for it. */
 export async function readStdin(io: Io): Promise<string> {
   if (io.stdin.isTTY === true) io.stderr.write('Reading from stdin; end with Ctrl-D.\n');
   const chunks: Buffer[] = [];
@@ -29,7 +32,7 @@ export async function readStdin(io: Io): Promise<string> {
   const stop = (): void => {
     io.stdin.destroy(new Error('cancelled'));
   };
-  // An aborted signal tells no listener any more.
+  // A listener that is added to an aborted signal is not called.
   if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
   try {

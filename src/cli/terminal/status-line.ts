@@ -4,11 +4,11 @@ import { columnsOf, type Io } from './io.ts';
 /** A line that each new text overwrites on a terminal. */
 export type StatusLine = {
   readonly show: (text: string) => void;
-  /** Removes what is shown, for lines that are to stay. */
+  /** Removes the text, before lines that stay are printed. */
   readonly clear: () => void;
 };
 
-/** Elsewhere than on a terminal nothing can be overwritten: a line from time to time says that it goes on. */
+/** Only a terminal can overwrite a line; elsewhere a line is printed from time to time. */
 const LINE_INTERVAL_MS = 15_000;
 const CLEAR = '\r\x1b[K';
 

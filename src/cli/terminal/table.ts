@@ -7,15 +7,15 @@ const GAP = 2;
 const NARROWEST = 8;
 
 export type TableLayout = {
-  /** Columns of the terminal; undefined: as wide as it gets. */
+  /** Columns of the terminal; undefined for no limit. */
   readonly width: number | undefined;
   /** For each column: whether it is cut only after all others. */
   readonly areWhole: readonly boolean[];
-  /** Wide cells go on in the next line instead of being cut. */
+  /** Wide cells continue in the next line instead of being cut. */
   readonly isWrapped: boolean;
 };
 
-/** Aligned columns without lines, as gh and docker draw them; cut to `width` where one is given. */
+/** Renders aligned columns without lines, like gh and docker; cut to `width` if it is given. */
 export function renderTable(given: readonly (readonly string[])[], layout: TableLayout): string {
   const widths = fitWidths(naturalWidths(given), layout);
   const rows = layout.isWrapped ? given.flatMap((row) => wrapRow(row, widths)) : given;
@@ -44,17 +44,19 @@ export function keepsWhole(rows: readonly (readonly string[])[], layout: TableLa
   return totalOf(takeFromWidest(widths, width, leastWidths(widths, layout))) <= width;
 }
 
-/** A row as so many of one line each as its longest cell takes. */
+/** Splits a row into as many one-line rows as its longest cell needs. */
 function wrapRow(row: readonly string[], widths: readonly number[]): readonly (readonly string[])[] {
   const cells = row.map((cell, index) => wrapCell(cell, widths[index] ?? 1));
   const height = Math.max(...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''));
 }
 
-/** The most code units in one column of the terminal: combining marks can pile up on one letter. */
+/** Maximum code units in one column of the terminal: combining marks can pile up on one letter. */
 const MOST_CHARACTERS = 16;
 
-/** Somewhat more than is shown: what cuts the rest, to the column, takes time with the square of a text's length. */
+/**
+ * Shortens a text to somewhat more than is shown, because cutting it to the column takes time with the square of its length.
+ */
 function shortened(text: string, columns: number): string {
   const most = Math.max(1, columns) * MOST_CHARACTERS;
   let end = columns + 2;
@@ -63,7 +65,7 @@ function shortened(text: string, columns: number): string {
   return end < most ? text.slice(0, end) : `${text.slice(0, most)}…`;
 }
 
-/** Not by an expression: that begins anew at each of the spaces within a text. */
+/** Written without a regular expression, which would start again at each of the spaces in a text. */
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end -= 1;
@@ -77,10 +79,10 @@ function naturalWidths(rows: readonly (readonly string[])[]): number[] {
   );
 }
 
-/** Ids are at most this long; longer values are cut like any other. */
+/** Ids are at most this long. Longer values are cut like any other. */
 const LONGEST_WHOLE = 32;
 
-/** Takes from the widest column until all fit, so that short columns stay whole, and ids if they can. */
+/** Takes columns from the widest until all fit, so that short columns stay whole, and ids if possible. */
 function fitWidths(
   widths: readonly number[],
   { width: available, areWhole }: Pick<TableLayout, 'width' | 'areWhole'>,

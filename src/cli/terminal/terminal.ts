@@ -6,12 +6,12 @@ import { wrapForTerminal } from './wrap-text.ts';
 /** `--json`: not given, everything, or these fields. */
 export type JsonChoice = undefined | 'everything' | readonly string[];
 
-/** The streams that a command's result is written to, and the form that it is written in. */
+/** The streams of a command's result, and the form in which it is written. */
 export type Terminal = {
   readonly io: Io;
   readonly json: JsonChoice;
   readonly isTerminal: boolean;
-  /** Columns of the terminal; undefined where nothing is cut. */
+  /** Columns of the terminal; undefined when nothing is cut. */
   readonly width: number | undefined;
   readonly palette: Palette;
   readonly errorPalette: Palette;
@@ -27,7 +27,7 @@ export async function openTerminal(
     io,
     json: choice.json,
     isTerminal,
-    // Asked each time: who watches a list may draw the window larger.
+    // Read each time, because a user who watches a list may resize the window.
     get width() {
       return isTerminal ? columnsOf(io.stdout) : undefined;
     },
@@ -36,7 +36,7 @@ export async function openTerminal(
   };
 }
 
-/** One line for the user on stderr; `text` may hold names that strangers chose. With --json it is JSON, as errors are. */
+/** Prints one line for the user on stderr; `text` may have foreign names. With --json it is JSON, like errors. */
 export function printStatus(terminal: Terminal, text: string): void {
   const { stderr } = terminal.io;
   if (terminal.json !== undefined) {
@@ -46,7 +46,7 @@ export function printStatus(terminal: Terminal, text: string): void {
   stderr.write(`${wrapForTerminal(stderr, escapeForTerminal(text))}\n`);
 }
 
-/** As say, but only to a human: a script's log does not need it. */
+/** Like printStatus, but only for people: a script's log does not need it. */
 export function printHint(terminal: Terminal, text: string): void {
   const { stderr } = terminal.io;
   if (stderr.isTTY !== true) return;

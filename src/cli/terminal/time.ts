@@ -11,7 +11,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   d: DAY,
 };
 
-/** Seconds of `90`, `90s`, `10m`, `1h30m`, `500ms`, `2d`; undefined for anything else. */
+/** Parses seconds of `90`, `90s`, `10m`, `1h30m`, `500ms`, `2d`; undefined for anything else. */
 export function parseDuration(text: string): number | undefined {
   if (/^\d+$/.test(text)) return Number(text);
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;
@@ -22,7 +22,7 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(seconds * 1000) / 1000;
 }
 
-/** `90` as `1m 30s`: the two largest units, so that it fits a column. */
+/** Formats `90` as `1m 30s`: the two largest units, so that it fits a column. */
 export function formatDuration(seconds: number): string {
   const parts: string[] = [];
   let rest = Math.round(seconds);
@@ -39,7 +39,7 @@ export function formatDuration(seconds: number): string {
   return parts.slice(0, 2).join(' ') || '0s';
 }
 
-/** `3 minutes ago`, `in 2 hours`, `just now`. */
+/** Formats `3 minutes ago`, `in 2 hours`, `just now`. */
 export function formatRelative(atMs: number, nowMs: number): string {
   const seconds = Math.round((nowMs - atMs) / 1000);
   const size = Math.abs(seconds);
@@ -58,23 +58,23 @@ function largestUnit(seconds: number): string {
   return plural(Math.round(seconds / DAY), 'day');
 }
 
-/** `1 room`, `2 rooms`. */
+/** Formats `1 room`, `2 rooms`. */
 export function plural(count: number, noun: string, many = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : many}`;
 }
 
-/** RFC 3339 in UTC with milliseconds, as the API has it. */
+/** Formats RFC 3339 in UTC with milliseconds, like the API. */
 export function formatInstant(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** Whether `2026-01-31` is one; for Date 30 February is 2 March. */
+/** Whether `2026-01-31` is a day of the calendar; for Date 30 February is 2 March. */
 export function isCalendarDay(text: string): boolean {
   const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   return date !== undefined && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** The time of day in the user's own zone, for lines that are read as they appear: `09:30:04`. */
+/** Formats the time of day in the user's own zone, for lines that are read as they appear: `09:30:04`. */
 export function clockTime(atMs: number): string {
   const at = new Date(atMs);
   return [at.getHours(), at.getMinutes(), at.getSeconds()]
@@ -82,7 +82,7 @@ export function clockTime(atMs: number): string {
     .join(':');
 }
 
-/** The time of day, with the day where that is not today: `2026-01-30 09:30:04`. */
+/** Formats the time of day, with the date if it is not today: `2026-01-30 09:30:04`. */
 export function pastTime(atMs: number, nowMs: number): string {
   const [day, today] = [localDay(atMs), localDay(nowMs)];
   return day === today ? clockTime(atMs) : `${day} ${clockTime(atMs)}`;

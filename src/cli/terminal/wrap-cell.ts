@@ -4,9 +4,9 @@ import { strlen } from 'cli-table3/src/utils.js';
 const PAINTED = /^((?:\u001b\[[\d;]*m)*)([^\u001b]*)((?:\u001b\[[\d;]*m)*)$/;
 
 /**
- * The lines of a cell, each at most so many columns wide and painted as the whole: broken between words, and within
- * those that are longer than a line. Done here, as cli-table3 cuts such words off, and takes time with the square of
- * the length.
+ * Returns the lines of a cell, each at most so many columns wide and coloured like the whole: broken between words, and
+ * within words that are longer than a line. Written by hand, because cli-table3 cuts such words off, and takes time with the
+ * square of the length.
  */
 export function wrapCell(cell: string, columns: number): readonly string[] {
   if (strlen(cell) <= columns) return [cell];
@@ -32,7 +32,7 @@ function linesOf(text: string, columns: number): readonly string[] {
 
 type Piece = { readonly text: string; readonly width: number };
 
-/** A word, or as many parts of it as a line takes each. */
+/** Splits a word into parts that fit a line. */
 function piecesOf(word: string, columns: number): readonly Piece[] {
   const width = strlen(word);
   if (width <= columns) return [{ text: word, width }];

@@ -2,19 +2,18 @@ import { columnsOf, type TerminalStream } from './io.ts';
 
 export type Wrapping = {
   readonly width: number;
-  /** Columns that are taken already in the first line: those of a label. */
+  /** Columns that a label takes in the first line. */
   readonly start: number;
   /** Columns before each further line. */
   readonly indent: number;
 };
 
 /**
- * A word, or a command to copy: a line break within a command would be copied too, and where a terminal goes on by
- * itself there is none.
+ * A word, or a command to copy: a line break in a command would be copied too, while the terminal's own wrapping is not.
  */
 const UNIT = /\b(?:rtc|chmod|mkdir|ls|iconv) [^;,()]*[^;,()\s]|\S+/g;
 
-/** Breaks a line between its words, where it is longer than the width. */
+/** Breaks a line between its words, if it is longer than the width. */
 export function wrapWords(text: string, { width, start, indent }: Wrapping): string {
   if (start + text.length <= width) return text;
   const lines: string[] = [];
@@ -34,7 +33,9 @@ export function wrapWords(text: string, { width, start, indent }: Wrapping): str
   return [...lines, line].join('\n');
 }
 
-/** On a terminal, wrapped to it; as it is elsewhere. The further lines of a labelled text stand below its first. */
+/**
+ * Wraps text for a terminal; returns it unchanged elsewhere. Further lines of a labelled text are indented below its first.
+ */
 export function wrapForTerminal(stream: TerminalStream, text: string, label = 0): string {
   if (stream.isTTY !== true) return text;
   const own = /^ */.exec(text)?.[0].length ?? 0;

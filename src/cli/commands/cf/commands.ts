@@ -16,8 +16,8 @@ import {
 import { ACCEPT, RULE_OPTIONS, rulesOf } from './rules.ts';
 
 /*
- * Offline: no service, no settings. Only `check` of a few codes is here in full, so that it starts in little more than
- * an empty process; the others load what they need.
+ * These commands work offline, without the service and its settings. Only `check` of a few codes is in this file, so that it
+ * starts in little more than an empty process; the others load what they need.
  */
 
 const MANY =
@@ -234,7 +234,7 @@ const match = defineCommand({
     const rules = rulesOf(context, { ...input, strict: false, century: undefined });
     const { isManyPeople } = await import('./people/person-input.ts');
     const { matchMany, matchOne } = await import('./people/match-people.ts');
-    // The code is an argument of its own; the rest reads as for generate.
+    // The code is a separate argument; the rest is read like that of generate.
     const source = { ...input, language: rules.language, input: input.code === '-' ? '-' : undefined };
     return isManyPeople(source) ? matchMany(context, source, rules) : matchOne(context, source, rules);
   },

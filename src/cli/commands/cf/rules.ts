@@ -7,7 +7,7 @@ import { calendarDay, flag, oneOf, option } from '../../framework/parameters.ts'
 
 const CENTURIES = ['1800', '1900', '2000'] as const;
 
-/** How a code is judged; options of every command that reads codes. */
+/** Rules for checking codes; options of every command that reads codes. */
 export const RULE_OPTIONS = {
   strict: flag('--strict', 'refuse a place that did not exist on the birth date'),
   century: option('--century <year>', 'fix the century of the two-digit year', oneOf(CENTURIES)),
@@ -15,7 +15,7 @@ export const RULE_OPTIONS = {
   lang: LANG,
 };
 
-/** Which kinds of codes `check` calls valid. */
+/** The kinds of codes that `check` accepts. */
 export const ACCEPT = option(
   '--accept <kinds>',
   'person: only codes of persons are valid (default); any: also provisional codes, VAT numbers and codes of organisations',

@@ -17,7 +17,7 @@ export type AddedColumn =
   | 'warning'
   | 'reason';
 
-/** What these commands say beside the library's messages. */
+/** Messages of these commands, beside those of the library. */
 type Texts = PersonTexts & {
   readonly noCode: string;
   readonly invalidCode: string;
@@ -41,7 +41,10 @@ type Texts = PersonTexts & {
   readonly noLineEnd: (bytes: number) => string;
   readonly yes: string;
   readonly no: string;
-  /** What was understood of a table: its format, the name of the column of each field, and how many are not read. */
+  /**
+   * Describes how a table was understood: its format, the name of the column of each field, and the number of unread
+   * columns.
+   */
   readonly understood: (format: string, columns: readonly Understood[], others: number) => string;
   readonly columns: Readonly<Record<AddedColumn, string>>;
   readonly reasons: Readonly<Record<string, string>>;

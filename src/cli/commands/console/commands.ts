@@ -60,7 +60,7 @@ const openConsole = defineCommand({
 
 export const commands: readonly Command[] = [openConsole];
 
-/** The options with which a copied command reaches the same service, as they were given here. */
+/** Returns the options with which a copied command reaches the same service, as they were given here. */
 function optionsOf({ flags }: Context, { url }: Settings): string {
   if (flags.profile !== undefined) return ` --profile ${shellQuote(flags.profile)}`;
   return flags.url === undefined ? '' : ` --url ${shellQuote(url.value)}`;

@@ -15,7 +15,7 @@ export type ConsoleCall = {
   readonly signal: AbortSignal;
 };
 
-/** Calls of the page that the command line answers itself. */
+/** Responds to the requests of the page that the command line handles itself. */
 export async function answerConsoleCall(
   target: ConsoleTarget,
   { method, url, body, signal }: ConsoleCall,
@@ -65,7 +65,7 @@ type Saving = {
 const LIST_PATH = '/console/sessions.csv';
 const PARTICIPANTS_PATH = /^\/console\/sessions\/([^/]+)\/participants\.csv$/;
 
-/** Sessions, or who was in one of them, as CSV; undefined for any other path. */
+/** Returns sessions, or the participants of one of them, as CSV; undefined for any other path. */
 async function saveSessions(
   client: Pick<RtcClient, 'sessions'>,
   { url, signal }: Saving,

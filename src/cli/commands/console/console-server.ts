@@ -15,26 +15,27 @@ import type { ConsoleTarget } from './console-target.ts';
 import { forwardToService } from './forward-to-service.ts';
 
 /*
- * Serves the console on 127.0.0.1 and signs its requests, so that the API secret stays in this process. What may reach
- * it, in the order of the checks:
+ * Serves the console on 127.0.0.1 and signs its requests, so that the API secret stays in this process. The access checks,
+ * in order:
  *
  *   Host            one of ours, so that no name can be bound to this machine (DNS rebinding)
- *   files           anybody: they hold no secret
- *   the page alone  no other page may ask, also none of another port of this machine, which browsers take for the same
- *                   site: Sec-Fetch-Site must be same-origin where the browser sends it, Origin ours with every change
- *   the cookie      of whoever opened the link
- *   --read-only     nothing but GET, and the checks that change nothing
+ *   files           public, because they contain no secret
+ *   own page only   requests of other pages are rejected, also those of another port of this machine, which browsers
+ *                   take for the same site: Sec-Fetch-Site must be same-origin if the browser sends it, and Origin must
+ *                   be ours for every change
+ *   the cookie      of the browser that opened the link
+ *   --read-only     only GET, and the checks that change nothing
  */
 
 export type ConsoleServerSettings = {
   readonly target: ConsoleTarget;
   readonly session: ConsoleSession;
   readonly files: ReadonlyMap<string, PageFile>;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
 };
 
-/** The service's own limit is 1 MiB, unless it is raised. */
+/** Maximum body. The service's own limit is 1 MiB, unless it is raised. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_CODE_BYTES = 1024;
 
@@ -94,13 +95,13 @@ function refuseOtherPages(
   return problem(415, 'Send application/json.');
 }
 
-/** The addresses of views are known to the page alone: each of them is answered with the page. */
+/** Returns a file of the page. Only the page knows the addresses of its views, so each of them returns the page. */
 function pageFile(files: ReadonlyMap<string, PageFile>, path: string): PageResponse {
   const isView = !path.startsWith('/assets/');
   return fileResponse(files.get(path) ?? (isView ? files.get('/') : undefined));
 }
 
-/** Answers with what GET /console/info does, so that the page can begin. */
+/** Opens the session and returns the same as GET /console/info, so that the page can start. */
 function openSession({ session, target }: ConsoleServerSettings, origin: string, body: string): PageResponse {
   const cookie = body.length > MAX_CODE_BYTES ? undefined : session.redeem(codeOf(body), origin);
   if (cookie === undefined) {

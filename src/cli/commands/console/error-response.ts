@@ -2,11 +2,11 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { jsonResponse, type PageResponse } from '../../pages/page-response.ts';
 
-/** The response when the service does not respond: the page waits and tries again. */
+/** Status when the service does not respond: the page waits and tries again. */
 const UNAVAILABLE = 503;
 const FAILED = 500;
 
-/** The problem as the service sent it, with the hint that the command line would print. */
+/** Returns the problem as the service sent it, with the hint that the command line would print. */
 export function errorResponse(error: unknown): PageResponse {
   const { problem, next, cause } = describeError(error, Date.now());
   const isCall = error instanceof RtcError;

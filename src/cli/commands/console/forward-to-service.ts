@@ -6,14 +6,14 @@ import { errorResponse } from './error-response.ts';
 import { playRecording } from './play-recording.ts';
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-/** A long poll lasts 25 s, a recorder may take as long to start; and the call itself takes its time. */
+/** Time limit: a long poll lasts 25 s, a recorder may take as long to start, and the request itself takes time. */
 const TIMEOUT_MS = 45_000;
 /** Headers of the service's response that the page or the browser reads. */
 const PASSED_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'x-room-existed', 'x-room-ignored'];
 
 const RECORDING_FILE = /^\/api\/v1\/recordings\/([^/?]+)\/file(\?download)?$/;
 
-/** Signs `/api/v1/…` and sends it on as `/v1/…`. */
+/** Signs `/api/v1/…` and forwards it as `/v1/…`. */
 export async function forwardToService(target: ConsoleTarget, call: ConsoleCall): Promise<PageResponse> {
   const { method, url, body, signal } = call;
   if (!METHODS.includes(method)) return problem(405, 'This method is not served here.');

@@ -3,16 +3,16 @@ import type { PageResponse } from '../../pages/page-response.ts';
 
 export type Playing = {
   readonly id: string;
-  /** To be saved as a file rather than played. */
+  /** Whether the browser saves the file instead of playing it. */
   readonly isDownload: boolean;
-  /** The Range header of the browser, which seeks by it. */
+  /** The browser's Range header, with which it seeks. */
   readonly range: string | undefined;
   readonly signal: AbortSignal;
 };
 
 /**
- * The file of a recording from the service or from its bucket. The browser sees neither address: its policy lets it
- * load from this server only, and a signed address would be in its history.
+ * Sends the file of a recording from the service or from its bucket. The browser sees neither address: its policy lets it
+ * load only from this server, and a signed address would be in its history.
  */
 export async function playRecording(
   client: Pick<RtcClient, 'recordings'>,

@@ -14,13 +14,13 @@ export type ConsoleRequest = {
   readonly client: RtcClient;
   readonly credentials: Credentials;
   readonly info: Omit<ConsoleInfo, 'version'>;
-  /** The checks that come before those of the service, such as that of the settings. */
+  /** Checks that precede those of the service, such as that of the settings. */
   readonly checkSettings: () => Promise<readonly Check[]>;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
 };
 
-/** Serves the console of a service. Throws where the page is not built. */
+/** Serves the console of a service. Throws when the page is not built. */
 export async function serveConsole(context: Context, request: ConsoleRequest): Promise<ServedPage> {
   const files = await readPageFiles(context.io.launcher, 'console');
   const session = new ConsoleSession();

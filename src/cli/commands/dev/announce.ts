@@ -19,13 +19,13 @@ const MEDIA = {
 /** Columns of a label such as `  Media server  `. */
 const LABEL_WIDTH = 16;
 
-/** The profile of this service, what a command needs to use it, and the links of its pages, where they are served. */
+/** The profile of this service, the data that a command needs to use it, and the links of its pages, if they are served. */
 export type Announcement = KeptProfile & {
   readonly roomLink: string | undefined;
   readonly consoleLink: string | undefined;
 };
 
-/** Says what is there and what to try. */
+/** Prints what is running and what to try. */
 export async function announceDev(
   context: Context,
   ready: DevReady,
@@ -77,8 +77,8 @@ function programName(io: Io): string {
 export type KeptProfile = { readonly profile: string; readonly option: string };
 
 /**
- * Keeps the credentials as the profile of this folder. The profile becomes the current one where there is none; otherwise the commands to try must name it. A config file
- * that cannot be used does not stop a service that runs.
+ * Stores the credentials as the profile of this folder. The profile becomes the current one if there is none; otherwise the
+ * printed commands must name it. An unusable config file does not stop a running service.
  */
 export async function keepProfile(
   context: Context,
@@ -103,7 +103,7 @@ export async function keepProfile(
   }
 }
 
-/** For programs: one line, and never a secret. */
+/** Prints one line for programs, without secrets. */
 function printReady(terminal: Terminal, ready: Record<(typeof READY_FIELDS)[number], unknown>): void {
   const { json } = terminal;
   const shown = json === undefined || json === 'everything' ? ready : select(ready, json);
@@ -120,7 +120,9 @@ const RUNNING: Readonly<Record<DevAddOn, AddOnLine>> = {
   recorder: { label: '  Recorder', text: "LiveKit's egress worker" },
 };
 
-/** Says of each add-on that it works, or what it is missing and the command for it. `rtc` is the program's name here. */
+/**
+ * Describes for each add-on that it works, or what it is missing and the command for it. `rtc` is the program's name here.
+ */
 function addOnLines({ running, absent }: DevReady['addOns'], rtc: string): readonly AddOnLine[] {
   const speech = absent.filter(({ name }) => name !== 'recorder');
   const [first, ...others] = speech.map((one) => missing(one, rtc));
@@ -133,7 +135,10 @@ function addOnLines({ running, absent }: DevReady['addOns'], rtc: string): reado
   ];
 }
 
-/** Such as `none: there is no speech model yet; install the small English one: rtc stt install …`. */
+/**
+ * Describes a missing add-on, such as `none: there is no speech model yet; install the small English one: rtc stt install
+ * …`.
+ */
 function missing({ reason, hint }: AbsentAddOn, rtc: string): string {
   const command = hint?.command?.replace(/^rtc /, `${rtc} `);
   const next =
@@ -141,7 +146,7 @@ function missing({ reason, hint }: AbsentAddOn, rtc: string): string {
   return `none: ${[lowerFirst(reason), ...next].join('; ')}`;
 }
 
-/** A word in capitals stays one. */
+/** Keeps a word in capitals. */
 function lowerFirst(text: string): string {
   return /^[A-Z][a-z]/.test(text) && !text.startsWith('LiveKit')
     ? text.charAt(0).toLowerCase() + text.slice(1)
@@ -151,8 +156,8 @@ function lowerFirst(text: string): string {
 const FIRST = 'dev';
 
 /**
- * The profile of the `rtc dev` that keeps its data in this folder: the one that it had before, or else `dev` where no
- * other folder has it, or else one that is named after the project, such as `dev-shop`.
+ * Returns the profile of the `rtc dev` with this data folder: its earlier one, or else `dev` if no other folder has it, or
+ * else one that is named after the project, such as `dev-shop`.
  */
 function devProfileName(
   { profiles }: ProfileStore,
@@ -168,7 +173,7 @@ function devProfileName(
   return free;
 }
 
-/** A profile `dev` of an earlier version names no folder; it was for whichever came last. */
+/** A profile `dev` of an earlier version has no folder; it belonged to the last one. */
 function isFree(profiles: ProfileStore['profiles'], name: string): boolean {
   return !Object.hasOwn(profiles, name) || (name === FIRST && profiles[name]?.devDataDir === undefined);
 }

@@ -177,14 +177,14 @@ type Simulated = {
 };
 
 /**
- * The embedded media server's own control API, as the holder of a token of ours: POST <media>/embedded/<action> with
+ * Opens the embedded media server's own control API, as the holder of a token of ours: POST <media>/embedded/<action> with
  * the token as bearer.
  */
 async function openControl(
   context: Context,
   { room, identity, name, role }: Simulated,
 ): Promise<(action: string, body: object | undefined) => Promise<'done' | 'not-embedded'>> {
-  // The act is the media server's: the token is asked for with --curl too.
+  // The printed request is that to the media server, so the token is requested with --curl too.
   const client = await context.readOnlyClient();
   const { signal } = context.io;
   const { token, url } = await client.tokens.create(

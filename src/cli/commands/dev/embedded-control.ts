@@ -4,7 +4,7 @@ import { membersOf } from '../../../contract/unknown-value.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 
 export type ControlCall = {
-  /** WebSocket address of the media server, as tokens carry it. */
+  /** WebSocket address of the media server, as in tokens. */
   readonly url: string;
   readonly token: string;
   readonly action: string;
@@ -24,7 +24,7 @@ export function controlRequest({ url, token, action, body }: ControlCall): WireR
   };
 }
 
-/** `error` is the embedded server's own word, absent when something else answered. */
+/** `error` is the embedded server's own message, absent for the response of another program. */
 export async function sendControl(
   request: WireRequest,
   signal: AbortSignal,

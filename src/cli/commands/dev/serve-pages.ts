@@ -8,7 +8,10 @@ import { userIdentity } from '../rooms/page/seats.ts';
 import { type ServedPage, servePage } from '../rooms/page/serve-page.ts';
 import type { KeptProfile } from './announce.ts';
 
-/** The page of a room called demo. Undefined where nobody can join; a page that cannot be served stops no service. */
+/**
+ * Serves the page of a room named demo. Returns undefined when nobody can join. A page that cannot be served does not stop
+ * the service.
+ */
 export async function serveFirstRoom(context: Context, ready: DevReady): Promise<ServedPage | undefined> {
   if (ready.media.kind === 'embedded') return undefined;
   return await orWarn(context, 'the page of a first room', async () => {
@@ -23,7 +26,7 @@ export async function serveFirstRoom(context: Context, ready: DevReady): Promise
   });
 }
 
-/** The console of the service that has just started. */
+/** Serves the console of the service that has just started. */
 export async function serveDevConsole(
   context: Context,
   ready: DevReady,

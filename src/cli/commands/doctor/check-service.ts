@@ -21,14 +21,14 @@ import {
 } from './checks.ts';
 import { type ProbeDeps, probeEvents, probeIngress, probeRecording } from './probe.ts';
 
-/** A name that no user would choose; nothing is made in it. */
+/** A name that no user would choose. The room is never created. */
 export const NO_ROOM = 'rtc-doctor';
-/** The service tries the bucket in some steps of 4 s each at most. */
+/** Time limit: the service tests the bucket in some steps of 4 s each at most. */
 const SELF_CHECK_TIMEOUT_MS = 30_000;
 
 type Deps = ProbeDeps;
 
-/** The checks that need a signed request. They stop where the next one could not mean anything. */
+/** Runs the checks that need a signed request. They stop when the next one could have no meaning. */
 export async function checkService(
   context: Context,
   target: Credentials & { readonly url: string },
@@ -97,7 +97,7 @@ function checkSignature({ context }: Deps, error: RtcError | undefined): Check {
   const nowMs = context.io.clock();
   const isRefused = describeError(error, nowMs).exitCode === EXIT.authentication;
   if (isRefused) return failedCheck('signature', error, nowMs);
-  // Whatever failed after that: authentication comes before any other work.
+  // Another error may have followed, because authentication precedes all other work.
   if (error.problem !== undefined) return ok('signature', 'the service accepts our key and signature');
   return failedCheck('signature', error, nowMs);
 }
@@ -127,7 +127,7 @@ function checkDatabase(readiness: Readiness | undefined): Check {
       );
 }
 
-/** The checks that the service makes of itself, as it alone has the keys. An older service has no such endpoint. */
+/** Runs the checks that only the service can make, because it has the keys. An older service has no such endpoint. */
 async function checkSelf({ context, client }: Deps): Promise<readonly Check[]> {
   try {
     const { checks } = await client.checkSelf({
@@ -149,7 +149,7 @@ async function checkIngress({ context, client }: Deps): Promise<Check> {
     : failedCheck('ingress', error, context.io.clock());
 }
 
-/** Add-ons are optional: one that does not run is no fault. */
+/** Add-ons are optional, so a missing one is no fault. */
 async function checkAddons({ context, client }: Deps): Promise<Check> {
   try {
     const { capabilities } = await client.health(callOptions(context));
@@ -174,10 +174,10 @@ function inLanguages(languages: readonly string[] | undefined): string {
 }
 
 const CHECK = 'API key';
-/** Time to make another one, and to give it to whoever uses this one. */
+/** Time to create another key and to distribute it. */
 const ENDS_SOON_MS = 7 * 86_400_000;
 
-/** Says what the key may do. A key that lacks a scope is no fault: it is what it was made for. */
+/** Describes the scopes of the key. A missing scope is no fault, because keys are created with few scopes on purpose. */
 async function checkKey({
   context,
   client,
@@ -188,7 +188,7 @@ async function checkKey({
   const { signal, clock } = context.io;
   try {
     const key = await client.keys.self({ signal, timeoutMs: CHECK_TIMEOUT_MS });
-    // Whatever answers so is not this service, which other checks say.
+    // A program that responds so is not this service, which other checks report.
     if (!Array.isArray(key.scopes)) return skipped(CHECK, 'the answer does not tell');
     return describeKey(key, clock());
   } catch (error) {

@@ -9,7 +9,7 @@ import { describeError } from '../../errors/describe-error.ts';
 import { describeSkew } from '../../errors/hints.ts';
 import type { Context } from '../../framework/context.ts';
 
-/** `note`: something optional is not there, and nothing is wrong. */
+/** `note`: something optional is missing, and nothing is wrong. */
 export type CheckStatus = 'ok' | 'note' | 'fault' | 'warning' | 'skipped';
 
 /** One line of `rtc doctor`. */
@@ -23,9 +23,9 @@ export type Check = {
 
 export type Credentials = { readonly apiKey: string; readonly apiSecret: string };
 
-/** Long enough for a slow service, short enough for somebody who waits. */
+/** Time limit: long enough for a slow service, short enough for a waiting user. */
 export const CHECK_TIMEOUT_MS = 10_000;
-/** Well inside the window, but no clock that NTP keeps is that far off. */
+/** Well inside the allowed window, but more than any clock with NTP is off. */
 const NOTICEABLE_SKEW_SECONDS = 30;
 
 export function ok(check: string, detail: string): Check {
@@ -44,24 +44,24 @@ export function skipped(check: string, detail: string, next = ''): Check {
   return { check, status: 'skipped', detail, next };
 }
 
-/** Turns a check that the service made of itself into one of ours. */
+/** Converts a check of the service to one of ours. */
 export function found({ check, status, detail, next }: SelfCheck): Check {
   return { check, status: status === 'unknown' ? 'skipped' : status, detail, next };
 }
 
-/** An error of a call as a fault: its own words and next step. */
+/** Converts the error of a call to a fault with its own message and next step. */
 export function failedCheck(check: string, error: unknown, nowMs: number): Check {
   const { cause, next } = describeError(error, nowMs);
   if (isLackOfScope(error)) return skipped(check, cause, next);
   return fault(check, cause, next ?? '');
 }
 
-/** Whether the key is not made for what was tried: it says nothing of the service. */
+/** Whether the key lacks the scope for the request, which means no fault of the service. */
 export function isLackOfScope(error: unknown): boolean {
   return error instanceof RtcError && error.code === 'insufficient-scope';
 }
 
-/** Whether there are an address, a key and a secret, and where each comes from. */
+/** Checks that there are an address, a key and a secret, and names their sources. */
 export async function checkSettings(context: Context): Promise<{
   readonly url: string;
   readonly credentials: Credentials | undefined;
@@ -77,7 +77,7 @@ export async function checkSettings(context: Context): Promise<{
   }
 }
 
-/** Whether the service answers at its address, and how far its clock is from ours. */
+/** Checks that the service responds at its address, and compares its clock with ours. */
 export async function checkAddress(
   context: Context,
   url: string,
@@ -148,7 +148,7 @@ function healthOf(body: string): { readonly version: string } | undefined {
     const { status, version } = membersOf(JSON.parse(body));
     return status === 'ok' && typeof version === 'string' ? { version } : undefined;
   } catch {
-    // Some page: not the service.
+    // The page of another program.
     return undefined;
   }
 }

@@ -91,7 +91,7 @@ function listOf(context: Context, checks: readonly Check[]): ListResult {
   return list({
     response: checks,
     records: checks,
-    // On a terminal the next steps follow the table, where they are not cut.
+    // On a terminal the next steps follow the table, so that they are not cut.
     columns: isTerminal ? COLUMNS.slice(0, 3) : COLUMNS,
     identify: (check) => check.check,
     empty: '',
@@ -107,13 +107,16 @@ function nextOf({ check, status, next }: Check): readonly string[] {
 
 export const commands: readonly Command[] = [doctor];
 
-/** The checks that say whether a worker is connected, by the worker that they are about. */
+/** The checks of connected workers, by the worker. */
 const WORKER_CHECKS: Readonly<Record<string, MediaWorkerKind>> = {
   recorder: 'egress',
   'ingress worker': 'ingress',
 };
 
-/** Says on stderr what was done, and what was not and why. The result is that of the checks, which are made again. */
+/**
+ * Repairs what is missing, and reports on stderr what was done, and what was not and why. The result is that of the repeated
+ * checks.
+ */
 async function fixWhatIsMissing(context: Context, checks: readonly Check[]): Promise<void> {
   const { io, terminal } = context;
   const missing = checks
@@ -132,7 +135,7 @@ function describe({ subject, status, detail, next }: Repair): string {
   return next === '' ? said : `${said}; ${next}`;
 }
 
-/** In the order of the checks; those of --probe depend on what comes back, and cannot be told beforehand. */
+/** The requests in the order of the checks. Those of --probe depend on responses, and cannot be listed beforehand. */
 const REQUESTS: readonly (readonly [tells: string, send: (client: RtcClient) => Promise<unknown>])[] = [
   ['address, clock, add-ons', (client) => client.health()],
   ['signature, media server', (client) => client.rooms.list({ limit: 1 })],
@@ -142,7 +145,7 @@ const REQUESTS: readonly (readonly [tells: string, send: (client: RtcClient) => 
   ['ingress', (client) => client.ingress.list(NO_ROOM)],
 ];
 
-/** With --curl: every request that doctor sends, each under what it tells. */
+/** Prints with --curl every request of doctor, each under its explanation. */
 async function printRequests(context: Context): Promise<Result> {
   const client = await context.client();
   for (const [tells, send] of REQUESTS) {

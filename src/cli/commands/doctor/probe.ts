@@ -5,16 +5,16 @@ import { acceptsConnections } from '../../connection/accepts-connections.ts';
 import type { Context } from '../../framework/context.ts';
 import { CHECK_TIMEOUT_MS, type Check, failedCheck, fault, ok } from './checks.ts';
 
-/* Trials in rooms made for them: what they make goes again, and no webhook hears of it. */
+/* Probes in rooms of their own, which are deleted afterwards. No webhook gets their events. */
 
 export type ProbeDeps = { readonly context: Context; readonly client: RtcClient };
 
-/** The longest that RECORDER_PATIENCE allows, and the way there and back. */
+/** Time limit: the maximum of RECORDER_PATIENCE, and the time of the request. */
 const PROBE_TIMEOUT_MS = 30_000;
-/** The media server's webhooks come within a second; its first retry too. */
+/** Time limit: the media server's webhooks arrive within a second, and so does its first retry. */
 const EVENT_TIMEOUT_SECONDS = 5;
 
-/** Whether the media server tells the service of a room that was just made. */
+/** Checks that the media server sends the event of a room that was just created. */
 export async function probeEvents(deps: ProbeDeps): Promise<Check> {
   const { context, client } = deps;
   const { signal } = context.io;
@@ -32,7 +32,7 @@ export async function probeEvents(deps: ProbeDeps): Promise<Check> {
   });
 }
 
-/** A recording, stopped at once; what it leaves is an aborted recording, which is deleted. */
+/** Makes a recording and stops it at once. The aborted recording is deleted. */
 export async function probeRecording(deps: ProbeDeps): Promise<Check> {
   const { context, client } = deps;
   const { signal } = context.io;
@@ -41,13 +41,13 @@ export async function probeRecording(deps: ProbeDeps): Promise<Check> {
     const options = { signal, timeoutMs: PROBE_TIMEOUT_MS };
     const { egressId } = await client.recordings.start(room, options);
     await client.recordings.stop(room, options);
-    // The record stays if the recording has not ended yet.
+    // The record remains if the recording has not ended yet.
     await client.recordings.delete(egressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
     return ok('recording', 'a recorder took a trial recording');
   });
 }
 
-/** Whether somebody listens at the address that a stream would go to. */
+/** Checks that a worker listens at the address of streams. */
 export async function probeIngress(deps: ProbeDeps): Promise<Check> {
   const { context, client } = deps;
   const { signal } = context.io;
@@ -80,13 +80,13 @@ async function inRoom(
     if (!(error instanceof RtcError) || error.code !== 'media-worker-unavailable') return found;
     return { ...found, next: check === 'ingress' ? START_INGRESS : START_RECORDER };
   } finally {
-    // Not cancelled with the rest: the probe room goes in any case, at the latest by its empty timeout.
+    // Not cancelled with the rest, because the probe room is deleted in any case, at the latest by its empty timeout.
     await client.rooms.delete(room, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
   }
 }
 
 const START_INGRESS =
   'run the image livekit/ingress (INGRESS_CONFIG_BODY as of a recorder) where that address leads to; rtc help recorder has the command';
-/** Said in one line; `rtc help recorder` has the whole command. */
+/** A hint in one line; `rtc help recorder` has the whole command. */
 const START_RECORDER =
   'run the image livekit/egress (EGRESS_CONFIG_BODY with api_key, api_secret, ws_url and redis.address of the media server); rtc help recorder has the command';

@@ -12,12 +12,12 @@ import { EVENT_FIELDS, eventColumns } from './event-view.ts';
 import { tailEvents } from './follow.ts';
 import { FORWARD_TO, forward } from './forward.ts';
 
-/** The API's own largest page. */
+/** The API's largest page. */
 const PAGE_SIZE = 1000;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 100_000;
 const DAY_SECONDS = 86_400;
-/** Without --since: long enough for what one has just done, short enough to be read. */
+/** Default of --since: long enough for recent actions, short enough to be read. */
 const DEFAULT_SINCE_MS = 3_600_000;
 
 const listEvents = defineCommand({
@@ -54,7 +54,7 @@ const listEvents = defineCommand({
     });
     const isFull = response.events.length === (limit ?? DEFAULT_LIMIT);
     const more = `There may be more: --limit N, or --cursor ${response.nextCursor}`;
-    // On a terminal it is a note below the list; the JSON has the cursor itself.
+    // On a terminal the cursor is in a note below the list; the JSON has it.
     const { isTerminal, json } = context.terminal;
     if (isFull && !isTerminal && json === undefined) printStatus(context.terminal, more);
     return list({
@@ -103,7 +103,7 @@ const tail = defineCommand({
     { line: 'rtc events tail --types egress_ended --max 1 --json recording', does: 'The next recording' },
     { line: 'rtc events tail --since 1h --forward-to 4000', does: 'Send a receiver what it has missed' },
   ],
-  // A signal that comes before the end that was asked for is a cancellation.
+  // A signal before the requested end is a cancellation.
   isStream: ({ until, max }) => until === undefined && max === undefined,
   async run(context, { room, events: asked, since, cursor, forwardTo, until, max, timeout }) {
     const from = since?.(context.io.clock());
@@ -129,7 +129,7 @@ type Reading = {
   readonly cursor: string | undefined;
 };
 
-/** As many pages as it takes, in the shape of one. */
+/** Reads as many pages as needed, and returns them as one. */
 async function readEvents(
   { io }: Context,
   client: RtcClient,

@@ -4,7 +4,7 @@ import { didYouMean } from '../../errors/did-you-mean.ts';
 import { notEmpty, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 
-/** Event names separated by commas, of either table; `*` is all. */
+/** Parses event names separated by commas, of either table; `*` means all. */
 export function eventNames(text: string): readonly EventName[] {
   return text.split(',').map((part) => {
     const name = part.trim();
@@ -17,17 +17,17 @@ export function eventNames(text: string): readonly EventName[] {
   });
 }
 
-/** The name of one event, of either table. */
+/** Parses the name of one event, of either table. */
 export function eventName(text: string): EventName {
   const [name, ...others] = eventNames(text);
   if (name !== undefined && name !== ALL_EVENTS && others.length === 0) return name;
   throw usageError(`${JSON.stringify(text)} is not one event`, `choose from ${KNOWN_EVENTS.join(', ')}`);
 }
 
-/** Completed one by one; the help of `rtc events list` lists them all. */
+/** Names for completion, one by one; the help of `rtc events list` lists all of them. */
 export const KNOWN_EVENTS = EVENT_NAMES.filter((name) => name !== ALL_EVENTS);
 
-/** Which events to read or to follow. The API's word is types, a webhook's is events: both are taken. */
+/** Options that select events. The API calls them types, a webhook events: both are accepted. */
 export const EVENT_FILTER = {
   room: option('--room <room>', 'only events of this room', { parse: notEmpty, completes: 'rooms' }),
   events: option('--types, --events <names>', 'only these events, separated by commas', {

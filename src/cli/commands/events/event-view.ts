@@ -43,7 +43,7 @@ const NARROW: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT, ID];
 const NARROWEST: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT];
 
 const WIDE_COLUMNS = 110;
-/** Below this an id, which is whole or worth nothing, would leave too little of what happened. */
+/** On a narrower terminal ids are left out: they are useful only whole, and would leave too little space for the event. */
 const NARROW_COLUMNS = 96;
 
 export function eventColumns(terminal: Terminal): readonly Column<Event>[] {
@@ -52,7 +52,7 @@ export function eventColumns(terminal: Terminal): readonly Column<Event>[] {
   return width < WIDE_COLUMNS ? NARROW : WIDE;
 }
 
-/** The subject of an event: `ada`, `ada microphone`, `EG_… stopped 12s`. */
+/** Describes the subject of an event: `ada`, `ada microphone`, `EG_… stopped 12s`. */
 function aboutOf(event: Event): string {
   const { participant, track, recording, ingress, transcription } = event;
   const words = [
@@ -68,17 +68,17 @@ function aboutOf(event: Event): string {
   return words.filter((word) => typeof word === 'string' && word !== '').join(' ');
 }
 
-/** LiveKit's TrackInfo: MICROPHONE says more than AUDIO. */
+/** The kind in LiveKit's TrackInfo: MICROPHONE is more precise than AUDIO. */
 function trackKind(track: object): string {
   const { source, type } = membersOf(track);
   const kind = typeof source === 'string' && source !== 'UNKNOWN' ? source : type;
   return typeof kind === 'string' ? kind.toLowerCase().replaceAll('_', ' ') : 'track';
 }
 
-/** The longest of the names that are frequent. */
+/** Length of the longest of the frequent names. */
 export const NAME_WIDTH = 18;
 
-/** `09:30:04  participant_joined  demo  ada  evt_…` in the colours of a terminal. */
+/** Formats `09:30:04  participant_joined  demo  ada  evt_…` in the colours of a terminal. */
 export function eventLine(terminal: Terminal, event: Event, mark: string): string {
   const { palette } = terminal;
   const about = escapeForTerminal(aboutOf(event));
@@ -92,7 +92,7 @@ export function eventLine(terminal: Terminal, event: Event, mark: string): strin
   return withId(terminal, parts, event.id);
 }
 
-/** A live line, which ends with the id where the terminal has room for it. */
+/** Formats a live line, which ends with the id if the terminal has space for it. */
 export function withId(terminal: Terminal, parts: readonly string[], id: string): string {
   const line = parts.join('  ');
   const whole = `${line}  ${terminal.palette.faint(escapeForTerminal(id))}`;

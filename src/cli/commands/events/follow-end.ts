@@ -4,18 +4,18 @@ import type { Io } from '../../terminal/io.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import type { Waiting } from './forwarder.ts';
 
-/** Whichever comes first. */
+/** Conditions that end following; the first one that is met counts. */
 export type FollowEnd = {
-  /** The last event, under either of its names. */
+  /** Name of the last event, of either table. */
   readonly until: EventName | undefined;
-  /** How many events. */
+  /** Maximum number of events. */
   readonly max: number | undefined;
   readonly timeoutSeconds: number | undefined;
 };
 
 /**
  * Passes events on until the end.
- * @throws CliError with exit code 8 when the time is up before the event or the number that was asked for
+ * @throws CliError with exit code 8 at the time limit before the requested event or number
  */
 export async function* untilEnd(
   io: Io,

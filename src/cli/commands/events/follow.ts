@@ -21,15 +21,15 @@ export type Following = {
   readonly events: readonly EventName[] | undefined;
   /** ISO 8601. */
   readonly since: string | undefined;
-  /** The position to begin at; without either, from now on. */
+  /** Position to start from; by default only future events. */
   readonly cursor: string | undefined;
-  /** Called after the first response: from then on nothing is missed. */
+  /** Called after the first response. From then on no event is missed. */
   readonly onReady: () => void;
-  /** The condition that ends it; without one, the signal does. */
+  /** Condition of the end; without one, the signal ends it. */
   readonly end?: FollowEnd;
 };
 
-/** Shows each event as it comes until the signal: a line on a terminal, a JSON object a line elsewhere. */
+/** Shows each event as it is stored, until the signal: a line on a terminal, a JSON object per line elsewhere. */
 export async function tailEvents(context: Context, following: Following): Promise<void> {
   const { terminal } = context;
   for await (const { event } of follow(context, following)) {
@@ -45,8 +45,8 @@ export async function tailEvents(context: Context, following: Following): Promis
 export type Forwarding = Following & { readonly url: URL; readonly secret: string };
 
 /**
- * The same, and posts each event to a receiver. Two lines an event, one when it comes and one for the answer; as JSON
- * `{"type":"ready"|"event"|"answer"|"down"|"up"|"end", …}`.
+ * Like tailEvents, and posts each event to a receiver. Prints two lines per event, one for the event and one for the
+ * response; as JSON `{"type":"ready"|"event"|"answer"|"down"|"up"|"end", …}`.
  */
 export async function forwardEvents(context: Context, { onReady, ...forwarding }: Forwarding): Promise<void> {
   const { terminal, io } = context;
@@ -77,14 +77,14 @@ export async function forwardEvents(context: Context, { onReady, ...forwarding }
   }
 }
 
-/** The events until the end that was asked for. */
+/** Yields the events until the requested end. */
 async function* follow(context: Context, following: Following): AsyncGenerator<Waiting, void, undefined> {
   const { end } = following;
   if (end === undefined) return yield* followOn(context, following, context.io.signal);
   yield* untilEnd(context.io, end, (signal) => followOn(context, following, signal));
 }
 
-/** With news of the connection on stderr. An event comes under the name that was asked for, as a webhook gets it. */
+/** Yields events, with news of the connection on stderr. An event has the requested name, as a webhook gets it. */
 async function* followOn(
   context: Context,
   following: Following,
@@ -171,7 +171,7 @@ function firstLine(text: string): string {
   return line.length <= SHOWN_RESPONSE ? line : `${line.slice(0, SHOWN_RESPONSE)}…`;
 }
 
-/** Why an answer is not a delivery; null when it is one. */
+/** Why a response does not count as a delivery; null when it does. */
 function rejectionOf(statusCode: number): string | null {
   if (statusCode >= 200 && statusCode < 300) return null;
   return statusCode >= 300 && statusCode < 400 ? 'redirects are not followed' : 'not accepted';

@@ -10,7 +10,7 @@ import { forwardEvents } from './follow.ts';
 
 const SECRET_BYTES = 32;
 
-/** Names the signing secret of verify, listen and tail, as in receivers' own environments. */
+/** Variable of the signing secret of verify, listen and tail, as in receivers' own environments. */
 export const SECRET_VARIABLE = 'RTC_WEBHOOK_SECRET';
 
 /** `http://localhost:4000/hook`, `localhost:4000/hook` or `4000`. */
@@ -40,7 +40,7 @@ type ForwardOptions = Pick<
   'url' | 'events' | 'room' | 'since' | 'cursor' | 'end'
 >;
 
-/** Forwards until the signal, after it has said where to and with which secret. */
+/** Forwards until the signal. Prints the destination and the secret first. */
 export async function forward(context: Context, options: ForwardOptions): Promise<void> {
   const { secret, isOurs, open } = await readSigner(context);
   const client = await open();
@@ -58,12 +58,12 @@ export async function forward(context: Context, options: ForwardOptions): Promis
 
 type Signer = {
   readonly secret: string;
-  /** From the user's own environment: not to be printed. */
+  /** Whether we derived the secret. A secret of the user's own environment is not printed. */
   readonly isOurs: boolean;
   readonly open: () => Promise<RtcClient>;
 };
 
-/** Credentials are read once for both: stdin and a secret command cannot be asked twice. */
+/** Credentials are read once for both, because stdin and a secret command cannot be read twice. */
 export async function readSigner(context: Context): Promise<Signer> {
   const own = secretOfEnvironment(context);
   const settings = await context.settings();
@@ -98,8 +98,8 @@ export function secretOfEnvironment({ io }: Context): string | undefined {
 }
 
 /**
- * The secret with which `listen` and `tail --forward-to` sign: derived from the API secret, so that it is the same
- * each time and nothing has to be kept; it does not give the API secret away (HKDF, RFC 5869).
+ * The secret with which `listen` and `tail --forward-to` sign. It is derived from the API secret, so that it is the same
+ * each time and need not be stored. It does not reveal the API secret (HKDF, RFC 5869).
  */
 function deriveListenSecret(credentials: { readonly apiKey: string; readonly apiSecret: string }): string {
   const { apiKey, apiSecret } = credentials;

@@ -3,14 +3,14 @@ import type { Event } from '../../../contract/events.ts';
 import type { EventPoster, PostOutcome } from './post-event.ts';
 
 /*
- * Events on their way to a local receiver, one after the other in their order. A receiver that is down is waited for:
- * events wait in the queue, and past its bound with the service, which keeps them. What a receiver answers is final,
- * as a developer wants to see it at once; a connection that breaks before the answer is tried three times.
+ * Sends events to a local receiver, one after the other in order. It waits for a receiver that is down: events wait in the
+ * queue, and beyond its limit in the service, which stores them. The response of a receiver is final, because a developer
+ * wants to see it at once. A connection that breaks before the response is tried three times.
  */
 
 export type Waiting = {
   readonly event: Event;
-  /** The cursor after the events before it; undefined for those of the first page. */
+  /** The cursor after the previous events; undefined for events of the first page. */
   readonly cursor: string | undefined;
 };
 
@@ -21,7 +21,7 @@ export type Forwarded = {
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly durationMs: number;
-  /** It stays in the queue. */
+  /** Whether the event stays in the queue. */
   readonly isTriedAgain: boolean;
 };
 
@@ -30,10 +30,10 @@ export type ForwarderOptions = {
   readonly url: URL;
   readonly secret: string;
   readonly clock: () => number;
-  /** Ends it: what waits is given up. */
+  /** Ends the forwarding and drops waiting events. */
   readonly signal: AbortSignal;
   readonly onForwarded: (forwarded: Forwarded) => void;
-  /** Both are called once each time: when the target stops taking events, and when it takes them again. */
+  /** Both are called once each time: when the target stops accepting events, and when it accepts them again. */
   readonly onDown: (reason: string) => void;
   readonly onUp: (waiting: number) => void;
 };
@@ -58,21 +58,21 @@ export class Forwarder {
     this.#running = this.#run();
   }
 
-  /** Resolves when there is room for another one, or at the end. */
+  /** Resolves when the queue has space for another event, or at the end. */
   async add(waiting: Waiting): Promise<void> {
     this.#queue.push(waiting);
     this.#notify();
     while (this.#queue.length >= MAX_WAITING && !this.#closing.signal.aborted) await this.#changed.promise;
   }
 
-  /** Resolves when nothing waits, or the receiver is down. */
+  /** Resolves when no event waits, or when the receiver is down. */
   async drain(): Promise<void> {
     while (this.#queue.length > 0 && !this.#isDown && !this.#closing.signal.aborted) {
       await this.#changed.promise;
     }
   }
 
-  /** How many events were not delivered, and the first of them. */
+  /** Returns the number of undelivered events, and the first of them. */
   async close(): Promise<{ readonly waiting: number; readonly first: Waiting | undefined }> {
     this.#options.signal.removeEventListener('abort', this.#stop);
     this.#stop();
@@ -94,7 +94,7 @@ export class Forwarder {
     }
   }
 
-  /** False when the end came first. */
+  /** Returns false when the end came first. */
   async #deliver(event: Event): Promise<boolean> {
     const { signal } = this.#closing;
     let broken = 0;

@@ -11,14 +11,14 @@ import {
   WEBHOOK_TIMESTAMP_HEADER,
 } from '../../../contract/webhook-signing.ts';
 
-/** As the service's own deliveries have it. */
+/** Time limit of the service's own deliveries. */
 const PATIENCE_MS = 10_000;
-/** Bytes of a response that are kept: enough to see what went wrong. */
+/** Bytes of a response that are kept: enough to see the error. */
 const KEPT_BYTES = 4096;
 
 /**
- * How a receiver took an event: `down` when there was no connection, so that it cannot have seen it; `broken` when the
- * connection ended without an answer, as when it is restarted; `failed` when trying again would not help.
+ * The outcome at a receiver: `down` when there was no connection, so that it cannot have received the event; `broken` when
+ * the connection ended without a response, as in a restart; `failed` when another attempt would not help.
  */
 export type PostOutcome =
   | { readonly kind: 'answered'; readonly statusCode: number; readonly text: string }
@@ -36,7 +36,7 @@ export type EventPoster = {
   close(): Promise<void>;
 };
 
-/** Posts events to a receiver as the service does: both signatures, no redirects, 10 s. */
+/** Posts events to a receiver like the service: both signatures, no redirects, 10 s. */
 export function createEventPoster(userAgent: string): EventPoster {
   const agent = new Agent({ connect: { timeout: PATIENCE_MS } });
   return {
@@ -80,7 +80,7 @@ function signed({ secret, event, nowMs }: Omit<Post, 'url'>, body: string): Reco
   };
 }
 
-/** Leaving the loop gives the rest of the answer up. */
+/** Reads the beginning of a response. Leaving the loop discards the rest. */
 async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -52,7 +52,7 @@ const explain = defineCommand({
 
 export const commands: readonly Command[] = [explain];
 
-/** Tells the kind by the form of the id; a room may have any name. */
+/** Recognises the kind by the form of the id. A room may have any name. */
 function kindOf(subject: string): SubjectKind {
   if (/^(EG|rec)_[\w-]+$/.test(subject)) return 'recording';
   if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';

@@ -4,15 +4,15 @@ import type { Webhook } from '../../../contract/webhooks.ts';
 import { plural } from '../../terminal/time.ts';
 import type { Moment, Part } from './explanation.ts';
 
-/** Webhooks that are looked at; each takes two requests. */
+/** Maximum webhooks that are read; each takes two requests. */
 const MAX_WEBHOOKS = 50;
 const PAGE = 200;
 
 export type Reading = { readonly client: RtcClient; readonly signal: AbortSignal };
 
 /**
- * The deliveries of these events that have failed, or that were tried and are still pending. One moment for each webhook
- * says when it began: a receiver that is down fails them all.
+ * Explains the deliveries of these events that have failed, or that were tried and are still pending. One moment for each
+ * webhook names the beginning, because a receiver that is down fails all of them.
  */
 export async function explainDeliveries(
   { client, signal }: Reading,
@@ -95,13 +95,13 @@ function earliest(deliveries: readonly Delivery[]): string {
 
 export type Attempt = Delivery['attempts'][number];
 
-/** Why an attempt counts as failed, in a few words. */
+/** Describes in a few words why an attempt counts as failed. */
 export function reasonOf({ statusCode, error }: Attempt): string {
   if (statusCode === null) return error ?? 'nobody answered';
   return `it answered ${statusCode}`;
 }
 
-/** The step after which the next attempt succeeds, by the error of the last one. */
+/** Returns the step after which the next attempt succeeds, by the error of the last one. */
 export function mend(webhookId: string, { statusCode, error }: Attempt) {
   const test = `rtc webhooks test ${webhookId}`;
   if (statusCode === null) {

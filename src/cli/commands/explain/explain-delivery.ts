@@ -7,7 +7,7 @@ import { ifFound } from './if-found.ts';
 import { readEvents } from './read-events.ts';
 import { tellEvent } from './tell-event.ts';
 
-/** Looks through the webhooks, as an id of a delivery does not name its own. Undefined where none has it. */
+/** Searches all webhooks, because the id of a delivery does not name its webhook. Returns undefined when none has it. */
 export async function findDelivery(
   { client, signal }: Reading,
   id: string,
@@ -21,7 +21,7 @@ export async function findDelivery(
 
 type Found = { readonly delivery: Delivery; readonly webhook: Webhook };
 
-/** Explains a delivery: its event, every attempt, and why it has not come through. */
+/** Explains a delivery: its event, every attempt, and why it has not succeeded. */
 export async function explainDelivery(reading: Reading, { delivery, webhook }: Found): Promise<Explanation> {
   const { id, eventId, attempts, status, createdAt } = delivery;
   const events = await readEvents(reading, { sinceMs: Date.parse(createdAt) });
@@ -73,7 +73,7 @@ function tellAttempt(id: string, attempt: Attempt): Moment {
 
 const SHOWN_BODY = 120;
 
-/** With the beginning of what the receiver answered, which mostly says why. */
+/** Includes the beginning of the receiver's response, which usually has the reason. */
 function detailOf(attempt: Attempt): string {
   const body = attempt.responseBody?.trim() ?? '';
   if (body === '') return reasonOf(attempt);

@@ -8,10 +8,10 @@ import { combine, type Explanation, type Moment, type NextStep, type Part } from
 import { readEvents } from './read-events.ts';
 import { tellEvent } from './tell-event.ts';
 
-/** Clocks of the recorder and of the service may be apart, and an end is reported some seconds late. */
+/** Tolerance: the clocks of the recorder and the service may differ, and an end is reported some seconds late. */
 const AROUND_MS = 60_000;
 
-/** Explains a recording, with the events of its room meanwhile. */
+/** Explains a recording, with the events of its room during the recording. */
 export async function explainRecording(reading: Reading, recording: Recording): Promise<Explanation> {
   const { recordingId, roomId } = recording;
   const since = recording.startedAt ?? recording.stoppedAt ?? recording.endedAt;
@@ -61,7 +61,7 @@ function headlineOf({ recordingId, roomId, status, durationMs, sizeBytes, endedA
   return `${name} is complete${facts.length === 0 ? '' : `: ${facts.join(', ')}`}.`;
 }
 
-/** The instants of the record that no event has. */
+/** Returns the instants of the record that no event has. */
 function milestones({ recordingId: id, mediaStartedAt, stoppedAt }: Recording): readonly Moment[] {
   const moment = (at: string | null, text: string): readonly Moment[] =>
     at === null ? [] : [{ at, text, source: 'recording', id, isTrouble: false }];

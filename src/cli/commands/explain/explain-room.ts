@@ -12,12 +12,12 @@ import { readEvents } from './read-events.ts';
 import { tellEvent } from './tell-event.ts';
 import { tellRequest } from './tell-request.ts';
 
-/** Explains a room that the media server has and of which nothing is stored. */
+/** How far back a room is explained that the media server has without a stored session. */
 const LOOKED_BACK_MS = 86_400_000;
 
 /**
- * Explains a room since it was last opened, with what the media server says of it now. Undefined when neither
- * knows it.
+ * Explains a room since it was last opened, with the media server's current state. Returns undefined when neither has the
+ * room.
  */
 export async function explainRoom(
   reading: Reading,
@@ -89,7 +89,7 @@ function headlineOf(name: string, { room, session, present, nowMs }: Known): str
   return `Room ${name} is open${recorded}; ${inside}.`;
 }
 
-/** Notes that the media server and the stored state differ; the reconciler mends that within a minute. */
+/** Notes differences between the media server and the stored state, which the reconciler corrects within a minute. */
 function compare(room: Room | undefined, session: Session | undefined): Part {
   const isOpen = session !== undefined && session.endedAt === null;
   if (room === undefined && isOpen) {
@@ -107,7 +107,7 @@ function compare(room: Room | undefined, session: Session | undefined): Part {
   };
 }
 
-/** Lists who is kept out, and how often they were removed again when they joined with an older token. */
+/** Lists blocked identities, and how often they were removed again when they joined with an older token. */
 function tellBlocks(room: string, blocks: readonly Block[], events: readonly Event[]): Part {
   const until = ({ blockedUntil }: Block) => (blockedUntil === null ? 'for ever' : `until ${blockedUntil}`);
   return {
@@ -136,7 +136,7 @@ function tellBlocks(room: string, blocks: readonly Block[], events: readonly Eve
   };
 }
 
-/** Recordings and transcriptions that went wrong, and those whose story is longer. */
+/** Describes recordings and transcriptions that failed, and those that have an explanation of their own. */
 function tellMade({ recordings, transcriptions }: SessionDetail): Part {
   const bad = recordings.filter(({ status }) => status === 'failed' || status === 'aborted');
   const failed = transcriptions.filter(({ status }) => status === 'failed');

@@ -1,10 +1,10 @@
 /*
- * An explanation of `rtc explain` as data: --json prints it, and render.ts makes text of it.
+ * An explanation of `rtc explain` as data: --json prints it, and render.ts formats it.
  *
- *   headline   how it is now, in one sentence
- *   timeline   what happened, oldest first
- *   troubles   what is wrong, the gravest first; none where all is well
- *   next       what to do, the most urgent first
+ *   headline   the current state, in one sentence
+ *   timeline   events, the oldest first
+ *   troubles   errors, the most serious first; empty when nothing is wrong
+ *   next       what to do, the most urgent step first
  */
 export type Explanation = {
   readonly subject: { readonly kind: SubjectKind; readonly id: string };
@@ -37,10 +37,10 @@ export const EXPLANATION_FIELDS = [
   'next',
 ] as const satisfies readonly (keyof Explanation)[];
 
-/** A part of an explanation, which is added to the others. */
+/** A part of an explanation, to be combined with others. */
 export type Part = Partial<Pick<Explanation, 'timeline' | 'troubles' | 'next'>>;
 
-/** The parts in one: their moments in the order of time, a step that several propose once. */
+/** Combines the parts: their moments in the order of time, and a step that several propose once. */
 export function combine(parts: readonly Part[]): Pick<Explanation, 'timeline' | 'troubles' | 'next'> {
   const next = new Map<string, NextStep>();
   for (const step of parts.flatMap((part) => part.next ?? [])) {
@@ -48,7 +48,7 @@ export function combine(parts: readonly Part[]): Pick<Explanation, 'timeline' | 
     if (!next.has(key)) next.set(key, step);
   }
   return {
-    // Sorting is stable: moments of one instant stay as their part has them.
+    // Sorting is stable, so that moments of one instant keep the order of their part.
     timeline: parts
       .flatMap((part) => part.timeline ?? [])
       .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)),

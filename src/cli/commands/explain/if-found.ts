@@ -1,6 +1,6 @@
 import { RtcError } from '../../../client/rtc-error.ts';
 
-/** Undefined where the service answers that there is no such thing. */
+/** Returns undefined when the service responds with a not-found error. */
 export async function ifFound<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

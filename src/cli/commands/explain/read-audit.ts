@@ -7,8 +7,8 @@ const PAGE = 200;
 type Wanted = Pick<AuditListQuery, 'room' | 'since' | 'requestId'>;
 
 /**
- * Requests that changed something, oldest first; of very many the last ones. Undefined where the key may not read the
- * audit log, or the service is of a version that has none.
+ * Reads requests that changed something, the oldest first; of very many only the last ones. Returns undefined when the key
+ * may not read the audit log, or when the service's version has none.
  */
 export async function readAudit(
   { client, signal }: Reading,

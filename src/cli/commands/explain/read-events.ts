@@ -1,12 +1,12 @@
 import type { Event } from '../../../contract/events.ts';
 import type { Reading } from './explain-deliveries.ts';
 
-/** Events that are read; a busy room has more in a day than anybody reads. */
+/** Maximum events that are read; a busy room has more in a day than anybody reads. */
 const MOST = 10_000;
 
 type Wanted = { readonly room?: string; readonly sinceMs: number };
 
-/** The room's events since then, oldest first; of very many the last ones. */
+/** Reads the room's events since an instant, the oldest first; of very many only the last ones. */
 export async function readEvents(
   { client, signal }: Reading,
   { room, sinceMs }: Wanted,

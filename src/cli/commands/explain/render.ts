@@ -4,13 +4,13 @@ import { formatInstant, pastTime, plural } from '../../terminal/time.ts';
 import { wrapWords } from '../../terminal/wrap-text.ts';
 import type { Explanation, Moment } from './explanation.ts';
 
-/** The moments that are shown unless more are asked for: they fit a screen with what stands around them. */
+/** Moments that are shown by default; they fit a screen with the rest of the explanation. */
 export const SHOWN_MOMENTS = 30;
 
 /**
- * The explanation as text: how it is, what happened, and at the end, where a terminal shows it, what is wrong and what to
- * do. Elsewhere nothing is wrapped, and times are RFC 3339. Characters that would act on a terminal, or begin a line of
- * their own, are shown as escapes in both.
+ * Formats the explanation as text: the state, the events, and at the end, which a terminal shows, errors and what to do.
+ * Elsewhere nothing is wrapped, and times are RFC 3339. Characters that would act on a terminal, or begin a new line, are
+ * shown as escapes in both.
  */
 export function renderExplanation(terminal: Terminal, explanation: Explanation, shown: number): string {
   const { headline, timeline, troubles, next } = explanation;

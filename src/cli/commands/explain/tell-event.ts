@@ -78,7 +78,7 @@ function tellRecordingEnd(recording: NonNullable<Event['recording']>): Told {
   return { text: `recording ${egressId} ${end}${why}`, isTrouble: true };
 }
 
-/** LiveKit's TrackInfo: a microphone says more than audio. */
+/** The kind in LiveKit's TrackInfo: a microphone is more precise than audio. */
 function trackKind({ source, type }: NonNullable<Event['track']>): string {
   const kind = source === undefined || source === 'UNKNOWN' ? type : source;
   return kind === undefined ? 'a track' : `its ${kind.toLowerCase().replaceAll('_', ' ')}`;

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../../contract/audit.ts';
 import type { Moment } from './explanation.ts';
 
-/** A request that changed something, or was to. */
+/** Describes a request that changed something, or tried to. */
 export function tellRequest(request: AuditEntry): Moment {
   const { occurredAt, requestId, status } = request;
   return {
@@ -13,7 +13,7 @@ export function tellRequest(request: AuditEntry): Moment {
   };
 }
 
-/** `DELETE /v1/rooms/demo by key root was refused: 404 room-not-found`. */
+/** Formats `DELETE /v1/rooms/demo by key root was refused: 404 room-not-found`. */
 export function describeRequest({ method, path, ids, keyId, status, problem }: AuditEntry): string {
   const named = path.replaceAll(/:(\w+)/g, (parameter, name: string) => ids[name] ?? parameter);
   const answer = `${status}${problem === null ? '' : ` ${problem}`}`;

@@ -288,7 +288,7 @@ function placeLine({ name, province, codiceCatastale }: NamedPlace): string {
   return `${name} (${province}) ${codiceCatastale}`;
 }
 
-/** The library suggests nothing for short names, since many are near; a single province has few. */
+/** The library suggests nothing for short names, because many are similar; a single province has few names. */
 function similarPlaces(province: string, city: string): readonly NamedPlace[] {
   const all = cities(province);
   const near = nearest(

@@ -18,7 +18,7 @@ import {
 import { done, nothing, record } from '../../terminal/result.ts';
 import { KEY_FIELDS, KEY_LIST, KEY_RECORD, NEW_KEY, OWN_KEY } from './key-view.ts';
 
-/** A century, as the API has it. */
+/** A century, the maximum of the API. */
 const MAX_TTL_SECONDS = 3_153_600_000;
 
 const scope = oneOf(SCOPES);

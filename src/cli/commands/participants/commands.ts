@@ -106,7 +106,7 @@ type Removal = {
 };
 
 async function describeLoss(context: Context, { room, identity, block }: Removal): Promise<string> {
-  // Whoever is blocked need not be there.
+  // A blocked participant need not be in the room.
   if (block !== undefined) return 'whoever is there under this identity is disconnected';
   const { tracks } = await findParticipant(context, room, identity);
   return tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;

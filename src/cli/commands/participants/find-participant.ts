@@ -3,7 +3,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 
-/** @throws CliError (not found) that names who is there */
+/** @throws CliError (not found) that names the participants of the room */
 export async function findParticipant(
   context: Context,
   room: string,

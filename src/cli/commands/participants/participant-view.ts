@@ -38,7 +38,7 @@ export const PARTICIPANT_COLUMNS: readonly Column<Participant>[] = [
 export const ROOM = existing('name of the room', 'rooms');
 export const IDENTITY = existing('identity of the participant', 'participants');
 
-/** `microphone`, `screen share (muted)`. */
+/** Describes a track, such as `microphone` or `screen share (muted)`. */
 export function describeTrack(track: Track): string {
   const source = track.source === 'UNKNOWN' ? track.type : track.source;
   const words = source.toLowerCase().replaceAll('_', ' ');

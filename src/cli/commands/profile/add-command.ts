@@ -113,7 +113,7 @@ async function askUrl(context: Context): Promise<string> {
 async function secretOf(context: Context, input: ProfileInput): Promise<Partial<Profile>> {
   if (input.secretCommand !== undefined) return { apiSecretCommand: input.secretCommand };
   if (input.secretFile !== undefined) {
-    // Read once now, so that a wrong path is found here and not at the first use.
+    // Reads the file once now, so that a wrong path is found here and not at the first use.
     await readSecretFile(context.io, input.secretFile);
     return { apiSecretFile: resolve(context.io.workingDirectory, input.secretFile) };
   }
@@ -131,7 +131,7 @@ function serviceUrl(text: string): string {
   }
 }
 
-/** A name that needs no quoting anywhere, and that no object has already. */
+/** Allows only names that need no quoting anywhere, and that no object has already. */
 function checkName(name: string): void {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return;
   throw usageError(

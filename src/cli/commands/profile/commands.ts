@@ -17,7 +17,7 @@ import { confirmOrRefuse } from '../../framework/prompts.ts';
 import { type Column, done, list, nothing, record } from '../../terminal/result.ts';
 import { add } from './add-command.ts';
 
-/** A profile as it is shown: never with its secret. */
+/** A profile as it is shown, without its secret. */
 type ShownProfile = {
   readonly name: string;
   readonly url: string;

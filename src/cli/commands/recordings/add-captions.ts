@@ -9,8 +9,8 @@ import { withoutOverlap } from './caption-cues.ts';
 import { threeLetterLanguage } from './three-letter-language.ts';
 
 /*
- * Puts transcripts of a recording into its MP4 file as subtitles that players can show, a track for each language. Sound
- * and pictures are copied as they are. ffmpeg reads SubRip here, as it drops the speakers of WebVTT.
+ * Adds transcripts of a recording to its MP4 file as subtitles that players can show, a track for each language. Audio and
+ * video are copied unchanged. ffmpeg reads SubRip here, because it drops the speakers of WebVTT.
  */
 
 export type Captions = {
@@ -20,7 +20,7 @@ export type Captions = {
   readonly srt: string;
 };
 
-/** The completed transcripts of a recording, one for each language. @throws CliError with exit code 3 without one */
+/** Reads the completed transcripts of a recording, one for each language. @throws CliError with exit code 3 without one */
 export async function readCaptions(context: Context, recordingId: string): Promise<readonly Captions[]> {
   const client = await context.client();
   const { signal } = context.io;
@@ -38,14 +38,14 @@ export async function readCaptions(context: Context, recordingId: string): Promi
   );
 }
 
-/** @throws CliError with exit code 6 when ffmpeg is not there */
+/** @throws CliError with exit code 6 when ffmpeg is missing */
 export async function requireFfmpeg(io: Io): Promise<void> {
   const { exitCode } = await runFfmpeg(io, ['-version']);
   if (exitCode === 0) return;
   throw noFfmpeg();
 }
 
-/** Writes the file with its captions over `path`; until it is whole, `path` stays as it is. */
+/** Replaces `path` by the file with captions, as soon as that is complete. */
 export async function addCaptions(io: Io, path: string, captions: readonly Captions[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-captions-'));
   const captioned = `${path}.captions.part`;
@@ -76,7 +76,7 @@ export async function addCaptions(io: Io, path: string, captions: readonly Capti
 
 type FfmpegEnd = { readonly exitCode: number | null; readonly stderr: string };
 
-/** Bounds what is kept of ffmpeg's messages. */
+/** Maximum characters of ffmpeg's messages that are kept. */
 const STDERR_CHARACTERS = 4000;
 
 function runFfmpeg(io: Io, args: readonly string[]): Promise<FfmpegEnd> {

@@ -1,8 +1,8 @@
 type Cue = { readonly fromMs: number; readonly toMs: number; readonly text: string };
 
 /**
- * Rewrites SubRip so that no two captions overlap, as an MP4 file cannot have it: ffmpeg would cut the first one off where
- * the second one begins. While several people speak, one caption has the lines of all of them.
+ * Rewrites SubRip so that no two captions overlap, because an MP4 file cannot have that: ffmpeg would cut the first one off
+ * at the beginning of the second. While several people speak, one caption has the lines of all of them.
  */
 export function withoutOverlap(srt: string): string {
   const cues = srt

@@ -19,7 +19,7 @@ import { RECORDING_FIELDS, recordingRecord } from './recording-view.ts';
 
 const ROOM = existing('name of the room', 'rooms');
 
-/** A start that was waited for tells when its media began; one that was not says nothing of it. */
+/** The response of a start. After a wait it has the time at which the media began. */
 type Started = RecordingStart & { readonly mediaStartedAt?: string | null };
 
 const START_FIELDS = [
@@ -189,7 +189,7 @@ async function readStatus(context: Context, room: string): Promise<RecordingStat
   return client.recordings.status(room, { signal: context.io.signal });
 }
 
-/** Waits for the first recorded frame. A recording that ends before will never have one. */
+/** Waits for the first recorded frame. A recording that ends before it will never have one. */
 async function waitForMedia(
   context: Context,
   { egressId, roomId }: RecordingStart,
@@ -225,7 +225,7 @@ const EXIT_OF_STATUS: Readonly<Record<Recording['status'], ExitCode>> = {
   failed: EXIT.failure,
 };
 
-/** The recording, when its file is complete or it is known that there will be none. */
+/** Waits until the recording's file is complete, or until it is known that there will be none. */
 async function waitForFile(
   context: Context,
   { egressId }: RecordingStop,

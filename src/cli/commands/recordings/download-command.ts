@@ -42,7 +42,7 @@ export const download = defineCommand({
     const client = await context.client();
     const { signal } = context.io;
     const { saveFile, chooseTarget } = await import('./save-file.ts');
-    // With --curl the request to see is the download's.
+    // With --curl the printed request is that of the download.
     const known = context.flags.isCurl ? undefined : await client.recordings.get(id, { signal });
     const target = await chooseTarget(context, { id: known?.recordingId ?? id, file, isForced: force });
     const captions = await (withCaptions ? captionsOf(context, id) : undefined);
@@ -58,7 +58,7 @@ export const download = defineCommand({
   },
 });
 
-/** Looks for captions and for ffmpeg before anything is downloaded. `add` returns notes on what was added. */
+/** Checks captions and ffmpeg before the download. `add` returns notes on what was added. */
 async function captionsOf(context: Context, id: string) {
   const { addCaptions, readCaptions, requireFfmpeg } = await import('./add-captions.ts');
   if (!context.flags.isCurl) await requireFfmpeg(context.io);
@@ -101,7 +101,7 @@ async function toStdout(context: Context, { id, isForced }: StdoutRequest): Prom
   try {
     await pipeline(Readable.from(counted()), io.stdout, { end: false });
   } catch (error) {
-    // Main tells of a full disk, and keeps silent about a reader that has gone away.
+    // main reports a full disk, and ignores a reader that is gone.
     if (!isStdoutBroken) throw error;
   } finally {
     io.stdout.off('error', noteBroken);

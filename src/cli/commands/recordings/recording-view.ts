@@ -71,7 +71,7 @@ export function recordingRecord(
   });
 }
 
-/** Stopped, but its file is not complete, or not known to be. */
+/** Whether the recording is stopped, but its file is not complete, or not known to be. */
 export function isBeingWritten({ status, endedAt }: Recording): boolean {
   return status === 'stopped' && endedAt === null;
 }

@@ -9,14 +9,14 @@ import { printStatus } from '../../terminal/terminal.ts';
 import { createTransferBar } from './transfer-bar.ts';
 
 /*
- * A download grows beside its target as `<target>.<recording id>.part`, and is renamed when it is whole: what has the
- * target's name is complete. A recording never changes, so a part with its id is the beginning of its file, and the
- * next run goes on behind it.
+ * A download is written beside its target as `<target>.<recording id>.part`, and renamed when it is complete: a file with
+ * the target's name is complete. A recording never changes, so a part with its id is the beginning of its file, and the next
+ * run continues after it.
  */
 
 export type Target = { readonly path: string; readonly part: string };
 
-/** @throws CliError with exit code 5 when the file is there, 1 when its folder is not */
+/** @throws CliError with exit code 5 when the file exists, 1 when its folder does not */
 export async function chooseTarget(
   context: Context,
   {
@@ -25,7 +25,7 @@ export async function chooseTarget(
     isForced,
   }: { readonly id: string; readonly file: string | undefined; readonly isForced: boolean },
 ): Promise<Target> {
-  // Ids are chosen by servers: nothing but plain characters of them becomes part of a path.
+  // Servers choose ids, so only plain characters of them become part of a path.
   const safeId = id.replace(/[^\w-]/g, '_');
   const asked = resolve(context.io.workingDirectory, file ?? `${safeId}.mp4`);
   const isFolder = (await stat(asked).catch(undefinedWhenMissing))?.isDirectory() === true;
@@ -50,7 +50,7 @@ export async function chooseTarget(
 
 export type Fetch = (from: number) => Promise<Download>;
 
-/** The size of the whole file, once it is there. */
+/** Downloads the file and returns its size. */
 export async function saveFile(context: Context, target: Target, fetch: Fetch): Promise<number> {
   const kept = (await stat(target.part).catch(undefinedWhenMissing))?.size ?? 0;
   if (kept > 0)
@@ -60,7 +60,10 @@ export async function saveFile(context: Context, target: Target, fetch: Fetch): 
   return (await stat(target.path)).size;
 }
 
-/** From the last byte that is here, as there is nothing after a part that is whole; anew, when it is more than that. */
+/**
+ * Continues from the last existing byte, because nothing follows a complete part. Starts again when the part is longer than
+ * the file.
+ */
 async function fetchAfter(kept: number, fetch: Fetch): Promise<Download> {
   try {
     return await fetch(Math.max(0, kept - 1));
@@ -107,7 +110,7 @@ async function write(
   if (sizeBytes !== undefined && done !== sizeBytes) throw brokenOff(target, done);
 }
 
-/** One write may take less than it is given. */
+/** Repeats partial writes. */
 async function writeAll(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
   let written = 0;
   while (written < chunk.length) {

@@ -1,6 +1,6 @@
 /**
- * The code of a language in MP4 (ISO 639-2/T) from BCP 47; `und` where it is not known here. These are the languages of
- * the catalogue of speech models that have a code of two letters and are spoken most.
+ * Returns the code of a language in MP4 (ISO 639-2/T) for a BCP 47 tag; `und` for an unknown one. The table has the
+ * languages of the catalogue of speech models that have a code of two letters and are spoken most.
  */
 export function threeLetterLanguage(tag: string): string {
   const [language = ''] = tag.toLowerCase().split('-');

@@ -3,9 +3,9 @@ import { columnsOf, type Io } from '../../terminal/io.ts';
 import { formatDuration } from '../../terminal/time.ts';
 
 export type TransferBar = {
-  /** `done` bytes of the file are here by now; drawn at most ten times a second. */
+  /** Shows that `done` bytes of the file were received; draws at most ten times a second. */
   readonly show: (done: number) => void;
-  /** Before anything else is written to the terminal. */
+  /** Must be called before anything else is written to the terminal. */
   readonly clear: () => void;
 };
 
@@ -14,7 +14,7 @@ const BAR_WIDTH = 24;
 /** Carriage return, then erase the line (ECMA-48, EL). */
 const CLEAR_LINE = '\r\u001b[2K';
 
-/** One line on stderr where that is a terminal; nothing elsewhere. */
+/** Draws one line on stderr if that is a terminal. */
 export function createTransferBar(
   { stderr, clock }: Pick<Io, 'stderr' | 'clock'>,
   { from, sizeBytes }: { readonly from: number; readonly sizeBytes: number | undefined },
@@ -40,7 +40,7 @@ export type Transfer = {
   readonly from: number;
   readonly done: number;
   readonly sizeBytes: number | undefined;
-  /** Since it began. */
+  /** Seconds since the beginning. */
   readonly seconds: number;
 };
 

@@ -255,7 +255,7 @@ async function describeLoss(context: Context, rooms: readonly string[]): Promise
   for (const name of rooms) {
     const options = { signal: context.io.signal };
     const room = await client.rooms.get(name, options);
-    // Not numParticipants, which lags behind by seconds.
+    // Counts the participants, because numParticipants lags behind by seconds.
     people += (await client.participants.list(name, options)).participants.length;
     recordings += room.activeRecording ? 1 : 0;
   }

@@ -6,7 +6,7 @@ import { printHint } from '../../terminal/terminal.ts';
 import { userIdentity } from './page/seats.ts';
 import { type ServedPage, servePage } from './page/serve-page.ts';
 
-/* Apart from the command: an HTTP server takes as long to load as all the rest of `rtc rooms list`. */
+/* Separate from the command, because an HTTP server takes as long to load as the rest of `rtc rooms list`. */
 
 export type RoomToOpen = {
   readonly room: string;

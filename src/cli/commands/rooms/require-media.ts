@@ -1,6 +1,8 @@
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 
-/** The embedded media server answers LiveKit's connection check with 501: nobody can connect to it. */
+/**
+ * Throws for the embedded media server, to which nobody can connect: it responds to LiveKit's connection check with 501.
+ */
 export async function requireMedia(mediaUrl: string, signal: AbortSignal): Promise<void> {
   const check = new URL('/rtc/validate', mediaUrl.replace(/^ws/, 'http'));
   const response = await fetch(check, { signal }).catch(() => undefined);

@@ -101,7 +101,7 @@ const get = defineCommand({
   },
 });
 
-/** The API's own largest page. */
+/** The API's largest page. */
 const PARTICIPANT_PAGE = 1000;
 
 const participants = defineCommand({
@@ -143,8 +143,8 @@ const participants = defineCommand({
 export const commands: readonly Command[] = [listSessions, get, participants];
 
 /**
- * A session by its id, or the last one of a room by the room's name; where the room had others, it says which one it is.
- * A room may be called like an id: the session of that id comes first.
+ * Finds a session by its id, or the last one of a room by the room's name. When the room had others, it reports which one it
+ * is. A room may be named like an id: the session of that id is preferred.
  */
 async function findSession(context: Context, named: string): Promise<SessionDetail> {
   const client = await context.client();

@@ -7,7 +7,7 @@ import { participantCsv, SESSION_CSV } from './session-view.ts';
 
 type SessionsClient = Pick<RtcClient, 'sessions'>;
 
-/** Every session that matches, as `rtc sessions list --csv` writes them. */
+/** Returns every matching session, as `rtc sessions list --csv` writes them. */
 export async function sessionsCsv(
   { sessions }: SessionsClient,
   filter: ListSessionsOptions,
@@ -17,7 +17,7 @@ export async function sessionsCsv(
   return renderCsv(list({ response: undefined, records, columns: SESSION_CSV, identify, empty: '' }));
 }
 
-/** Who was in a session, all of them, as `rtc sessions participants --csv` writes them. */
+/** Returns all participants of a session, as `rtc sessions participants --csv` writes them. */
 export async function sessionParticipantsCsv(
   { sessions }: SessionsClient,
   id: string,

@@ -120,7 +120,7 @@ export const PARTICIPANT_LIST: readonly Column<SessionParticipant>[] = [
   SID,
 ];
 
-/** With the session in each line, so that the files of several sessions can be put together. */
+/** Each line has the session, so that the files of several sessions can be joined. */
 export function participantCsv({ sessionId, roomId }: Session): readonly Column<SessionParticipant>[] {
   return [
     { heading: ID.heading, value: () => sessionId },
@@ -133,7 +133,7 @@ export function participantCsv({ sessionId, roomId }: Session): readonly Column<
 
 const NAMED = 10;
 
-/** Those who joined first, each identity once. */
+/** The first participants in the order of joining, each identity once. */
 function who({ participants, totalParticipants }: SessionDetail): string {
   const named = [...new Set(participants.map(({ identity }) => identity))].slice(0, NAMED);
   const more = totalParticipants - named.length;

@@ -6,14 +6,14 @@ import type { BenchedFile } from '../../terminal/io.ts';
 import { type Column, list } from '../../terminal/result.ts';
 import { printStatus } from '../../terminal/terminal.ts';
 
-/** Pooled over all files, so that a short file does not count as much as a long one. */
+/** Totals over all files, so that a short file does not count as much as a long one. */
 type Total = {
   readonly words: number;
   readonly errors: number;
   readonly wordErrorRate: number;
   readonly audioSeconds: number;
   readonly processorSeconds: number;
-  /** Processor time as a share of the audio: how much of one core a call takes while somebody speaks. */
+  /** Processor time as a share of the audio: the share of one core that a call takes while somebody speaks. */
   readonly coreShare: number;
 };
 

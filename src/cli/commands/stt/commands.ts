@@ -131,7 +131,7 @@ function describe(model: SpeechModel): string {
   return `${model.name}: ${model.about}. ${size === '' ? '' : `${size}, `}licence ${model.licence}.`;
 }
 
-/** Asks on a terminal. Elsewhere the installation itself says what to add, unless models.lock has the model already. */
+/** Asks on a terminal. Elsewhere the installation itself names the option, unless models.lock has the model already. */
 async function askUnverified(prompter: Prompter, { name, isVerifiable }: SpeechModel): Promise<boolean> {
   if (isVerifiable || !prompter.isInteractive) return false;
   const question = `No published SHA-256 of ${name} is known. Install it unverified, and record its SHA-256?`;
@@ -151,7 +151,7 @@ function toInstallError(name: string, error: unknown, signal: AbortSignal): Erro
 
 export const commands: readonly Command[] = [models, get, install, bench];
 
-/** Throws with the names that there are. */
+/** Throws with the names of the models. */
 function findModel(models: readonly SpeechModel[], name: string): SpeechModel {
   const model = models.find((one) => one.name === name);
   if (model !== undefined) return model;
@@ -160,7 +160,7 @@ function findModel(models: readonly SpeechModel[], name: string): SpeechModel {
 }
 
 type DownloadStatus = {
-  /** Shows a step that stays. */
+  /** Prints a step. */
   readonly step: (line: string) => void;
   /** Draws the bar, ten times a second at most. */
   readonly bytes: (progress: { readonly received: number; readonly total: number | undefined }) => void;
@@ -170,7 +170,7 @@ type DownloadStatus = {
 const REDRAW_MS = 100;
 const BAR_WIDTH = 24;
 
-/** The steps of an installation, and a bar while bytes arrive. */
+/** Shows the steps of an installation, and a bar during the download. */
 function createDownloadStatus(terminal: Terminal): DownloadStatus {
   const { io } = terminal;
   const statusLine = createStatusLine(io);

@@ -2,7 +2,7 @@ import { formatBytes } from '../../terminal/byte-size.ts';
 import type { ErrorRate, ModelSpeed, SpeechModel } from '../../terminal/io.ts';
 import type { Column } from '../../terminal/result.ts';
 
-/* How `rtc stt` shows speech models: in the catalogue, one of them whole, and the installed one. */
+/* Columns of speech models in `rtc stt`: in the catalogue, of one model, and of the installed one. */
 
 export const FIELDS = [
   'name',
@@ -23,7 +23,7 @@ export const FIELDS = [
 type ModelColumn = Column<SpeechModel>;
 
 const PAINT_OF_STATUS = { installed: 'good', unverified: 'warning', installable: undefined } as const;
-/** More languages than these are counted instead, so that the catalogue fits into 80 columns. */
+/** More languages are counted instead, so that the catalogue fits into 80 columns. */
 const MAX_LISTED_LANGUAGES = 4;
 
 const NAME: ModelColumn = { heading: 'NAME', value: ({ name }) => name, paint: 'name' };
@@ -100,7 +100,7 @@ function shownBytes(size: number | null): string {
   return size === null ? '' : formatBytes(size);
 }
 
-/** At most: threads that wait for each other take less. */
+/** The maximum share: threads that wait for each other take less. */
 function coreShareOf({ realTimeFactor, threads }: ModelSpeed): number {
   return Number((realTimeFactor * threads).toFixed(3));
 }

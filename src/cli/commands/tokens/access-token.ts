@@ -1,23 +1,23 @@
 import { isObject, membersOf } from '../../../contract/unknown-value.ts';
 /** The claims of a LiveKit access token, https://docs.livekit.io/home/get-started/authentication/ */
 export type TokenClaims = {
-  /** As in the token. */
+  /** The payload of the token. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly identity: string | undefined;
   readonly name: string | undefined;
   readonly room: string | undefined;
-  /** From the attribute rtc.role, which this service signs in. */
+  /** The attribute rtc.role, which this service signs. */
   readonly role: string | undefined;
   /** Names of the grants that are true. */
   readonly grants: readonly string[];
   readonly metadata: string | undefined;
   readonly issuer: string | undefined;
-  /** Undefined also for a time that no date has. */
+  /** Undefined also for a time beyond any date. */
   readonly expiresAtMs: number | undefined;
   readonly isExpired: boolean;
 };
 
-/** Reads without checking the signature; undefined for what is no JWT. */
+/** Reads a token without checking the signature. Returns undefined for a text that is no JWT. */
 export function inspectToken(token: string, nowMs: number): TokenClaims | undefined {
   const parts = token.trim().split('.');
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;
@@ -48,7 +48,7 @@ function parsePart(part: string): Readonly<Record<string, unknown>> | undefined 
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
     return isObject(value) ? value : undefined;
   } catch {
-    // No JSON, so no JWT.
+    // Not JSON, so not a JWT.
     return undefined;
   }
 }

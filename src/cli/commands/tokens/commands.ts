@@ -19,7 +19,7 @@ import { inspectToken, type TokenClaims } from './access-token.ts';
 
 const FIELDS = ['token', 'url', 'expiresAt'] as const satisfies readonly (keyof Token)[];
 
-/** The longest life that the service's settings allow. */
+/** The maximum lifetime of the service's settings. */
 const MAX_TTL_SECONDS = 31_536_000;
 
 const source = oneOf(TRACK_SOURCES);
@@ -90,7 +90,7 @@ const create = defineCommand({
   },
 });
 
-/** Columns from what the claims mean; the record stays the payload, for `--json exp`. */
+/** Columns of the meaning of the claims. The record is the payload, for `--json exp`. */
 function claimColumns(claims: TokenClaims): readonly Column<object>[] {
   return [
     { heading: 'IDENTITY', value: () => claims.identity, paint: 'name' },

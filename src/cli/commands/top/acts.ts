@@ -2,13 +2,13 @@ import type { RtcClient } from '../../../client/client.ts';
 import type { TopState } from './state.ts';
 import type { Focus } from './view.ts';
 
-/** The action of a key: the change, and a question before it where something is lost. */
+/** The action of a key: the change, and a question before it if something is lost. */
 export type Act = {
-  /** Undefined where nothing is lost, so that nothing is asked. */
+  /** Undefined when nothing is lost, so that nothing is asked. */
   readonly question: string | undefined;
   /** The outcome, for the user. */
   readonly run: () => Promise<string>;
-  /** The room that has changed. */
+  /** The changed room. */
   readonly room: string | undefined;
 };
 
@@ -20,7 +20,7 @@ export type Chosen = {
   readonly signal: AbortSignal;
 };
 
-/** The act of a key on what is selected; a text says why there is none. */
+/** Returns the action of a key on the selected item; a text explains why there is none. */
 export function actOf(key: string, chosen: Chosen): Act | string | undefined {
   switch (key) {
     case 'm':

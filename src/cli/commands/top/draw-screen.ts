@@ -6,10 +6,10 @@ import type { Drawing, View } from './view.ts';
 
 const LEAST_COLUMNS = 40;
 const LEAST_ROWS = 10;
-/** A list of events comes where there is room for it. */
+/** Minimum rows for the list of events. */
 const ROWS_FOR_EVENTS = 34;
 
-/** The lines of the whole screen. */
+/** Returns the lines of the whole screen. */
 export function drawScreen(state: TopState, view: View, drawing: Drawing): readonly string[] {
   const { columns, rows, glyphs } = drawing;
   if (columns < LEAST_COLUMNS || rows < LEAST_ROWS) {
@@ -32,7 +32,7 @@ export function drawScreen(state: TopState, view: View, drawing: Drawing): reado
   ];
 }
 
-/** Rows in proportion; what is left goes to the first. */
+/** Divides rows in proportion; the remainder goes to the first. */
 function share(rows: number, weights: readonly number[]): readonly number[] {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const shares = weights.map((weight) => Math.floor((rows * weight) / sum));
@@ -72,7 +72,7 @@ function drawSection(
     ? palette.heading(fitText(label, columns, glyphs))
     : palette.faint(fitText(label, columns, glyphs));
   const space = height - 2;
-  // The selection stays in sight.
+  // Keeps the selection visible.
   const from = Math.max(0, Math.min(selected - Math.floor(space / 2), rows.length - space));
   const lines = rows.slice(from, from + Math.max(0, space)).map(({ text, paint }, index) => {
     const isSelected = from + index === selected;

@@ -2,7 +2,7 @@ import { strlen } from 'cli-table3/src/utils.js';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import type { Environment } from '../../terminal/io.ts';
 
-/** Characters of plots and marks; plain ones where the terminal's locale has no others. */
+/** Characters of plots and marks; plain ones when the terminal's locale has no others. */
 export type Glyphs = {
   readonly levels: readonly string[];
   readonly more: string;
@@ -19,7 +19,7 @@ export function glyphsOf({ LC_ALL, LC_CTYPE, LANG, TERM }: Environment): Glyphs 
 
 const GRAPHEMES = new Intl.Segmenter();
 
-/** Text of strangers in so many columns: made harmless, cut, and filled up with spaces. */
+/** Fits foreign text into columns: escaped, cut, and padded with spaces. */
 export function fitText(text: string, columns: number, { more }: Glyphs): string {
   const safe = escapeForTerminal(text);
   if (columns <= 0) return '';
@@ -37,7 +37,7 @@ export function fitText(text: string, columns: number, { more }: Glyphs): string
   return cut + more + ' '.repeat(Math.max(0, columns - taken - 1));
 }
 
-/** A small plot of the newest values, one column each. */
+/** Draws a small plot of the newest values, one column each. */
 export function plot(values: readonly number[], columns: number, { levels }: Glyphs): string {
   const shown = values.slice(-columns);
   const highest = Math.max(1, ...shown);

@@ -4,24 +4,24 @@ import { LATEST_CURSOR } from '../../../contract/event-names.ts';
 import { readDeliveries, readRoomFacts } from './read-state.ts';
 import { addEvent, dropRoom, EMPTY, putRoom, type TopState, tick } from './state.ts';
 
-/** Rooms that are read whole; of further ones an event tells. */
+/** Maximum rooms that are read at the start; others are read with their next event. */
 const MOST_ROOMS = 100;
-/** Deliveries, captions and mutes have no events: they are read again at each tick, of the room that is looked at. */
+/** Deliveries, captions and mutes have no events: they are read again at each tick, for the selected room. */
 const TICK_MS = 3_000;
 
 export type Followed = {
   readonly client: RtcClient;
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** The room that is looked at. */
+  /** The selected room. */
   readonly selectedRoom: () => string | undefined;
   readonly onChange: (state: TopState) => void;
   readonly describe: (error: unknown) => string;
 };
 
 /**
- * Keeps a state of the service by its stored events until the signal: the cursor is taken before anything is read, and a
- * room is read again when an event tells of it. Rejects with the first error of an event stream that does not pass.
+ * Keeps the state of the service up to date by its stored events until the signal: the cursor is read before anything else,
+ * and a room is read again after its events. Rejects with the first permanent error of the event stream.
  */
 export class FollowedService {
   readonly #followed: Followed;
@@ -40,7 +40,7 @@ export class FollowedService {
     await Promise.all([this.#followEvents(nextCursor), this.#followTicks()]);
   }
 
-  /** Reads a room again at once, such as after a change of ours. */
+  /** Reads a room again at once, such as after a change by the user. */
   async refresh(room: string): Promise<void> {
     const { client, signal, now } = this.#followed;
     const facts = await readRoomFacts({ client, signal, nowMs: now() }, room);
@@ -54,7 +54,7 @@ export class FollowedService {
     this.#set({ ...this.#state, deliveries });
   }
 
-  /** A service that goes away meanwhile is waited for, as it is later. */
+  /** An unavailable service is awaited, as it is later. */
   async #readAll(): Promise<void> {
     const { client, signal } = this.#followed;
     const { rooms } = await client.rooms.list({ signal });
@@ -97,7 +97,7 @@ export class FollowedService {
     }
   }
 
-  /** An error is shown, and the read is tried again at the next event or tick. */
+  /** An error is shown, and the read is repeated at the next event or tick. */
   async #try(read: () => Promise<void>): Promise<void> {
     const { signal, describe } = this.#followed;
     try {

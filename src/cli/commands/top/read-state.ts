@@ -3,17 +3,17 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import type { Segment } from '../../../contract/transcription.ts';
 import { type RoomFacts, sortDeliveries, type TopDelivery } from './state.ts';
 
-/** Agents and recorders are no people. */
+/** Kinds that count as people, without agents and recorders. */
 const PEOPLE: readonly string[] = ['STANDARD', 'SIP', 'INGRESS'];
 const CAPTION_WINDOW_MS = 60_000;
-/** Whoever spoke this recently still speaks. */
+/** A participant who spoke this recently counts as speaking. */
 const SPEAKING_MS = 3_000;
 const DELIVERIES = 20;
 const MOST_WEBHOOKS = 20;
 
 export type Reading = { readonly client: RtcClient; readonly signal: AbortSignal; readonly nowMs: number };
 
-/** Undefined where the room is closed. */
+/** Returns undefined when the room is closed. */
 export async function readRoomFacts(
   { client, signal, nowMs }: Reading,
   name: string,
@@ -47,13 +47,13 @@ export async function readRoomFacts(
   }
 }
 
-/** Whoever has an interim result speaks: it becomes final at the first pause. */
+/** A participant with an interim result is speaking: it becomes final at the first pause. */
 function speakersOf(segments: readonly Segment[], nowMs: number): ReadonlySet<string> {
   const spoken = segments.filter(({ final, endedAt }) => !final || nowMs - Date.parse(endedAt) < SPEAKING_MS);
   return new Set(spoken.flatMap(({ participantIdentity }) => participantIdentity ?? []));
 }
 
-/** The latest words, with their times; undefined where no transcription runs. */
+/** Reads the latest words, with their times; undefined without a running transcription. */
 async function readSegments(
   { client, signal, nowMs }: Reading,
   name: string,
@@ -64,7 +64,7 @@ async function readSegments(
     if (status !== 'active') return undefined;
     return segments.toSorted((one, other) => one.endedAt.localeCompare(other.endedAt));
   } catch (error) {
-    // Most rooms have none, and a service without the add-on says so.
+    // Most rooms have no transcription, and a service without the add-on returns an error.
     if (error instanceof RtcError && ABSENT.includes(error.code)) return undefined;
     throw error;
   }
@@ -72,7 +72,7 @@ async function readSegments(
 
 const ABSENT: readonly string[] = ['transcription-not-found', 'addon-unavailable', 'room-not-found'];
 
-/** The newest deliveries of each webhook, and the newest that have failed. */
+/** Reads the newest deliveries of each webhook, and the newest failed ones. */
 export async function readDeliveries({ client, signal }: Reading): Promise<readonly TopDelivery[]> {
   const { webhooks } = await client.webhooks.list({ signal, limit: MOST_WEBHOOKS });
   const lists = await Promise.all(

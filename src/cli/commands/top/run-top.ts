@@ -12,7 +12,7 @@ import { FollowedService } from './follow-service.ts';
 import { EMPTY, type TopState } from './state.ts';
 import { type Drawing, FOCI, type Focus, type View } from './view.ts';
 
-/* Keys, what is selected, and what is asked; drawing and reading are elsewhere. */
+/* Handles keys, the selection and questions. Drawing and reading are in other files. */
 
 type Question = { readonly act: Act; readonly typed: string };
 
@@ -46,7 +46,7 @@ class Top {
   #page: ServedPage | undefined;
   #browser: OpenedBrowser | undefined;
   #draw: () => void = () => {};
-  /** Keys one after the other: those that are typed ahead of a question must answer it. */
+  /** Keys are handled one after the other, because keys typed ahead of a question must answer it. */
   #keys: Promise<void> = Promise.resolve();
 
   constructor(context: Context, options: TopOptions) {
@@ -106,7 +106,7 @@ class Top {
     return { ...this.#view, message: { text: `${act.question} ${typed}`, paint: 'bad' } };
   }
 
-  /** Whatever was selected may have gone. */
+  /** The selected item may be gone. */
   #keepSelection(): void {
     const { rooms, people, deliveries } = this.#view.selected;
     const room = Math.max(0, Math.min(rooms, this.#state.rooms.length - 1));
@@ -166,7 +166,7 @@ class Top {
     else this.#question = { act: { ...act, question: await this.#worded(act.question) }, typed: '' };
   }
 
-  /** A protected profile wants its name instead of a yes. */
+  /** Asks for the name of a protected profile instead of a yes. */
   async #worded(question: string): Promise<string> {
     const name = await this.#protectedName();
     return `${question} ${name === undefined ? 'y/n' : `Type ${name} and Enter:`}`;
@@ -217,7 +217,7 @@ class Top {
     this.#view = { ...this.#view, message: { text: escapeForTerminal(text), paint } };
   }
 
-  /** One page at a time. */
+  /** Opens one page at a time. */
   async #open(): Promise<string> {
     const { io } = this.#context;
     const room = this.#state.rooms[this.#view.selected.rooms]?.room.name;
@@ -232,7 +232,7 @@ class Top {
       port: 0,
       publicUrl: undefined,
     });
-    // Over SSH a browser would open where nobody sees it.
+    // Over SSH a browser would open where the user does not see it.
     const isRemote = io.env.SSH_CONNECTION !== undefined;
     this.#browser = isRemote ? undefined : await openBrowser(io, this.#page.link);
     return this.#browser === undefined ? `Open: ${this.#page.link}` : `${room} is open in your browser.`;

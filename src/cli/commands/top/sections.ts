@@ -5,7 +5,7 @@ import { fitText, plot } from './draw-text.ts';
 import type { TopDelivery, TopRoom, TopState } from './state.ts';
 import type { Drawing, View } from './view.ts';
 
-/** A list on the screen: its rows as text, before they are cut to the screen. */
+/** A list on the screen, with its rows as text before they are cut. */
 export type Section = {
   readonly title: string;
   readonly isFocused: boolean;

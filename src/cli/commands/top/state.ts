@@ -3,21 +3,21 @@ import type { Event } from '../../../contract/events.ts';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Room } from '../../../contract/rooms.ts';
 
-/** The state of `rtc top`. All of it is other people's text, and made harmless where it is drawn. */
+/** The state of `rtc top`. All texts are foreign, and escaped when they are drawn. */
 
 export type Caption = { readonly speaker: string; readonly identity: string | null; readonly text: string };
 
 export type TopRoom = {
   readonly room: Room;
-  /** As the service knows it: the media server says it of a room only some time later. */
+  /** By the service's own state: the media server marks a room as recorded only some time later. */
   readonly isRecording: boolean;
   readonly people: readonly Participant[];
-  /** The last sentence of a transcription that runs; undefined without one. */
+  /** The last sentence of a running transcription; undefined without one. */
   readonly caption: Caption | undefined;
   readonly isTranscribed: boolean;
-  /** Who is heard just now, as far as a transcription tells. */
+  /** Identities that are speaking, according to the transcription. */
   readonly speaking: ReadonlySet<string>;
-  /** People at each tick, oldest first. */
+  /** Number of people at each tick, the oldest first. */
   readonly history: readonly number[];
 };
 
@@ -28,7 +28,7 @@ export type TopState = {
   readonly deliveries: readonly TopDelivery[];
   /** Newest first. */
   readonly events: readonly Event[];
-  /** Events of each tick, oldest first; the last is the present one. */
+  /** Events of each tick, the oldest first; the last is the current one. */
   readonly activity: readonly number[];
   /** Why the service does not respond; undefined while it does. */
   readonly trouble: string | undefined;
@@ -55,7 +55,7 @@ export function addEvent(state: TopState, event: Event): TopState {
 
 export type RoomFacts = Omit<TopRoom, 'history'>;
 
-/** Rooms keep their place, so that a selection does not jump; new ones come at the end. */
+/** Rooms keep their position, so that the selection does not jump. New ones are added at the end. */
 export function putRoom(state: TopState, facts: RoomFacts): TopState {
   const { name } = facts.room;
   const before = state.rooms.find(({ room }) => room.name === name);
@@ -68,7 +68,7 @@ export function dropRoom(state: TopState, name: string): TopState {
   return { ...state, rooms: state.rooms.filter(({ room }) => room.name !== name) };
 }
 
-/** A new tick of the plots. */
+/** Starts a new tick of the plots. */
 export function tick(state: TopState): TopState {
   const rooms = state.rooms.map((each) => ({
     ...each,
@@ -84,7 +84,7 @@ const ORDER: Readonly<Record<Delivery['status'], number>> = {
   delivered: 3,
 };
 
-/** Failures first, and the newest of each first. */
+/** Sorts failed deliveries first, then the newest first. */
 export function sortDeliveries(deliveries: readonly TopDelivery[]): readonly TopDelivery[] {
   return deliveries.toSorted(
     ({ delivery: one }, { delivery: other }) =>

@@ -8,7 +8,7 @@ export const FOCI: readonly Focus[] = ['rooms', 'people', 'deliveries'];
 export type View = {
   readonly focus: Focus;
   readonly selected: Readonly<Record<Focus, number>>;
-  /** A question, an outcome or an error; in the last line but one. */
+  /** A question, a result or an error, in the last line but one. */
   readonly message: { readonly text: string; readonly paint: keyof Palette } | undefined;
 };
 
@@ -18,7 +18,7 @@ export type Drawing = {
   readonly palette: Palette;
   readonly glyphs: Glyphs;
   readonly nowMs: number;
-  /** Which service, and whether it is protected or only read. */
+  /** Name of the service, and whether it is protected or read-only. */
   readonly title: string;
   readonly isReadOnly: boolean;
 };

@@ -122,7 +122,7 @@ const get = defineCommand({
     const transcription = await client.transcription.get(room, options);
     if (format === 'json') return text(JSON.stringify(transcription), { response: transcription });
     const empty = `Nothing has been said in ${room} ${since === undefined ? 'yet' : `after ${since}`}.`;
-    // A service of an earlier version sends none.
+    // A service of an earlier version sends no error.
     const error = transcription.error ?? null;
     return segmentList(transcription, {
       empty,

@@ -39,7 +39,7 @@ export const follow = defineCommand({
       signal: io.signal,
       onStart: (transcription) => greet(terminal, transcription),
       onEnd: ({ error }) => {
-        // A service of an earlier version sends none.
+        // A service of an earlier version sends no error.
         failure = error ?? null;
       },
       ...interruptions(context),
@@ -69,7 +69,7 @@ function interruptions({ terminal, io }: Context) {
   };
 }
 
-/** Colours of speakers, in the order of their first words; with more of them, they begin again. */
+/** Colours of speakers, in the order of their first words; beyond these they repeat. */
 const COLOURS = ['name', 'good', 'warning', 'active'] as const;
 
 class Captions {
@@ -102,7 +102,7 @@ class Captions {
     return jsonLine(this.#terminal, isWhole ? segment : select(segment, json));
   }
 
-  /** Whoever is renamed keeps the colour. */
+  /** A renamed speaker keeps the colour. */
   #colourOf(key: string): (typeof COLOURS)[number] {
     const known = this.#colours.get(key) ?? COLOURS[this.#colours.size % COLOURS.length] ?? 'name';
     this.#colours.set(key, known);

@@ -2,7 +2,7 @@ import type { TranscriptFormat } from '../../../contract/choices.ts';
 import type { Context } from '../../framework/context.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
 
-/** The transcript in the format, for stdout as it is. */
+/** Reads the transcript in the format, for stdout unchanged. */
 export async function readTranscript(
   context: Context,
   id: string,
@@ -15,7 +15,7 @@ export async function readTranscript(
   return text(JSON.stringify(response), { response });
 }
 
-/** A transcript without segments has no line, rather than an empty one. */
+/** A transcript without segments prints nothing, instead of an empty line. */
 export function transcriptText(transcript: string): Result {
   return transcript === '' ? nothing() : text(transcript);
 }

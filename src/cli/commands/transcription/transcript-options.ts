@@ -19,12 +19,12 @@ export const SINCE = option('--since <when>', 'only segments that ended after th
 
 export const SPEAKERS = optionalListArgument('speakers as KEY=NAME; the key is a track id or an identity');
 
-/** `ada=Ada`, of which the key ends at the first `=`. */
+/** Parses `ada=Ada`; the key ends at the first `=`. */
 export function parseSpeakers(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(pairs.map(parsePair));
 }
 
-/** The same, where an empty name (`ada=`) removes the one that is there. */
+/** Like parseSpeakers, but an empty name (`ada=`) removes the existing one. */
 export function parseSpeakerChanges(pairs: readonly string[]): Record<string, string | null> {
   return Object.fromEntries(
     pairs.map((pair) => {

@@ -16,7 +16,7 @@ const SEGMENT_COLUMNS: readonly Column<Segment>[] = [
   },
 ];
 
-/** One row for each segment; --json prints the whole response. */
+/** Lists one row for each segment; --json prints the whole response. */
 export function segmentList(
   transcription: LiveTranscription | PostTranscriptionDetail,
   { empty, notes = [] }: Pick<ListResult, 'empty' | 'notes'>,
@@ -49,7 +49,7 @@ export const SEGMENT_FIELDS = [
   'overlap',
 ] as const satisfies readonly (keyof Segment)[];
 
-/** `1:02:03`, or `2:03`. */
+/** Formats `1:02:03`, or `2:03`. */
 export function clockOf(seconds: number): string {
   const whole = Math.floor(seconds);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -124,7 +124,7 @@ const POST_RECORD: readonly Column<PostTranscription>[] = [
   },
 ];
 
-/** Its state, without what was said. */
+/** The state of a transcription, without its text. */
 export function postRecord(
   transcription: PostTranscription,
   more: Pick<RecordResult, 'notes' | 'exitCode'> = {},

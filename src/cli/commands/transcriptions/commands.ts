@@ -72,7 +72,7 @@ const get = defineCommand({
     if (format !== undefined) return await readTranscript(context, id, format);
     const client = await context.client();
     const transcription = await client.transcriptions.get(id, { signal: context.io.signal });
-    // A live one has no state beside what was said.
+    // A live transcription has no state without its text.
     if (!('recordingId' in transcription)) {
       return segmentList(transcription, { empty: 'Nothing was said.', notes: [] });
     }

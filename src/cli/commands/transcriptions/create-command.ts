@@ -67,12 +67,12 @@ export const create = defineCommand({
   },
 });
 
-/** One for both: the file, and then the transcription. */
+/** One limit for both waits: for the file, and then for the transcription. */
 type WaitLimits = { readonly timeoutSeconds: number | undefined; readonly sinceMs: number };
 
 type Queue = WaitLimits & { readonly body: PostQueue };
 
-/** The file of a recording that was just stopped is still being written: that is waited for too. */
+/** Queues the transcription. The file of a recording that was just stopped is still being written, and is awaited too. */
 async function queueWithRetry(
   context: Context,
   recording: string,

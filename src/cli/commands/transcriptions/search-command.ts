@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<TranscriptHit>[] = [
   },
 ];
 
-/** Below this width the id leaves no room for the text. */
+/** On a narrower terminal the id would leave no space for the text. */
 const WIDE_COLUMNS = 120;
 
 function columnsFor({ width = WIDE_COLUMNS }: Terminal): readonly Column<TranscriptHit>[] {

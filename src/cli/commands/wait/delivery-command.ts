@@ -10,7 +10,7 @@ import { DELIVERY_FIELDS, deliveryColumns } from '../webhooks/webhook-view.ts';
 import { patienceOf } from './follow-state.ts';
 import { TIMEOUT, withinTime } from './time-limit.ts';
 
-/** The most that the service waits. */
+/** The maximum wait of the service. */
 const WAIT_SECONDS = 25;
 const SHORTEST_WAIT_MS = 500;
 

@@ -11,13 +11,13 @@ import { type TimeLimit, withinTime } from './time-limit.ts';
 export type FollowedState<S> = TimeLimit<S> & {
   readonly room?: string;
   readonly types: readonly EventType[];
-  /** The state after an event; `read` asks the service for it, and waits for one that is away. */
+  /** Returns the state after an event; `read` requests it from the service, and waits for an unavailable one. */
   readonly apply: (state: S, event: Event, read: () => Promise<S>) => S | Promise<S>;
 };
 
 /**
- * Waits by the stored events. The cursor is taken before the state is read, so that no event falls between; an event
- * that the state has already is applied once more, which changes nothing.
+ * Waits by the stored events. The cursor is read before the state, so that no event in between is missed; an event that the
+ * state has already is applied again, which changes nothing.
  */
 export async function followState<S>(context: Context, followed: FollowedState<S>): Promise<S> {
   const { what, room, types, apply, isOver } = followed;
@@ -40,7 +40,7 @@ export async function followState<S>(context: Context, followed: FollowedState<S
   });
 }
 
-/** A service that goes away is waited for, and said once. */
+/** Waits for an unavailable service, and reports it once. */
 export function patienceOf(context: Context, signal: AbortSignal) {
   const { terminal, io } = context;
   return {

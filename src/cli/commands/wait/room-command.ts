@@ -65,7 +65,7 @@ export const waitForRoom = defineCommand({
   },
 });
 
-/** A room that was never there meets only conditions that can begin without one. */
+/** A room that never existed can meet only conditions that are possible without one. */
 function judge(
   { isMet, canBegin }: RoomCondition,
   state: RoomState & { readonly hasBeenOpen: boolean },
@@ -84,10 +84,10 @@ function closedInstead({ text }: RoomCondition, room: string): CliError {
 }
 
 type RoomCondition = {
-  /** As it was typed. */
+  /** The condition as it was typed. */
   readonly text: string;
   readonly isMet: (room: RoomState) => boolean;
-  /** Whether a room that does not exist may still come to meet it. */
+  /** Whether a room that does not exist may still open and meet it. */
   readonly canBegin: boolean;
 };
 
@@ -114,7 +114,7 @@ const ABOUT_ONE: Readonly<Record<string, (room: RoomState, identity: string) => 
   left: (room, identity) => !room.participants.includes(identity),
 };
 
-/** `open`, `participants>=2`, `joined:ada`. Throws a usage error that lists them. */
+/** Parses `open`, `participants>=2`, `joined:ada`. Throws a usage error that lists the conditions. */
 function roomCondition(text: string): RoomCondition {
   if (text === 'open') return { text, isMet: (room) => room.isOpen, canBegin: true };
   if (text === 'closed') return { text, isMet: (room) => !room.isOpen, canBegin: true };

@@ -3,7 +3,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import type { EventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 
-/** The participants of a room by connection: somebody who joins again is there twice until the old connection has ended. */
+/** The participants of a room by connection: somebody who joins again is in it twice until the old connection has ended. */
 type Connections = ReadonlyMap<string, { readonly identity: string; readonly tracks: ReadonlySet<string> }>;
 
 export type RoomState = {
@@ -15,7 +15,7 @@ export type RoomState = {
   /** The session of the room; undefined while it is closed. */
   readonly sid: string | undefined;
   readonly connections: Connections;
-  /** Set where the room was not found. */
+  /** Set when the room was not found. */
   readonly notFound: RtcError | undefined;
 };
 
@@ -29,7 +29,7 @@ export const ROOM_EVENTS: readonly EventType[] = [
   'track_unpublished',
 ];
 
-/** Agents are listed but are no participants of the room's count, as in events. */
+/** Agents are listed but not counted as participants, as in events. */
 const AGENT = 'AGENT';
 
 export async function readRoom(client: RtcClient, room: string, signal: AbortSignal): Promise<RoomState> {
@@ -48,7 +48,7 @@ export async function readRoom(client: RtcClient, room: string, signal: AbortSig
   }
 }
 
-/** The state after an event of the room; undefined where the event is of another session than the known one. */
+/** Returns the state after an event of the room; undefined for an event of another session than the known one. */
 export function applyRoomEvent(state: RoomState, event: Event): RoomState | undefined {
   if (state.sid === undefined || event.room?.id !== state.sid) return undefined;
   if (event.event === 'room_finished') return closedRoom(state.room, undefined);

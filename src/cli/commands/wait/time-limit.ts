@@ -12,17 +12,17 @@ export const TIMEOUT = option('--timeout <duration>', 'time limit; default 60s',
 });
 
 export type TimeLimit<S> = {
-  /** The condition that is waited for: `room "demo" to be open`. */
+  /** The awaited condition: `room "demo" to be open`. */
   readonly what: string;
   readonly timeoutSeconds: number | undefined;
-  /** The state, and whether there is nothing more to wait for. */
+  /** Returns the state, and whether there is nothing more to wait for. */
   readonly read: (signal: AbortSignal) => Promise<S>;
   readonly isOver: (state: S) => boolean;
 };
 
 /**
- * The state with which the waiting ended. When the time is up the state is read once more, in case an event was lost.
- * @throws CliError with exit code 8 when the time is up, and 7 when what is waited for was deleted meanwhile
+ * Returns the state at the end of the wait. At the time limit the state is read once more, in case an event was lost.
+ * @throws CliError with exit code 8 at the time limit, and 7 when the awaited object was deleted in the meantime
  */
 export async function withinTime<S>(
   context: Context,

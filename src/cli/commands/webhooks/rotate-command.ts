@@ -64,14 +64,14 @@ function rotated(webhook: Webhook, secret: string): Result {
   });
 }
 
-/** The request may have arrived, and only its answer been lost. */
+/** Whether the request may have arrived, and only its response was lost. */
 function mayHaveBeenTaken(error: unknown): boolean {
   if (!(error instanceof RtcError)) return false;
   const isRefused = error.status !== undefined && error.status >= 400 && error.status < 500;
   return !isRefused;
 }
 
-/** Without its secret a webhook that took it would be lost: it is printed all the same. */
+/** Without its secret a webhook that stored it would be unusable, so the secret is printed nevertheless. */
 function unconfirmed(context: Context, id: string, secret: string): Result {
   printWarning(
     context.terminal,

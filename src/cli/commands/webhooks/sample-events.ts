@@ -3,11 +3,11 @@ import type { Event } from '../../../contract/events.ts';
 
 export type SampleRequest = {
   readonly type: EventType;
-  /** The name under which the event comes, where that is not its type. */
+  /** The name of the event when it differs from its type. */
   readonly name?: EventName;
   readonly room: string;
   readonly nowMs: number;
-  /** Makes the ids of events; each is used once. */
+  /** Generates the ids of events; each is used once. */
   readonly id: string;
 };
 
@@ -92,7 +92,7 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
   },
 };
 
-/** An event as a delivery has it, about people and things that there are not. */
+/** Returns an event as a delivery has it, with invented people and objects. */
 export function sampleEvent({ type, name = type, room, nowMs, id }: SampleRequest): Event {
   const { numParticipants, subject } = SAMPLES[type];
   const moments = {

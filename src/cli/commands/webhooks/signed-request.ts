@@ -1,9 +1,9 @@
 import { usageError } from '../../errors/cli-error.ts';
 
-/** A request as a receiver got it: names of headers in lower case, the body as it came. */
+/** A request as a receiver got it: names of headers in lower case, and the raw body. */
 export type SignedRequest = { readonly headers: ReadonlyMap<string, string>; readonly body: string };
 
-/** A whole request as a proxy or a log shows it: an optional request line, headers, an empty line, the body. */
+/** Parses a whole request as a proxy or a log shows it: an optional request line, headers, an empty line, the body. */
 export function parseRequest(text: string): SignedRequest {
   const end = /\r?\n\r?\n/.exec(text);
   if (end === null)
@@ -15,7 +15,7 @@ export function parseRequest(text: string): SignedRequest {
   return { headers: parseHeaders(head, '--request'), body: text.slice(end.index + end[0].length) };
 }
 
-/** `name: value` lines, or a JSON object of names and values. */
+/** Parses `name: value` lines, or a JSON object of names and values. */
 export function parseHeaders(text: string, option: string): ReadonlyMap<string, string> {
   const json = text.trimStart().startsWith('{') ? jsonHeaders(text) : undefined;
   if (json !== undefined) return json;
@@ -37,7 +37,7 @@ function jsonHeaders(text: string): ReadonlyMap<string, string> | undefined {
     const value = JSON.parse(text) as Readonly<Record<string, unknown>>;
     return new Map(Object.entries(value).map(([name, each]) => [name.toLowerCase(), String(each)]));
   } catch {
-    // Not JSON after all: then each line must be a header, and the one that is not is named.
+    // Not JSON: then each line must be a header, and the first other one is named.
     return undefined;
   }
 }

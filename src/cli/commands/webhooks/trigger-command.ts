@@ -18,7 +18,7 @@ const DEFAULT_ROOM = 'demo';
 
 type Triggered = {
   readonly delivered: boolean;
-  /** 0 when nobody answered. */
+  /** 0 without a response. */
   readonly statusCode: number;
   readonly error: string | null;
   readonly url: string;

@@ -92,7 +92,7 @@ type Parts = {
   readonly request: string | undefined;
 };
 
-/** Headers of the options come over those of the request. */
+/** Headers of the options override those of the request. */
 function readRequest({ header, headers, body, request }: Parts): SignedRequest {
   const whole = request === undefined ? undefined : parseRequest(request);
   const all = new Map([
@@ -118,7 +118,7 @@ async function readSecret(context: Context, options: SecretOptions): Promise<str
   throw usageError('no signing secret', `set ${SECRET_VARIABLE}, or give it with --secret-stdin`);
 }
 
-/** The name in the header is not signed: a receiver should go by the body. */
+/** The name in the header is not signed, so that a receiver should use the body. */
 function warnAboutEventName({ terminal }: Context, { headers, body }: SignedRequest): void {
   const named = headers.get(WEBHOOK_EVENT_HEADER);
   const told = /^\s*\{\s*"event"\s*:\s*"(\w+)"/.exec(body)?.[1];

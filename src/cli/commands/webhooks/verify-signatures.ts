@@ -11,32 +11,32 @@ import { formatDuration } from '../../terminal/time.ts';
 import type { SignedRequest } from './signed-request.ts';
 
 /*
- * A wrong signature says nothing but no. What goes wrong in practice is known, though: a secret without its prefix, a
- * body that a framework has parsed and written again, a clock. Each is tried, so that the answer can name it.
+ * A wrong signature has no reason. But the usual mistakes are known: a secret without its prefix, a body that a framework
+ * has parsed and serialised again, a clock. Each is tried, so that the result can name it.
  */
 
 export type Verdict = {
   readonly header: string;
   readonly result: 'match' | 'mismatch' | 'absent';
-  /** Why it does not match; null when it does. */
+  /** Why the signature does not match; null when it does. */
   readonly reason: string | null;
 };
 
 export type VerifyOptions = {
   readonly secret: string;
   readonly nowMs: number;
-  /** The age of the timestamp is not judged: a request that was kept. */
+  /** Whether the age of the timestamp is ignored, for a stored request. */
   readonly isAnyAge: boolean;
 };
 
-/** One verdict for each of the two schemes. */
+/** Returns one verdict for each of the two schemes. */
 export function verifySignatures(request: SignedRequest, options: VerifyOptions): readonly Verdict[] {
   const specified = verifySpecified(request, options.secret);
   const standard = verifyStandard(request, options);
   return [explainBy(specified, standard, request), explainBy(standard, specified, request)];
 }
 
-/** A verdict, and whether the signature itself is right: an old one is right too. */
+/** A verdict, and whether the signature itself is right, which that of an old request is too. */
 type Finding = Verdict & { readonly isSigned: boolean };
 
 const UNKNOWN = 'another secret signed it, or the body is not the one that was signed';
@@ -117,7 +117,7 @@ function otherBodies(body: string): Variants {
   ];
 }
 
-/** As the service writes JSON; undefined for what is none. */
+/** Serialises the body like the service; undefined for a body that is not JSON. */
 function rewrite(body: string): string | undefined {
   try {
     return JSON.stringify(JSON.parse(body));

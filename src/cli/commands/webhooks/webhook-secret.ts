@@ -14,7 +14,7 @@ export const SECRET_STDIN = flag(
 
 export type SecretOptions = { readonly secretStdin: boolean };
 
-/** The secret from stdin, or typed unseen on a terminal; undefined unless it was asked for. */
+/** Reads the secret from stdin, or asks for it unseen on a terminal; undefined without the option. */
 export async function readGivenSecret(
   context: Context,
   { secretStdin }: SecretOptions,

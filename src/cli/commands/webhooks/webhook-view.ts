@@ -32,7 +32,7 @@ const CREATED: Column<Webhook> = {
 
 export const WEBHOOK_LIST: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
 export const WEBHOOK_RECORD: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, SECRET, CREATED];
-/** The columns for a webhook whose secret the user chose: it is not shown again. */
+/** The columns for a webhook whose secret the user chose: the secret is not shown again. */
 export const WEBHOOK_WITHOUT_SECRET: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
 
 export const DELIVERY_FIELDS = [
@@ -72,7 +72,7 @@ const ERROR: Column<Delivery> = {
   value: (delivery) => delivery.attempts.at(-1)?.error ?? '',
 };
 
-/** Below this the delivery's id would be cut, and it is what replay takes. */
+/** On a narrower terminal the delivery's id would be cut, and replay needs it. */
 const WIDE_COLUMNS = 110;
 
 export function deliveryColumns(terminal: Terminal): readonly Column<Delivery>[] {
@@ -82,7 +82,7 @@ export function deliveryColumns(terminal: Terminal): readonly Column<Delivery>[]
   return [DELIVERY, EVENT, status, CODE, TRIES, DELIVERY_CREATED, ERROR];
 }
 
-/** On a terminal a pending one says when it is tried again. */
+/** On a terminal a pending delivery shows when it is sent again. */
 function statusColumn(nowMs: number): Column<Delivery> {
   return {
     heading: 'STATUS',
@@ -96,7 +96,7 @@ function statusColumn(nowMs: number): Column<Delivery> {
   };
 }
 
-/** One try of a delivery, for `deliveries --attempts`. */
+/** One attempt of a delivery, for `deliveries --attempts`. */
 export type AttemptRow = Attempt & { readonly deliveryId: string; readonly event: string };
 
 export const ATTEMPT_FIELDS = [

@@ -13,10 +13,10 @@ import { flagNames } from '../parsing/parameter-names.ts';
 import { commonParameters } from '../parsing/program.ts';
 import { profileCandidates } from '../profile-candidates.ts';
 
-/** The line that tells a shell's script to complete the names of files. */
+/** The line that makes a shell's script complete the names of files. */
 const FILES = ':files';
 
-/** `rtc __complete <words> --current=<word>`: never fails and prints nothing but candidates. */
+/** Runs `rtc __complete <words> --current=<word>`: never fails and prints only candidates. */
 export async function complete(
   registry: readonly CommandGroup[],
   argv: readonly string[],
@@ -26,7 +26,7 @@ export async function complete(
   const typed = { words: argv.slice(0, -1), current };
   const candidates = await candidatesFor(registry, typed, io).catch(() => []);
   const lines = candidates
-    // A name with characters that act on a terminal would show another name than the one that is completed.
+    // A name with control characters would be shown as another name than the completed one.
     .filter(
       ({ value }) => (value === FILES || value.startsWith(current)) && escapeForTerminal(value) === value,
     )
@@ -34,7 +34,7 @@ export async function complete(
   io.stdout.write(lines.join(''));
 }
 
-/** The words before the cursor, the one under it, and what the first argument of the command says. */
+/** The words before the cursor, the one under it, and the value of the command's first argument. */
 type Typed = { readonly words: readonly string[]; readonly current: string; readonly owner?: string };
 
 async function candidatesFor(
@@ -66,13 +66,13 @@ async function candidatesFor(
   return [...verbs, ...(await wordsOf(command, line, io))];
 }
 
-/** `--role` and `ho` of `--role=ho`. */
+/** Splits `--role=ho` into `--role` and `ho`. */
 function splitValue(word: string): readonly [flag: string, value: string | undefined] {
   const at = word.indexOf('=');
   return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }
 
-/** Completes the value of an option that stands before the verb, or before the noun. */
+/** Completes the value of an option before the verb or the noun. */
 async function valuesOfLeading(
   name: string,
   { words, current }: Typed,
@@ -82,7 +82,7 @@ async function valuesOfLeading(
   return option === undefined ? [] : valuesOf(option, { words, current }, io);
 }
 
-/** A command's own words, those before its noun, and the one under the cursor. */
+/** The words of a command, those before its noun, and the one under the cursor. */
 type Line = {
   readonly given: readonly string[];
   readonly leading: readonly string[];
@@ -113,7 +113,7 @@ async function wordsOf(
   const parameter = parameters[operands.length] ?? parameters.find((each) => each.isList);
   if (parameter === undefined) return [];
   const values = await valuesOf(parameter, { words, current, owner: operands[0] ?? '' }, io);
-  // A room may be called `--yes`: before `--` it would be read as an option, so it is not offered.
+  // A room may be named `--yes`: before `--` it would be read as an option, so it is not offered.
   const isOption = (value: string): boolean => value.startsWith('-') && !given.includes('--');
   return values.filter(({ value }) => !operands.includes(value) && !isOption(value));
 }
@@ -133,7 +133,7 @@ async function valuesOf(
   return completes === 'events' ? eventLists(current) : findNames(completes, { words, owner }, io);
 }
 
-/** The list so far with each name that is not in it yet: `room_started,` becomes `room_started,room_finished`. */
+/** Adds to the list so far each name that is not in it yet: `room_started,` becomes `room_started,room_finished`. */
 async function eventLists(current: string): Promise<readonly Candidate[]> {
   const { EVENT_NAMES } = await import('../../../contract/event-names.ts');
   const head = current.slice(0, current.lastIndexOf(',') + 1);
@@ -142,7 +142,7 @@ async function eventLists(current: string): Promise<readonly Candidate[]> {
   return left.map((name) => ({ value: head + name, description: '' }));
 }
 
-/** The words that are neither an option nor an option's value. */
+/** Returns the words that are neither an option nor an option's value. */
 function operandsOf(given: readonly string[], options: readonly Parameter<unknown>[]): readonly string[] {
   return given.filter((word, index) => {
     if (word.startsWith('-') && word !== '-') return false;
@@ -170,13 +170,13 @@ function isOptional(option: Parameter<unknown>): boolean {
   return (option.flags ?? '').includes('[');
 }
 
-/** A completion that makes one wait is worse than none. */
+/** Time limit: a slow completion is worse than none. */
 const TIMEOUT_MS = 1000;
 
-/** The words so far, and what the first argument among them says. */
+/** The words so far, and the value of the first argument among them. */
 type GivenWords = { readonly words: readonly string[]; readonly owner: string };
 
-/** Names to complete with, from the profiles or from the service that the words so far choose. */
+/** Finds names to complete with, from the profiles or from the service that the words so far select. */
 async function findNames(
   kind: Picked,
   { words: given, owner }: GivenWords,
@@ -189,7 +189,7 @@ async function findNames(
     profile: optionValue(given, '--profile'),
     apiSecretFile: undefined,
   });
-  // A secret command may ask for a passphrase, and that in the middle of a line being typed.
+  // A secret command may ask for a passphrase while the user is typing.
   if (settings.apiSecret?.source.endsWith('(command)') === true) return [];
   const credentials = await readCredentials(settings);
   const target = { url: settings.url.value, ...credentials };

@@ -1,6 +1,6 @@
 /*
- * Each script asks `rtc __complete <words before the cursor> --current=<word under the cursor>`, which answers one
- * candidate a line, `value<tab>description`, or `:files` where the names of files are meant. Values are names that strangers may have chosen: no script evaluates
+ * Each script asks `rtc __complete <words before the cursor> --current=<word under the cursor>`, which prints one candidate
+ * per line, `value<tab>description`, or `:files` for the names of files. Values may be hostile names: no script evaluates
  * them, and each quotes them for its shell.
  */
 

@@ -8,8 +8,8 @@ import { rootHelp } from './root-help.ts';
 import { TOPICS } from './topics.ts';
 
 /**
- * The help of a topic, of a noun, or of the command that the words name; of all without words.
- * @throws CliError (usage) for words that name nothing
+ * Returns the help of a topic, of a noun, or of the command that the words name; without words the whole help.
+ * @throws CliError (usage) for unknown words
  */
 export async function helpOf(
   registry: readonly CommandGroup[],

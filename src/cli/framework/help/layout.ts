@@ -7,7 +7,7 @@ import { argumentTerm, kebab } from '../parsing/parameter-names.ts';
 
 export type HelpOptions = { readonly width: number; readonly hasColours: boolean };
 
-/** The help of a noun, or of one of its commands: laid out by commander from the commands as data. */
+/** Returns the help of a noun, or of one of its commands. Commander lays it out from the commands as data. */
 export async function layOutHelp(
   group: CommandGroup,
   command: Command | undefined,
@@ -92,7 +92,7 @@ function addCommonOptions(program: Program, { needs }: Command): void {
   const shown = isOffline ? { ...json, description: 'print it as JSON, or only these fields (a,b)' } : json;
   program.addOption(optionOf(shown).helpGroup(COMMON_HEADING));
   program.addOption(optionOf(noColor).helpGroup(COMMON_HEADING));
-  // Every command takes it, as it may stand before the noun; without requests it shows nothing.
+  // Every command has this option, because it is allowed before the noun; without requests it shows nothing.
   program.addOption(optionOf(debug).helpGroup(COMMON_HEADING).hideHelp(isOffline));
   if (isOffline) return;
   for (const parameter of Object.values(CONNECTION_OPTIONS)) {

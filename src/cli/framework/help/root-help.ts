@@ -9,7 +9,7 @@ const SECTIONS: readonly HelpSection[] = [
   'Settings and help',
 ];
 
-/** `rtc --help`, from the registry alone: no command is loaded for it. */
+/** Returns `rtc --help`, from the registry alone, without loading any command. */
 export function rootHelp(registry: readonly CommandGroup[], { hasColours, width }: HelpOptions): string {
   const bold = (text: string): string => (hasColours ? `\u001b[1m${text}\u001b[22m` : text);
   const sections = SECTIONS.map((section) => {
@@ -36,7 +36,7 @@ More: rtc help exit-codes | environment | output
 `;
 }
 
-/** Wide enough for most nouns with their verbs; what is longer has its summary on a line of its own. */
+/** Wide enough for most nouns with their verbs; longer ones have their summary on a line of its own. */
 const TITLE_WIDTH = 36;
 
 function line(group: CommandGroup, width: number): string {
@@ -48,7 +48,7 @@ function line(group: CommandGroup, width: number): string {
     : `  ${name}\n${' '.repeat(start)}${summary}`;
 }
 
-/** Broken between verbs where it does not fit. */
+/** Broken between verbs if it does not fit. */
 function title({ noun, verbs }: CommandGroup, width: number): string {
   if (verbs.length === 0) return noun;
   const wrapping = { width, start: 2, indent: noun.length + 3 };

@@ -4,8 +4,8 @@ import { repeatedCursor } from './read-pages.ts';
 type Page = { readonly name: string; readonly items: readonly unknown[]; readonly nextCursor: unknown };
 
 /**
- * All pages of a list as one page: its items under their own name, and no further cursor. Events always have a cursor,
- * for those that are yet to come: an empty page that repeats it ends them, and it is kept.
+ * Joins all pages of a list to one page, with its items under their own name, and without a cursor. Events always have a
+ * cursor for later ones: an empty page ends them, and its cursor is kept.
  *
  * @throws CliError for a response that is no list
  */
@@ -30,7 +30,7 @@ export async function joinPages(
   }
 }
 
-/** The rest of the query stays as it was typed, because it is signed as it is. */
+/** The rest of the query stays as it was typed, because it is signed unchanged. */
 function withCursor(path: string, cursor: string): string {
   const [base = '', query = ''] = path.split('?', 2);
   const others = query.split('&').filter((part) => part !== '' && !part.startsWith('cursor='));

@@ -3,7 +3,7 @@ import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { formatRelative } from '../../terminal/time.ts';
 import type { Listed } from '../parameters.ts';
 
-/** Something that an argument may name: what is typed, and what it is. */
+/** A possible value of an argument: the text to type, and its description. */
 export type Candidate = { readonly value: string; readonly description: string };
 
 export type ListRequest = {
@@ -14,7 +14,7 @@ export type ListRequest = {
   readonly owner: string;
 };
 
-/** The first page is what people look for: the newest. */
+/** Maximum candidates: the first page has the newest, which users usually look for. */
 const MOST = 200;
 
 const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly Candidate[]>>> = {
@@ -101,7 +101,7 @@ const NONE: Readonly<Record<Listed | 'profiles', readonly [message: string, next
   profiles: ['there is no profile', 'add one: rtc profile add'],
 };
 
-/** The error when there is nothing to choose from. */
+/** The error without any candidate. */
 export function noCandidate(kind: Listed | 'profiles'): CliError {
   const [message, next] = NONE[kind];
   return new CliError(EXIT.notFound, message, next);

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { moreNotes, type Page, readPages } from './read-pages.ts';
 import { watchList } from './watch-list.ts';
 
-/** A page as the API answers it: its records in the field that the list is named after. */
+/** A page of the API: its records in the field that the list is named after. */
 type Answer<Name extends string, R> = Readonly<Record<Name, readonly R[]>> & {
   readonly nextCursor: string | null;
 };
@@ -13,17 +13,17 @@ type PagedList<Name extends string, R> = {
   readonly read: (page: Page) => Promise<Answer<Name, R>>;
   readonly columns: readonly Column<R>[];
   readonly identify: (record: R) => string;
-  /** Said on stderr when there is none. */
+  /** Printed on stderr when the list is empty. */
   readonly empty: string;
   readonly isWrapped?: boolean;
   readonly isCsv?: boolean;
-  /** Said on stderr, on a terminal only, after the note that there are more. */
+  /** Printed on stderr, only on a terminal, after the note that there are more. */
   readonly notes?: (records: readonly R[]) => readonly string[];
 };
 
 type Choice = { readonly limit: number | undefined; readonly watch?: boolean };
 
-/** The list that a command prints: the pages that `--limit` asks for as one, and with `--watch` again and again. */
+/** Returns the list that a command prints: the pages for `--limit` as one; with `--watch` repeatedly. */
 export async function pagedList<Name extends string, R extends object>(
   context: Context,
   { limit, watch = false }: Choice,

@@ -1,11 +1,11 @@
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { option, wholeNumber } from '../parameters.ts';
 
-/** The API's own largest page. */
+/** The API's largest page. */
 const PAGE_SIZE = 200;
 const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 10_000;
-/** Every record, over as many pages as it takes. */
+/** Reads every record, over as many pages as needed. */
 export const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 export const LIMIT = option('--limit <n>', `maximum number; default ${DEFAULT_LIMIT}`, {
@@ -15,7 +15,7 @@ export const LIMIT = option('--limit <n>', `maximum number; default ${DEFAULT_LI
 export type Page = { readonly limit: number; readonly cursor: string | undefined };
 type Answered<T> = { readonly records: readonly T[]; readonly nextCursor: string | null };
 
-/** As many as asked for, over as many pages as it takes. */
+/** Reads as many records as requested, over as many pages as needed. */
 export async function readPages<T>(
   limit: number | undefined,
   read: (page: Page) => Promise<Answered<T>>,
@@ -34,7 +34,7 @@ export async function readPages<T>(
   }
 }
 
-/** A list of such a server would have no end. */
+/** The error for a server with a list without an end. */
 export function repeatedCursor(): CliError {
   return new CliError(
     EXIT.failure,
@@ -43,7 +43,7 @@ export function repeatedCursor(): CliError {
   );
 }
 
-/** How to see what is left, if anything is. */
+/** Explains how to see more records, if there are any. */
 export function moreNotes(limit: number | undefined, nextCursor: string | null): readonly string[] {
   if (nextCursor === null) return [];
   const next = Math.min((limit ?? DEFAULT_LIMIT) * 2, MAX_LIMIT);

@@ -10,15 +10,15 @@ import { clockTime } from '../../terminal/time.ts';
 import type { Context } from '../context.ts';
 
 const POLL_INTERVAL_MS = 2000;
-/** Home, then erase what is below: redraws without the flicker of clearing first. */
+/** Home, then erase below: redraws without the flicker of clearing first. */
 const REDRAW = '\u001b[H\u001b[J';
-/** A screen of its own, as less and top have: what was there before comes back at the end. */
+/** A screen of its own, like that of less and top: the earlier content returns at the end. */
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 
 /**
- * Asks again every two seconds until the signal: on a terminal the table is redrawn and q ends, elsewhere each change is one
- * JSON line `{"change":"added"|"changed"|"removed","record":{…}}`. A service that is away for a while is said and waited for.
+ * Reads again every two seconds until the signal: on a terminal the table is redrawn and q ends it, elsewhere each change is
+ * one JSON line `{"change":"added"|"changed"|"removed","record":{…}}`. An unavailable service is reported and awaited.
  */
 export async function watchList(context: Context, read: () => Promise<ListResult>): Promise<Result> {
   const { terminal, io } = context;
@@ -43,14 +43,14 @@ export async function watchList(context: Context, read: () => Promise<ListResult
   return nothing();
 }
 
-/** A key ends the watch also while the service is slow to answer. */
+/** A key ends the watch even while the service is slow to respond. */
 async function aborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 type Watch = {
   readonly signal: AbortSignal;
-  /** Draws the list on a terminal; undefined where changes are printed. */
+  /** Draws the list on a terminal; undefined when changes are printed. */
   readonly draw: ((result: ListResult) => Promise<void>) | undefined;
 };
 
@@ -72,7 +72,7 @@ async function follow(
   }
 }
 
-/** An error that may pass is reported, and the watch goes on. Every other error ends it. */
+/** A temporary error is reported, and the watch continues. Every other error ends it. */
 async function readAgain(context: Context, read: () => Promise<ListResult>): Promise<ListResult | undefined> {
   try {
     return await read();
@@ -94,7 +94,7 @@ async function draw(context: Context, result: ListResult, ending: string): Promi
   io.stdout.write(`${REDRAW}${text}\n${status}`);
 }
 
-/** The empty line and the status: below more than fits, a terminal would scroll the headings away. */
+/** The empty line and the status: with more lines than fit, a terminal would scroll the headings away. */
 const STATUS_LINES = 2;
 
 function firstLines(body: string, most: number): { readonly text: string; readonly hidden: number } {

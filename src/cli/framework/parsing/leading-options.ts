@@ -2,8 +2,8 @@ import type { CommandGroup } from '../command-group.ts';
 import { LEADING_OPTIONS } from '../common-options.ts';
 
 /**
- * `rtc --profile dev rooms list` means `rtc rooms list --profile dev`: the noun, the words after it, those before, and
- * the option, if any, behind which the words ended.
+ * Splits `rtc --profile dev rooms list`, which means `rtc rooms list --profile dev`, into the noun, the words after it,
+ * those before it, and the option, if any, after which the words ended.
  */
 export function splitLeadingOptions(argv: readonly string[]): {
   readonly noun: string | undefined;
@@ -24,8 +24,8 @@ export function splitLeadingOptions(argv: readonly string[]): {
 }
 
 /**
- * The words after a noun with the options that stood before it: behind the verb, as are those between the two, but
- * before its own words, of which a `--` may end the options.
+ * Returns the words after a noun with the options that preceded it: after the verb, like those between the two, but before
+ * its own words, whose `--` may end the options.
  */
 export function withLeadingOptions(
   { verbs }: CommandGroup,

@@ -8,13 +8,13 @@ import { commonParameters, type ParseProblem } from './program.ts';
 
 export type ParseFailure = {
   readonly commands: readonly Command[];
-  /** Undefined where the words name no command. */
+  /** Undefined when the words name no command. */
   readonly command: Command | undefined;
   readonly argv: readonly string[];
   readonly problem: ParseProblem | undefined;
 };
 
-/** The usage error for words that no command takes. */
+/** Returns the usage error for words that no command accepts. */
 export function parseError({ commands, command, argv, problem }: ParseFailure): Error {
   const { noun = '' } = commands[0] ?? {};
   const verbs = commands.map(({ verb }) => verb).filter((verb) => verb !== '');
@@ -59,12 +59,12 @@ function seeHelp(name: string): readonly [english: string, italian: string] {
   return [`see: rtc ${name} --help`, `vedere: rtc ${name} --help`];
 }
 
-/** `rtc dev jion`: dev is a command itself, and takes no argument. */
+/** Recognises `rtc dev jion`: dev is a command itself, and takes no argument. */
 function isVerbExpected({ kind }: ParseProblem, { verb }: Command, verbs: readonly string[]): boolean {
   return kind === 'excess-arguments' && verb === '' && verbs.length > 0;
 }
 
-/** The words that were typed may be personal, or a token: the message only counts them. */
+/** The typed words may be personal, or a token, so the message only counts them. */
 function excessArguments(command: Command, count: number, argv: readonly string[]): Error {
   const name = commandName(command);
   const most = Object.keys(command.arguments).length;
@@ -92,7 +92,7 @@ function unknownOption(command: Command, option: string): Error {
   );
 }
 
-/** `--data` for `-d`. */
+/** Returns `--data` for `-d`. */
 function longName(command: Command, flag: string): string {
   const names = allFlags(command).find((each) => each.includes(flag)) ?? [flag];
   return names.find((name) => name.startsWith('--')) ?? flag;

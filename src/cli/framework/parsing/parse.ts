@@ -10,7 +10,7 @@ export type Parsed =
 
 /**
  * Finds the command that the words after a noun name, and parses the words of that command alone.
- * @throws CliError (usage) for words that no command takes, with the nearest name that one does
+ * @throws CliError (usage) for words that no command accepts, with the most similar name
  */
 export async function parseCommand(group: CommandGroup, argv: readonly string[]): Promise<Parsed> {
   const { commands } = await group.load();
@@ -33,14 +33,14 @@ export async function parseCommand(group: CommandGroup, argv: readonly string[])
   return { kind: 'invocation', invocation: again };
 }
 
-/** Without an option there is nothing to parse, and commander takes longer to load than an offline command to run. */
+/** Without options there is nothing to parse, and commander takes longer to load than an offline command to run. */
 async function parseWords(command: Command, argv: readonly string[]): Promise<Invocation | ParseProblem> {
   if (!argv.some((word) => word.startsWith('-'))) return assignWords(command, argv);
   const { parseOptions } = await import('./program.ts');
   return parseOptions(command, argv);
 }
 
-/** The words to the arguments in their order; a list takes all that are left. */
+/** Assigns the words to the arguments in order; a list takes all remaining words. */
 function assignWords(command: Command, argv: readonly string[]): Invocation | ParseProblem {
   const parameters = Object.entries(command.arguments);
   const takesAll = parameters.at(-1)?.[1].isList === true;
@@ -61,8 +61,8 @@ async function errorOf(failure: ParseFailure): Promise<Error> {
 }
 
 /**
- * `--json` may stand alone or take fields, so commander reads `get --json demo` as fields. When an argument is
- * missing and the word after --json is no field list, it was the argument: --json moves to the end.
+ * `--json` may be used alone or with fields, so commander reads `get --json demo` as fields. When an argument is missing and
+ * the word after --json is no field list, the word was the argument: --json moves to the end.
  */
 function reinterpretJsonValue(invocation: Invocation, argv: readonly string[]): string[] | undefined {
   const { json } = invocation.common;

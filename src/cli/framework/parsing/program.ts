@@ -11,11 +11,11 @@ export type Invocation = {
   readonly command: Command;
   /** The words typed for each parameter, by the parameter's name. */
   readonly words: Readonly<Record<string, Word>>;
-  /** The options that every command takes, by commander's attribute names. */
+  /** The options of every command, by commander's attribute names. */
   readonly common: Readonly<Record<string, unknown>>;
 };
 
-/** The reason why commander refused the words, without its prose. */
+/** Why commander rejected the words, without its prose. */
 export type ParseProblem =
   | { readonly kind: 'help' }
   | { readonly kind: 'unknown-option'; readonly option: string }
@@ -24,8 +24,8 @@ export type ParseProblem =
   | { readonly kind: 'other'; readonly message: string };
 
 /**
- * Parses the words of one command, options among them, with commander. Only this command's options are built, and without their
- * descriptions: help/layout.ts lays out the help, and only when it is asked for.
+ * Parses the words and options of one command with commander. Only this command's options are built, without their
+ * descriptions: help/layout.ts lays out the help, and only on request.
  */
 export function parseOptions(command: Command, argv: readonly string[]): Invocation | ParseProblem {
   const program = new Program().exitOverride().configureOutput({ writeOut: () => {}, outputError: () => {} });
@@ -60,7 +60,7 @@ function wordOf({ negate }: Option, word: Word): Word {
   return word === false ? undefined : word;
 }
 
-/** The options that a command takes besides its own. */
+/** The options of a command beside its own. */
 export function commonParameters({ needs }: Command): readonly Parameter<unknown>[] {
   const common = Object.values(COMMON_OPTIONS);
   return needs === 'service' ? [...common, ...Object.values(CONNECTION_OPTIONS)] : common;

@@ -9,7 +9,7 @@ import type { Prompter, SearchChoice } from '../prompts.ts';
 import { labelOf } from './parameter-names.ts';
 import type { Invocation } from './program.ts';
 
-/** The checked input of a command: what is missing is asked for on a terminal, and a usage error without one. */
+/** Reads and checks the input of a command. A missing value is asked for on a terminal, and a usage error elsewhere. */
 export async function readInput(
   context: Context,
   invocation: Invocation,
@@ -39,7 +39,7 @@ export async function readInput(
   return input;
 }
 
-/** All that is missing in one message, rather than one after the other. */
+/** Reports all missing values in one message, and not one after the other. */
 function refuseMissing(parameters: Parameters, invocation: Invocation, prompter: Prompter): void {
   const missing: string[] = [];
   for (const [name, parameter] of Object.entries(parameters)) {
@@ -52,7 +52,7 @@ function refuseMissing(parameters: Parameters, invocation: Invocation, prompter:
   throw bilingualError([`missing ${names}`], [`${missing.length === 1 ? 'manca' : 'mancano'} ${names}`]);
 }
 
-/** The second would find nothing, and be told that it is empty. */
+/** The second reader would find nothing, and report it as empty. */
 function refuseSecondReader(parameters: Parameters, { words, common }: Invocation): void {
   const readers: string[] = [];
   for (const [name, parameter] of Object.entries(parameters)) {
@@ -77,16 +77,16 @@ async function readList(
   return given;
 }
 
-/** A single line end is the editor's or echo's, not part of a name or a token; a file is taken as it is. */
+/** A single line end comes from the editor or from echo, and is not part of a name or a token. A file is read unchanged. */
 async function readSource(io: Io, { source }: Parameter<unknown>, word: string): Promise<string> {
   if (source === 'typed') return word;
-  // Only on use: node:fs/promises takes longer to load than an offline command to run.
+  // Loaded on use, because node:fs/promises takes longer to load than an offline command to run.
   const { readSourceText, readStdin } = await import('../../terminal/source-text.ts');
   if (source === 'typed-or-file') return readSourceText(io, word);
   return word === '-' ? (await readStdin(io)).replace(/\r?\n$/, '') : word;
 }
 
-/** A fault is told as said of the parameter: `--port "x" is not a whole number`, `ROOM must not be empty`. */
+/** An error is reported with the parameter: `--port "x" is not a whole number`, `ROOM must not be empty`. */
 export function checked(
   label: string,
   parse: ((value: string) => unknown) | undefined,
@@ -112,7 +112,7 @@ async function question(context: Context, parameter: Parameter<unknown>, owner: 
   return prompter.text(message, (typed) => validationMessage(parse, typed));
 }
 
-/** @throws CliError (not found) where there is nothing to choose from */
+/** @throws CliError (not found) when there is nothing to choose from */
 async function candidatesOf(context: Context, kind: Picked, owner: string): Promise<readonly SearchChoice[]> {
   const { listCandidates, noCandidate } = await import('../lists/listed.ts');
   const { io } = context;
@@ -131,7 +131,7 @@ async function candidatesOf(context: Context, kind: Picked, owner: string): Prom
   }));
 }
 
-/** Why what was typed will not do; undefined when it does. */
+/** Returns why the typed text is invalid; undefined when it is valid. */
 export function validationMessage(
   parse: ((value: string) => unknown) | undefined,
   typed: string,

@@ -17,12 +17,12 @@ const DECODED: readonly AddedColumn[] = [
   'reason',
 ];
 
-/** Every row with its code, the place that it tells, and what is odd or wrong. */
+/** Writes every row with its code, the place in it, and warnings or errors. */
 export function appendChecks(context: Context, options: ManyCodes, rules: CheckRules): Promise<Result> {
   return append(context, options, { rules, added: CHECKED });
 }
 
-/** Every row with what its code tells. */
+/** Writes every row with the decoded fields of its code. */
 export function appendDecoded(context: Context, options: ManyCodes, rules: CheckRules): Promise<Result> {
   return append(context, options, { rules, added: DECODED });
 }

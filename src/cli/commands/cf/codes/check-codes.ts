@@ -10,7 +10,9 @@ import { markedCode } from './marked-code.ts';
 
 export const CHECK_FIELDS = ['cf', 'valid', 'kind', 'reason', 'faults', 'warnings'] as const;
 
-/** A few codes: on a terminal with what is wrong marked under each, elsewhere a line of three columns each. */
+/**
+ * Checks a few codes: on a terminal with the errors marked under each code, elsewhere with a line of three columns each.
+ */
 export function checkCodes(
   terminal: Terminal,
   codes: readonly string[],
@@ -26,12 +28,12 @@ export function checkCodes(
   const lines = checked.flatMap((each) =>
     terminal.isTerminal ? shown(terminal, each) : [verdictLine(each, terminal)],
   );
-  // Not as a text result: its colours would be shown as escapes. markedCode has escaped what was typed.
+  // Not a text result, because its colours would be shown as escapes. markedCode has escaped the typed text.
   terminal.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   return nothing({ exitCode });
 }
 
-/** Code, `valid` or `invalid`, and why or what is odd; the same in a run over many. */
+/** Code, `valid` or `invalid`, and the reason or warnings; the same when many codes are read. */
 export function verdictLine({ code, verdict }: Verdict, { isTerminal }: Terminal): string {
   const shown = isTerminal ? escapeForTerminal(code) : escapeCell(code);
   return verdict.valid
@@ -39,13 +41,13 @@ export function verdictLine({ code, verdict }: Verdict, { isTerminal }: Terminal
     : `${shown}\tinvalid\t${verdict.reason ?? ''}`;
 }
 
-/** How codes are judged, and which kinds of them are valid. */
+/** The rules for checking codes, and the kinds of codes that count as valid. */
 export type CheckRules = Rules & { readonly accept: Accepted };
 
 export type Verdict = { readonly code: string; readonly verdict: Validity };
 type Checked = Verdict & { readonly result: CheckResult };
 
-/** The kind of a code that is no person's, and the warnings. */
+/** The kind of a code that is not a person's, and the warnings. */
 function oddities({ kind, warnings = [] }: Validity): readonly string[] {
   return kind === null || kind === 'person' ? warnings : [kind, ...warnings];
 }

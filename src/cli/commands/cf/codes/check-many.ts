@@ -11,10 +11,10 @@ import { eachCode, textOf } from './each-code.ts';
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const VALID_LINE_END = encode('\tvalid\t\n');
-/** As JSON.stringify writes it: a valid code needs no escapes. */
+/** The end of the JSON of a valid code, which needs no escapes. */
 const VALID_JSON_END = encode('","valid":true,"kind":"person","warnings":[]}\n');
 
-/** A verdict for each line, in order; the same three columns as for a few codes, or a JSON object. */
+/** Prints a verdict for each line, in order: the same three columns as for a few codes, or a JSON object. */
 export function checkMany(
   context: Context,
   options: ManyCodes,
@@ -37,7 +37,7 @@ export function checkMany(
         batch.reportBad({ line, reason, message, labels: [`${reason}: ${checkReasons[reason]}`], input });
       }
     };
-    // The fast lane: nearly all codes of a real list are valid, and none of them becomes a string.
+    // The fast path: nearly all codes of a real list are valid, and none of them becomes a string.
     const visitBytes = (line: ByteLine): void => {
       const { bytes, start, end, number } = line;
       const isPlain = checkBytes(bytes, start, end) === CHECK_STATUS.valid;

@@ -6,7 +6,7 @@ import type { BatchOptions } from '../files/batch.ts';
 import type { TableHead } from '../files/each-table-row.ts';
 import { TEXTS } from '../texts.ts';
 
-/** Where many codes come from, and where results go. */
+/** Source of many codes, and destination of the results. */
 export type ManyCodes = Omit<BatchOptions, 'linesAreCodes'> & {
   readonly column: string | undefined;
   readonly delimiter: string | undefined;
@@ -14,15 +14,14 @@ export type ManyCodes = Omit<BatchOptions, 'linesAreCodes'> & {
   readonly append?: boolean | undefined;
 };
 
-/** Whether a row names the column of the codes. A column that is given by its number is in a table without names. */
+/** Returns whether a row names the column of the codes. A column given by number is in a table without names. */
 export function isCodeHeader(column: string | undefined): (cells: readonly string[]) => boolean {
   if (column === undefined) return (cells) => columnsOf(cells).indexOf.has('cf');
   return isNumber(column) ? () => false : (cells) => hasName(cells, column);
 }
 
 /**
- * The index of the column: the one that was named or numbered, the one whose name says that it holds codes, or the only
- * one.
+ * Returns the index of the column: the named or numbered one, the one whose name means codes, or the only one.
  *
  * @throws CliError (usage) when there is none
  */
@@ -59,12 +58,12 @@ function isNumber(column: string): boolean {
   return /^[1-9]\d*$/.test(column);
 }
 
-/** Which cell of a row is meant by a column's name, or by its number from 1. */
+/** Index of the cell that a column's name, or its number from 1, means. */
 function columnIndex(column: string, header: readonly string[] | undefined): number {
   if (header === undefined) return Number(column) - 1;
   const at = indexOfName(header, column);
   if (at !== -1) return at;
-  // The first row may be a person's: it is not shown.
+  // The first row may be that of a person, so it is not shown.
   throw bilingualError(
     [
       `no column of the first row has the name ${JSON.stringify(column)}`,

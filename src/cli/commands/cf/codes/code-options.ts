@@ -5,7 +5,7 @@ import type { Fields } from '../../../framework/command.ts';
 import type { Context } from '../../../framework/context.ts';
 import { flag, listArgument, notEmpty, option, type Parameter } from '../../../framework/parameters.ts';
 
-/** Of a decoded code; here, as reading it loads far more. */
+/** Fields of a decoded code. They are listed here, because the code that reads them loads far more. */
 export const DECODED_FIELDS = [
   'name',
   'surname',
@@ -19,15 +19,15 @@ export const DECODED_FIELDS = [
   'cf',
 ] as const satisfies readonly (keyof DecodedResponse)[];
 
-/** Codes as words, or `-`: they are personal data, and other users of a machine see the arguments of a process. */
+/** Codes as words, or `-`. They are personal data, and other users of a machine see the arguments of a process. */
 export const CODES: Parameter<readonly string[]> = {
   ...listArgument('a fiscal code, or several; - reads stdin, one a line'),
   isRequired: false,
-  // An empty one is an invalid code, as "$CODE" in a script.
+  // An empty word is an invalid code, like "$CODE" of a script without the variable.
   checkEach: () => undefined,
 };
 
-/** Where a run over many comes from, and where what is bad goes. */
+/** Options of the input of many codes, and of the output of bad lines. */
 export const STREAM_OPTIONS = {
   file: option('--file <file>', 'read a file instead of stdin', { parse: notEmpty, completes: 'files' }),
   rejects: option(
@@ -71,7 +71,7 @@ type CodeInput = {
   readonly out?: string | undefined;
 };
 
-/** Whether there are many to be read from a file or stdin, rather than a few words. */
+/** Whether the codes are read from a file or stdin, and not from a few words. */
 export function isStreamed({ codes, file, column, rejects, append, out }: CodeInput): boolean {
   if (out !== undefined && append !== true) throw outWithoutAppend();
   if (file === undefined && !codes.includes('-')) {
@@ -95,7 +95,7 @@ export function isStreamed({ codes, file, column, rejects, append, out }: CodeIn
   return true;
 }
 
-/** The error for --out, which only a table with columns added is written to. */
+/** The error for --out, which only a table with added columns is written to. */
 export function outWithoutAppend(): CliError {
   return bilingualError(
     ['--out is for --append', 'add --append, or redirect the output'],
@@ -104,14 +104,14 @@ export function outWithoutAppend(): CliError {
 }
 
 /**
- * The fields that --json may choose. In `cf check --json CODE` the code was read as a field: there the missing code is
- * what the error names, not the field.
+ * The fields that --json may choose. In `cf check --json CODE` the code was read as a field: then the error names the
+ * missing code, not the field.
  */
 export function fieldsFor({ codes, file }: CodeInput, fields: readonly string[]): Fields {
   return codes.length === 0 && file === undefined ? 'of-response' : fields;
 }
 
-/** The codes that were given, or the one that is typed now. */
+/** Returns the given codes, or asks for one. */
 export async function codesOf(context: Context, codes: readonly string[]): Promise<readonly string[]> {
   if (codes.length > 0) return codes;
   if (context.prompter.isInteractive) return [await context.prompter.text('Codice fiscale:')];

@@ -16,7 +16,7 @@ import { markedCode } from './marked-code.ts';
 
 type Row = DecodedResponse & { readonly decoded: DecodedCode };
 
-/** Also the columns of a run over many. */
+/** Also the columns when many codes are read. */
 const LIST_COLUMNS: readonly Column<DecodedResponse>[] = [
   { heading: 'CODICE FISCALE', value: ({ cf }) => cf, paint: 'name' },
   { heading: 'SURNAME', value: ({ surname }) => surname },
@@ -29,7 +29,7 @@ const LIST_COLUMNS: readonly Column<DecodedResponse>[] = [
 
 type DecodeOptions = { readonly rules: Rules; readonly withDetails: boolean };
 
-/** A few codes. Those that are invalid are told on stderr, and the others still decoded. */
+/** Decodes a few codes. Invalid ones are reported on stderr, and the others are decoded nevertheless. */
 export function decodeCodes(terminal: Terminal, codes: readonly string[], options: DecodeOptions): Result {
   const { rules, withDetails } = options;
   const responses: DecodedResponse[] = [];
@@ -62,7 +62,7 @@ export function decodeCodes(terminal: Terminal, codes: readonly string[], option
   });
 }
 
-/** The 127 other forms, one a line. */
+/** Prints the 127 other forms, one per line. */
 export function omocodieOfCode(terminal: Terminal, code: string, rules: Rules): Result {
   const found = omocodie(code, rules);
   if (!found.ok)
@@ -70,12 +70,12 @@ export function omocodieOfCode(terminal: Terminal, code: string, rules: Rules): 
   return text(found.omocodie.join('\n'), { response: found.omocodie });
 }
 
-/** A line of a run over many. */
+/** Formats a line of many. */
 export function decodedLine(response: DecodedResponse): string {
   return LIST_COLUMNS.map((column) => column.value(response)).join('\t');
 }
 
-/** What else a single code tells. */
+/** Further columns for a single code. */
 function detailColumns(decoded: DecodedCode): readonly Column<DecodedResponse>[] {
   const { birthplace, omocodia, baseCode, otherBirthDate, warnings } = decoded;
   const today = birthplace.successor ?? birthplace.today;
@@ -99,7 +99,7 @@ function detailColumns(decoded: DecodedCode): readonly Column<DecodedResponse>[]
 
 type Refused = { readonly code: string; readonly failure: CheckFailure; readonly rules: Rules };
 
-/** The code itself, with the fault under it, only for the eyes of who typed it. */
+/** The error with the code and its fault under it, only for the user who typed it. */
 function invalidCode(terminal: Terminal, { code, failure, rules }: Refused): CliError {
   const texts = TEXTS[rules.language];
   const isSeen = terminal.io.stderr.isTTY === true;

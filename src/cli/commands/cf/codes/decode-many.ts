@@ -8,7 +8,7 @@ import type { ManyCodes } from './code-column.ts';
 import { decodedLine } from './decode-codes.ts';
 import { eachCode } from './each-code.ts';
 
-/** A line for each valid code, in order: seven columns, or the response of the API. */
+/** Prints a line for each valid code, in order: seven columns, or the response of the API. */
 export function decodeMany(
   context: Context,
   options: ManyCodes & { readonly details: boolean },
@@ -25,7 +25,7 @@ export function decodeMany(
   });
 }
 
-/** A line for each valid code, in order: its 127 other forms. */
+/** Prints a line for each valid code, in order, with its 127 other forms. */
 export function omocodieMany(context: Context, options: ManyCodes, rules: Rules): Promise<Result> {
   const { json } = context.terminal;
   return lineForEach(context, options, (code) => {

@@ -8,16 +8,16 @@ import { refuseBinary, type StreamSource } from '../files/stream-source.ts';
 import { TEXTS } from '../texts.ts';
 import { findCodeColumn, isCodeHeader, type ManyCodes } from './code-column.ts';
 
-/** A code has 16 characters; what is longer than this is no list of codes at all. */
+/** Maximum line. A code has 16 characters, so a longer line is not part of a list of codes. */
 const MAX_LINE_BYTES = 64 * 1024;
 
 export type CodeVisitor = {
   readonly visitText: (code: string, line: number, input: () => string) => void;
-  /** Absent: every line is made a text. */
+  /** When absent, every line is converted to text. */
   readonly visitBytes?: (line: ByteLine) => void;
 };
 
-/** Visits the codes of a stream, one a line or in a column of a table. */
+/** Visits the codes of a stream, one per line or in a column of a table. */
 export function eachCode(
   context: Context,
   options: ManyCodes,
@@ -31,7 +31,7 @@ export function eachCode(
   });
 }
 
-/** Whether there are columns, as options or the file's name tell. */
+/** Whether the input has columns, by the options or the file's name. */
 function holdsTable({ column, sheet, append, file = '' }: ManyCodes): boolean {
   return column !== undefined || sheet !== undefined || append === true || /\.(?:csv|tsv|xlsx)$/i.test(file);
 }

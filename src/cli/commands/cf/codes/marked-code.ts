@@ -7,17 +7,17 @@ type Fault = {
   readonly expected?: string;
 };
 
-/** A longer text is no code that anybody could look at. */
+/** Longer texts are not shown, because nobody could read them as a code. */
 const MAX_SHOWN = 64;
 
-/** The code on a line, and below it each fault under the characters that are at fault. */
+/** Returns the code on a line, and below it each error under the wrong characters. */
 export function markedCode(code: string, faults: readonly Fault[]): readonly string[] {
   if (code.length > MAX_SHOWN) return faults.map((fault) => `${explained(fault)} (too long to show)`);
   return [escapeForTerminal(code), ...faults.map((fault) => mark(code, fault))];
 }
 
 function mark(code: string, fault: Fault): string {
-  // Escapes take more columns than the characters that they stand for.
+  // Escapes take more columns than the escaped characters.
   const before = escapeForTerminal(code.slice(0, fault.start)).length;
   const length = escapeForTerminal(code.slice(fault.start, fault.end)).length;
   return `${' '.repeat(before)}${'^'.repeat(Math.max(1, length))} ${explained(fault)}`;

@@ -7,7 +7,7 @@ import { type Batch, type BatchOptions, runBatch } from './batch.ts';
 import { eachTableRow, type TableHead } from './each-table-row.ts';
 import { type RowFault, rowFault } from './row-fault.ts';
 
-/** What is added to a row, and, where something is wrong with it, what. */
+/** Cells that are added to a row, and the error of the row, if there is one. */
 export type Addition = {
   readonly values: Readonly<Partial<Record<AddedColumn, string>>>;
   readonly fault?: RowFault;
@@ -18,11 +18,11 @@ export type AppendWork = BatchOptions & {
   readonly sheet: string | undefined;
   readonly added: readonly AddedColumn[];
   readonly isHeader: (cells: readonly string[]) => boolean;
-  /** Called once; answers what is called for each row. Throws a usage error where columns are missing. */
+  /** Called once. Returns a function that is called for each row. Throws a usage error when columns are missing. */
   readonly begin: (head: TableHead) => (row: Row) => Addition;
 };
 
-/** Writes every row of a table again, in order, with columns added: nothing is lost. */
+/** Writes every row of a table again, in order and complete, with added columns. */
 export function appendToRows(context: Context, work: AppendWork): Promise<Result> {
   return runBatch(context, work, async (batch, source) => {
     await eachTableRow(context, batch, {

@@ -10,19 +10,19 @@ import { type ByteOutput, createByteOutput } from './byte-output.ts';
 export type BadLine = {
   readonly line: number;
   readonly reason: string;
-  /** For people; holds nothing of the line. */
+  /** For people; contains nothing of the line. */
   readonly message: string;
-  /** What is counted in the report at the end: one for each thing that is wrong. */
+  /** Labels that the report at the end counts, one for each error. */
   readonly labels: readonly string[];
   /** The line itself, for the file of rejects. */
   readonly input: () => string;
 };
 
-/** Where a run over many writes: results to stdout, bad lines to stderr or into a file. */
+/** Outputs of a run over many lines: results to stdout, bad lines to stderr or into a file. */
 export type BatchOutputs = {
   readonly out: ByteOutput;
   readonly reportBad: (bad: BadLine) => void;
-  /** Writes what was gathered, and waits for it; rejects with the error of an output. */
+  /** Writes the gathered text, and waits for it. Rejects with the error of an output. */
   readonly flush: () => Promise<void>;
   readonly isStdoutBroken: () => boolean;
   readonly close: () => Promise<void>;
@@ -30,11 +30,11 @@ export type BatchOutputs = {
 
 type OutputOptions = { readonly rejects: string | undefined; readonly language: Language };
 
-/** More are no help to a reader, and a wrong file would fill a log with millions. */
+/** Maximum bad lines that are named. More do not help a reader, and a wrong file would fill a log with millions. */
 const MAX_NAMED = 1000;
 
 /**
- * @param beforeStderr called before stderr is written to: a progress bar may stand there
+ * @param beforeStderr called before a write to stderr, where a progress bar may be
  * @throws CliError (usage) when the file of rejects cannot be written
  */
 export async function openOutputs(
@@ -70,7 +70,7 @@ export async function openOutputs(
       if (rejects !== undefined && rejected.length > 0) await rejects.appendFile(rejected.splice(0).join(''));
       if (badLines.isEmpty()) return;
       beforeStderr();
-      // Nobody may be reading it: the results still count.
+      // Stderr may have no reader, but the results still count.
       await badLines.flush().catch(() => undefined);
     },
     isStdoutBroken: () => isStdoutBroken,
@@ -81,7 +81,7 @@ export async function openOutputs(
   };
 }
 
-/** Only for its owner: it holds what people typed. */
+/** Readable only by its owner, because it contains what people typed. */
 async function openRejects(directory: string, file: string | undefined): Promise<FileHandle | undefined> {
   if (file === undefined) return undefined;
   try {

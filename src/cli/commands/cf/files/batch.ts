@@ -13,17 +13,17 @@ import { keepHeapSmall } from './small-heap.ts';
 import { openSource, type StreamSource } from './stream-source.ts';
 
 /*
- * A run over many: reads a stream, writes a line of result for each good line, in order, and goes on after bad ones.
- * Bad lines are named by number on stderr, never by what is in them; with --rejects they go into a file of their own,
- * with what is in them, to be corrected and read again.
+ * Processes many lines: reads a stream, writes a result for each good line, in order, and continues after bad ones. Bad
+ * lines are named by number on stderr, never by content. With --rejects they are written into a file with their content, to
+ * be corrected and read again.
  */
 
 export type BatchOptions = {
   readonly file: string | undefined;
   readonly rejects: string | undefined;
-  /** Whether each line is to be a code: lines of CSV in a row then mean that --column was forgotten. */
+  /** Whether each line should be a code. Then several lines of CSV in a row mean that --column was forgotten. */
   readonly linesAreCodes?: boolean | undefined;
-  /** The file of a table that is written, undefined for stdout. */
+  /** File of the written table; undefined for stdout. */
   readonly out?: string | undefined;
   readonly language: Language;
 };
@@ -33,15 +33,15 @@ export type Batch = {
   readonly out: ByteOutput;
   readonly countGood: () => void;
   readonly reportBad: (bad: BadLine) => void;
-  /** Where the rows of a table go; opened once. */
+  /** Opens the output of the rows of a table; called once. */
   readonly openRows: (delimiter: string) => Promise<RowOutput>;
-  /** After some input: writes, waits, draws. Throws CancelledError at Ctrl-C. */
+  /** Called after each piece of input: writes, waits, draws. Throws CancelledError at Ctrl-C. */
   readonly pause: () => Promise<void>;
 };
 
 type Counts = { good: number; bad: number; csvInARow: number; readonly reasons: Map<string, number> };
 
-/** Runs `work` over the input; the exit code is 7 when a line was bad. */
+/** Runs `work` over the input. The exit code is 7 when a line was bad. */
 export async function runBatch(
   context: Context,
   options: BatchOptions,
@@ -68,12 +68,12 @@ export async function runBatch(
   } catch (error) {
     bar.clear();
     await parts.rows?.discard();
-    // What was done before a fault of the input counts.
+    // Lines before an error of the input count.
     const failure = await outputs.flush().then(
       () => error,
       (flushError: unknown) => flushError,
     );
-    // main tells of it, or keeps silent about a reader that has gone away.
+    // main reports the error, or ignores it when the reader is gone.
     if (outputs.isStdoutBroken()) return nothing();
     const lines = grouped(counts.good + counts.bad);
     throw io.signal.aborted ? new CancelledError(`stopped after ${lines} lines`) : failure;
@@ -142,7 +142,7 @@ function columnForgotten(): CliError {
   );
 }
 
-/** Fewer lines, or less time, say nothing of the speed. */
+/** Minimum lines for an estimate of the speed. */
 const TELLING_LINES = 1000;
 const TELLING_SECONDS = 1;
 
@@ -154,7 +154,7 @@ function summary({ good, bad }: Counts, seconds: number, language: Language): st
   return TEXTS[language].summary(counts) + speed;
 }
 
-/** How often each thing was wrong, the most frequent first. */
+/** Returns how often each error occurred, the most frequent first. */
 function reasonLines(reasons: ReadonlyMap<string, number>): readonly string[] {
   return [...reasons]
     .sort(([, one], [, other]) => other - one)

@@ -1,18 +1,18 @@
 import type { Writable } from 'node:stream';
 
-/** Gathers small writes into large ones: a write for each of a million lines would take most of the time. */
+/** Gathers small writes into large ones, because a write for each of a million lines would take most of the time. */
 export type ByteOutput = {
   readonly isEmpty: () => boolean;
   readonly bytes: (source: Uint8Array, start: number, end: number) => void;
   readonly text: (text: string) => void;
-  /** Writes what was gathered, and waits until the stream has taken it; rejects with the stream's error. */
+  /** Writes the gathered bytes, and waits until the stream has accepted them. Rejects with the stream's error. */
   readonly flush: () => Promise<void>;
 };
 
 const INITIAL_BYTES = 256 * 1024;
 /** UTF-8 needs at most three bytes for a UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
-/** A call of the native copy takes as long as copying so many bytes by hand. */
+/** A call of the native copy takes as long as copying this many bytes by hand. */
 const SHORT = 48;
 
 export function createByteOutput(stream: Writable): ByteOutput {
@@ -42,7 +42,7 @@ export function createByteOutput(stream: Writable): ByteOutput {
       if (length === 0) return;
       const gathered = buffer.subarray(0, length);
       length = 0;
-      // The buffer is used again: only once the stream has let go of it.
+      // The buffer may be reused only after the stream has finished with it.
       await new Promise<void>((resolve, reject) =>
         stream.write(gathered, (error) => (error ? reject(error) : resolve())),
       );

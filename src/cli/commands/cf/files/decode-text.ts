@@ -5,13 +5,13 @@ export type Encoding = 'UTF-8' | 'Windows-1252' | 'UTF-16LE' | 'UTF-16BE';
 export type TextReader = {
   readonly decode: (chunk: Uint8Array) => string;
   readonly end: () => string;
-  /** What the text was read as so far. */
+  /** The encoding that was detected so far. */
   readonly encoding: () => Encoding;
 };
 
 /**
- * Text of bytes whose encoding is not known: UTF-16 by its mark; else UTF-8, unless the first bytes beyond ASCII are none,
- * which makes it Windows-1252, as spreadsheets in Italy still write it. A mark at the beginning is left out.
+ * Decodes bytes of unknown encoding: UTF-16 if there is a byte order mark; else UTF-8; or Windows-1252, which spreadsheets
+ * in Italy still write, when the first bytes beyond ASCII are not UTF-8. A byte order mark at the beginning is left out.
  */
 export function createTextReader(): TextReader {
   let encoding: Encoding = 'UTF-8';
@@ -27,7 +27,7 @@ export function createTextReader(): TextReader {
         isFirst = false;
         if (marked === undefined && isAscii(bytes)) return asciiText(bytes);
         const complete = completeLength(bytes);
-        // Only the beginning of a character: more of it decides.
+        // The chunk has only the beginning of a character, so the next one decides.
         if (marked === undefined && isAscii(bytes.subarray(0, complete))) {
           held = bytes.slice(complete);
           return asciiText(bytes.subarray(0, complete));
@@ -56,7 +56,7 @@ function encodingOfMark([first, second]: Uint8Array): Encoding | undefined {
   return first === 0xfe && second === 0xff ? 'UTF-16BE' : undefined;
 }
 
-/** The length without a character of UTF-8 that the end cuts in two. */
+/** The length without a character of UTF-8 that is cut at the end. */
 function completeLength(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -8,12 +8,12 @@ import { splitHeader } from './header.ts';
 import type { StreamSource } from './stream-source.ts';
 import { openTable, type TableOptions } from './table.ts';
 
-/** What stands before the data of a table. */
+/** The rows before the data of a table. */
 export type TableHead = {
   /** Titles above the header. */
   readonly above: readonly Row[];
   readonly header: Row | undefined;
-  /** The first rows, where none is a header. */
+  /** The first rows, when none of them is a header. */
   readonly looked: readonly Row[];
   readonly delimiter: string;
   readonly describe: () => string;
@@ -22,14 +22,14 @@ export type TableHead = {
 export type TableWork = TableOptions & {
   readonly language: Language;
   readonly isHeader: (cells: readonly string[]) => boolean;
-  /** Called once, before the first row; answers what is called for each. */
+  /** Called once, before the first row. Returns a function that is called for each row. */
   readonly begin: (head: TableHead) => Promise<(row: Row) => void>;
 };
 
 /** Rows between two writes. */
 const ROWS_PER_PAUSE = 2000;
 
-/** Visits the rows of a table in order; broken ones as well, which have a problem in place of cells. */
+/** Visits the rows of a table in order, including broken ones, which have a problem in place of cells. */
 export async function eachTableRow(
   context: Context,
   batch: Batch,
@@ -48,7 +48,7 @@ export async function eachTableRow(
     }
   }
   await batch.pause();
-  // Letters with accents may have come late.
+  // Letters with accents may have occurred late.
   if (table.describe() !== described)
     printStatus(context.terminal, TEXTS[work.language].readAs(table.describe()));
 }

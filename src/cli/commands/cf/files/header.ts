@@ -1,20 +1,20 @@
 import type { Row } from '../../../../people/row.ts';
 
-/** The row that names the columns, what stands above it, and what comes after. */
+/** The row that names the columns, and the rows before and after it. */
 export type HeadedRows = {
-  /** Titles and the like. */
+  /** Rows before the header, such as titles. */
   readonly above: readonly Row[];
-  /** Undefined where no row names them. */
+  /** Undefined when no row names the columns. */
   readonly header: Row | undefined;
-  /** The first rows, where none is a header. */
+  /** The first rows, when none of them is a header. */
   readonly looked: readonly Row[];
   readonly batches: AsyncIterable<readonly Row[]>;
 };
 
-/** A title, a date and an empty line may stand above the names. */
+/** Rows that are searched for a header, because a title, a date and an empty line may precede it. */
 const ROWS_LOOKED_AT = 20;
 
-/** Finds the first row near the beginning that is a header; with none, all rows are data. */
+/** Finds the first row near the beginning that is a header. Without one all rows are data. */
 export async function splitHeader(
   batches: AsyncIterable<readonly Row[]>,
   isHeader: (cells: readonly string[]) => boolean,

@@ -1,6 +1,6 @@
 /*
- * Lines of a byte stream, without making a string of each: a million lines a second go through here. A line is handed
- * on as a stretch of bytes that is good until the visitor returns.
+ * Reads lines of a byte stream without making a string of each, because a million lines a second pass here. A line is passed
+ * on as a stretch of bytes that is valid until the visitor returns.
  */
 
 /** `bytes[start]` up to, not including, `bytes[end]`, without the line end. */
@@ -8,16 +8,16 @@ export type ByteLine = {
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly end: number;
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly number: number;
 };
 
 export type LineVisitor = {
-  /** The same object for every line, since a million of them a second would be made. */
+  /** Gets the same object for every line, which saves making a million objects a second. */
   readonly visit: (line: ByteLine) => void;
-  /** A line of more than `maxLineBytes`. */
+  /** Called for a line of more than `maxLineBytes`. */
   readonly visitTooLong: (line: number) => void;
-  /** After the lines of each piece of input: the moment to write, and to wait for the writing. */
+  /** Called after the lines of each piece of input, to write and to wait for the writing. */
   readonly afterChunk: () => Promise<void>;
 };
 
@@ -74,7 +74,7 @@ type Carry = {
   readonly clear: () => void;
 };
 
-/** The beginning of a line whose end is in a later chunk; never more than the limit is kept. */
+/** Keeps the beginning of a line whose end is in a later chunk, up to the limit. */
 function createCarry(limit: number): Carry {
   const bytes = new Uint8Array(limit + 1);
   let length = 0;
@@ -94,7 +94,7 @@ function createCarry(limit: number): Carry {
   };
 }
 
-/** 3 where UTF-8's mark stands, which editors on Windows write; 0 elsewhere. */
+/** 3 when there is a byte order mark of UTF-8, which editors on Windows write; else 0. */
 function byteOrderMark(bytes: Uint8Array, start: number, end: number): number {
   const isMark =
     end - start >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;

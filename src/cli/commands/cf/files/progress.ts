@@ -1,7 +1,7 @@
 import { columnsOf } from '../../../terminal/io.ts';
 import type { Terminal } from '../../../terminal/terminal.ts';
 
-/** How far a run over many is. */
+/** Progress of a run over many lines. */
 export type Progress = {
   readonly lines: number;
   readonly bad: number;
@@ -12,7 +12,7 @@ export type Progress = {
 export type ProgressBar = {
   /** Draws at most ten times a second. */
   readonly show: (progress: Progress) => void;
-  /** Before anything else is written to the terminal. */
+  /** Must be called before anything else is written to the terminal. */
   readonly clear: () => void;
 };
 
@@ -21,7 +21,7 @@ const BAR_WIDTH = 24;
 /** Carriage return, then erase the line (ECMA-48, EL). */
 const CLEAR_LINE = '\r\u001b[2K';
 
-/** One line on stderr, where that is a terminal and the results go elsewhere. */
+/** Shows progress in one line on stderr, if that is a terminal and the results go elsewhere. */
 export function createProgressBar(terminal: Terminal): ProgressBar {
   const { stderr, clock } = terminal.io;
   const isShown = stderr.isTTY === true && !terminal.isTerminal;
@@ -57,7 +57,7 @@ function progressLine(progress: Progress, elapsedSeconds: number): string {
   return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${parts.join(', ')}`;
 }
 
-/** `1,234,567`, without Intl, whose tables take longer to load than small runs. */
+/** Formats `1,234,567` without Intl, whose tables take longer to load than small runs. */
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }

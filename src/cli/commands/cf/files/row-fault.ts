@@ -2,16 +2,16 @@ import type { Language } from '../../../../fiscal/index.ts';
 import type { RowProblem } from '../../../../people/row.ts';
 import { TEXTS } from '../texts.ts';
 
-/** What is wrong with a row, as a run over many reports it. */
+/** The error of a row, as a run over many rows reports it. */
 export type RowFault = {
-  /** A code, or the fields. */
+  /** The reason of a code, or the wrong fields. */
   readonly reason: string;
   readonly message: string;
-  /** What is counted in the report at the end: one for each thing that is wrong. */
+  /** Labels that the report at the end counts, one for each error. */
   readonly labels: readonly string[];
 };
 
-/** Of a row that could not be read. */
+/** Returns the error of a row that could not be read. */
 export function rowFault(problem: RowProblem, language: Language): RowFault {
   const { rowProblems, brokenRow } = TEXTS[language];
   return { reason: 'csv', message: rowProblems[problem], labels: [brokenRow] };

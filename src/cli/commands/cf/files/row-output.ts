@@ -8,14 +8,14 @@ import { fileError } from '../../../errors/file-error.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { type ByteOutput, createByteOutput } from './byte-output.ts';
 
-/** Rows of a table: CSV to stdout or into a file, or a workbook. */
+/** Output of the rows of a table: CSV to stdout or into a file, or a workbook. */
 export type RowOutput = {
   readonly row: (values: readonly CellValue[]) => void;
-  /** Writes what was gathered, and waits for it; rejects with the error of the output. */
+  /** Writes the gathered rows, and waits for it. Rejects with the error of the output. */
   readonly flush: () => Promise<void>;
-  /** The file gets its name when it is whole. */
+  /** Completes the file, which gets its name only then. */
   readonly finish: () => Promise<void>;
-  /** Leaves no half file behind. */
+  /** Removes the incomplete file. */
   readonly discard: () => Promise<void>;
 };
 
@@ -27,12 +27,12 @@ type RowOutputOptions = {
   readonly delimiter: string;
 };
 
-/** Only for its owner: it holds what people typed. */
+/** Readable only by its owner, because it contains what people typed. */
 const FILE_MODE = 0o600;
-/** By UTF-8's mark Excel knows the encoding of a CSV file. */
+/** Byte order mark of UTF-8, with which Excel recognises the encoding of a CSV file. */
 const MARK = '\ufeff';
 
-/** @throws CliError (usage) for an output that is the input */
+/** @throws CliError (usage) when the output is the input */
 export async function openRowOutput(
   io: Io,
   stdout: ByteOutput,
@@ -68,7 +68,7 @@ export async function openRowOutput(
 function toStdout(stdout: ByteOutput, delimiter: string): RowOutput {
   return {
     row: (values) => stdout.text(csvLine(values, delimiter)),
-    // The batch writes stdout itself.
+    // The caller writes stdout itself.
     flush: async () => undefined,
     finish: async () => undefined,
     discard: async () => undefined,
@@ -79,7 +79,7 @@ type FileOutput = Pick<RowOutput, 'row' | 'flush'> & { readonly close: () => Pro
 
 function toCsvFile(file: string, delimiter: string): FileOutput {
   const stream = createWriteStream(file, { mode: FILE_MODE });
-  // Rejections tell of it where a write is waited for.
+  // An error of the stream is reported where a write is awaited.
   stream.on('error', () => undefined);
   const output = createByteOutput(stream);
   output.text(MARK);

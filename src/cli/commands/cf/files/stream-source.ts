@@ -6,10 +6,10 @@ import { CancelledError } from '../../../errors/cli-error.ts';
 import { fileError } from '../../../errors/file-error.ts';
 import type { Io } from '../../../terminal/io.ts';
 
-/** What a run over many reads from. */
+/** The input of a run over many lines. */
 export type StreamSource = {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Of a file, also one that stdin was redirected from. */
+  /** Size of a file, also of one that stdin was redirected from. */
   readonly sizeBytes: number | undefined;
   readonly bytesRead: () => number;
   readonly close: () => Promise<void>;
@@ -76,7 +76,7 @@ async function openFile(io: Io, file: string): Promise<OpenedSource> {
   };
 }
 
-/** Larger pieces save turns of the event loop; several are in memory at a time. */
+/** Larger pieces save turns of the event loop, but several are in memory at a time. */
 const PIECE_BYTES = 64 * 1024;
 
 async function openHandle(io: Io, file: string): Promise<FileHandle> {
@@ -87,7 +87,7 @@ async function openHandle(io: Io, file: string): Promise<FileHandle> {
   }
 }
 
-/** At Ctrl-C it rejects: the rest of a line that was cut short must not be read as one. */
+/** Rejects at Ctrl-C, because the rest of a line that was cut short must not be read as a line. */
 async function* waitForAbort(io: Io, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of chunks) {
@@ -100,7 +100,7 @@ async function* waitForAbort(io: Io, chunks: AsyncIterable<Uint8Array>): AsyncIt
   if (io.signal.aborted) throw new CancelledError('stopped');
 }
 
-/** @throws CliError (usage) for what has no lines of bytes: text in UTF-16, and workbooks */
+/** @throws CliError (usage) for input without lines of bytes: text in UTF-16, and workbooks */
 export async function* refuseBinary(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   let isFirst = true;
   for await (const chunk of chunks) {

@@ -3,12 +3,12 @@ import type { Row } from '../../../../people/row.ts';
 import { createTextReader } from './decode-text.ts';
 import type { StreamSource } from './stream-source.ts';
 
-/** Rows of CSV or of a spreadsheet, some at a time. */
+/** Rows of CSV or of a spreadsheet, read in batches. */
 export type Table = {
   readonly batches: AsyncIterable<readonly Row[]>;
-  /** What separates cells; of a spreadsheet, what separates those of CSV made of it. */
+  /** Delimiter of the cells; for a spreadsheet, the delimiter of CSV that is made of it. */
   readonly delimiter: string;
-  /** How the input was understood so far, for people. */
+  /** Describes how the input was understood so far, for people. */
   readonly describe: () => string;
 };
 
@@ -17,7 +17,7 @@ export type TableOptions = {
   readonly sheet: string | undefined;
 };
 
-/** So much of the beginning tells what separates the cells. */
+/** Length of the beginning in which the delimiter is searched. */
 const BEGINNING_LENGTH = 64 * 1024;
 
 /** @throws CliError (usage) for a workbook that cannot be read */

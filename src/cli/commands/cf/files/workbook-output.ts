@@ -4,10 +4,10 @@ import { pipeline } from 'node:stream/promises';
 import { writeXlsxStream } from 'hucre/xlsx';
 import type { CellValue } from '../../../../people/row.ts';
 
-/** A workbook that is written while its rows come. */
+/** A workbook that is written while its rows arrive. */
 export type WorkbookOutput = {
   readonly row: (values: readonly CellValue[]) => void;
-  /** Hands on the rows that came, and waits until they are taken; rejects with the error of the file. */
+  /** Writes the rows so far, and waits until they are accepted. Rejects with the error of the file. */
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -19,14 +19,14 @@ export function createWorkbookOutput(file: string, mode: number): WorkbookOutput
     Readable.fromWeb(writeXlsxStream(flatten(channel.readable), { name: 'Sheet1', freezePane: { rows: 1 } })),
     createWriteStream(file, { mode }),
   );
-  // Told where it is waited for.
+  // The error is reported where the result is awaited.
   written.catch(() => undefined);
   let rows: CellValue[][] = [];
   const flush = async (): Promise<void> => {
     if (rows.length === 0) return;
     const batch = rows;
     rows = [];
-    // The channel would wait for ever for a file that has failed.
+    // The channel would wait forever for a file that has failed.
     await Promise.race([writer.write(batch), written]);
   };
   return {

@@ -3,13 +3,13 @@ import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
 import type { CellValue, Row } from '../../../../people/row.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 
-/** Rows handed on at a time. */
+/** Rows of a batch. */
 const ROWS_PER_BATCH = 500;
 
 /**
- * The rows of a sheet: the first one that is not hidden, unless one is named.
+ * Reads the rows of a sheet: the first one that is not hidden, unless one is named.
  *
- * @throws CliError (usage) for what is no workbook, and for a sheet that is not there
+ * @throws CliError (usage) for a file that is no workbook, and for an unknown sheet
  */
 export async function* xlsxRows(
   chunks: AsyncIterable<Uint8Array>,
@@ -52,18 +52,18 @@ export async function* xlsxRows(
   yield batch;
 }
 
-/** Whole, since most programs write the texts of a workbook behind its sheets. */
+/** Reads everything, because most programs write the texts of a workbook after its sheets. */
 async function allBytes(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
 }
 
-/** The index of the first sheet that people see; where all are hidden, of the first one. */
+/** The index of the first visible sheet; of the first one when all are hidden. */
 async function firstVisibleSheet(bytes: Uint8Array): Promise<number> {
   let first: number | undefined;
   await readXlsx(bytes, {
-    // Asked for each sheet before any is read; none needs to be.
+    // Called for each sheet before any is read, so that none needs to be.
     sheets: ({ index, hidden, veryHidden }) => {
       if (hidden !== true && veryHidden !== true) first ??= index;
       return false;
@@ -77,7 +77,7 @@ const NEXT =
 const NEXT_IN_ITALIAN =
   'è un file .xlsx senza password, e --sheet uno dei suoi fogli? Altrimenti salvarlo così, o come CSV';
 
-/** As it is shown, but for dates, which are written as ISO has them. */
+/** Formats a value as it is shown, except dates, which are written in ISO form. */
 function textOfValue(value: CellValue | undefined): string {
   if (value === null || value === undefined) return '';
   return value instanceof Date ? value.toISOString().slice(0, 10) : String(value).trim();

@@ -10,7 +10,7 @@ import { isPeopleHeader, readPeople } from './people-table.ts';
 
 type TableInput = Omit<AppendWork, 'added' | 'isHeader' | 'begin'>;
 
-/** Every row of the input with its code, or why there is none. */
+/** Writes every row of the input with its code, or the reason without one. */
 export function appendGenerated(context: Context, input: TableInput, rules: Rules): Promise<Result> {
   return append(context, input, {
     rules,
@@ -31,7 +31,7 @@ export function appendGenerated(context: Context, input: TableInput, rules: Rule
   });
 }
 
-/** Every row of the input with whether its code is that of its person, and what differs. */
+/** Writes every row of the input with whether its code is that of its person, and the differences. */
 export function appendMatches(context: Context, input: TableInput, rules: Rules): Promise<Result> {
   const texts = TEXTS[rules.language];
   return append(context, input, {

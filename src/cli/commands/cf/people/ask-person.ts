@@ -5,7 +5,7 @@ import { generateFrom, type PersonRecord, placeLabel } from '../../../../people/
 import type { Rules } from '../../../../people/rules.ts';
 import type { Prompter } from '../../../framework/prompts.ts';
 
-/** Asks for what a person lacks, one field after the other, each checked as it is typed. */
+/** Asks for the missing fields of a person, one after the other, and checks each during typing. */
 export async function askForMissing(
   prompter: Prompter,
   given: PersonRecord,
@@ -28,7 +28,7 @@ export async function askForMissing(
   return { ...person, city };
 }
 
-/** Which of several places of one name was meant, by its Belfiore code. */
+/** Asks which of several places of one name was meant. Returns its Belfiore code. */
 export async function askWhichPlace(
   prompter: Prompter,
   places: readonly Place[],
@@ -39,7 +39,7 @@ export async function askWhichPlace(
   return places[labels.indexOf(chosen)]?.codiceCatastale ?? '';
 }
 
-/** A person without faults, to try one field of another in. */
+/** A person without errors, in which one field is tried. */
 const FAULTLESS: PersonRecord = {
   name: 'Anna',
   surname: 'Rossi',
@@ -59,7 +59,7 @@ async function askForPlace(prompter: Prompter, person: PersonRecord, rules: Rule
   );
 }
 
-/** As the library takes it. */
+/** Returns the date in the library's form. */
 function isoDateOf({ date }: PersonRecord, rules: Rules): string {
   const parts = dateOfText(String(date));
   if (parts === undefined) return rules.asOf;

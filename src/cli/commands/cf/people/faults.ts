@@ -4,7 +4,7 @@ import type { Rules } from '../../../../people/rules.ts';
 import type { RowFault } from '../files/row-fault.ts';
 import { TEXTS } from '../texts.ts';
 
-/** What is wrong with a person's fields. */
+/** Describes the errors of a person's fields. */
 export function faultOf(errors: RecordErrors, { language }: Rules): RowFault {
   const { fields, reasons } = TEXTS[language];
   const texts: Readonly<Record<string, string>> = {
@@ -16,14 +16,14 @@ export function faultOf(errors: RecordErrors, { language }: Rules): RowFault {
   return {
     reason: all.map(([field]) => field).join(','),
     message: all.map(([, { message }]) => message).join('; '),
-    // A message about a place may name it, and would be counted by itself.
+    // A message about a place may name it, and would be counted separately.
     labels: all.map(([field, { reason, message }]) =>
       field === 'city' ? `${fields[field] ?? field}: ${texts[reason] ?? reason}` : message,
     ),
   };
 }
 
-/** What is wrong with a person, with the places that an ambiguous name means. */
+/** Returns the errors of a person, with the places that an ambiguous name may mean. */
 export function errorsWithPlaces(
   { errors, candidates }: Extract<Generated, { readonly ok: false }>,
   { language }: Rules,

@@ -17,7 +17,7 @@ import { eachPerson } from './each-person.ts';
 import { errorsWithPlaces, faultOf } from './faults.ts';
 import { type PeopleInput, personOfOptions, readPersonJson } from './person-input.ts';
 
-/** The code of one person, from options, questions or JSON. */
+/** Generates the code of one person from options, questions or JSON. */
 export async function generateOne(context: Context, input: PeopleInput, rules: Rules): Promise<Result> {
   const isStreamed = input.input === '-' || input.file !== undefined;
   const given = isStreamed
@@ -33,7 +33,7 @@ export async function generateOne(context: Context, input: PeopleInput, rules: R
   });
 }
 
-/** A code a line for each person without faults, in order; or every row again with its code. */
+/** Prints a code per line for each person without errors, in order; or every row again with its code. */
 export async function generateMany(context: Context, input: PeopleInput, rules: Rules): Promise<Result> {
   const batchRules: Rules = { ...rules, suggest: false };
   if (input.append) {
@@ -52,7 +52,7 @@ export async function generateMany(context: Context, input: PeopleInput, rules: 
   });
 }
 
-/** Which of several places is asked on a terminal, if nothing else is wrong. */
+/** Asks on a terminal which of several places was meant, if there is no other error. */
 async function generateOrAsk(context: Context, person: PersonRecord, rules: Rules): Promise<Generated> {
   const generated = generateFrom(person, rules);
   if (generated.ok || generated.candidates.length === 0 || !context.prompter.isInteractive) return generated;
@@ -86,7 +86,7 @@ function nextFor({ errors, candidates, hint }: Bad, { rules, province }: Asked):
   const { city } = errors;
   const isPlaceAlone = Object.keys(errors).every((field) => field === 'city' || field === 'province');
   if (!isPlaceAlone) return SEE_HELP;
-  // A province that is unknown has no places; a place that had ended, or came later, has a history.
+  // An unknown province has no places; a place that had ended, or came later, has a history.
   const isUnknown = errors.province !== undefined || typeof province !== 'string' || province === '';
   if (city?.reason === 'not-in-force') return TEXTS[rules.language].seeHistory;
   return isUnknown ? TEXTS[rules.language].findPlace : TEXTS[rules.language].seePlaces(shellQuote(province));

@@ -14,7 +14,7 @@ import { type PeopleInput, personOfOptions, readPersonJson } from './person-inpu
 type MatchInput = PeopleInput & { readonly code: string | undefined };
 type Part = MatchResponse['parts'][number];
 
-/** One code and one person, part by part. */
+/** Compares one code with one person, part by part. */
 export async function matchOne(context: Context, input: MatchInput, rules: Rules): Promise<Result> {
   const isStreamed = input.input === '-' || input.file !== undefined;
   const record = isStreamed
@@ -47,7 +47,7 @@ export async function matchOne(context: Context, input: MatchInput, rules: Rules
   });
 }
 
-/** A line for each code: itself, yes or no, and the parts that differ; or every row again with what differs. */
+/** Prints a line for each code: the code, yes or no, and the different parts; or every row again with the differences. */
 export async function matchMany(context: Context, input: MatchInput, rules: Rules): Promise<Result> {
   const batchRules: Rules = { ...rules, suggest: false };
   if (input.append) {

@@ -14,9 +14,9 @@ export function isPeopleHeader(cells: readonly string[]): boolean {
 }
 
 /**
- * Tells how the table was understood, and answers how its rows are read.
+ * Reports how the table was understood, and returns a function that reads its rows.
  *
- * @throws CliError (usage) when no row names all that a person needs
+ * @throws CliError (usage) when no row names everything that a person needs
  */
 export function readPeople(
   { terminal }: Context,
@@ -41,7 +41,7 @@ export function readPeople(
   };
 }
 
-/** A spreadsheet counts days from 30 December 1899, where no format says that the number is a date. */
+/** A spreadsheet counts days from 30 December 1899, when no format marks the number as a date. */
 function dateOfSerial(days: number): string {
   const isDay = Number.isInteger(days) && days > 0 && days < MOST_DAYS;
   return isDay ? new Date(FIRST_DAY_MS + days * DAY_MS).toISOString().slice(0, 10) : String(days);
@@ -54,7 +54,7 @@ const MOST_DAYS = 60_000;
 
 function missingColumns(cells: readonly string[]): Error {
   const missing = missingFields(columnsOf(cells));
-  // What the first row has instead may be a person: it is not shown.
+  // The first row may be that of a person, so it is not shown.
   return bilingualError(
     [
       `the first row names no column for ${missing.join(', ')}`,

@@ -6,7 +6,7 @@ import { outWithoutAppend } from '../codes/code-options.ts';
 import type { BatchOptions } from '../files/batch.ts';
 import { openSource } from '../files/stream-source.ts';
 
-/** What generate and match get; `input` is `-` for stdin. */
+/** Input of generate and match; `input` is `-` for stdin. */
 export type PeopleInput = BatchOptions & {
   readonly input: string | undefined;
   readonly name: string | undefined;
@@ -26,7 +26,7 @@ export type PeopleInput = BatchOptions & {
 
 const FLAGS = ['name', 'surname', 'gender', 'date', 'city', 'province'] as const;
 
-/** A person's data in JSON: more is no person. */
+/** Maximum JSON of one person. */
 export const MAX_PERSON_BYTES = 1024 * 1024;
 
 /** @throws CliError (usage) for options that contradict each other */
@@ -74,7 +74,7 @@ export function isManyPeople(input: PeopleInput): boolean {
   return isMany;
 }
 
-/** By option, else by the file's name. A table is CSV or a workbook: its first bytes tell. */
+/** The format by the option, else by the file's name. A table is CSV or a workbook, which its first bytes show. */
 export function formatOf({
   csv,
   ndjson,
@@ -110,7 +110,7 @@ export function recordOfText(json: string): PersonRecord | undefined {
   try {
     return recordOfJson(JSON.parse(json));
   } catch {
-    // Told as a bad line; the parser's message would quote the person.
+    // The line is reported as a bad one, because the parser's message would quote the person.
     return undefined;
   }
 }

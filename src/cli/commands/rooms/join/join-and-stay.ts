@@ -25,7 +25,7 @@ export type Visit = {
   readonly raw: { readonly sampleRate: number; readonly channels: number };
 };
 
-/** Joins a room of the real media server, says on stderr what happens there, and returns the exit code of its end. */
+/** Joins a room of the real media server, reports on stderr what happens in it, and returns the exit code of its end. */
 export async function joinAndStay(context: Context, visit: Visit): Promise<ExitCode> {
   const { io } = context;
   const { room, identity, name, role } = visit.person;
@@ -134,7 +134,7 @@ function textOfEnd(end: RoomVisitEnd, { person, publish }: Visit): string {
   }
 }
 
-/** A room that is closed cuts off a file, and is the end of all else. */
+/** The end of a room interrupts a file, and is the normal end of everything else. */
 function exitCodeOf(end: RoomVisitEnd, { publish }: Visit): ExitCode {
   switch (end) {
     case 'stopped':

@@ -76,7 +76,7 @@ type Typed = {
   readonly channels: number | undefined;
 };
 
-/** @throws CliError (usage) for options that do not go together */
+/** @throws CliError (usage) for contradictory options */
 function checkTogether(typed: Typed, { json }: Terminal): void {
   const { publish, listen, role, loop, rate, channels } = typed;
   if (publish !== undefined && role === 'viewer') {

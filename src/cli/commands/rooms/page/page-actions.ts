@@ -12,12 +12,12 @@ export type PageActionDeps = {
 
 export type PageAction = {
   readonly action: string;
-  /** The access token that the page has. */
+  /** The access token of the page. */
   readonly token: string | undefined;
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-/** Does what the page asks for. Rejects with the client's error when the service refuses it. */
+/** Does what the page requests. Rejects with the client's error when the service refuses it. */
 export async function runPageAction(deps: PageActionDeps, request: PageAction): Promise<PageResponse> {
   const { action, token, body } = request;
   const { seats, client, room } = deps;
@@ -58,7 +58,7 @@ export async function runPageAction(deps: PageActionDeps, request: PageAction): 
   }
 }
 
-/** Starts or stops the live transcription, and returns whether it runs. With neither true nor false it only looks. */
+/** Starts or stops the live transcription, and returns whether it runs. Without a boolean it only returns the state. */
 async function setCaptions({ client, room }: PageActionDeps, isOn: unknown): Promise<boolean> {
   if (isOn === true) await client.transcription.start(room);
   else if (isOn === false) await client.transcription.stop(room).catch(ignoreNotFound);
@@ -66,7 +66,7 @@ async function setCaptions({ client, room }: PageActionDeps, isOn: unknown): Pro
   return current?.status === 'active';
 }
 
-/** A room that was never transcribed has no transcription, and somebody else may have stopped it. */
+/** A room that was never transcribed has no transcription, and another client may have stopped it. */
 function ignoreNotFound(error: unknown): undefined {
   if (error instanceof RtcError && error.status === 404) return undefined;
   throw error;

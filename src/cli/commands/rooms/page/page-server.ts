@@ -13,16 +13,16 @@ import { type PageResponse, problem } from '../../../pages/page-response.ts';
 import { type PageActionDeps, runPageAction } from './page-actions.ts';
 
 /*
- * Serves one room's page on 127.0.0.1. Other web pages and other names that resolve to this machine (DNS rebinding) get
- * nothing: Host must be one of ours, a POST must come from our own origin, and every action needs a token that was
- * issued here. Access tokens travel in the fragment of the address and in a header, so they reach no log.
+ * Serves one room's page on 127.0.0.1. Other web pages and other names that resolve to this machine (DNS rebinding) have no
+ * access: Host must be one of ours, a POST must come from our own origin, and every action needs a token that was issued
+ * here. Access tokens are sent in the fragment of the address and in a header, so that they are in no log.
  */
 
 export type PageServerSettings = PageActionDeps & {
   readonly files: ReadonlyMap<string, PageFile>;
   /** WebSocket URL of the media server, which the page may connect to. */
   readonly mediaUrl: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** The address under which a proxy serves the page to others. */
   readonly publicUrl: URL | undefined;

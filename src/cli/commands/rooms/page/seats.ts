@@ -4,9 +4,9 @@ import type { Role } from '../../../../contract/choices.ts';
 import type { Environment } from '../../../terminal/io.ts';
 
 /*
- * The people who may use the page of a room. The link holds a code, which the page exchanges for a seat: a person in
- * the room with the access token that the service issued for them. From then on the page proves its seat by that
- * token, also after the token has ended, and gets a fresh one for it.
+ * The users of the page of a room. The link has a code, which the page exchanges for a seat: a person in the room with the
+ * access token that the service issued. From then on the page proves its seat with that token, even after it has expired,
+ * and gets a fresh one for it.
  */
 
 export type Person = { readonly identity: string; readonly name: string; readonly role: Role };
@@ -20,7 +20,7 @@ export type Invitation = {
   readonly token: string;
 };
 
-/** The identity to join with when the command line names none: the user of this machine. */
+/** The identity to join with by default: the user of this machine. */
 export function userIdentity({ USER, USERNAME }: Environment): string {
   return USER ?? USERNAME ?? 'operator';
 }
@@ -29,11 +29,11 @@ export type SeatsDeps = {
   readonly client: Pick<RtcClient, 'tokens'>;
   readonly room: string;
   readonly person: Person;
-  /** Milliseconds that passed since an unknown moment: a code lasts no longer when the clock is set back. */
+  /** Monotonic milliseconds, so that a code lasts no longer when the clock is set back. */
   readonly monotonic: () => number;
 };
 
-/** Tokens that are remembered; a page that was open for long loses its seat last. */
+/** Maximum tokens that are remembered. The oldest are dropped first. */
 const MOST_TOKENS = 1_000;
 const PUBLIC_CODE_LASTS_MS = 10 * 60_000;
 
@@ -50,12 +50,15 @@ export class Seats {
     this.#deps = deps;
   }
 
-  /** The person of a token that was issued here. */
+  /** Returns the person of a token that was issued here. */
   find(token: string): Person | undefined {
     return this.#people.get(hashOf(token));
   }
 
-  /** The first seat is that of the person who typed the command; further ones are `ada-2`, `ada-3`, for further tabs. */
+  /**
+   * Returns a new seat. The first one is that of the person who typed the command; further ones are `ada-2`, `ada-3`, for
+   * further tabs.
+   */
   async take(): Promise<Invitation> {
     this.#count += 1;
     if (this.#count === 1) return await this.issue(this.#deps.person);
@@ -76,12 +79,12 @@ export class Seats {
     return { room, identity, role, url, token };
   }
 
-  /** For a link on this machine: it works as often as it is opened, for as long as the page is served. */
+  /** Returns a code for a link on this machine: it works any number of times while the page is served. */
   createLocalCode(): string {
     return this.#addCode({ isReusable: true, endsAt: Number.POSITIVE_INFINITY });
   }
 
-  /** For a link that leaves this machine: it works once, within ten minutes. */
+  /** Returns a code for a link that leaves this machine: it works once, within ten minutes. */
   createPublicCode(): string {
     return this.#addCode({ isReusable: false, endsAt: this.#deps.monotonic() + PUBLIC_CODE_LASTS_MS });
   }
@@ -92,7 +95,7 @@ export class Seats {
     return text;
   }
 
-  /** Undefined for a code that was used up, has ended, or never was. */
+  /** Returns undefined for a code that was used, has expired, or is unknown. */
   async redeem(text: string): Promise<Invitation | undefined> {
     const code = this.#codes.get(text);
     if (code === undefined || code.endsAt < this.#deps.monotonic()) return undefined;

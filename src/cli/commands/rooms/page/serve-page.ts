@@ -11,20 +11,20 @@ export type PageRequest = {
   readonly client: RtcClient;
   readonly room: string;
   readonly person: Person;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly publicUrl: URL | undefined;
 };
 
 export type ServedPage = {
-  /** Such as http://127.0.0.1:41000. */
+  /** Origin, such as http://127.0.0.1:41000. */
   readonly origin: string;
-  /** For this machine; or, where there is a public address, for one person anywhere. */
+  /** Link for this machine or, with a public address, for one person anywhere. */
   readonly link: string;
   readonly close: () => Promise<void>;
 };
 
-/** Serves the page of a room. Throws where the page is not built, or the media server carries no media. */
+/** Serves the page of a room. Throws when the page is not built, or when the media server carries no media. */
 export async function servePage(io: PageIo, request: PageRequest): Promise<ServedPage> {
   const { client, room, person, port, publicUrl } = request;
   const { identity, name, role } = person;

@@ -5,12 +5,12 @@ export type Sent = PlannedDelivery & { readonly outcome: PostOutcome };
 
 export type Check = {
   readonly check: 'accepted' | 'refused-forged' | 'refused-old' | 'handled-once' | 'in-order';
-  /** Null where nothing could show it. */
+  /** Null when nothing could show it. */
   readonly passed: boolean | null;
   readonly detail: string;
 };
 
-/** @param handled ids in the order in which the receiver says that it handled them; undefined where it does not say */
+/** @param handled ids in the order in which the receiver reports that it handled them; undefined without a report */
 export function judge(sent: readonly Sent[], handled: readonly string[] | undefined): readonly Check[] {
   const genuine = sent.filter(({ kind }) => kind === 'genuine');
   return [

@@ -3,17 +3,17 @@ import type { Event } from '../../../../contract/events.ts';
 import { sampleEvent } from '../sample-events.ts';
 import type { Scenario } from './scenario.ts';
 
-/** `genuine` ones must be taken, also when they come twice or late; the others must be refused. */
+/** `genuine` deliveries must be accepted, even when they are repeated or late; the others must be refused. */
 export type Kind = 'genuine' | 'old' | 'forged';
 
 export type PlannedDelivery = { readonly kind: Kind; readonly event: Event };
 
-/** Deliveries that are sent at once, when those before have been answered. */
+/** Deliveries that are sent at once, after the responses to the previous ones. */
 export type Step = readonly PlannedDelivery[];
 
 export type PlanDeps = { readonly nowMs: number; readonly nextId: () => string };
 
-/** The steps of a scenario, the same each time but for ids and times. */
+/** Plans the steps of a scenario, the same each time except for ids and times. */
 export function planDeliveries(scenario: Scenario, deps: PlanDeps): readonly Step[] {
   const events = classOf(scenario, deps);
   const ordered = moveToEnd(swapNeighbours(events, scenario.reordered), scenario.late);
@@ -33,7 +33,7 @@ export function planDeliveries(scenario: Scenario, deps: PlanDeps): readonly Ste
   });
 }
 
-/** Everybody comes, and everybody goes. */
+/** Events in which everyone joins, and everyone leaves. */
 function classOf({ room, people }: Scenario, deps: PlanDeps): readonly Event[] {
   const students = Array.from({ length: people }, (_, index) => index + 1);
   const occurrences: readonly (readonly [EventType, number])[] = [
@@ -66,7 +66,7 @@ function numbered(event: Event, { session, student, sequence }: Numbers): Event 
 
 type Faking = { readonly scenario: Scenario; readonly deps: PlanDeps; readonly next: number };
 
-/** Events that nobody sent: a receiver that handles one of them believed its sender. */
+/** Forged events: a receiver that handles one of them trusted its sender. */
 function fakesOf(kind: 'old' | 'forged', count: number, { scenario, deps, next }: Faking) {
   const { room } = scenario;
   return Array.from({ length: count }, (_, index): PlannedDelivery => {
@@ -91,7 +91,7 @@ function moveToEnd(events: readonly Event[], count: number): readonly Event[] {
   return [...events.filter((event, index) => !isLate(event, index)), ...events.filter(isLate)];
 }
 
-/** At most `count` places among `length`, as far apart as possible. */
+/** Returns at most `count` positions among `length`, as far apart as possible. */
 function spread(length: number, count: number): readonly number[] {
   const places = Math.min(length, count);
   return Array.from({ length: places }, (_, index) => Math.floor(((index + 0.5) * length) / places));

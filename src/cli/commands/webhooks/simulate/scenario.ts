@@ -5,28 +5,28 @@ import { receiverUrl } from '../../events/forward.ts';
 /** The faults of a scenario, as numbers of deliveries. */
 export type Scenario = {
   readonly to: URL;
-  /** Answers with the ids of the events that it has handled, as a JSON list in their order. */
+  /** URL that responds with the ids of the handled events, as a JSON list in order. */
   readonly handled: URL | undefined;
   readonly room: string;
-  /** The number of participants who come and go. */
+  /** Number of participants who join and leave. */
   readonly people: number;
-  /** How long all of it takes. */
+  /** Duration of the whole scenario. */
   readonly seconds: number;
-  /** Events that come twice at once. */
+  /** Number of events that are sent twice at once. */
   readonly duplicates: number;
-  /** Pairs of neighbours that change places. */
+  /** Number of pairs of neighbours in reverse order. */
   readonly reordered: number;
-  /** Events whose retry comes after all others. */
+  /** Number of events whose retry follows all others. */
   readonly late: number;
-  /** Well signed, ten minutes ago. */
+  /** Number of correctly signed deliveries that are ten minutes old. */
   readonly old: number;
-  /** Signed with another secret. */
+  /** Number of deliveries that are signed with another secret. */
   readonly forged: number;
 };
 
 type Counts = Omit<Scenario, 'to' | 'handled' | 'room'>;
 
-/** A class of thirty in ten seconds. */
+/** The default: a class of thirty in ten seconds. */
 const CLASS: Counts = { people: 30, seconds: 10, duplicates: 6, reordered: 6, late: 3, old: 3, forged: 3 };
 const LIMITS: Readonly<Record<keyof Counts, readonly [least: number, most: number]>> = {
   people: [1, 1000],
@@ -40,9 +40,9 @@ const LIMITS: Readonly<Record<keyof Counts, readonly [least: number, most: numbe
 const TEXTS = ['to', 'handled', 'room'] as const;
 
 /**
- * A scenario in YAML or JSON; what it leaves out is as in a class of thirty.
+ * Parses a scenario in YAML or JSON; missing values are those of a class of thirty.
  *
- * @param to the receiver, over that of the file
+ * @param to the receiver, which overrides that of the file
  */
 export function readScenario(text: string, to: URL | undefined): Scenario {
   const given = parseObject(text);

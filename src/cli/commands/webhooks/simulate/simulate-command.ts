@@ -15,9 +15,9 @@ import { type Check, judge, type Sent } from './judge.ts';
 import { planDeliveries, type Step } from './plan.ts';
 import { readScenario, type Scenario } from './scenario.ts';
 
-/** Twice what receivers allow. */
+/** Twice the age that receivers accept. */
 const OLD_MS = 600_000;
-/** A receiver that answers first and handles later has so long. */
+/** Time for a receiver that responds first and handles later. */
 const SETTLE_MS = 5000;
 const SETTLE_INTERVAL_MS = 100;
 
@@ -75,7 +75,7 @@ export const simulate = defineCommand({
 
 type Sending = { readonly scenario: Scenario; readonly steps: readonly Step[]; readonly secret: string };
 
-/** Step by step over the time of the scenario; a step waits for the answers to the one before. */
+/** Sends step by step over the time of the scenario. Each step waits for the responses to the previous one. */
 async function sendAll({ io }: Context, { scenario, steps, secret }: Sending): Promise<readonly Sent[]> {
   const { createEventPoster } = await import('../../events/post-event.ts');
   const poster = createEventPoster(`rtc/${manifest.version}`);
@@ -106,7 +106,7 @@ async function sendAll({ io }: Context, { scenario, steps, secret }: Sending): P
   }
 }
 
-/** Returns what the receiver reports as handled, once that is everything or the time for it is over. */
+/** Returns what the receiver reports as handled, once that is everything or its time is over. */
 async function readHandled(
   { io }: Context,
   { handled: url }: Scenario,
