@@ -39,7 +39,7 @@ if (container !== null) {
   );
 }
 
-/** The code of a new link leaves the address before anything else is asked. */
+/** Removes the code of a new link from the address before anything is requested. */
 async function open() {
   const code = new URLSearchParams(location.hash.replace(/^#/, '')).get('code');
   if (code === null) return await readInfo();

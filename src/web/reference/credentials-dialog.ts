@@ -1,8 +1,9 @@
 export type Credentials = { readonly apiKey: string; readonly apiSecret: string };
 
 /**
- * Asks for the key and the secret, and resolves when the dialog closes: to what was typed, to what there was when it was
- * cancelled, and to undefined when they are to be forgotten. The fields are emptied, so that nothing stays in the page.
+ * Asks for the key and the secret, and resolves when the dialog closes: with the typed ones, with the earlier ones when it
+ * was cancelled, and with undefined when they should be forgotten. The fields are emptied, so that nothing stays in the
+ * page.
  */
 export async function openCredentialsDialog(
   current: Credentials | undefined,
@@ -21,7 +22,7 @@ export async function openCredentialsDialog(
   return dialog.returnValue === 'forget' ? undefined : current;
 }
 
-/** The element of the page, which has one. */
+/** Returns an element of the page that always exists. */
 export function element<E extends Element>(selector: string, type: { new (): E }): E {
   const found = document.querySelector(selector);
   if (!(found instanceof type)) throw new Error(`The page has no ${selector}.`);

@@ -1,6 +1,4 @@
-/*
- * The viewer leaves some of its controls without a name or out of reach of the keyboard. They are mended as they appear.
- */
+/* Repairs controls of the viewer as they appear: some have no name or cannot be reached by keyboard. */
 
 export function keepAccessible(root: HTMLElement): void {
   let isPlanned = false;
@@ -12,7 +10,7 @@ export function keepAccessible(root: HTMLElement): void {
       repair();
     });
   };
-  // The dialog in which requests are tried out stands beside the root.
+  // The dialog for trying out requests is beside the root.
   new MutationObserver(plan).observe(root.ownerDocument.body, { childList: true, subtree: true });
   plan();
 }
@@ -22,7 +20,7 @@ function repair(): void {
     code.setAttribute('tabindex', '0');
   for (const button of document.querySelectorAll('button[class*="copy"]:not([aria-label])'))
     button.setAttribute('aria-label', 'Copy');
-  // Its name leaves out the text that it shows.
+  // The button's name leaves out its visible text.
   for (const button of document.querySelectorAll('.show-more[aria-label]'))
     button.removeAttribute('aria-label');
   for (const editor of document.querySelectorAll('.cm-content:not([aria-label])'))
@@ -31,7 +29,7 @@ function repair(): void {
     editor.setAttribute('aria-expanded', 'false');
     editor.setAttribute('aria-controls', editor.id);
   }
-  // A response is read, not edited: with nothing in it that takes the focus, the keyboard could not scroll it.
+  // A response is read-only: without a focusable element in it the keyboard could not scroll it.
   for (const scroller of document.querySelectorAll('.cm-scroller[tabindex="-1"]')) {
     if (scroller.querySelector('[contenteditable="true"]') === null) scroller.setAttribute('tabindex', '0');
   }

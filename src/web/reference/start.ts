@@ -3,8 +3,8 @@ import { type Credentials, element, openCredentialsDialog } from './credentials-
 import { keepAccessible } from './repair-accessibility.ts';
 
 /*
- * Starts the reference: Scalar shows the document, and requests that are tried out are signed here. The key and the
- * secret are in this module's memory alone.
+ * Starts the reference: Scalar shows the document, and requests of the user are signed here. The key and the secret are kept
+ * only in this module's memory.
  */
 
 type BuiltRequest = { readonly request: Request };
@@ -22,13 +22,13 @@ const askForCredentials = async (): Promise<void> => {
 button.addEventListener('click', askForCredentials);
 button.hidden = false;
 
-/** Public paths need no signature. */
+/** Whether the path needs a signature; public paths do not. */
 function isSigned(url: string): boolean {
   const { pathname } = new URL(url);
   return (pathname.startsWith('/v1/') && pathname !== '/v1/health') || pathname === '/metrics';
 }
 
-/** After the introduction is painted: the viewer keeps the browser busy for a second or more. */
+/** Loads the viewer after the introduction is painted, because it keeps the browser busy for a second or more. */
 async function loadViewer(): Promise<void> {
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   const script = document.createElement('script');
@@ -66,7 +66,7 @@ function showReference(): void {
 
 keepAccessible(reference);
 
-/** The introduction is read until the viewer has its own. */
+/** The introduction is shown until the viewer has its own. */
 const introduction = element('#introduction', HTMLElement);
 const shown = new MutationObserver(() => {
   if (reference.querySelector('h1') === null) return;

@@ -24,7 +24,7 @@ export function CaptionSwitch({ invitation, onError }: Props) {
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: it looks once, when the page opens
   useEffect(() => {
-    // The button says what a click does also where the state cannot be read.
+    // The button works even if the state cannot be read.
     readCaptions(invitation).then(setOn, () => undefined);
   }, []);
   return (

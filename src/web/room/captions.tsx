@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 
 /** LiveKit's topic of transcriptions: https://docs.livekit.io/agents/build/text/ */
 const TOPIC = 'lk.transcription';
-/** Captions on the page at once. */
+/** Maximum captions on the page. */
 const SHOWN = 3;
 /** How long a finished caption stays. */
 const VISIBLE_MS = 8_000;
@@ -17,7 +17,7 @@ type Caption = {
   readonly isFinal: boolean;
 };
 
-/** The live transcription of the room, as it comes. */
+/** The live transcription of the room. */
 export function Captions() {
   const room = useRoomContext();
   const [captions, setCaptions] = useState<readonly Caption[]>([]);
@@ -55,7 +55,7 @@ function replace(captions: readonly Caption[], caption: Caption): readonly Capti
 }
 
 function receiveCaptions(room: Room, show: (caption: Caption) => void): () => void {
-  // The caption of somebody's last sentence comes when the speaker may have left.
+  // Keeps names of participants who left, because the caption of a last sentence may arrive after the speaker has left.
   const namesOfLeft = new Map<string, string>();
   const keepName = ({ identity, name }: RemoteParticipant): void => {
     if (name !== undefined) namesOfLeft.set(identity, name);

@@ -1,11 +1,11 @@
 /*
- * The fragment of the page's address, which browsers never send to a server. The link that `rtc rooms open` prints holds
- * a code, which the page exchanges for an invitation and puts that in its place:
+ * The fragment of the page's address, which browsers never send to a server. The link that `rtc rooms open` prints has a
+ * code, which the page exchanges for an invitation and replaces by it:
  *
  *   http://127.0.0.1:PORT/#code=…
  *   http://127.0.0.1:PORT/#room=demo&identity=ada&role=host&url=ws://…&token=…
  *
- * The access token is also what the page shows to the command line when it asks for a fresh one: see session.ts.
+ * The page also uses the access token to prove itself to the command line when it needs a fresh one: see session.ts.
  */
 
 export type Invitation = {
@@ -23,7 +23,7 @@ export function readCode(fragment: string): string | null {
   return new URLSearchParams(fragment.replace(/^#/, '')).get('code');
 }
 
-/** Undefined when the fragment is not a whole invitation. */
+/** Returns undefined when the fragment is not a complete invitation. */
 export function readInvitation(fragment: string): Invitation | undefined {
   const fields = new URLSearchParams(fragment.replace(/^#/, ''));
   const read = (name: string): string => fields.get(name) ?? '';

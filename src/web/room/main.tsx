@@ -36,7 +36,7 @@ async function takeNewSeat(code: string): Promise<Invitation> {
   return invitation;
 }
 
-/** A fresh token for this tab: under the same identity, or under another one where another tab has it. */
+/** Returns a fresh token for this tab: with the same identity, or with another one if another tab has it. */
 async function takeSeat(invitation: Invitation): Promise<Invitation> {
   const isFree = await claimIdentity(invitation.room, invitation.identity);
   const fresh = await requestToken(invitation, { asAnotherPerson: !isFree });
@@ -45,8 +45,8 @@ async function takeSeat(invitation: Invitation): Promise<Invitation> {
 }
 
 /**
- * Takes the identity for this tab until it is closed; false when another tab of this browser has it. LiveKit would put
- * the first tab out of the room if a second one joined as the same person.
+ * Claims the identity for this tab until it is closed. Returns false when another tab of this browser has it: LiveKit would
+ * remove the first tab when a second one joins with the same identity.
  */
 async function claimIdentity(room: string, identity: string): Promise<boolean> {
   // Only pages from https and from loopback have locks; elsewhere a second tab is not recognised.

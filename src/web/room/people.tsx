@@ -9,7 +9,7 @@ const ROLE_ATTRIBUTE = 'rtc.role';
 
 type Props = { readonly invitation: Invitation };
 
-/** Everybody in the room with their role. A host can mute and remove, a moderator can mute. */
+/** The participants of the room with their roles. A host can mute and remove, a moderator can mute. */
 export function People({ invitation }: Props) {
   const participants = useParticipants();
   const [error, setError] = useState('');
@@ -83,7 +83,7 @@ function Person({ participant, onMute, onRemove }: PersonProps) {
   );
 }
 
-/** Asks by its own label: the first press asks, the second removes. */
+/** Confirms by its own label: the first press asks, the second one removes. */
 function RemoveButton({ name, onRemove }: { readonly name: string; readonly onRemove: () => void }) {
   const [isAsking, setAsking] = useState(false);
   return (

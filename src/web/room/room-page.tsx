@@ -51,7 +51,7 @@ export function RoomPage({ invitation }: Props) {
   );
 }
 
-/** Says why the call ended, which the component of the room does not pass on. */
+/** Shows why the call ended, which the component of the room does not pass on. */
 function EndOfCall({ onEnd }: { readonly onEnd: (reason: DisconnectReason | undefined) => void }) {
   const room = useRoomContext();
   useEffect(() => {
@@ -79,7 +79,7 @@ function useRefreshedToken(invitation: Invitation): void {
   }, [invitation]);
 }
 
-/** A page of one sentence, for when there is no call to show. */
+/** A page with one sentence, when there is no call to show. */
 export function Notice({ title, action }: { readonly title: string; readonly action?: string }) {
   return (
     <div className="notice" role="status">

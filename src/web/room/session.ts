@@ -1,8 +1,8 @@
 import { type Invitation, writeInvitation } from './invitation.ts';
 
 /*
- * Requests of the page to the command line that serves it. Every request carries the access token that the page has: the
- * command line serves whoever holds a token that it issued itself, also one that has ended.
+ * Requests of the page to the command line that serves it. Every request has the access token of the page: the command line
+ * serves every holder of a token that it issued itself, even an expired one.
  */
 
 /** Another token for the same person, with the same identity, or with a new one for a second tab. */
@@ -12,7 +12,7 @@ export async function requestToken(invitation: Invitation, request: TokenRequest
   return await readInvitationOf(await post('token', { body: request, token: invitation.token }));
 }
 
-/** The seat that a code stands for; a code works once. */
+/** Exchanges a code for a seat; a code works once. */
 export async function redeemCode(code: string): Promise<Invitation> {
   return await readInvitationOf(await post('join', { body: { code }, token: undefined }));
 }
@@ -33,7 +33,7 @@ export async function readCaptions(invitation: Invitation): Promise<boolean> {
   return await postCaptions(invitation, {});
 }
 
-/** Starts or stops the captions of the room. Returns whether they are on then. */
+/** Starts or stops the captions of the room. Returns whether they are on afterwards. */
 export async function switchCaptions(invitation: Invitation, wanted: 'on' | 'off'): Promise<boolean> {
   return await postCaptions(invitation, { isOn: wanted === 'on' });
 }
@@ -44,7 +44,7 @@ async function postCaptions(invitation: Invitation, body: object): Promise<boole
   return typeof state === 'object' && state !== null && 'isOn' in state && state.isOn === true;
 }
 
-/** Keeps the address of the page usable: a reload finds the newest token in it. */
+/** Keeps the address of the page usable: it has the newest token for a reload. */
 export function keepInvitation(invitation: Invitation): void {
   history.replaceState(null, '', writeInvitation(invitation));
 }

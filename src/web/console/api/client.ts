@@ -1,8 +1,8 @@
 import { RtcClient } from '../../../client/client.ts';
 
 /**
- * The service, through the command line that serves this page. That signs: what this client puts into the headers of
- * credentials is never read, and there is no secret in the browser. Whoever asks decides whether to ask again.
+ * The client of the service, through the command line that serves this page and signs the requests. The credentials that
+ * this client sends are never read, and the browser has no secret. The caller decides about retries.
  */
 export const client = new RtcClient({
   url: `${location.origin}/api`,

@@ -6,7 +6,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
  */
 
 export type ConsoleInfo = {
-  /** Name of the profile; null where the address comes from an option or a variable. */
+  /** Name of the profile; null when the address comes from an option or a variable. */
   readonly profile: string | null;
   readonly url: string;
   readonly isProtected: boolean;
@@ -38,7 +38,7 @@ export async function runChecks(kind: 'checks' | 'probe'): Promise<readonly Chec
   return readAs(await call('POST', `/console/${kind}`), isCheckList).checks;
 }
 
-/** The link of a page that joins the room. */
+/** Returns the link of a page that joins the room. */
 export async function openRoom(room: string): Promise<string> {
   return readAs(await call('POST', '/console/rooms/open', { room }), isLink).link;
 }

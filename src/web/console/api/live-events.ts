@@ -2,7 +2,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import type { Event } from '../../../contract/events.ts';
 import { client } from './client.ts';
 
-/** `ended`: the command line that served the page is gone, and nothing can be asked any more. */
+/** `ended`: the command line that served the page is gone, and no request can succeed any more. */
 export type Connection = 'connecting' | 'live' | 'away' | 'ended';
 
 export type LiveListener = {
@@ -11,8 +11,8 @@ export type LiveListener = {
 };
 
 /**
- * Every event from now on, through restarts of the service. A tab that nobody sees does not hold a connection, of which
- * a browser has six for all tabs of the console; it goes on where it was when it is seen again.
+ * Follows every event from now on, through restarts of the service. A hidden tab holds no connection, because a browser has
+ * six for all tabs of the console; it continues from its position when it becomes visible.
  */
 export function followEvents({ onEvent, onConnection }: LiveListener): () => void {
   let cursor: string | undefined;
@@ -38,9 +38,9 @@ export function followEvents({ onEvent, onConnection }: LiveListener): () => voi
       if (controller.signal.aborted || !(error instanceof RtcError)) return;
       onConnection(error.code === 'unreachable' ? 'ended' : 'away', error);
       running = undefined;
-      // A service with another database knows no cursor of the former one.
+      // A service with another database does not know the cursor of the former one.
       if (error.code === 'invalid-request') cursor = undefined;
-      // The first call of a follower must succeed: until it has, it is made again.
+      // The first call of a follower must succeed, so it is repeated until it does.
       window.setTimeout(start, FIRST_CALL_PAUSE_MS);
     });
   };

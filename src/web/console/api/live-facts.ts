@@ -1,6 +1,9 @@
 import type { Event } from '../../../contract/events.ts';
 
-/** Facts of rooms from the newest events, by session: the media server's own list is seconds late, and no event follows. */
+/**
+ * Facts of rooms from the newest events, by session: the media server's own list is seconds late, and no event announces its
+ * update.
+ */
 export type LiveFacts = {
   readonly participants: ReadonlyMap<string, number>;
   readonly recordings: ReadonlyMap<string, boolean>;

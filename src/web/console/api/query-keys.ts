@@ -1,8 +1,8 @@
 import type { Event } from '../../../contract/events.ts';
 
 /*
- * The name under which each answer of the service is kept, and which of them an event makes out of date. A shorter key
- * stands for all that begin with it.
+ * The cache key of each response of the service, and the keys that an event makes outdated. A shorter key includes all that
+ * begin with it.
  */
 
 export const KEYS = {
@@ -30,7 +30,7 @@ export function keysOfEvent({ event, room }: Event): readonly (readonly string[]
           KEYS.liveTranscription(room.name),
           KEYS.blocks(room.name),
         ];
-  // What a request did is an event; how it ended is in the log.
+  // The effect of a request is an event; its result is in the log.
   const all = [...ofRoom, KEYS.deliveries(), KEYS.audit()];
   if (event.startsWith('egress_') || event.startsWith('recording_')) return [...all, KEYS.recordings()];
   if (event.startsWith('transcription_')) return [...all, KEYS.transcriptions()];

@@ -8,7 +8,7 @@ import { AuditStatus } from './audit-status.tsx';
 
 type Props = { readonly entry: AuditEntry; readonly onClose: () => void };
 
-/** One request: what it was about, who sent it, how it ended. */
+/** One request: its subject, its sender and its result. */
 export function AuditPanel({ entry, onClose }: Props) {
   const { method, path, ids, keyId, address, requestId, occurredAt } = entry;
   return (
@@ -60,7 +60,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   webhookId: { title: 'Webhook', view: '/webhooks/' },
 };
 
-/** An id of the request, which leads to what it names where a view shows that. */
+/** An id in the request, with a link if a view shows its object. */
 function Detail({ name, id }: { readonly name: string; readonly id: string }) {
   const subject = SUBJECTS[name];
   return (

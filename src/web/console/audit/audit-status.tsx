@@ -4,7 +4,7 @@ import { Status, type Tone } from '../parts/status.tsx';
 
 const TONES: Readonly<Record<AuditResult, Tone>> = { done: 'good', refused: 'warning', failed: 'bad' };
 
-/** How a request ended: `204`, `404 room-not-found`. */
+/** The result of a request: `204`, `404 room-not-found`. */
 export function AuditStatus({ entry }: { readonly entry: AuditEntry }) {
   const { status, result, problem } = entry;
   return (

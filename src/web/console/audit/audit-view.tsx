@@ -19,14 +19,14 @@ import { AuditStatus } from './audit-status.tsx';
 
 const PAGE_SIZE = 100;
 
-/** The filters, by the names that the address of the view has for them. */
+/** The filters, by their names in the address of the view. */
 const TEXT_FILTERS = [
   { name: 'room', option: '--room', placeholder: 'Name of a room', label: 'Only requests about this room' },
   { name: 'key', option: '--key', placeholder: 'API key', label: 'Only requests of this API key' },
   { name: 'request', option: '--request', placeholder: 'Request id', label: 'Only this request' },
 ] as const;
 
-/** Who changed what, newest first: every request that changed something, or was to. */
+/** The audit log, newest first: every request that changed something, or tried to. */
 export function Audit() {
   const [parameters, setParameters] = useSearchParams();
   const [selected, setSelected] = useState<AuditEntry>();

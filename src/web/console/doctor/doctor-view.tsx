@@ -16,14 +16,14 @@ const TONES: Readonly<Record<Check['status'], Tone>> = {
   skipped: 'neutral',
 };
 
-/** The whole chain from the settings to the bucket, and what to do about each fault. */
+/** The checks from the settings to the bucket, and what to do about each fault. */
 export function Doctor() {
   const checked = useQuery({
     queryKey: ['checks'],
     queryFn: () => runChecks('checks'),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // Apart from the query, which is read again after every change, and would take back what the probe found.
+  // Separate from the query, which is read again after every change and would lose the results of the probe.
   const [probed, setProbed] = useState<{ readonly data: readonly Check[]; readonly dataUpdatedAt: number }>();
   const { data, dataUpdatedAt } = probed ?? checked;
   const { error, isFetching } = checked;

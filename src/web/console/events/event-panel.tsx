@@ -12,7 +12,7 @@ import { DeliveryStatus } from '../webhooks/delivery-status.tsx';
 
 type Props = { readonly event: Event; readonly onClose: () => void };
 
-/** One event: its payload as webhooks get it, and how its deliveries went. */
+/** One event: its payload as webhooks get it, and the state of its deliveries. */
 export function EventPanel({ event, onClose }: Props) {
   const { id, event: name } = event;
   const found = useQuery({

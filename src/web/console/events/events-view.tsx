@@ -128,7 +128,7 @@ const COLUMNS: readonly TableColumn<Event>[] = [
   },
 ];
 
-/** Whom or what an event is about. */
+/** The subject of an event. */
 function aboutOf({ participant, recording, ingress, transcription, track }: Event) {
   const source = track !== undefined && 'source' in track ? ` · ${String(track.source).toLowerCase()}` : '';
   if (participant !== undefined) {

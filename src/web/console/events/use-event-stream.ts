@@ -15,16 +15,16 @@ type EventStream = {
   /** Newest first. */
   readonly events: readonly Event[];
   readonly error: unknown;
-  /** Whether all events until now are there. */
+  /** Whether all events until now are loaded. */
   readonly isLoaded: boolean;
 };
 
-/** The oldest of more are left out. */
+/** Maximum events in memory; the oldest are dropped. */
 const MOST_EVENTS = 20_000;
-/** Events are shown at most so often: a page of them comes at once. */
+/** Minimum time between two updates of the view, because a page of events arrives at once. */
 const SHOW_EVERY_MS = 100;
 
-/** The stored events since then, and each new one as it comes. */
+/** The stored events since an instant, and each new one. */
 export function useEventStream(filter: EventFilter): EventStream {
   const [stream, setStream] = useState<EventStream>({ events: [], error: undefined, isLoaded: false });
   useEffect(() => {

@@ -22,7 +22,7 @@ type Options = {
 type Appended = { readonly summary: BatchSummary; readonly csv: readonly string[] };
 
 /**
- * Every row of the file, in order, with its code or why there is none.
+ * Adds to every row of the file, in order, its code or the reason without one.
  * @throws Error when the first row does not name the columns of a person
  */
 export function appendCodes(text: string, { asOf, language, onProgress }: Options): Appended {

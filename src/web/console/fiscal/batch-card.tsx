@@ -11,7 +11,7 @@ type Running =
   | { readonly kind: 'done'; readonly name: string; readonly summary: BatchSummary; readonly link: string }
   | { readonly kind: 'failed'; readonly error: Error };
 
-/** A whole file of people: each row gets its code, or why there is none. */
+/** A whole file of people: each row gets its code, or the reason without one. */
 export function Batch() {
   const [state, setState] = useState<Running>({ kind: 'idle' });
   const [isOver, setOver] = useState(false);

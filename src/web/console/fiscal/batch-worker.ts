@@ -3,7 +3,7 @@ import { appendCodes } from './append-codes.ts';
 import type { BatchMessage } from './batch-messages.ts';
 import { READER_LANGUAGE } from './reader-language.ts';
 
-/* Runs beside the page, which stays fluid meanwhile. Gets a file, and tells of its rows. */
+/* Runs in a worker, so that the page stays responsive. Receives a file, and posts messages about its rows. */
 
 const tell = (message: BatchMessage): void => postMessage(message);
 

@@ -3,7 +3,7 @@ import { Batch } from './batch-card.tsx';
 import { CheckCard } from './check-card.tsx';
 import { MakeCard } from './make-card.tsx';
 
-/** Italian fiscal codes, computed in the browser: nothing that is typed here is sent anywhere. */
+/** Italian fiscal codes, computed in the browser: the typed data are not sent anywhere. */
 export function FiscalCodes() {
   return (
     <View

@@ -4,13 +4,13 @@ import { type Place, suggestPlaces } from '../../../fiscal/index.ts';
 const MOST = 8;
 
 type Props = {
-  /** Places that existed on this day come first; empty for today's. */
+  /** Places that existed on this day come first; empty for the current ones. */
   readonly date: string;
-  /** Called with the Belfiore code, or with nothing while the typed name is none. */
+  /** Called with the Belfiore code, or with an empty text while the typed name is unknown. */
   readonly onChoose: (code: string) => void;
 };
 
-/** A comune or a state, searched as it is typed, by the names of the birth date. */
+/** Searches a comune or a state during typing, by the names of the birth date. */
 export function PlaceSearch({ date, onChoose }: Props) {
   const id = useId();
   const [typed, setTyped] = useState('');
@@ -67,7 +67,7 @@ export function PlaceSearch({ date, onChoose }: Props) {
             tabIndex={-1}
             aria-selected={index === active}
             className="place"
-            // Before the field loses the focus, which closes the list.
+            // Handled before the field loses the focus, which closes the list.
             onMouseDown={(event) => {
               event.preventDefault();
               choose(place);

@@ -3,8 +3,8 @@ import { membersOf } from '../../../contract/unknown-value.ts';
 import type { Tone } from '../parts/status.tsx';
 
 /*
- * The state of a stream as the media server reports it: LiveKit's IngressState in protobuf JSON, of which the contract passes all
- * members on.
+ * The state of a stream as the media server reports it: LiveKit's IngressState in protobuf JSON, whose members the contract
+ * passes on.
  */
 
 type State = { readonly word: string; readonly tone: Tone; readonly error: string };

@@ -14,10 +14,10 @@ import { Empty, Loading, View } from '../parts/view.tsx';
 import { CreateIngress } from './create-ingress.tsx';
 import { describeTracks, isStreaming, stateOf } from './ingress-state.ts';
 
-/** Bitrates change without an event. */
+/** Bitrates change without an event, so they are polled. */
 const STREAMING_MS = 3_000;
 
-/** Addresses through which a streaming program comes into a room. */
+/** Addresses through which a streaming program publishes into a room. */
 export function Ingress() {
   const [parameters, setParameters] = useSearchParams();
   const typed = parameters.get('room') ?? '';
@@ -124,7 +124,7 @@ function IngressCard({ ingress }: { readonly ingress: IngressRecord }) {
 
 type CopiedProps = { readonly name: string; readonly text: string; readonly isSecret: boolean };
 
-/** A text to be copied. Who has a stream key can publish: it is not shown until somebody asks. */
+/** A text to copy. A stream key lets its holder publish, so it is hidden until the user shows it. */
 function Copied({ name, text, isSecret }: CopiedProps) {
   const [isShown, setShown] = useState(!isSecret);
   return (

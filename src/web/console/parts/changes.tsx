@@ -4,21 +4,21 @@ import { useConsole } from '../shell/console-state.tsx';
 import { CommandLine } from './command-line.tsx';
 import { Problem } from './problem.tsx';
 
-/** Something that changes the service. It is asked about first, as the command line does. */
+/** A change of the service, which is confirmed first, as in the command line. */
 export type Change = {
-  /** Such as `Close room demo?`. */
+  /** The question, such as `Close room demo?`. */
   readonly question: string;
   /** The consequence of the change, such as what is deleted. */
   readonly consequence?: string | undefined;
   /** Further fields of the dialog. */
   readonly fields?: ReactNode;
-  /** On the button that does it: `Close the room`. */
+  /** Text of the button that does it: `Close the room`. */
   readonly verb: string;
-  /** Whether it takes something away. */
+  /** Whether something is removed. */
   readonly isDestructive?: boolean;
   /** The command that does the same. */
   readonly command?: string | undefined;
-  /** Rejects with what the dialog then shows. What it resolves to is shown before the dialog closes. */
+  /** Rejects with the error that the dialog shows. A returned text is shown before the dialog closes. */
   readonly run: () => Promise<void> | Promise<ReactNode>;
 };
 
@@ -119,7 +119,7 @@ type ButtonProps = {
   readonly children: ReactNode;
 };
 
-/** A button that asks about a change; it does nothing in a console that only reads. */
+/** A button that opens the dialog of a change; disabled in a read-only console. */
 export function ChangeButton({ change, label, className, isDisabled = false, children }: ButtonProps) {
   const { isReadOnly } = useConsole().info;
   const ask = useAsk();

@@ -5,18 +5,18 @@ import { useConsole } from '../shell/console-state.tsx';
 
 const SHOWN_MS = 1_500;
 
-/** A command, its words quoted for a shell where they need to be; undefined words are left out. */
+/** Joins a command, with its words quoted for a shell if necessary; undefined words are left out. */
 export function commandOf(...words: readonly (string | undefined)[]): string {
   return ['rtc', ...words.filter((word) => word !== undefined).map(shellQuote)].join(' ');
 }
 
 type Props = {
   readonly command: string;
-  /** Whether it asks no service, and so takes no options of one. */
+  /** Whether the command uses no service, and has no options of one. */
   readonly isOffline?: boolean;
 };
 
-/** The command that does the same as the view or the button beside it, to be copied. */
+/** The command that does the same as the view or the button beside it, to copy. */
 export function CommandLine({ command, isOffline = false }: Props) {
   const { commandOptions } = useConsole().info;
   const [isCopied, setCopied] = useState(false);

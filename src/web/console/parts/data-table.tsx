@@ -12,11 +12,11 @@ import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef } from '
 
 const FEATURES = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns });
 const ROW_HEIGHT = 44;
-/** The head with its line, and the frame. */
+/** Height of the head with its line, and of the frame. */
 const HEAD_HEIGHT = ROW_HEIGHT + 3;
 /** Rows beyond the visible ones, so that fast scrolling shows no gap. */
 const OVERSCAN = 12;
-/** How near to the end the next page is asked for. */
+/** Number of rows before the end at which the next page is requested. */
 const ROWS_BEFORE_END = 40;
 
 export type TableColumn<Row> = {
@@ -27,7 +27,7 @@ export type TableColumn<Row> = {
   readonly sortBy?: (row: Row) => string | number;
   /** Width of a CSS grid track, such as `8rem` or `2fr`. */
   readonly width: string;
-  /** Left out where the table is narrow. */
+  /** Whether the column is left out in a narrow table. */
   readonly isSecondary?: boolean;
 };
 
@@ -36,14 +36,14 @@ type Props<Row> = {
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly idOf: (row: Row) => string;
-  /** Called near the end of the rows, where there are more than were loaded. */
+  /** Called near the end of the rows, if there are more than were loaded. */
   readonly onEnd?: (() => void) | undefined;
-  /** Called with the row that was clicked; the row's own link or button does the same by keyboard. */
+  /** Called with the clicked row; the row's own link or button does the same by keyboard. */
   readonly onSelect?: ((row: Row) => void) | undefined;
   readonly selectedId?: string | undefined;
 };
 
-/** A table that draws only the rows that are seen: it stays fluid with ten thousand of them. */
+/** A table that draws only the visible rows, so that it stays fast with ten thousand of them. */
 export function DataTable<Row extends object>(props: Props<Row>) {
   const { label, columns, rows, idOf, onEnd, onSelect, selectedId } = props;
   const definitions = useMemo(() => columns.map((column) => definitionOf(column)), [columns]);

@@ -4,13 +4,13 @@ import { CommandLine } from './command-line.tsx';
 type Props<Draft> = {
   readonly initial: Draft;
   readonly onDraft: (draft: Draft) => void;
-  /** The command that does what the fields say. */
+  /** Returns the command that does the same as the fields. */
   readonly commandOf: (draft: Draft) => string;
-  /** The fields; `change` sets some of the draft. */
+  /** Renders the fields; `change` sets members of the draft. */
   readonly children: (draft: Draft, change: (changed: Partial<Draft>) => void) => ReactNode;
 };
 
-/** Fields of a dialog, and under them the command that they make. */
+/** Fields of a dialog, and below them the equivalent command. */
 export function DraftFields<Draft extends object>(props: Props<Draft>) {
   const { initial, onDraft, commandOf, children } = props;
   const [draft, setDraft] = useState(initial);

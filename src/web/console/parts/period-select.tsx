@@ -1,7 +1,7 @@
 export type Period = {
   readonly name: string;
   readonly ms: number;
-  /** As `--since` takes it. */
+  /** Value of `--since`. */
   readonly option: string;
 };
 
@@ -16,7 +16,7 @@ const PERIODS: readonly Period[] = [
 
 type Props = { readonly value: Period; readonly onChange: (period: Period) => void };
 
-/** How far back a list goes. */
+/** Selects how far back a list goes. */
 export function PeriodSelect({ value, onChange }: Props) {
   return (
     <select

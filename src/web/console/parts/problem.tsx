@@ -4,7 +4,7 @@ import { RequestLink } from './request-link.tsx';
 
 type Props = { readonly error: unknown; readonly onRetry?: (() => void) | undefined };
 
-/** An error as the service tells it: what is wrong, each bad field, what to do, and the id to find it in the log. */
+/** An error of the service: its text, each invalid field, what to do, and the id to find it in the log. */
 export function Problem({ error, onRetry }: Props) {
   const { title, fields, hint, requestId } = describe(error);
   return (
@@ -67,7 +67,7 @@ function describe(error: unknown): Described {
   };
 }
 
-/** The command line writes without a capital letter and a full stop. */
+/** Adds a capital letter and a full stop, which texts of the command line lack. */
 function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?:]$/.test(capital) || /`|rtc [a-z]+/.test(capital.slice(-24)) ? capital : `${capital}.`;

@@ -21,7 +21,7 @@ function subscribe(onTick: () => void): () => void {
 }
 
 /*
- * Made once: `toLocaleString` makes a formatter at each call, which was two thirds of the time that scrolling took.
+ * Created once, because `toLocaleString` creates a formatter at each call, which took two thirds of the time of scrolling.
  */
 const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
@@ -33,7 +33,7 @@ function useNow(): number {
 
 type TimeProps = { readonly at: string | number | null | undefined };
 
-/** `3 min ago`, with the instant itself on hover and for programs; `—` for none. */
+/** `3 min ago`, with the instant itself on hover and for programs; `—` without one. */
 export function Ago({ at }: TimeProps) {
   const nowMs = useNow();
   if (at === null || at === undefined) return <span className="faint">—</span>;
@@ -45,7 +45,7 @@ export function Ago({ at }: TimeProps) {
   );
 }
 
-/** `14:03:27`, with its day where that is not today. */
+/** `14:03:27`, with its date if it is not today. */
 export function Clock({ at }: TimeProps) {
   if (at === null || at === undefined) return <span className="faint">—</span>;
   const instant = new Date(at);

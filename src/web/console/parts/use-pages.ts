@@ -9,17 +9,17 @@ type Options<Item> = {
 };
 
 export type Pages<Item> = {
-  /** What was loaded so far; undefined before the first page. */
+  /** The items that were loaded so far; undefined before the first page. */
   readonly items: readonly Item[] | undefined;
-  /** How many were loaded, `200+` where there are more. */
+  /** Number of loaded items, `200+` if there are more. */
   readonly count: string | undefined;
   readonly error: Error | null;
   readonly refetch: () => void;
-  /** Loads the next page; undefined where there is none, or it is under way. */
+  /** Loads the next page; undefined when there is none, or when it is being loaded. */
   readonly loadMore: (() => void) | undefined;
 };
 
-/** A list of the service that is loaded page by page, as far as somebody scrolls. */
+/** A list of the service that is loaded page by page while the user scrolls. */
 export function usePages<Item>({ queryKey, read }: Options<Item>): Pages<Item> {
   const { data, error, hasNextPage, isFetchingNextPage, refetch, fetchNextPage } = useInfiniteQuery({
     queryKey,

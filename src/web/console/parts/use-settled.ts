@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 const TYPING_MS = 300;
 
-/** The typed text once the typing has paused, so that the service is not called for each key. */
+/** The typed text after a pause of the typing, so that the service is not called for each key. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -7,15 +7,15 @@ type ViewProps = {
   readonly note?: ReactNode;
   /** The command that shows the same. */
   readonly command: string;
-  /** Whether the command asks no service. */
+  /** Whether the command uses no service. */
   readonly isOffline?: boolean;
   readonly actions?: ReactNode;
-  /** Whether the content scrolls by itself, as a table does that fills the view. */
+  /** Whether the content scrolls by itself, like a table that fills the view. */
   readonly isFilled?: boolean;
   readonly children: ReactNode;
 };
 
-/** A page of the console: its heading, what can be done there, and the command that does the same. */
+/** A page of the console: its heading, its actions, and the command that does the same. */
 export function View({ title, note, command, actions, children, ...flags }: ViewProps) {
   const { isFilled = false, isOffline = false } = flags;
   return (

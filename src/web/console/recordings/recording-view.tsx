@@ -18,7 +18,7 @@ import { RecordingStatus } from './recording-status.tsx';
 
 const PROGRESS_MS = 1_000;
 
-/** A recording to be played, beside what was said in it. */
+/** A player of a recording, beside its transcript. */
 export function RecordingView({ id }: { readonly id: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: [...KEYS.recordings(), 'one', id],
@@ -27,7 +27,7 @@ export function RecordingView({ id }: { readonly id: string }) {
   const transcription = useQuery({
     queryKey: [...KEYS.transcriptions(), 'of', id],
     queryFn: () => readTranscription(id),
-    // No event tells of progress.
+    // Progress causes no event, so it is polled.
     refetchInterval: ({ state }) => (isUnderWay(state.data) ? PROGRESS_MS : false),
   });
   return (

@@ -8,10 +8,10 @@ import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
 
-/** A page of the service's list; whoever has more uses the command. */
+/** Rows of a page of the service's list; a user with more blocks uses the command. */
 const SHOWN = 200;
 
-/** A table of who is kept out of the room and until when; nothing when it is empty. The room need not be open. */
+/** A table of blocked identities and the ends of the blocks; nothing when it is empty. The room need not be open. */
 export function Blocks({ room }: { readonly room: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: KEYS.blocks(room),

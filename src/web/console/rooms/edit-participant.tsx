@@ -12,7 +12,7 @@ type Draft = { readonly name: string; readonly role: string; readonly metadata: 
 
 type Props = { readonly room: string; readonly participant: Participant };
 
-/** Changes the name, the role or the metadata of somebody who is in the room. */
+/** Changes the name, the role or the metadata of a participant in the room. */
 export function EditButton({ room, participant }: Props) {
   const { identity } = participant;
   const initial = draftOf(participant);
@@ -112,7 +112,7 @@ function objectOf(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // The same words serve for what is no JSON at all.
+    // The same error is shown for a text that is no JSON.
   }
   throw new Error('The metadata is not a JSON object, such as {"team":"red"}.');
 }

@@ -12,7 +12,7 @@ import { MuteAllButton, SendButton } from './tell-room.tsx';
 
 type Props = { readonly room: string; readonly participants: readonly Participant[] };
 
-/** Everybody in the room, with what they send. */
+/** The participants of the room, with their tracks. */
 export function Participants({ room, participants }: Props) {
   if (participants.length === 0) {
     return (

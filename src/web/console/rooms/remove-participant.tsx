@@ -11,7 +11,7 @@ import { nameOf } from './room-facts.ts';
 type Choice = {
   readonly name: string;
   readonly block: BlockDuration | undefined;
-  /** As `rtc participants remove --block` takes it. */
+  /** Value of `rtc participants remove --block`. */
   readonly option: string | undefined;
 };
 
@@ -30,7 +30,7 @@ const CHOICES: readonly Choice[] = [
 
 type Props = { readonly room: string; readonly participant: Participant };
 
-/** Disconnects a participant, and keeps the identity out where that is wanted. */
+/** Disconnects a participant, and optionally blocks the identity. */
 export function RemoveButton({ room, participant }: Props) {
   const { identity } = participant;
   const name = nameOf(participant);

@@ -36,7 +36,7 @@ function JoinButton({ room }: { readonly room: string }) {
         command: commandOf('rooms', 'open', room),
         run: async () => {
           const link = await openRoom(room);
-          // A tab may open only while the click counts: where it has not, the link does.
+          // A browser opens a tab only during a click. If it did not, the link is shown.
           const tab = window.open(link, '_blank');
           if (tab !== null) return undefined;
           return (

@@ -14,12 +14,12 @@ export function createdAtMs(room: Room): number {
   return Number(room.creationTimeMs) || Number(room.creationTime) * 1000;
 }
 
-/** The count of the room's newest event if there was one: the media server's own count is seconds late. */
+/** Returns the count of the room's newest event if there is one, because the media server's own count is seconds late. */
 export function participantsOf(room: Room, { participants }: LiveFacts): number {
   return participants.get(room.sid) ?? room.numParticipants;
 }
 
-/** The newest event counts too, because the media server reports the recorder only once it has joined. */
+/** Includes the newest event, because the media server reports the recorder only after it has joined. */
 export function isRecorded(room: Room, { recordings }: LiveFacts): boolean {
   return recordings.get(room.sid) ?? room.activeRecording;
 }

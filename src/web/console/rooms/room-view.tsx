@@ -15,7 +15,7 @@ import { RoomActions } from './room-actions.tsx';
 import { createdAtMs, isRecorded } from './room-facts.ts';
 import { MetadataButton } from './tell-room.tsx';
 
-/** One room: who is in it, and what can be done with it. */
+/** One room: its participants and the actions on it. */
 export function RoomView({ room: name }: { readonly room: string }) {
   const { facts } = useConsole();
   const room = useQuery({
@@ -112,7 +112,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 /** Null for a room that was never transcribed. */
 async function readTranscription(room: string) {
   try {
-    // Segments are not shown here: none ends after the end of time.
+    // Segments are not shown here, so the request excludes all of them.
     return await client.transcription.get(room, { since: '9999-12-31T00:00:00Z' });
   } catch (error) {
     if (error instanceof RtcError && error.code === 'transcription-not-found') return null;

@@ -17,7 +17,7 @@ import { createdAtMs, isRecorded, participantsOf, roomLink } from './room-facts.
 
 const NONE: readonly Room[] = [];
 
-/** The open rooms, as they are at the moment. */
+/** The currently open rooms. */
 export function Rooms() {
   const { facts } = useConsole();
   const [, navigate] = useLocation();

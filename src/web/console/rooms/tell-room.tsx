@@ -6,7 +6,7 @@ import { ChangeButton } from '../parts/changes.tsx';
 import { commandOf } from '../parts/command-line.tsx';
 import { DraftFields } from '../parts/draft-fields.tsx';
 
-/* What is done to everybody in a room at once. */
+/* The actions on all participants of a room. */
 
 const WHAT = [
   { name: 'Microphones', source: 'microphone' },

@@ -4,23 +4,23 @@ import type { SessionDetail, SessionParticipant } from '../../../contract/sessio
 export type Span = {
   readonly from: number;
   readonly to: number;
-  /** Whether it goes on. */
+  /** Whether the span continues. */
   readonly isOpen: boolean;
 };
 
-/** Somebody, or a recorder, and when they were there. */
+/** A participant, or a recorder, with the times of presence. */
 export type Lane = {
   readonly id: string;
   readonly name: string;
   readonly role: string | null;
   readonly joinedAt: string;
-  /** Null while they are there. */
+  /** Null while the participant is present. */
   readonly leftAt: string | null;
   readonly durationMs: number;
   readonly spans: readonly Span[];
 };
 
-/** One lane for each identity, however often it joined, in the order in which they joined first. */
+/** Returns one lane for each identity, however often it joined, in the order of the first joins. */
 export function lanesOf(session: SessionDetail, nowMs: number): readonly Lane[] {
   const connections = Map.groupBy(session.participants, ({ identity }) => identity);
   return [...connections].map(([identity, joins]) => laneOf(identity, joins, spanIn(session, nowMs)));
@@ -43,7 +43,7 @@ function laneOf(identity: string, joins: readonly SessionParticipant[], spanOf: 
   };
 }
 
-/** How instants lie within a session that ends now if it has not ended. */
+/** Returns the position of instants in a session; a session that has not ended extends to now. */
 export function spanIn({ createdAt, endedAt }: SessionDetail, nowMs: number): SpanOf {
   const startMs = Date.parse(createdAt);
   const endMs = endedAt === null ? nowMs : Date.parse(endedAt);

@@ -6,7 +6,7 @@ import { Clock, describePosition } from '../parts/time.tsx';
 import { describeBytes } from '../recordings/recording-facts.ts';
 import { RecordingStatus } from '../recordings/recording-status.tsx';
 
-/** The recordings and transcriptions of a session, with the way to each; nothing where there are none. */
+/** The recordings and transcriptions of a session, with links; nothing when there are none. */
 export function SessionOutput({ session }: { readonly session: SessionDetail }) {
   const { roomId, recordings, transcriptions } = session;
   return (

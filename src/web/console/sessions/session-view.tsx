@@ -14,7 +14,7 @@ import { SessionOutput } from './session-output.tsx';
 import { SessionStatus } from './session-status.tsx';
 import { Timeline } from './timeline.tsx';
 
-/** One session: its figures, who was there when, and what was made in it. */
+/** One session: its figures, the presence of participants, and its recordings and transcriptions. */
 export function SessionView({ id }: { readonly id: string }) {
   const { data, dataUpdatedAt, error, refetch } = useQuery({
     queryKey: [...KEYS.sessions(), 'one', id],

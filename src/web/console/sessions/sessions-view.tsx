@@ -19,7 +19,7 @@ const PAGE_SIZE = 100;
 type Filter = {
   readonly roomId: string | undefined;
   readonly status: Status | undefined;
-  /** A day as `2026-01-31`, of UTC as the command takes it. */
+  /** A day as `2026-01-31` in UTC, like the option of the command. */
   readonly since: string | undefined;
   readonly until: string | undefined;
 };
@@ -119,7 +119,7 @@ function DayFilter({ label, value, onChange }: DayProps) {
   );
 }
 
-/** The same with the instants at which these days begin. */
+/** Converts the days of the filter to the instants at which they begin. */
 function queryOf({ since, until, ...filter }: Filter): Filter {
   return { ...filter, since: instantOf(since), until: instantOf(until) };
 }

@@ -5,11 +5,11 @@ import { type Lane, lanesOf, type Span, spanIn } from './lanes.ts';
 
 type Props = {
   readonly session: SessionDetail;
-  /** When the session was read: an open one is drawn up to then. */
+  /** When the session was read: an open one is drawn until then. */
   readonly readAtMs: number;
 };
 
-/** Who was there when, one line for each identity, and when it was recorded. */
+/** The presence of each identity, one line each, and the recordings. */
 export function Timeline({ session, readAtMs }: Props) {
   const { createdAt, endedAt, recordings } = session;
   const recorded = recordings.flatMap(({ startedAt, endedAt: stoppedAt }) =>
@@ -58,7 +58,7 @@ function Person({ lane }: { readonly lane: Lane }) {
 
 type TrackProps = { readonly spans: readonly Span[]; readonly kind: 'there' | 'recorded' };
 
-/** The bars; what they show is in words beside them. */
+/** The bars; the text beside them has the same information. */
 function Track({ spans, kind }: TrackProps) {
   return (
     <span className="lane-track" aria-hidden>

@@ -12,7 +12,7 @@ import { Rooms } from '../rooms/rooms-view.tsx';
 import { useConsole } from './console-state.tsx';
 import { Navigation } from './navigation.tsx';
 
-/** Views that are not the first thing to look at come when they are opened. */
+/** Views that are not needed at the start are loaded when they are opened. */
 const Sessions = lazy(async () => ({ default: (await import('../sessions/sessions-view.tsx')).Sessions }));
 const SessionView = lazy(async () => ({
   default: (await import('../sessions/session-view.tsx')).SessionView,
@@ -41,7 +41,7 @@ const Ingress = lazy(async () => ({ default: (await import('../ingress/ingress-v
 const FiscalCodes = lazy(async () => ({ default: (await import('../fiscal/fiscal-view.tsx')).FiscalCodes }));
 const Doctor = lazy(async () => ({ default: (await import('../doctor/doctor-view.tsx')).Doctor }));
 
-/** The whole page: where one is, where one can go, and the view. */
+/** The whole page: the navigation and the current view. */
 export function App() {
   return (
     <ChangeProvider>
@@ -65,7 +65,10 @@ export function App() {
   );
 }
 
-/** The view of the address, as soon as events come: what is read before could be out of date without a notice. */
+/**
+ * The view of the address. It is shown after the first event connection, because data that was read before could be outdated
+ * without a notice.
+ */
 function Views() {
   const { connection } = useConsole();
   if (connection === 'connecting') return <Loading />;
@@ -123,7 +126,7 @@ function Views() {
   );
 }
 
-/** An error of the whole page, such as a lost connection, for as long as it lasts. */
+/** An error of the whole page, such as a lost connection, while it lasts. */
 function Banner() {
   const { connection, error } = useConsole();
   if (connection === 'live' || connection === 'connecting' || error === undefined) return null;
@@ -150,7 +153,7 @@ const WORDS: Readonly<Record<Connection, string>> = {
   ended: 'Console ended',
 };
 
-/** Which service this is: on every view, and in red where one has to be careful. */
+/** The name of the service on every view, in red for a protected one. */
 function ServiceBadge() {
   const { info, connection } = useConsole();
   return (

@@ -10,7 +10,7 @@ import { keysOfEvent } from '../api/query-keys.ts';
 type ConsoleState = {
   readonly info: ConsoleInfo;
   readonly connection: Connection;
-  /** Why the service is away. */
+  /** Why the service is unavailable. */
   readonly error: RtcError | undefined;
   readonly facts: LiveFacts;
 };
@@ -23,12 +23,12 @@ export function useConsole(): ConsoleState {
   return state;
 }
 
-/** Events that come in one burst ask for their lists once. */
+/** Events of one burst cause one read of their lists. */
 const BURST_MS = 150;
 
 type Props = { readonly info: ConsoleInfo; readonly children: ReactNode };
 
-/** Follows the events of the service and reads again what they are about: no view asks by the clock. */
+/** Follows the events of the service and reads outdated data again, so that no view polls. */
 export function ConsoleProvider({ info, children }: Props) {
   const queries = useQueryClient();
   const [connection, setConnection] = useState<Connection>('connecting');
@@ -54,7 +54,7 @@ export function ConsoleProvider({ info, children }: Props) {
       onConnection: (connected, reason) => {
         setConnection(connected);
         setError(reason);
-        // The views read nothing before the first connection, and miss nothing that happens from then on.
+        // The views read nothing before the first connection, and miss nothing after it.
         const isBack = connected === 'live' && before !== 'live' && before !== 'connecting';
         if (isBack) void queries.invalidateQueries();
         before = connected;

@@ -9,7 +9,7 @@ import { Empty, Loading } from '../parts/view.tsx';
 
 const PAGE_SIZE = 50;
 
-/** What was said with all of the words, in every room, each with the way to its place in the transcript. */
+/** Segments of all rooms with all of the words, each with a link to its place in the transcript. */
 export function FoundSegments({ words }: { readonly words: string }) {
   const found = useInfiniteQuery({
     queryKey: [...KEYS.transcriptions(), 'search', words],

@@ -5,7 +5,7 @@ import { SpeakerName } from './speaker-name.tsx';
 
 type Props = {
   readonly segments: readonly Segment[];
-  /** Seconds that the recording is at; undefined where nothing plays, and the newest is followed. */
+  /** Position of the recording in seconds; undefined without a player, when the newest segment is followed. */
   readonly position?: number;
   /** Called with the seconds at which a segment begins. */
   readonly onSeek?: (seconds: number) => void;
@@ -57,7 +57,7 @@ export function Transcript({ segments, position, onSeek, onRename }: Props) {
   );
 }
 
-/** The last one that has begun. */
+/** Returns the last segment that has begun. */
 function segmentAt(segments: readonly Segment[], position: number): Segment | undefined {
   return segments.findLast(({ start }) => start <= position + 0.05);
 }

@@ -19,7 +19,7 @@ export function TranscriptionStatus({ status, progress }: Props) {
   );
 }
 
-/** Whether it changes without an event. */
+/** Whether the transcription changes without an event. */
 export function isUnderWay(transcription: Pick<PostTranscription, 'status'> | null | undefined): boolean {
   return transcription?.status === 'queued' || transcription?.status === 'processing';
 }

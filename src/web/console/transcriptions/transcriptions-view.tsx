@@ -17,7 +17,7 @@ import { isUnderWay, TranscriptionStatus } from './transcription-status.tsx';
 const PAGE_SIZE = 100;
 const PROGRESS_MS = 2_000;
 
-/** The transcriptions of recordings, and the way to what is being said in a room. */
+/** The transcriptions of recordings, and a link to the live captions of a room. */
 export function Transcriptions() {
   const [status, setStatus] = useState<PostStatus>();
   const [typed, setTyped] = useState('');

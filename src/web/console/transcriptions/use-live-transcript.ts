@@ -4,7 +4,7 @@ import { client } from '../api/client.ts';
 
 type LiveTranscript = {
   readonly segments: readonly Segment[];
-  /** Undefined until the first answer. */
+  /** Undefined until the first response. */
   readonly state: LiveTranscription['status'] | undefined;
   readonly error: unknown;
 };

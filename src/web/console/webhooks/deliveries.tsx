@@ -74,7 +74,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   );
 }
 
-/** The delivery that another view links to, which may be further down than the list was read. */
+/** The delivery that another view links to, which the list may not have loaded yet. */
 function useLinkedDelivery(webhookId: string, eventId: string | null): Delivery | undefined {
   const { data } = useQuery({
     queryKey: [...KEYS.deliveries(), webhookId, 'of', eventId],

@@ -3,23 +3,23 @@ import { client } from '../api/client.ts';
 
 type State = Delivery['status'];
 
-/** Failed ones first: they are what somebody looks for. */
+/** Failed deliveries come first, because users look for them. */
 const ORDER: readonly State[] = ['failed', 'pending', 'delivered', 'cancelled'];
 const PAGE_SIZE = 200;
 
 export type DeliveryRows = {
   readonly rows: readonly Delivery[];
-  /** Whether there are older ones that were not loaded yet. */
+  /** Whether there are older deliveries that were not loaded yet. */
   readonly hasMore: boolean;
 };
 
 /**
- * Deliveries of a webhook as far as they were loaded. A list of thousands is not read again when something changes: the
- * newest page of each state is, and what it says replaces what was known.
+ * The loaded deliveries of a webhook. A list of thousands is not read again when something changes: the newest page of each
+ * state is, and its rows replace the known ones.
  */
 export class DeliveryLog {
   readonly #webhookId: string;
-  /** The lists that it is read from, in the order in which they are shown; undefined is that of all states. */
+  /** The lists that are read, in the order in which they are shown; undefined is that of all states. */
   readonly #lists: readonly (State | undefined)[];
   readonly #known = new Map<string, Delivery>();
   /** The cursor of each list that was begun; null at its end. */
@@ -37,13 +37,13 @@ export class DeliveryLog {
     return { rows: rows.filter(isShown), hasMore: this.#nextList() !== undefined };
   }
 
-  /** Begins anew with the next refresh: more has changed than the newest pages would tell. */
+  /** Starts again with the next refresh, because more has changed than the newest pages contain. */
   forget(): void {
     this.#known.clear();
     this.#cursors.clear();
   }
 
-  /** Reads what is new. */
+  /** Reads new deliveries. */
   async refresh(): Promise<DeliveryRows> {
     const begun = this.#lists.filter((list) => this.#cursors.has(list));
     for (const list of begun) await this.#read(list, undefined);
@@ -51,7 +51,7 @@ export class DeliveryLog {
     return this.rows;
   }
 
-  /** Reads on, up to a page that has something. */
+  /** Reads further pages until one has deliveries. */
   async more(): Promise<DeliveryRows> {
     let list = this.#nextList();
     while (list !== undefined) {
@@ -79,7 +79,7 @@ export class DeliveryLog {
 function byStateAndTime(one: Delivery, other: Delivery): number {
   const states = ORDER.indexOf(one.status) - ORDER.indexOf(other.status);
   if (states !== 0) return states;
-  // All are written alike in UTC, so that their texts sort as their instants do, without reading thousands of dates.
+  // All instants have the same format in UTC, so that their texts sort correctly, without parsing thousands of dates.
   if (one.createdAt === other.createdAt) return 0;
   return one.createdAt < other.createdAt ? 1 : -1;
 }

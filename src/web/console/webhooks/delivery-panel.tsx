@@ -18,7 +18,7 @@ import { DeliveryStatus } from './delivery-status.tsx';
 
 type Props = { readonly webhook: Webhook; readonly delivery: Delivery; readonly onClose: () => void };
 
-/** One delivery: what is sent, what each attempt came to, and when the next one is. */
+/** One delivery: the request, the result of each attempt, and the time of the next one. */
 export function DeliveryPanel({ webhook, delivery, onClose }: Props) {
   const { id, event, attempts, status, nextAttemptAt } = delivery;
   return (
@@ -91,7 +91,7 @@ function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
 
 type SentProps = { readonly webhook: Webhook; readonly delivery: Delivery };
 
-/** The log keeps no copy of the request: it is made of the event, which is kept. */
+/** The log keeps no copy of the request, so it is built from the stored event. */
 function RequestAsSent({ webhook, delivery }: SentProps) {
   const { eventId, createdAt, attempts, event: name } = delivery;
   const { data } = useQuery({

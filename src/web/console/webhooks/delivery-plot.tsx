@@ -5,13 +5,13 @@ import type { Delivery } from '../../../contract/deliveries.ts';
 
 const HEIGHT_PX = 150;
 const BARS = 48;
-/** A period of less than this would show single seconds. */
+/** Minimum period; a shorter one would show single seconds. */
 const SHORTEST_MS = 5 * 60_000;
 
 type Props = { readonly deliveries: readonly Delivery[] };
 
 type Bars = {
-  /** Unix seconds of each bar's begin. */
+  /** Start of each bar in Unix seconds. */
   readonly times: number[];
   readonly delivered: number[];
   readonly failed: number[];
@@ -73,7 +73,7 @@ function describeTime(seconds: number): string {
 const TO_THE_MINUTE = { hour: '2-digit', minute: '2-digit', hour12: false } as const;
 const TO_THE_SECOND = { ...TO_THE_MINUTE, second: '2-digit' } as const;
 
-/** Bars stand in front of each other: the longest, of all, is drawn first. */
+/** The bars overlap: the longest, of all deliveries, is drawn first. */
 function draw(element: HTMLElement, { times, delivered, failed, waiting }: Bars): uPlot {
   const colour = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
   const upToFailed = delivered.map((count, bar) => count + (failed[bar] ?? 0));

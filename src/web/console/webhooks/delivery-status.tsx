@@ -8,7 +8,7 @@ const TONES: Readonly<Record<Delivery['status'], Tone>> = {
   cancelled: 'neutral',
 };
 
-/** How a delivery stands, with what the receiver answered last. */
+/** The state of a delivery, with the receiver's last response. */
 export function DeliveryStatus({ delivery }: { readonly delivery: Delivery }) {
   const { status, attempts } = delivery;
   const statusCode = attempts.at(-1)?.statusCode;

@@ -6,7 +6,7 @@ import { MOST_PLOTTED, useNewestDeliveries } from './use-deliveries.ts';
 
 const DeliveryPlot = lazy(async () => ({ default: (await import('./delivery-plot.tsx')).DeliveryPlot }));
 
-/** How the newest deliveries went, in numbers and as a plot, and for how long the oldest has waited. */
+/** Numbers and a plot of the newest deliveries, and how long the oldest has waited. */
 export function DeliverySummary({ webhookId }: { readonly webhookId: string }) {
   const deliveries = useNewestDeliveries(webhookId);
   if (deliveries.length === 0) return null;

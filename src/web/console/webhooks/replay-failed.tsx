@@ -6,7 +6,7 @@ import { commandOf } from '../parts/command-line.tsx';
 
 type Props = { readonly webhook: Webhook; readonly onReplayed: () => void };
 
-/** Sends all again that have failed. */
+/** Sends all failed deliveries again. */
 export function ReplayFailed({ webhook: { id, url, createdAt }, onReplayed }: Props) {
   return (
     <ChangeButton

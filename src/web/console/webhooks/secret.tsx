@@ -2,13 +2,13 @@ import { Copy } from 'lucide-react';
 
 const SECRET_BYTES = 32;
 
-/** As the service generates one: `whsec_` and the base64 of 32 random bytes. */
+/** Generates a secret like the service: `whsec_` and the base64 of 32 random bytes. */
 export function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
 }
 
-/** A signing secret, at the only moment at which it is known. */
+/** A signing secret, shown once. */
 export function Secret({ secret }: { readonly secret: string }) {
   return (
     <div className="secret">

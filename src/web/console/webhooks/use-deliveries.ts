@@ -6,7 +6,7 @@ import { DeliveryLog, type DeliveryRows } from './delivery-log.ts';
 
 const NONE: DeliveryRows = { rows: [], hasMore: false };
 
-/** The deliveries of a webhook: further ones come with `more`, new and changed ones by themselves. */
+/** The deliveries of a webhook: `more` loads further ones, and new and changed ones are loaded by themselves. */
 export function useDeliveries(webhookId: string, status: Delivery['status'] | undefined) {
   const queries = useQueryClient();
   const log = useMemo(
@@ -40,7 +40,7 @@ export function useDeliveries(webhookId: string, status: Delivery['status'] | un
   return { ...data, error, isLoading, more, forget };
 }
 
-/** The newest ones of all states, for the plot. */
+/** The newest deliveries of all states, for the plot. */
 export function useNewestDeliveries(webhookId: string): readonly Delivery[] {
   const log = useMemo(() => new DeliveryLog(webhookId, [undefined]), [webhookId]);
   const { data = NONE } = useQuery({
@@ -59,7 +59,7 @@ export const MOST_PLOTTED = 1_000;
 const SOONEST_MS = 1_000;
 const LATEST_MS = 30_000;
 
-/** No event tells that an attempt was made, but when it is due is known. */
+/** An attempt causes no event, but its due time is known. */
 function untilNextAttempt(rows: readonly Delivery[]): number | false {
   const due = rows.flatMap(({ nextAttemptAt }) =>
     nextAttemptAt === null ? [] : [Date.parse(nextAttemptAt)],

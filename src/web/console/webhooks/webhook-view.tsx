@@ -8,7 +8,7 @@ import { Deliveries } from './deliveries.tsx';
 import { DeliverySummary } from './delivery-summary.tsx';
 import { WebhookActions } from './webhook-changes.tsx';
 
-/** One webhook: how its deliveries go, and each of them. */
+/** One webhook: a summary of its deliveries, and each of them. */
 export function WebhookView({ id }: { readonly id: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: [...KEYS.webhooks(), id],

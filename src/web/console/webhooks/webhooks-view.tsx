@@ -48,7 +48,7 @@ export function Webhooks() {
   );
 }
 
-/** How many failed, up to a page of them; read for each webhook that is seen. */
+/** The number of failed deliveries, up to a page of them; read for each visible webhook. */
 function FailedCount({ webhookId }: { readonly webhookId: string }) {
   const { data } = useQuery({
     queryKey: [...KEYS.deliveries(), webhookId, 'failed-count'],
