@@ -18,15 +18,15 @@ import {
 } from './settings.ts';
 import { openAgent } from './undici-agent.ts';
 
-/** The options that every command takes, apart from its own. */
+/** The options of every command, beside its own. */
 export type CommonFlags = ConnectionFlags & {
   readonly isDebug: boolean;
   readonly isCurl: boolean;
-  /** Limit of a request that has none of its own. */
+  /** Time limit of a request that has none of its own. */
   readonly requestTimeoutSeconds: number | undefined;
 };
 
-/** The part of a command's context that a connection is made from. */
+/** The part of a command's context that is needed to connect. */
 type Connecting = {
   readonly io: Io;
   readonly terminal: Terminal;
@@ -35,21 +35,24 @@ type Connecting = {
   settings(): Promise<Settings>;
 };
 
-/** The client of a command: signs with the resolved settings, goes through the proxy that the environment names. */
+/** Opens the client of a command: signs with the resolved settings, and uses the proxy of the environment. */
 export async function connect(context: Connecting): Promise<RtcClient> {
   const settings = await context.settings();
   const credentials = await readCredentials(settings);
   return openClient(context, { url: settings.url.value, ...credentials });
 }
 
-/** As connect, but with --curl its requests are sent: they only read, for what a command must know before it acts. */
+/**
+ * Like connect, but its requests are sent even with --curl: they only read, for information that a command needs before its
+ * change.
+ */
 export async function connectReadOnly(context: Connecting): Promise<RtcClient> {
   const settings = await context.settings();
   const credentials = await readCredentials(settings);
   return openWith(context, { url: settings.url.value, ...credentials }, readOnlyObserver(context.terminal));
 }
 
-/** As connect, with credentials of the caller's choice: doctor asks unsigned things before there are any. */
+/** Like connect, with credentials of the caller's choice: doctor sends unsigned requests before there are any. */
 export async function openClient(context: Connecting, target: Target): Promise<RtcClient> {
   return openWith(context, target, observerOf(context));
 }
@@ -80,7 +83,7 @@ function timeoutOf({ requestTimeoutSeconds: seconds }: CommonFlags): Pick<RtcCli
   return seconds === undefined ? {} : { timeoutMs: seconds * 1000 };
 }
 
-/** Says at a terminal what the command waits for, and how long. */
+/** Reports on a terminal what the command is waiting for, and how long. */
 function slownessObserver({ terminal }: Connecting): Observer {
   return {
     onSlow: ({ origin }, timeoutMs) =>
@@ -91,7 +94,7 @@ function slownessObserver({ terminal }: Connecting): Observer {
   };
 }
 
-/** Names where the address comes from: a variable that was forgotten is looked for everywhere else first. */
+/** Names the source of the address, because a forgotten variable is hard to find. */
 function badUrl({ reason }: InvalidUrlError, { url: { source }, profile }: Settings): Error {
   if (profile === undefined || source !== profileSource(profile))
     return usageError(`${source} ${reason}`, `write it such as ${DEFAULT_URL}`);
@@ -105,7 +108,7 @@ function observerOf(context: Connecting): Observer | undefined {
 
 type Wire = Required<Pick<RtcClientOptions, 'dispatcher' | 'sign'>>;
 
-/** undici and node:crypto: both are quicker to start with than Node's own fetch and WebCrypto. */
+/** undici and node:crypto start faster than Node's own fetch and WebCrypto. */
 export function createWire({ url, apiSecret }: Target, env: Environment): Wire {
   return {
     dispatcher: isProxied(url, env) ? () => openProxyAgent(env) : openAgent,
@@ -121,7 +124,7 @@ function isProxied(url: string, env: Environment): boolean {
   return proxy !== undefined && proxy !== '';
 }
 
-/** HTTPS_PROXY and its kind are rare and their agent is large: loaded only when one is set. */
+/** HTTPS_PROXY and similar variables are rare and their agent is large, so it is loaded only when one is set. */
 async function openProxyAgent(env: Environment): Promise<HttpDispatcher> {
   const { EnvHttpProxyAgent } = await import('undici');
   return new EnvHttpProxyAgent({
