@@ -54,7 +54,9 @@ async function listenUntilEnd(
   const endClient = () => void client.end().catch(() => {});
   signal.addEventListener('abort', endClient, { once: true });
   try {
-    await client.connect();
+    // The connect never settles when the client is ended meanwhile.
+    await Promise.race([client.connect(), ended]);
+    if (signal.aborted) return;
     await client.query(`listen ${CHANGE_CHANNEL}`);
     changes.publishAll('elsewhere');
     await ended;
