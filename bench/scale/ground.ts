@@ -1,0 +1,86 @@
+import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import type { Database } from '../webhooks/ground.ts';
+import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
+import { type CountingWire, startCountingWire, type Traffic } from './counting-wire.ts';
+import { runMsOf, serverProcesses } from './processor-time.ts';
+
+/** Instances that share a database, with one webhook for all events. */
+export type Ground = {
+  readonly fleet: Fleet;
+  readonly instances: readonly FleetInstance[];
+  readonly receiver: BenchReceiver;
+  readonly webhookId: string;
+  readonly measure: (work: () => Promise<void>) => Promise<Spent>;
+  readonly close: () => Promise<void>;
+};
+
+/** What some work took. */
+export type Spent = Traffic & {
+  readonly serviceMs: number;
+  /** Undefined for a file, whose work is that of the service. */
+  readonly databaseMs: number | undefined;
+  readonly passedMs: number;
+};
+
+export type GroundOptions = {
+  readonly database: Database;
+  readonly count: number;
+  /** Whether wires lie between the instances and PostgreSQL, which take time themselves. */
+  readonly traffic: 'counted' | 'uncounted';
+};
+
+export async function openGround({ database, count, traffic }: GroundOptions): Promise<Ground> {
+  const { options, encryptionKey } = database;
+  const url = 'databaseUrl' in options ? options.databaseUrl : undefined;
+  const fleet = await createFleet({ ENCRYPTION_KEY: encryptionKey.toString('base64') });
+  const wires: CountingWire[] = [];
+  const instances: FleetInstance[] = [];
+  for (let index = 0; index < count; index += 1) {
+    if (url !== undefined && traffic === 'counted') wires.push(await startCountingWire(url));
+    const through = wires[index]?.through(url ?? '') ?? url;
+    instances.push(await fleet.start(through === undefined ? {} : { DATABASE_URL: through }));
+  }
+  const [first] = instances;
+  if (first === undefined) throw new Error('there is no instance');
+  const receiver = await startReceiver();
+  const created = await fleet.call(first, 'POST', '/v1/webhooks', { url: receiver.url });
+  const { id: webhookId }: { id?: unknown } = Object(created);
+  const read = async () => ({
+    ...sum(wires.map((wire) => wire.traffic())),
+    serviceMs: await runMsOf(instances.map(({ pid }) => pid)),
+    databaseMs: url === undefined ? undefined : await runMsOf(await serverProcesses(url)),
+    passedMs: performance.now(),
+  });
+  return {
+    fleet,
+    instances,
+    receiver,
+    webhookId: String(webhookId),
+    measure: async (work) => {
+      const before = await read();
+      await work();
+      return difference(await read(), before);
+    },
+    close: async () => {
+      await fleet.close();
+      for (const wire of wires) await wire.close();
+      receiver.close();
+    },
+  };
+}
+
+function sum(traffics: readonly Traffic[]): Traffic {
+  const total = (what: keyof Traffic): number => traffics.reduce((all, one) => all + one[what], 0);
+  return { statements: total('statements'), roundTrips: total('roundTrips'), bytes: total('bytes') };
+}
+
+function difference(after: Spent, before: Spent): Spent {
+  return {
+    statements: after.statements - before.statements,
+    roundTrips: after.roundTrips - before.roundTrips,
+    bytes: after.bytes - before.bytes,
+    serviceMs: after.serviceMs - before.serviceMs,
+    databaseMs: after.databaseMs === undefined ? undefined : after.databaseMs - (before.databaseMs ?? 0),
+    passedMs: after.passedMs - before.passedMs,
+  };
+}

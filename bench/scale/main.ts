@@ -1,0 +1,130 @@
+import { writeFile } from 'node:fs/promises';
+import { cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/ground.ts';
+import { type Ground, openGround, type Spent } from './ground.ts';
+import { OPERATIONS, type Operation } from './operations.ts';
+
+/*
+ * `npm run bench:scale`: what each operation costs one, two and three instances on PostgreSQL, and one on SQLite: time
+ * on a processor, statements, round trips and bytes to the database. Counts are taken in runs of their own, because
+ * counting takes time. `--rounds 3`, `--only TEXT` for some operations, `--land` to write bench/scale/costs.json, of which
+ * docs/scaling.md, the simulation and the plots are made.
+ */
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+    instances: { type: 'string', default: '1,2,3' },
+    land: { type: 'boolean', default: false },
+  },
+});
+const ROUNDS = Number(values.rounds);
+const LANDED = new URL('costs.json', import.meta.url);
+
+/** What one operation takes; times in milliseconds. */
+type Cost = {
+  readonly database: string;
+  readonly instances: number;
+  readonly operation: string;
+  readonly serviceMs: number;
+  readonly databaseMs: number | null;
+  readonly statements: number | null;
+  readonly roundTrips: number | null;
+  readonly bytes: number | null;
+};
+
+const operations = OPERATIONS.filter(({ name }) => name.includes(values.only));
+const before = loadavg()[0];
+const costs: Cost[] = [];
+if (values.instances.includes('1')) costs.push(...(await costsOf(await sqliteDatabase(), 1)));
+for (const count of values.instances.split(',').map(Number)) {
+  costs.push(...(await costsOf(await postgresDatabase(), count)));
+}
+const machine = {
+  node: process.version,
+  processor: `${cpus().length} x ${cpus()[0]?.model}`,
+  load: [before, loadavg()[0]],
+};
+if (values.land) await writeFile(LANDED, `${JSON.stringify({ ...machine, costs }, null, 2)}\n`);
+
+async function costsOf(database: Database, count: number): Promise<readonly Cost[]> {
+  try {
+    const timed = await spentOn(database, count, 'uncounted');
+    const counted = database.name === 'SQLite' ? timed : await spentOn(database, count, 'counted');
+    return operations.map((operation, index) => {
+      const times = timed[index] ?? [];
+      const counts = database.name === 'SQLite' ? [] : (counted[index] ?? []);
+      const cost: Cost = {
+        database: database.name,
+        instances: count,
+        operation: operation.name,
+        serviceMs: median(times.map(({ serviceMs }) => serviceMs)) ?? Number.NaN,
+        databaseMs: median(times.flatMap(({ databaseMs }) => databaseMs ?? [])),
+        statements: median(counts.map(({ statements }) => statements)),
+        roundTrips: median(counts.map(({ roundTrips }) => roundTrips)),
+        bytes: median(counts.map(({ bytes }) => bytes)),
+      };
+      console.log(describe(cost));
+      return cost;
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+/** What one of each operation took, in each round. */
+async function spentOn(
+  database: Database,
+  count: number,
+  traffic: 'counted' | 'uncounted',
+): Promise<readonly (readonly Spent[])[]> {
+  const ground = await openGround({ database, count, traffic });
+  try {
+    const spent: Spent[][] = [];
+    for (const operation of operations) spent.push(await roundsOf(ground, operation));
+    return spent;
+  } finally {
+    await ground.close();
+  }
+}
+
+async function roundsOf(ground: Ground, operation: Operation): Promise<Spent[]> {
+  // The first time code is compiled, and connections are made.
+  await operation.run(ground);
+  const rounds: Spent[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const spent = await ground.measure(() => operation.run(ground));
+    rounds.push(each(spent, operation.times));
+  }
+  return rounds;
+}
+
+function each(spent: Spent, times: number): Spent {
+  const { databaseMs } = spent;
+  return {
+    statements: spent.statements / times,
+    roundTrips: spent.roundTrips / times,
+    bytes: spent.bytes / times,
+    serviceMs: spent.serviceMs / times,
+    databaseMs: databaseMs === undefined ? undefined : databaseMs / times,
+    passedMs: spent.passedMs / times,
+  };
+}
+
+function median(values: readonly number[]): number | null {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted[sorted.length >> 1];
+  return middle === undefined ? null : Math.round(middle * 1000) / 1000;
+}
+
+function describe(cost: Cost): string {
+  const figure = (value: number | null, digits: number): string =>
+    (value === null ? '-' : value.toFixed(digits)).padStart(9);
+  return (
+    `${cost.database.padEnd(11)}${cost.instances} ${cost.operation.padEnd(34)}` +
+    `${figure(cost.serviceMs, 3)} ms${figure(cost.databaseMs, 3)} ms` +
+    `${figure(cost.statements, 2)} statements${figure(cost.roundTrips, 2)} trips${figure(cost.bytes, 0)} B`
+  );
+}

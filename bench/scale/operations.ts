@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { createSignedClient } from '../../prove/rolling/signed-client.ts';
+import { mediaWebhook, roomLife } from '../../test/server/webhooks/support/media-webhook.ts';
+import type { Ground } from './ground.ts';
+
+export type Operation = {
+  readonly name: string;
+  /** How many operations `run` does. */
+  readonly times: number;
+  readonly run: (ground: Ground) => Promise<void>;
+};
+
+const LIVES = 60;
+/** Events of one `roomLife`. */
+const EVENTS_OF_LIFE = 17;
+const CALLERS = 64;
+const REQUESTS = 3_000;
+const IDLE_SECONDS = 20;
+
+/** In this order: the pages list what the events before them stored. */
+export const OPERATIONS: readonly Operation[] = [
+  {
+    name: 'event, one at a time, delivered',
+    times: 10 * EVENTS_OF_LIFE,
+    run: (ground) => postLives(ground, 10, 1),
+  },
+  {
+    name: `event, ${CALLERS} at a time, delivered`,
+    times: LIVES * EVENTS_OF_LIFE,
+    run: (ground) => postLives(ground, LIVES, CALLERS),
+  },
+  calls('token', 'POST', () => ({
+    path: '/v1/token',
+    body: { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'participant' },
+  })),
+  calls('page of 50 events', 'GET', () => ({ path: '/v1/events?limit=50' })),
+  calls('page of 50 deliveries', 'GET', ({ webhookId }) => ({
+    path: `/v1/webhooks/${webhookId}/deliveries?limit=50`,
+  })),
+  {
+    name: 'second of an idle instance',
+    times: IDLE_SECONDS,
+    run: () => delay(IDLE_SECONDS * 1_000),
+  },
+];
+
+let lives = 0;
+
+/** All that happens in so many rooms: interleaved over the rooms, each room in its order, over all instances. */
+async function postLives(ground: Ground, count: number, callers: number): Promise<void> {
+  const { count: before } = await ground.receiver.ask(false);
+  const rooms = Array.from({ length: count }, (_, index) => roomLife(`life-${process.pid}-${lives + index}`));
+  lives += count;
+  const pools = ground.instances.map(({ url }) => new Pool(url, { connections: callers }));
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: Math.min(callers, count) }, async () => {
+      for (let at = next++; at < count; at = next++) await postLife(rooms[at] ?? [], pools);
+    }),
+  );
+  await Promise.all(pools.map((pool) => pool.close()));
+  const wanted = before + count * (EVENTS_OF_LIFE + 1);
+  while ((await ground.receiver.ask(false)).count < wanted) await delay(20);
+  // The outcomes of the last ones are stored within that time.
+  await delay(200);
+}
+
+async function postLife(events: ReturnType<typeof roomLife>, pools: readonly Pool[]): Promise<void> {
+  for (const [step, event] of events.entries()) {
+    const pool = pools[step % pools.length];
+    const answer = await pool?.request({ path: '/livekit/webhook', method: 'POST', ...mediaWebhook(event) });
+    await answer?.body.dump();
+    if (answer?.statusCode !== 200) throw new Error(`the service answered ${answer?.statusCode}`);
+  }
+}
+
+type Call = { readonly path: string; readonly body?: object };
+
+function calls(name: string, method: 'GET' | 'POST', callOf: (ground: Ground) => Call): Operation {
+  return {
+    name,
+    times: REQUESTS,
+    run: async (ground) => {
+      const { path, body } = callOf(ground);
+      const { keys } = ground.fleet;
+      const clients = ground.instances.map(({ url }) => createSignedClient(url, keys, CALLERS));
+      let next = 0;
+      await Promise.all(
+        Array.from({ length: CALLERS }, async () => {
+          for (let at = next++; at < REQUESTS; at = next++) {
+            const answer = await clients[at % clients.length]?.call(method, path, body);
+            if (answer?.status !== 200) throw new Error(`${path} answered ${answer?.status}`);
+          }
+        }),
+      );
+      await Promise.all(clients.map((client) => client.close()));
+    },
+  };
+}
