@@ -8,20 +8,20 @@ import { REFUSED_ONCE } from './witness.ts';
 /** A place in the work of an instance where it stands still. */
 export type FreezePoint = {
   readonly name: string;
-  /** In the statement that the instance sends there. */
+  /** In the statement that the instance sends there: its name, as the text of one that is prepared is sent once. */
   readonly text: string;
   readonly passage: Passage;
   /** Whether the events that lead there are refused by the receiver at first: retries have to be claimed. */
   readonly needsRetries?: true;
 };
 
-/** The first statement of the transaction that stores the outcomes of deliveries. */
-const STORING = 'select id, attempts, "leaseOwner" from deliveries';
+/** The name of the statement that stores the outcomes of first attempts. */
+const STORING = 'record-first-attempts';
 
 /** Where it hurts most: with locks, leases or outcomes in its hands. */
 export const FREEZE_POINTS: readonly FreezePoint[] = [
-  { name: 'holding room locks', text: 'advisory_xact_lock', passage: 'passes' },
-  { name: 'after sending an insert and its commit', text: 'insert into events', passage: 'passes' },
+  { name: 'holding room locks', text: 'lock-free-names', passage: 'passes' },
+  { name: 'after sending an insert and its commit', text: 'insert-events', passage: 'passes' },
   { name: 'claiming deliveries', text: 'with due as materialized', passage: 'passes', needsRetries: true },
   { name: 'between sending a delivery and storing its outcome', text: STORING, passage: 'held' },
   { name: 'storing outcomes of deliveries', text: STORING, passage: 'passes' },

@@ -27,12 +27,12 @@ import type { Store } from './store.ts';
 export type CallObserver = (call: StoreCall) => void;
 
 export function createStore(engine: Engine, onCall?: CallObserver): Store {
-  const { db, dialect, changes, runAtCommit } = engine;
+  const { db, dialect, changes, runAtCommit, readTogether } = engine;
   const calls = new ObservedCalls(onCall);
   const registrations = new RegistrationCache(engine.clock);
   const storeOf = transactionStores(engine, registrations);
   let closing: Promise<void> | undefined;
-  const connection = { db, dialect, changes, runAtCommit };
+  const connection = { db, dialect, changes, runAtCommit, readTogether };
   const stores = createStores(
     { ...connection, atomically: (work) => engine.transaction(work) },
     registrations,
@@ -144,13 +144,16 @@ function transactionStores(
   engine: Engine,
   registrations: RegistrationCache,
 ): (db: Transaction<Tables>) => Store {
-  const { dialect, changes, runAtCommit } = engine;
+  const { dialect, changes, runAtCommit, readTogether } = engine;
   const built = new WeakMap<Transaction<Tables>, Store>();
   return (db) => {
     const known = built.get(db);
     if (known !== undefined) return known;
     const store: Store = {
-      ...createStores({ db, dialect, changes, runAtCommit, atomically: (work) => work(db) }, registrations),
+      ...createStores(
+        { db, dialect, changes, runAtCommit, readTogether, atomically: (work) => work(db) },
+        registrations,
+      ),
       changes,
       clock: engine.clock,
       pool: engine.pool,

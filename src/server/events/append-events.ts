@@ -6,7 +6,7 @@ import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob } from '../webhooks/store.ts';
 import { type DomainEvent, toNewEvent } from './event-payload.ts';
 import { dispatchJobs, planDeliveries, toFanOut } from './plan-deliveries.ts';
-import type { EventStores, NewEvent, RoomSession } from './store.ts';
+import type { EventContext, EventStores, NewEvent, RoomSession } from './store.ts';
 
 export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
   readonly store: UnitOfWork<Stores>;
@@ -23,6 +23,8 @@ export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
 export type CountedEvent = { readonly type: string; readonly isReconciled: boolean };
 
 type AddedEvent = { readonly event: NewEvent; readonly isReconciled: boolean };
+
+type Appended = { readonly events: AddedEvent[]; context: AppendContext | undefined };
 
 /**
  * With fewer webhooks than this, usual transactions stay below the maximum of deliveries per commit and need no fan-out.
@@ -43,7 +45,11 @@ export type EventAppender = {
   ) => Promise<RoomSession | undefined>;
   /** Looks up many source ids in one query, so that `append` does not look up each one. */
   readonly preloadKnownIds: (sourceIds: readonly string[]) => Promise<void>;
+  /** Takes over what was read with the locks of the rooms, for these source ids, so that it is not read again. */
+  readonly setContext: (context: AppendContext, sourceIds: readonly string[]) => void;
 };
+
+type AppendContext = Pick<EventContext, 'knownSourceIds' | 'registrationsVersion' | 'isFanOutOpen'>;
 
 export type AppendScope = {
   readonly session: RoomSession | undefined;
@@ -63,10 +69,9 @@ export async function appendEvents<Stores extends EventStores, T>(
   work: (store: UnitOfWork<Stores>, appender: EventAppender) => Promise<T>,
 ): Promise<T> {
   const { value, events, jobs, known } = await deps.store.transaction(async (store) => {
-    const added: AddedEvent[] = [];
-    const result = await work(store, createAppender(deps, store, added));
-    const events = added.map(({ event }) => event);
-    return { value: result, events: added, ...(await storeWithDeliveries(deps, store, events)) };
+    const appended: Appended = { events: [], context: undefined };
+    const result = await work(store, createAppender(deps, store, appended));
+    return { value: result, events: appended.events, ...(await storeWithDeliveries(deps, store, appended)) };
   });
   deps.onStored?.(
     events
@@ -82,7 +87,7 @@ export async function appendEvents<Stores extends EventStores, T>(
  * The rooms are locked, so that no other transaction can store an event of them that this one has found to be unknown.
  * Events without a room are checked again when they are stored.
  */
-function createAppender(deps: StoreEventsDeps, store: EventStores, added: AddedEvent[]): EventAppender {
+function createAppender(deps: StoreEventsDeps, store: EventStores, appended: Appended): EventAppender {
   const isKnown = new Map<string, boolean>();
   const preloadKnownIds = async (sourceIds: readonly string[]) => {
     const unseen = sourceIds.filter((sourceId) => !isKnown.has(sourceId));
@@ -92,6 +97,10 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, added: AddedE
   };
   return {
     preloadKnownIds,
+    setContext: (context, sourceIds) => {
+      appended.context = context;
+      for (const sourceId of sourceIds) isKnown.set(sourceId, context.knownSourceIds.has(sourceId));
+    },
     append: async (scope, domainEvents) => {
       await preloadKnownIds(domainEvents.map(({ sourceId }) => sourceId));
       const traceparent = scope.traceparent ?? deps.tracing?.current() ?? null;
@@ -103,7 +112,7 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, added: AddedE
         const context = { session, roomName: scope.roomName, numParticipants: countAt(domainEvent, present) };
         const id = `evt_${deps.ids.next()}`;
         const event = toNewEvent(domainEvent, { ...context, id, traceparent, createdAt: deps.clock.now() });
-        added.push({ event, isReconciled: domainEvent.isReconciled });
+        appended.events.push({ event, isReconciled: domainEvent.isReconciled });
         if (session !== undefined) session = { ...session, sequence: session.sequence + 1 };
       }
       return session;
@@ -114,13 +123,16 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, added: AddedE
 async function storeWithDeliveries(
   deps: StoreEventsDeps,
   store: EventStores,
-  events: readonly NewEvent[],
+  { events: added, context }: Appended,
 ): Promise<{ readonly jobs: readonly DeliveryJob[]; readonly known: ReadonlySet<string> }> {
+  const events = added.map(({ event }) => event);
   if (events.length === 0) return { jobs: [], known: new Set() };
-  const webhooks = await store.webhooks.listRegistrations();
+  const webhooks = await store.webhooks.listRegistrations(context?.registrationsVersion);
   const delivered = events.filter(({ room }) => room === null || !isProbeRoom(room));
   const open = delivered.map((event) => ({ event, after: undefined }));
-  const mustQueue = webhooks.length >= MIN_WEBHOOKS_OF_FAN_OUT && (await store.fanOuts.isAnyOpen());
+  const mustQueue =
+    webhooks.length >= MIN_WEBHOOKS_OF_FAN_OUT &&
+    (context?.isFanOutOpen ?? (await store.fanOuts.isAnyOpen()));
   const { jobs, rest } = mustQueue ? { jobs: [], rest: open } : planDeliveries(deps, webhooks, open);
   await store.fanOuts.insert(rest.map(toFanOut));
   const known = await store.events.insertAll(

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
+import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import { insertDeliveries } from '../webhooks/insert-deliveries.sql.ts';
@@ -61,35 +61,67 @@ async function insertEvents(
   events: readonly NewEvent[],
   deliveries: readonly NewDelivery[],
 ): Promise<ReadonlySet<string>> {
-  const known = new Set<string>();
+  const known = new Set(events.map(({ id }) => id));
   if (events.length === 0) return known;
+  await atomically(async (db) => {
+    const insert = dialect.engine === 'SQLite' ? insertOnSqlite : insertOnPostgres;
+    await runAtCommit(db, insert(dialect, events, deliveries), (stored) => {
+      for (const { id } of stored) known.delete(id);
+    });
+    changes.note(db, 'events');
+  });
+  return known;
+}
+
+/** Statements that insert the events and their deliveries, and return the ids of the events that were stored. */
+type InsertEvents = (
+  dialect: SqlDialect,
+  events: readonly NewEvent[],
+  deliveries: readonly NewDelivery[],
+) => readonly Statement<{ id: string }>[];
+
+const insertOnPostgres: InsertEvents = (dialect, events, deliveries) => {
+  const before = sql`(select value from counter) - ${events.length}::bigint`;
+  const isStored = sql`listed."eventId" in (select id from stored)`;
+  const delivered =
+    deliveries.length === 0
+      ? sql``
+      : sql`, delivered as (${insertDeliveries(dialect, deliveries, isStored)})`;
+  const text = sql<{ id: string }>`
+    with counter as (
+      update counters set value = value + ${events.length} where name = 'events' returning value
+    ), stored as (${insertNumbered(dialect, events, before)} returning id)${delivered}
+    select id from stored`;
+  return [{ name: deliveries.length === 0 ? 'insert-events' : 'insert-events-and-deliveries', sql: text }];
+};
+
+/** A statement that changes data cannot be part of another one. */
+const insertOnSqlite: InsertEvents = (dialect, events, deliveries) => {
+  const before = sql`(select value from counters where name = 'events') - ${events.length}`;
+  const isStored = sql`exists (select 1 from events where events.id = listed."eventId")`;
+  return [
+    { sql: sql`update counters set value = value + ${events.length} where name = 'events'` },
+    { sql: sql`${insertNumbered(dialect, events, before)} returning id` },
+    ...(deliveries.length === 0 ? [] : [{ sql: insertDeliveries(dialect, deliveries, isStored) }]),
+  ];
+};
+
+/** Inserts the events at the positions that follow `before`. */
+function insertNumbered(
+  dialect: SqlDialect,
+  events: readonly NewEvent[],
+  before: RawBuilder<unknown>,
+): RawBuilder<{ id: string }> {
   const numbered = events.map((event, index) => ({
     ...event,
     room: event.room && sanitizeText(event.room),
     number: index + 1,
   }));
   const rows = dialect.rows(numbered, { ...EVENT_TYPES, number: 'integer' });
-  const isStored = (id: RawBuilder<unknown>) => sql`exists (select 1 from events where events.id = ${id})`;
-  const statements: readonly RawBuilder<{ id: string }>[] = [
-    sql`update counters set value = value + ${events.length} where name = 'events'`,
-    // With `where true` SQLite does not take the following `on` for that of a join.
-    sql`
-      insert into events (position, ${columns})
-      select (select value from counters where name = 'events') - ${events.length} + number, ${columns}
-      from ${rows} as listed where true on conflict ("sourceId") do nothing`,
-    ...(deliveries.length === 0
-      ? []
-      : [insertDeliveries(dialect, deliveries, isStored(sql`listed."eventId"`))]),
-    sql`
-      select id from ${dialect.rows(events, { id: 'text' })} as listed where not ${isStored(sql`listed.id`)}`,
-  ];
-  await atomically(async (db) => {
-    await runAtCommit(db, statements, (rows) => {
-      for (const { id } of rows) known.add(id);
-    });
-    changes.note(db, 'events');
-  });
-  return known;
+  // With `where true` SQLite does not take the following `on` for that of a join.
+  return sql`
+    insert into events (position, ${columns}) select ${before} + number, ${columns} from ${rows} as listed
+    where true on conflict ("sourceId") do nothing`;
 }
 
 async function findKnown(

@@ -1,11 +1,14 @@
-import type { ParticipantSession, PresenceStore, PublishedTrack } from './store.ts';
+import type {
+  ChangedPresence,
+  EventContext,
+  EventSubjects,
+  ParticipantSession,
+  PresenceStore,
+  PublishedTrack,
+} from './store.ts';
 
 /** The sids that a transaction is about. */
-export type PresenceSubjects = {
-  readonly rooms: readonly string[];
-  readonly participants: readonly string[];
-  readonly tracks: readonly string[];
-};
+export type PresenceSubjects = Omit<EventSubjects, 'sourceIds'>;
 
 /**
  * Presence for the events of one transaction, read before the first event and saved after the last, because on PostgreSQL
@@ -29,20 +32,24 @@ export class PresenceBatch {
     this.#store = store;
   }
 
-  static async read(store: PresenceStore, subjects: PresenceSubjects): Promise<PresenceBatch> {
+  /** `context` was read for these participants. */
+  static of(
+    store: PresenceStore,
+    { participants, tracks, presentCounts }: EventContext,
+    readParticipants: readonly string[],
+  ): PresenceBatch {
     const batch = new PresenceBatch(store);
-    await batch.#readParticipants(unique(subjects.participants));
-    await batch.#readTracks(unique(subjects.tracks));
-    const rooms = unique(subjects.rooms);
-    for (const [sid, count] of rooms.length === 0 ? [] : await store.countPresentOf(rooms)) {
-      batch.#counts.set(sid, count);
-    }
+    for (const sid of readParticipants) batch.#participants.set(sid, undefined);
+    for (const participant of participants) batch.#keepParticipant(participant);
+    for (const track of tracks) batch.#keepTrack(track);
+    for (const [sid, count] of presentCounts) batch.#counts.set(sid, count);
     return batch;
   }
 
-  /** Reads the same, and everyone who is present in these rooms with all tracks that they publish. */
+  /** Reads everyone who is present in these rooms with all tracks that they publish, and the other subjects. */
   static async readWhole(store: PresenceStore, subjects: PresenceSubjects): Promise<PresenceBatch> {
-    const batch = await PresenceBatch.read(store, subjects);
+    const batch = new PresenceBatch(store);
+    await batch.#read(subjects);
     const rooms = unique(subjects.rooms);
     if (rooms.length === 0) return batch;
     for (const one of await store.listPresentOf(rooms)) batch.#keepParticipant(one);
@@ -106,22 +113,26 @@ export class PresenceBatch {
       .filter(({ unpublishedAt }) => unpublishedAt === null);
   }
 
-  async save(): Promise<void> {
-    await this.#store.saveParticipants(
-      [...this.#changed].flatMap((sid) => this.#participants.get(sid) ?? []),
-    );
-    await this.#store.saveTracks([...this.#changedTracks].flatMap((sid) => this.#tracks.get(sid) ?? []));
+  /** What is to be saved. */
+  changes(): Omit<ChangedPresence, 'rooms'> {
+    return {
+      participants: [...this.#changed].flatMap((sid) => this.#participants.get(sid) ?? []),
+      tracks: [...this.#changedTracks].flatMap((sid) => this.#tracks.get(sid) ?? []),
+    };
   }
 
-  async #readParticipants(sids: readonly string[]): Promise<void> {
-    for (const sid of sids) this.#participants.set(sid, undefined);
-    for (const known of sids.length === 0 ? [] : await this.#store.findParticipants(sids)) {
-      this.#keepParticipant(known);
+  async #read(subjects: PresenceSubjects): Promise<void> {
+    const participants = unique(subjects.participants);
+    const tracks = unique(subjects.tracks);
+    const rooms = unique(subjects.rooms);
+    for (const sid of participants) this.#participants.set(sid, undefined);
+    const known = participants.length === 0 ? [] : await this.#store.findParticipants(participants);
+    for (const participant of known) this.#keepParticipant(participant);
+    for (const track of tracks.length === 0 ? [] : await this.#store.findTracks(tracks)) {
+      this.#keepTrack(track);
     }
-  }
-
-  async #readTracks(sids: readonly string[]): Promise<void> {
-    for (const known of sids.length === 0 ? [] : await this.#store.findTracks(sids)) this.#keepTrack(known);
+    const counts = rooms.length === 0 ? [] : await this.#store.countPresentOf(rooms);
+    for (const [sid, count] of counts) this.#counts.set(sid, count);
   }
 
   #keepParticipant(participant: ParticipantSession): void {

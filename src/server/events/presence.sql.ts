@@ -1,8 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Connection } from '../platform/storage/engine.ts';
+import type { Connection, LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
-import { createTrackQueries, deleteTracks, ROWS_AT_ONCE } from './published-tracks.sql.ts';
-import type { LockedRooms, ParticipantSession, PresenceStore, RoomSession } from './store.ts';
+import { lockAndRead } from './event-context.sql.ts';
+import { isPresent, PARTICIPANT_COLUMNS, ROOM_COLUMNS } from './presence-columns.sql.ts';
+import { createTrackQueries, deleteTracks, ROWS_AT_ONCE, savedTracks } from './published-tracks.sql.ts';
+import type {
+  ChangedPresence,
+  LockedRooms,
+  ParticipantSession,
+  PresenceStore,
+  RoomSession,
+} from './store.ts';
 
 export function createPresenceStore(connection: Connection): PresenceStore {
   const { db } = connection;
@@ -10,6 +18,7 @@ export function createPresenceStore(connection: Connection): PresenceStore {
     lockRoom: async (sid) => (await lockRooms(connection, [sid]))[0],
     lockRooms: (sids) => lockRooms(connection, sids),
     lockFreeRooms: (sids) => lockFreeRooms(connection, sids),
+    lockAndRead: (subjects, rooms) => lockAndRead(connection, subjects, rooms),
     saveRoom: (session) => saveRooms(connection, [session]),
     saveRooms: (sessions) => saveRooms(connection, sessions),
     isAnyRoomOpen: async () => {
@@ -51,43 +60,60 @@ export function createPresenceStore(connection: Connection): PresenceStore {
         .orderBy('sid')
         .execute(),
     ...createTrackQueries(connection),
+    saveAtCommit: (changed) => saveAtCommit(connection, changed),
     purge: (before, limit) => purgeRooms(connection, before, limit),
   };
 }
 
 /**
  * Locks rooms by name, because a room that is not stored yet has no row and two instances may receive its first events at
- * once. Locks the rows too, against a purge.
+ * once. A purge locks the names of the rooms that it deletes.
  */
-async function lockRooms(
-  { db, dialect }: Connection,
-  sids: readonly string[],
-): Promise<readonly RoomSession[]> {
-  if (sids.length === 0) return [];
-  const ordered = [...sids].sort();
-  await dialect.lockNames(db, ordered);
-  return await selectLocked({ db, dialect }, ordered);
+async function lockRooms(connection: Connection, sids: readonly string[]): Promise<readonly RoomSession[]> {
+  return (await lock(connection, sids, 'all')).sessions;
 }
 
-async function lockFreeRooms({ db, dialect }: Connection, sids: readonly string[]): Promise<LockedRooms> {
+function lockFreeRooms(connection: Connection, sids: readonly string[]): Promise<LockedRooms> {
+  return lock(connection, sids, 'free');
+}
+
+async function lock(
+  { db, dialect, readTogether }: Connection,
+  sids: readonly string[],
+  which: 'all' | 'free',
+): Promise<LockedRooms> {
   if (sids.length === 0) return { sessions: [], busy: new Set() };
-  const free = new Set(await dialect.lockFreeNames(db, [...sids].sort()));
-  const busy = new Set(sids.filter((sid) => !free.has(sid)));
-  return { sessions: await selectLocked({ db, dialect }, [...free]), busy };
+  const ordered = sids.toSorted();
+  const select: Statement<RoomSession> = {
+    sql: sql`select * from ${sql.table('roomSessions')} where sid ${dialect.oneOf(ordered)} order by sid`,
+  };
+  const locks = dialect.nameLocks?.[which](ordered);
+  if (locks === undefined) return { sessions: (await select.sql.execute(db)).rows, busy: new Set() };
+  const [locked = [], found = []] = await readTogether<LockedName | RoomSession>(db, [locks, select]);
+  const free = new Set((locked as readonly LockedName[]).map(({ name }) => name));
+  return {
+    sessions: (found as readonly RoomSession[]).filter(({ sid }) => free.has(sid)),
+    busy: new Set(sids.filter((sid) => !free.has(sid))),
+  };
 }
 
-async function selectLocked(
-  { db, dialect }: Pick<Connection, 'db' | 'dialect'>,
-  sids: readonly string[],
-): Promise<readonly RoomSession[]> {
-  const found = await sql<RoomSession>`
-    select * from ${sql.table('roomSessions')} where sid ${dialect.oneOf(sids)} order by sid ${dialect.lockRows}
-  `.execute(db);
-  return found.rows;
+async function saveAtCommit(
+  { atomically, dialect, runAtCommit }: Connection,
+  { rooms, participants, tracks }: ChangedPresence,
+): Promise<void> {
+  const statements: readonly Statement<unknown>[] = [
+    ...(participants.length === 0 ? [] : [savedParticipants(dialect, participants)]),
+    ...(tracks.length === 0 ? [] : [savedTracks(dialect, tracks)]),
+    ...(rooms.length === 0 ? [] : [savedRooms(dialect, rooms)]),
+  ];
+  if (statements.length > 0) await atomically((db) => runAtCommit(db, statements));
 }
 
 async function saveRooms({ db, dialect }: Connection, sessions: readonly RoomSession[]): Promise<void> {
-  if (sessions.length === 0) return;
+  if (sessions.length > 0) await savedRooms(dialect, sessions).sql.execute(db);
+}
+
+function savedRooms(dialect: SqlDialect, sessions: readonly RoomSession[]): Statement<unknown> {
   const rows = dialect.rows(
     sessions.map((session) => ({ ...session, name: sanitizeText(session.name) })),
     {
@@ -99,20 +125,25 @@ async function saveRooms({ db, dialect }: Connection, sessions: readonly RoomSes
       sequence: 'integer',
     },
   );
-  const columns = sql`sid, name, "createdAt", "startedAt", "endedAt", sequence`;
-  // With `where true` SQLite does not take the following `on` for that of a join.
-  await sql`
-    insert into ${sql.table('roomSessions')} (${columns}) select ${columns} from ${rows} as listed where true
-    on conflict (sid) do update set name = excluded.name, "createdAt" = excluded."createdAt",
-      "startedAt" = excluded."startedAt", "endedAt" = excluded."endedAt", sequence = excluded.sequence
-  `.execute(db);
+  const columns = sql.join(ROOM_COLUMNS.map((column) => sql.ref(column)));
+  return {
+    name: 'save-rooms',
+    // With `where true` SQLite does not take the following `on` for that of a join.
+    sql: sql`
+      insert into ${sql.table('roomSessions')} (${columns}) select ${columns} from ${rows} as listed where true
+      on conflict (sid) do update set name = excluded.name, "createdAt" = excluded."createdAt",
+        "startedAt" = excluded."startedAt", "endedAt" = excluded."endedAt", sequence = excluded.sequence`,
+  };
 }
 
 async function saveParticipants(
   { db, dialect }: Connection,
   sessions: readonly ParticipantSession[],
 ): Promise<void> {
-  if (sessions.length === 0) return;
+  if (sessions.length > 0) await savedParticipants(dialect, sessions).sql.execute(db);
+}
+
+function savedParticipants(dialect: SqlDialect, sessions: readonly ParticipantSession[]): Statement<unknown> {
   const rows = dialect.rows(
     sessions.map((session) => ({
       ...session,
@@ -133,13 +164,15 @@ async function saveParticipants(
       accessRole: 'text',
     },
   );
-  const columns = sql`sid, "roomSid", identity, name, role, "joinedAt", "leftAt", metadata, "accessRole"`;
-  await sql`
-    insert into ${sql.table('participantSessions')} (${columns}) select ${columns} from ${rows} as listed where true
-    on conflict (sid) do update set "roomSid" = excluded."roomSid", identity = excluded.identity,
-      name = excluded.name, role = excluded.role, "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt",
-      metadata = excluded.metadata, "accessRole" = excluded."accessRole"
-  `.execute(db);
+  const columns = sql.join(PARTICIPANT_COLUMNS.map((column) => sql.ref(column)));
+  return {
+    name: 'save-participants',
+    sql: sql`
+      insert into ${sql.table('participantSessions')} (${columns}) select ${columns} from ${rows} as listed where true
+      on conflict (sid) do update set "roomSid" = excluded."roomSid", identity = excluded.identity,
+        name = excluded.name, role = excluded.role, "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt",
+        metadata = excluded.metadata, "accessRole" = excluded."accessRole"`,
+  };
 }
 
 async function countPresentOf(
@@ -148,7 +181,7 @@ async function countPresentOf(
 ): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ roomSid: string; count: number }>`
     select "roomSid", count(*) as count from ${sql.table('participantSessions')}
-    where "roomSid" ${dialect.oneOf(roomSids)} and role = 'participant' and "leftAt" is null and "joinedAt" is not null
+    where "roomSid" ${dialect.oneOf(roomSids)} and ${isPresent}
     group by "roomSid"`.execute(db);
   return new Map(rows.map(({ roomSid, count }) => [roomSid, count]));
 }
@@ -190,16 +223,16 @@ async function deleteParticipants({ db, dialect }: Connection, roomSids: readonl
   return Number(deleted.numAffectedRows ?? 0);
 }
 
-/** Deletes rooms. A room that received an event in the meantime is kept until the next purge. */
-async function deleteRooms(
-  { db, dialect }: Connection,
-  sids: readonly string[],
-  before: number,
-): Promise<number> {
-  const deleted = await sql`
-    delete from ${sql.table('roomSessions')} where sid ${dialect.oneOf(sids)} and "endedAt" < ${before}
-    and not exists (
-      select 1 from ${sql.table('participantSessions')} as one where one."roomSid" = ${sql.ref('roomSessions.sid')}
-    )`.execute(db);
-  return Number(deleted.numAffectedRows ?? 0);
+/** Deletes rooms. A room that received an event in the meantime, or is locked at the moment, is kept until the next purge. */
+function deleteRooms(connection: Connection, sids: readonly string[], before: number): Promise<number> {
+  const { atomically, dialect } = connection;
+  return atomically(async (db) => {
+    const { sessions } = await lock({ ...connection, db }, sids, 'free');
+    const deleted = await sql`
+      delete from ${sql.table('roomSessions')} where sid ${dialect.oneOf(sessions.map(({ sid }) => sid))}
+      and "endedAt" < ${before} and not exists (
+        select 1 from ${sql.table('participantSessions')} as one where one."roomSid" = ${sql.ref('roomSessions.sid')}
+      )`.execute(db);
+    return Number(deleted.numAffectedRows ?? 0);
+  });
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Connection } from '../platform/storage/engine.ts';
+import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
+import { TRACK_COLUMNS } from './presence-columns.sql.ts';
 import type { PresenceStore, PublishedTrack } from './store.ts';
 
 /** Limits the time for which one deletion makes other writers wait. */
@@ -31,7 +32,10 @@ export function createTrackQueries(connection: Connection): TrackMethods {
 }
 
 async function saveTracks({ db, dialect }: Connection, tracks: readonly PublishedTrack[]): Promise<void> {
-  if (tracks.length === 0) return;
+  if (tracks.length > 0) await savedTracks(dialect, tracks).sql.execute(db);
+}
+
+export function savedTracks(dialect: SqlDialect, tracks: readonly PublishedTrack[]): Statement<unknown> {
   const rows = dialect.rows(tracks, {
     sid: 'text',
     participantSid: 'text',
@@ -40,12 +44,14 @@ async function saveTracks({ db, dialect }: Connection, tracks: readonly Publishe
     publishedAt: 'integer',
     unpublishedAt: 'integer',
   });
-  const columns = sql`sid, "participantSid", "roomSid", track, "publishedAt", "unpublishedAt"`;
-  // With `where true` SQLite does not take the following `on` for that of a join.
-  await sql`
-    insert into ${sql.table('publishedTracks')} (${columns}) select ${columns} from ${rows} as listed where true
-    on conflict (sid) do update set track = excluded.track, "unpublishedAt" = excluded."unpublishedAt"
-  `.execute(db);
+  const columns = sql.join(TRACK_COLUMNS.map((column) => sql.ref(column)));
+  return {
+    name: 'save-tracks',
+    // With `where true` SQLite does not take the following `on` for that of a join.
+    sql: sql`
+      insert into ${sql.table('publishedTracks')} (${columns}) select ${columns} from ${rows} as listed where true
+      on conflict (sid) do update set track = excluded.track, "unpublishedAt" = excluded."unpublishedAt"`,
+  };
 }
 
 async function purgeTracks({ db }: Connection, before: number, limit: number): Promise<number> {

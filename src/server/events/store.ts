@@ -74,6 +74,11 @@ export interface PresenceStore {
    * Locks several sessions without waiting. Sessions that another transaction has locked are left out and reported as busy.
    */
   lockFreeRooms(sids: readonly string[]): Promise<LockedRooms>;
+  /**
+   * Locks the sessions of the subjects, all of them or those that are free, and reads what events about the subjects
+   * depend on. Call it first in a transaction: on PostgreSQL all of that is one round trip.
+   */
+  lockAndRead(subjects: EventSubjects, rooms: 'all' | 'free'): Promise<EventContext>;
   saveRoom(session: RoomSession): Promise<void>;
   /** Each element has a sid of its own. */
   saveRooms(sessions: readonly RoomSession[]): Promise<void>;
@@ -99,6 +104,8 @@ export interface PresenceStore {
   listPublishedTracks(roomSids: readonly string[]): Promise<readonly PublishedTrack[]>;
   /** Each element has a sid of its own. */
   saveTracks(tracks: readonly PublishedTrack[]): Promise<void>;
+  /** Saves all of that as the last things of the transaction: it cannot be read before the commit. */
+  saveAtCommit(changed: ChangedPresence): Promise<void>;
   /** Deletes at most `limit` tracks that were published before `before` in sessions that have ended; returns how many. */
   purgeTracks(before: number, limit: number): Promise<number>;
   /** Deletes room sessions that ended before `before`, with participants and tracks; returns the number of rooms. */
@@ -109,6 +116,33 @@ export type LockedRooms = {
   readonly sessions: readonly RoomSession[];
   /** Sids of the sessions that another transaction has locked. */
   readonly busy: ReadonlySet<string>;
+};
+
+/** What the events of one transaction are about: sids, and ids of events that are likely to be stored. */
+export type EventSubjects = {
+  readonly rooms: readonly string[];
+  readonly participants: readonly string[];
+  readonly tracks: readonly string[];
+  readonly sourceIds: readonly string[];
+};
+
+export type EventContext = LockedRooms & {
+  readonly participants: readonly ParticipantSession[];
+  readonly tracks: readonly PublishedTrack[];
+  /** Participants present in each room. An empty room is not in the map. */
+  readonly presentCounts: ReadonlyMap<string, number>;
+  /** Those sourceIds that are stored already. */
+  readonly knownSourceIds: ReadonlySet<string>;
+  /** Version of the registrations of webhooks. */
+  readonly registrationsVersion: number;
+  readonly isFanOutOpen: boolean;
+};
+
+/** Each element of a list has a sid of its own. */
+export type ChangedPresence = {
+  readonly rooms: readonly RoomSession[];
+  readonly participants: readonly ParticipantSession[];
+  readonly tracks: readonly PublishedTrack[];
 };
 
 export type RoomSession = {

@@ -65,7 +65,6 @@ export async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoo
         : changes.domainEvents;
       aligned.push({ ...changes, name, present, domainEvents });
     }
-    await presence.save();
     await appender.preloadKnownIds(
       aligned.flatMap((one) => one.domainEvents.map(({ sourceId }) => sourceId)),
     );
@@ -74,7 +73,7 @@ export async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoo
       const recorded = await appender.append({ session, roomName: name, present }, domainEvents);
       if (recorded !== undefined) changed.push(recorded);
     }
-    await store.presence.saveRooms(changed);
+    await store.presence.saveAtCommit({ ...presence.changes(), rooms: changed });
     return aligned.filter(({ domainEvents }) => domainEvents.length > 0).length;
   });
 }

@@ -1,7 +1,7 @@
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
-import { PresenceBatch, type PresenceSubjects } from '../events/presence-batch.ts';
-import type { LockedRooms, PresenceStore, RoomSession } from '../events/store.ts';
+import { PresenceBatch } from '../events/presence-batch.ts';
+import type { EventSubjects, RoomSession } from '../events/store.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
@@ -27,10 +27,7 @@ export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
  * Waits for rooms that another instance is working on.
  */
 export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly MediaEvent[]): Promise<void> {
-  await record(deps, events, async (presence, sids) => ({
-    sessions: await presence.lockRooms(sids),
-    busy: new Set(),
-  }));
+  await record(deps, events, 'all');
 }
 
 /**
@@ -41,26 +38,25 @@ export function recordEventsOfFreeRooms(
   deps: RecordMediaDeps,
   events: readonly MediaEvent[],
 ): Promise<readonly MediaEvent[]> {
-  return record(deps, events, (presence, sids) => presence.lockFreeRooms(sids));
+  return record(deps, events, 'free');
 }
-
-type LockRooms = (presence: PresenceStore, sids: readonly string[]) => Promise<LockedRooms>;
 
 /** Returns the events that were not stored, because their rooms could not be locked. */
 async function record(
   deps: RecordMediaDeps,
   received: readonly MediaEvent[],
-  lockRooms: LockRooms,
+  rooms: 'all' | 'free',
 ): Promise<readonly MediaEvent[]> {
   const counts = new Map<string, number>();
   const withoutFile: Recording[] = [];
   const inTransaction = { ...deps, releaseFolder: (one: Recording) => void withoutFile.push(one) };
   const stored = await appendEvents(deps, async (store, appender) => {
-    const { sessions: locked, busy } = await lockRooms(store.presence, roomsOf(received));
-    const sessions = new Map(locked.map((session) => [session.sid, session]));
-    const free = received.filter(({ room }) => !busy.has(room?.sid ?? ''));
-    const presence = await PresenceBatch.read(store.presence, subjectsOf(free));
-    await appender.preloadKnownIds(free.flatMap(likelySourceIds));
+    const subjects = subjectsOf(received);
+    const context = await store.presence.lockAndRead(subjects, rooms);
+    appender.setContext(context, subjects.sourceIds);
+    const sessions = new Map(context.sessions.map((session) => [session.sid, session]));
+    const free = received.filter(({ room }) => !context.busy.has(room?.sid ?? ''));
+    const presence = PresenceBatch.of(store.presence, context, subjects.participants);
     const changed = new Map<string, RoomSession>();
     for (const one of free) {
       const event = { ...one, createdAt: refineTime(one.createdAt, deps.clock.now()) };
@@ -71,9 +67,8 @@ async function record(
       // A session without any event is not stored as open: its end would be an event without a beginning.
       if (recorded.sequence > 0 || recorded.startedAt !== null) changed.set(recorded.sid, recorded);
     }
-    await presence.save();
     for (const sid of roomsOfPeople(free)) counts.set(sid, presence.countPresent(sid));
-    await store.presence.saveRooms([...changed.values()]);
+    await store.presence.saveAtCommit({ ...presence.changes(), rooms: [...changed.values()] });
     return new Set(free);
   });
   deps.recentCounts?.note(counts);
@@ -81,12 +76,20 @@ async function record(
   return received.filter((event) => !stored.has(event));
 }
 
-function subjectsOf(events: readonly MediaEvent[]): PresenceSubjects {
+/**
+ * The rooms of all events are locked before anything else, so that two instances never wait for each other in a circle.
+ */
+function subjectsOf(events: readonly MediaEvent[]): EventSubjects {
   return {
-    rooms: events.flatMap(({ room }) => room?.sid ?? []),
-    participants: events.flatMap(({ participant }) => participant?.sid ?? []),
-    tracks: events.flatMap(({ track }) => (track === undefined ? [] : trackSidOf(track))),
+    rooms: unique(events.flatMap(({ room }) => room?.sid ?? [])),
+    participants: unique(events.flatMap(({ participant }) => participant?.sid ?? [])),
+    tracks: unique(events.flatMap(({ track }) => (track === undefined ? [] : trackSidOf(track)))),
+    sourceIds: unique(events.flatMap(likelySourceIds)),
   };
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].filter((name) => name !== '');
 }
 
 /** Returns the rooms in which somebody joined or left. */
@@ -114,12 +117,6 @@ function likelySourceIds({ id, type, room, participant, track, egress }: MediaEv
 /** The media server sends whole seconds. Within that second the time of receipt is more exact. */
 function refineTime(createdAt: number, receivedAt: number): number {
   return receivedAt >= createdAt && receivedAt < createdAt + 1000 ? receivedAt : createdAt;
-}
-
-/** Returns the rooms of all events. They are locked before anything else, so that two instances cannot deadlock. */
-function roomsOf(events: readonly MediaEvent[]): readonly string[] {
-  const sids = events.flatMap(({ room }) => (room === undefined || room.sid === '' ? [] : [room.sid]));
-  return [...new Set(sids)];
 }
 
 function sessionOf(

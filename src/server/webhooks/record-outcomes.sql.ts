@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';
@@ -7,17 +7,105 @@ import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';
 type Database = Kysely<Tables>;
 type LockedRow = Pick<Delivery, 'id' | 'attempts' | 'leaseOwner'>;
 
-/** Stores outcomes with four statements, however many there are. Retries and lost leases take a fifth statement. */
-export function recordOutcomes(
-  { atomically, dialect, changes }: Connection,
+/**
+ * Stores outcomes. Those of first attempts whose lease is held take one statement on PostgreSQL and two on SQLite, however
+ * many there are; the others take four or five more.
+ */
+export async function recordOutcomes(
+  connection: Connection,
   owner: string,
   outcomes: readonly DeliveryOutcome[],
 ): Promise<void> {
-  if (outcomes.length === 0) return Promise.resolve();
-  return atomically(async (db) => {
-    for (const batch of withoutRepetitions(outcomes)) await recordBatch(db, dialect, { owner, batch });
-    if (outcomes.some(({ next }) => next.state !== 'pending')) changes.note(db, 'deliveries');
+  const [first, ...repeated] = withoutRepetitions(outcomes);
+  if (first === undefined) return;
+  const { atomically, dialect, changes } = connection;
+  const recorded = await recordFirstAttempts(connection, owner, first);
+  const others = first.filter(({ attempt }) => !recorded.has(attempt.deliveryId));
+  const batches = others.length === 0 ? repeated : [others, ...repeated];
+  if (batches.length === 0) return;
+  await atomically(async (db) => {
+    for (const batch of batches) await recordBatch(db, dialect, { owner, batch });
+    if (batches.flat().some(isEnd)) changes.note(db, 'deliveries');
   });
+}
+
+function isEnd({ next }: DeliveryOutcome): boolean {
+  return next.state !== 'pending';
+}
+
+/**
+ * Records those of the outcomes that are of a first attempt under the owner's lease, and returns the ids of their
+ * deliveries. A batch that is repeated for want of a response finds none: what it stored has an attempt.
+ */
+async function recordFirstAttempts(
+  { atomically, dialect, changes, runAtCommit }: Connection,
+  owner: string,
+  outcomes: readonly DeliveryOutcome[],
+): Promise<ReadonlySet<string>> {
+  const recorded = new Set<string>();
+  const statements =
+    dialect.engine === 'SQLite'
+      ? firstAttemptsOnSqlite(dialect, owner, outcomes)
+      : firstAttemptsOnPostgres(dialect, owner, outcomes);
+  await atomically(async (db) => {
+    await runAtCommit(db, statements, (rows) => {
+      for (const { id } of rows) recorded.add(id);
+    });
+    if (outcomes.some(isEnd)) changes.note(db, 'deliveries');
+  });
+  return recorded;
+}
+
+const MOVED = sql`
+  state = outcome.state, "dueAt" = coalesce(outcome."dueAt", deliveries."dueAt"), "endedAt" = outcome."endedAt",
+  attempts = attempts + 1, "roundAttempts" = "roundAttempts" + 1, "leaseOwner" = null, "leaseUntil" = null`;
+
+/** The rows are locked in the order of their ids, as everywhere, so that nobody waits for another in a circle. */
+function firstAttemptsOnPostgres(
+  dialect: SqlDialect,
+  owner: string,
+  outcomes: readonly DeliveryOutcome[],
+): readonly Statement<{ id: string }>[] {
+  const ids = outcomes.map(({ attempt }) => attempt.deliveryId);
+  const text = sql<{ id: string }>`
+    with outcome as materialized (select * from ${outcomeRows(dialect, outcomes)} as listed),
+    held as materialized (
+      select id from deliveries where id ${dialect.oneOf(ids)} and "leaseOwner" = ${owner} and attempts = 0
+      order by id for update
+    ), logged as (
+      insert into attempts (${ATTEMPT_COLUMNS}) select ${ATTEMPT_COLUMNS} from outcome where "deliveryId" in (select id from held)
+    )
+    update deliveries set ${MOVED} from outcome
+    where deliveries.id = outcome."deliveryId" and deliveries.id = any(array(select id from held)) returning id`;
+  return [{ name: 'record-first-attempts', sql: text }];
+}
+
+/** A delivery that has just got its first attempt is one that the update found. */
+function firstAttemptsOnSqlite(
+  dialect: SqlDialect,
+  owner: string,
+  outcomes: readonly DeliveryOutcome[],
+): readonly Statement<{ id: string }>[] {
+  const outcome = outcomeRows(dialect, outcomes);
+  return [
+    {
+      sql: sql`
+        insert into attempts (${ATTEMPT_COLUMNS}) select ${ATTEMPT_COLUMNS} from ${outcome} as outcome where exists (
+          select 1 from deliveries where id = outcome."deliveryId" and "leaseOwner" = ${owner} and attempts = 0
+        )`,
+    },
+    {
+      sql: sql`
+        update deliveries set ${MOVED} from ${outcome} as outcome
+        where deliveries.id = outcome."deliveryId" and "leaseOwner" = ${owner} and attempts = 0 returning id`,
+    },
+  ];
+}
+
+/** One row for each outcome, as its delivery and its first attempt will be. */
+function outcomeRows(dialect: SqlDialect, outcomes: readonly DeliveryOutcome[]): RawBuilder<unknown> {
+  const rows = outcomes.map((outcome) => ({ ...toAttempt(outcome, 1), ...moveOf(outcome) }));
+  return dialect.rows(rows, { ...ATTEMPT_TYPES, state: 'text', dueAt: 'integer', endedAt: 'integer' });
 }
 
 type OutcomeBatch = { readonly owner: string; readonly batch: readonly DeliveryOutcome[] };
@@ -34,7 +122,7 @@ async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: 
     return row !== undefined && row.leaseOwner !== owner;
   };
   // A first attempt whose lease is still held cannot have been logged before.
-  const isRetry = ({ attempt }: DeliveryOutcome) => (rows.get(attempt.deliveryId)?.attempts ?? 0) > 0;
+  const isRetry = (outcome: DeliveryOutcome) => attemptsOf(outcome, rows) > 0;
   const logged = await findLogged(
     db,
     dialect,
@@ -47,7 +135,7 @@ async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: 
   await logAttempts(
     db,
     dialect,
-    [...held, ...lost].map((outcome) => toAttempt(outcome, rows)),
+    [...held, ...lost].map((outcome) => toAttempt(outcome, attemptsOf(outcome, rows) + 1)),
   );
   if (held.length > 0) await changeStates(db, dialect, held);
   if (lost.length > 0) await countAttempts(db, dialect, lost);
@@ -87,8 +175,11 @@ function keyOf(attempt: Pick<Attempt, 'deliveryId' | 'startedAt' | 'durationMs'>
   return `${attempt.deliveryId} ${attempt.startedAt} ${attempt.durationMs}`;
 }
 
-function toAttempt({ attempt }: DeliveryOutcome, rows: ReadonlyMap<string, LockedRow>): Attempt {
-  const number = (rows.get(attempt.deliveryId)?.attempts ?? 0) + 1;
+function attemptsOf({ attempt }: DeliveryOutcome, rows: ReadonlyMap<string, LockedRow>): number {
+  return rows.get(attempt.deliveryId)?.attempts ?? 0;
+}
+
+function toAttempt({ attempt }: DeliveryOutcome, number: number): Attempt {
   const { error, responseBody } = attempt;
   return {
     ...attempt,
@@ -98,21 +189,23 @@ function toAttempt({ attempt }: DeliveryOutcome, rows: ReadonlyMap<string, Locke
   };
 }
 
+const ATTEMPT_TYPES = {
+  deliveryId: 'text',
+  number: 'integer',
+  startedAt: 'integer',
+  durationMs: 'integer',
+  statusCode: 'integer',
+  error: 'text',
+  responseBody: 'text',
+} as const;
+const ATTEMPT_COLUMNS = sql.join(Object.keys(ATTEMPT_TYPES).map((column) => sql.ref(column)));
+
 async function logAttempts(db: Database, dialect: SqlDialect, attempts: readonly Attempt[]): Promise<void> {
   if (attempts.length === 0) return;
-  const rows = dialect.rows(attempts, {
-    deliveryId: 'text',
-    number: 'integer',
-    startedAt: 'integer',
-    durationMs: 'integer',
-    statusCode: 'integer',
-    error: 'text',
-    responseBody: 'text',
-  });
-  await sql`
-    insert into attempts ("deliveryId", number, "startedAt", "durationMs", "statusCode", error, "responseBody")
-    select "deliveryId", number, "startedAt", "durationMs", "statusCode", error, "responseBody" from ${rows} as listed
-  `.execute(db);
+  const rows = dialect.rows(attempts, ATTEMPT_TYPES);
+  await sql`insert into attempts (${ATTEMPT_COLUMNS}) select ${ATTEMPT_COLUMNS} from ${rows} as listed`.execute(
+    db,
+  );
 }
 
 async function changeStates(
@@ -120,18 +213,19 @@ async function changeStates(
   dialect: SqlDialect,
   held: readonly DeliveryOutcome[],
 ): Promise<void> {
-  const moves = held.map(({ attempt, next }) => ({
-    id: attempt.deliveryId,
+  const moves = held.map((outcome) => ({ id: outcome.attempt.deliveryId, ...moveOf(outcome) }));
+  const rows = dialect.rows(moves, { id: 'text', state: 'text', dueAt: 'integer', endedAt: 'integer' });
+  await sql`update deliveries set ${MOVED} from ${rows} as outcome where deliveries.id = outcome.id`.execute(
+    db,
+  );
+}
+
+function moveOf({ next }: DeliveryOutcome) {
+  return {
     state: next.state,
     dueAt: next.state === 'pending' ? next.dueAt : null,
     endedAt: next.state === 'pending' ? null : next.endedAt,
-  }));
-  const rows = dialect.rows(moves, { id: 'text', state: 'text', dueAt: 'integer', endedAt: 'integer' });
-  await sql`
-    update deliveries set
-      state = moved.state, "dueAt" = coalesce(moved."dueAt", deliveries."dueAt"), "endedAt" = moved."endedAt",
-      attempts = attempts + 1, "roundAttempts" = "roundAttempts" + 1, "leaseOwner" = null, "leaseUntil" = null
-    from ${rows} as moved where deliveries.id = moved.id`.execute(db);
+  };
 }
 
 async function countAttempts(

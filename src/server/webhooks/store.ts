@@ -23,9 +23,9 @@ export interface WebhookStore {
   list(page?: WebhookPage): Promise<readonly Webhook[]>;
   /**
    * Lists all webhooks from memory, as long as no instance has changed one. In a transaction the result has every change
-   * that was committed before the call.
+   * that was committed before the call, or before `version` of the registrations was read, where it is given.
    */
-  listRegistrations(): Promise<readonly Webhook[]>;
+  listRegistrations(version?: number): Promise<readonly Webhook[]>;
   find(id: string): Promise<Webhook | undefined>;
   /** Finds the webhook and locks it until the transaction ends. */
   lock(id: string): Promise<Webhook | undefined>;

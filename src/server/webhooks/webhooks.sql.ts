@@ -14,7 +14,8 @@ export function createWebhookStore(connection: Connection, registrations: Regist
       }),
     insertBelow: (limit, webhook) => insertBelow(connection, limit, toRow(webhook)),
     list: (page) => listWebhooks(connection, page),
-    listRegistrations: async () => registrations.get(await readVersion(db), () => listWebhooks(connection)),
+    listRegistrations: async (version) =>
+      registrations.get(version ?? (await readVersion(db)), () => listWebhooks(connection)),
     find: async (id) => {
       const row = await db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst();
       return row && toWebhook(row);
@@ -74,8 +75,8 @@ async function insertBelow(
     where (select count(*) from webhooks) < ${limit} returning id`;
   let isInserted = false;
   await atomically((db) =>
-    runAtCommit(db, [countUpVersion, insert], (rows) => {
-      isInserted = rows.length > 0;
+    runAtCommit(db, [{ sql: countUpVersion }, { sql: insert }], (rows) => {
+      isInserted ||= rows.length > 0;
     }),
   );
   return isInserted;
@@ -98,9 +99,13 @@ const countUpVersion = sql`
   insert into counters (name, value) values (${VERSION_COUNTER}, 1)
   on conflict (name) do update set value = counters.value + 1`;
 
+/** Selects how often a registration was changed. */
+export const registrationsVersion = sql<number>`
+  (select coalesce(max(value), 0) from counters where name = ${sql.lit(VERSION_COUNTER)})`;
+
 async function readVersion(db: Kysely<Tables>): Promise<number> {
-  const counter = db.selectFrom('counters').select('value').where('name', '=', VERSION_COUNTER);
-  return (await counter.executeTakeFirst())?.value ?? 0;
+  const { rows } = await sql<{ version: number }>`select ${registrationsVersion} as version`.execute(db);
+  return rows[0]?.version ?? 0;
 }
 
 /** Runs `change` in a transaction that increments the version. */
@@ -110,7 +115,7 @@ function changeRegistrations<T>(
 ): Promise<T> {
   return atomically(async (db) => {
     const value = await change(db);
-    await runAtCommit(db, [countUpVersion]);
+    await runAtCommit(db, [{ sql: countUpVersion }]);
     return value;
   });
 }

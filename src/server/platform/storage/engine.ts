@@ -20,6 +20,7 @@ export interface Engine {
   /** Runs `work` in a savepoint of the transaction: if it throws, only its own statements are rolled back. */
   nestedTransaction<T>(db: Transaction<Tables>, work: () => Promise<T>): Promise<T>;
   readonly runAtCommit: RunAtCommit;
+  readonly readTogether: ReadTogether;
   hasTable(db: Kysely<Tables>, table: string): Promise<boolean>;
   /** Locks until the transaction of `db` ends: one instance migrates, the others wait. */
   lockMigrations(db: Kysely<Tables>): Promise<void>;
@@ -38,15 +39,31 @@ export type PoolState = {
 };
 
 /**
- * Runs statements as the last ones of the transaction of `db`, before it resolves, and returns the rows of the last one.
+ * A statement. PostgreSQL parses and plans one with a name once for each connection. The text of such a statement must
+ * always be the same. It must list its columns, because a plan for `*` fails after a migration has added one.
+ */
+export type Statement<Row> = { readonly name?: string | undefined; readonly sql: RawBuilder<Row> };
+
+/**
+ * Runs statements as the last ones of the transaction of `db`, before it resolves, and passes on the rows that each returns.
  * PostgreSQL receives them together with the COMMIT, so that this process holds none of their locks while it is suspended or
- * slow. SQLite, where every transaction locks the whole file, runs them at once.
+ * slow. A transaction that has only one statement is sent without BEGIN and COMMIT. SQLite, where every transaction locks
+ * the whole file, runs them at once.
  */
 export type RunAtCommit = <Row>(
   db: Kysely<Tables>,
-  statements: readonly RawBuilder<Row>[],
+  statements: readonly Statement<Row>[],
   onRows?: (rows: readonly Row[]) => void,
 ) => Promise<void>;
+
+/**
+ * Runs statements that only read and lock, one after the other. PostgreSQL gets them in one message, together with the
+ * BEGIN of the transaction of `db` where they are its first ones. Each sees what was committed before it.
+ */
+export type ReadTogether = <Row>(
+  db: Kysely<Tables>,
+  statements: readonly Statement<Row>[],
+) => Promise<readonly (readonly Row[])[]>;
 
 export type ColumnTypes = {
   /** Texts are compared byte by byte on both engines, so that pages have the same order. */
@@ -72,13 +89,23 @@ export type SqlDialect = {
   readonly lockRows: RawBuilder<unknown>;
   /** Like lockRows, but skips rows that other transactions have locked. */
   readonly lockFreeRows: RawBuilder<unknown>;
+  /** Selects the rows of a query as one JSON text, an array of objects with these columns. */
+  jsonRows(columns: readonly string[], from: RawBuilder<unknown>): RawBuilder<string>;
   /** Locks a name until the transaction of `db` ends. */
   lockName(db: Kysely<Tables>, name: string): Promise<void>;
-  /** Locks the names in the given order. */
-  lockNames(db: Kysely<Tables>, names: readonly string[]): Promise<void>;
-  /** Locks the names that no other transaction has locked, and returns them. */
-  lockFreeNames(db: Kysely<Tables>, names: readonly string[]): Promise<readonly string[]>;
+  /** Undefined where a transaction locks everything. */
+  readonly nameLocks: NameLocks | undefined;
 };
+
+/** Statements that lock names until the transaction ends; each returns those that it has locked. */
+export type NameLocks = {
+  /** Locks the names in the given order, and waits for other transactions that hold them. */
+  all(names: readonly string[]): Statement<LockedName>;
+  /** Locks those names that no other transaction has locked. */
+  free(names: readonly string[]): Statement<LockedName>;
+};
+
+export type LockedName = { readonly name: string };
 
 export type RowColumns<Row> = Readonly<Partial<Record<keyof Row & string, 'text' | 'integer'>>>;
 
@@ -90,6 +117,7 @@ export type Connection = {
   readonly changes: ChangeHub;
   /** Only for the `db` of a transaction, such as that of `atomically`. */
   readonly runAtCommit: RunAtCommit;
+  readonly readTogether: ReadTogether;
   /** Runs `work` in a new transaction, or in the current one. */
   atomically<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
 };

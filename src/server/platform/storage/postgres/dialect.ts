@@ -3,6 +3,7 @@ import type { RowColumns, SqlDialect } from '../engine.ts';
 
 /** An arbitrary number that is the same in every instance. It separates our hashes from other advisory locks. */
 const NAME_LOCK_SEED = 0x727463;
+const seed = sql.lit(NAME_LOCK_SEED);
 
 export const postgresDialect: SqlDialect = {
   engine: 'PostgreSQL',
@@ -12,19 +13,27 @@ export const postgresDialect: SqlDialect = {
   lockRows: sql`for update`,
   lockFreeRows: sql`for update skip locked`,
   lockName: async (db, name) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, ${NAME_LOCK_SEED}))`.execute(db);
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, ${seed}))`.execute(db);
   },
-  lockNames: async (db, names) => {
-    await sql`
-      select pg_advisory_xact_lock(hashtextextended(name, ${NAME_LOCK_SEED}))
-      from (select name from unnest(${names}::text[]) with ordinality as listed (name, number) order by number) as ordered
-    `.execute(db);
+  jsonRows: (columns, from) => {
+    const fields = columns.map((column) => sql.ref(column));
+    return sql`
+      (select coalesce(json_agg(one), '[]')::text from (select ${sql.join(fields)} from ${from}) as one)`;
   },
-  lockFreeNames: async (db, names) => {
-    const { rows } = await sql<{ name: string }>`
-      select name from unnest(${names}::text[]) as listed (name)
-      where pg_try_advisory_xact_lock(hashtextextended(name, ${NAME_LOCK_SEED}))`.execute(db);
-    return rows.map(({ name }) => name);
+  nameLocks: {
+    all: (names) => ({
+      name: 'lock-names',
+      sql: sql`
+        select name, pg_advisory_xact_lock(hashtextextended(name, ${seed}))
+        from (select name from unnest(${names}::text[]) with ordinality as listed (name, number) order by number)
+        as ordered`,
+    }),
+    free: (names) => ({
+      name: 'lock-free-names',
+      sql: sql`
+        select name from unnest(${names}::text[]) as listed (name)
+        where pg_try_advisory_xact_lock(hashtextextended(name, ${seed}))`,
+    }),
   },
 };
 

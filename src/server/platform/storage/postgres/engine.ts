@@ -13,7 +13,7 @@ import { postgresDialect } from './dialect.ts';
 import { postgresKyselyDialect } from './driver.ts';
 import { listenForChanges } from './listen.ts';
 import { createChangeNotifier } from './notify.ts';
-import { nestedTransaction, runAtCommit } from './run-at-commit.ts';
+import { nestedTransaction, readTogether, runAtCommit } from './run-at-commit.ts';
 import { explainStart } from './start.ts';
 
 /** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
@@ -163,6 +163,7 @@ function createEngine({ pool, changes, clock }: EngineParts): Engine {
     transaction: (work) => changes.publishAfter((inside) => db.transaction().execute(inside), work),
     nestedTransaction,
     runAtCommit,
+    readTogether,
     columnTypes: { text: sql`text collate "C"`, integer: sql`bigint` },
     hasTable: async (db, table) => {
       const found = await sql<{

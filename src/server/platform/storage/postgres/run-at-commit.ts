@@ -1,4 +1,5 @@
-import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import type { Statement } from '../engine.ts';
 import { withinSavepoint } from '../savepoint.ts';
 import type { Tables } from '../schema/tables.ts';
 import { type LastStatement, PostgresConnection } from './connection.ts';
@@ -6,16 +7,28 @@ import { type LastStatement, PostgresConnection } from './connection.ts';
 /** Implements RunAtCommit. */
 export async function runAtCommit<Row>(
   db: Kysely<Tables>,
-  statements: readonly RawBuilder<Row>[],
+  statements: readonly Statement<Row>[],
   onRows?: (rows: readonly Row[]) => void,
 ): Promise<void> {
-  const added = statements.map((statement, index): LastStatement => {
-    const query = statement.compile(db);
-    return index < statements.length - 1 ? { query } : { query, onRows: (rows) => onRows?.(rows as Row[]) };
-  });
+  const added = statements.map(
+    ({ name, sql }): LastStatement => ({
+      name,
+      query: sql.compile(db),
+      onRows: (rows) => onRows?.(rows as Row[]),
+    }),
+  );
   await withConnection(db, (connection) =>
     connection.setLastStatements([...connection.lastStatements, ...added]),
   );
+}
+
+/** Implements ReadTogether. */
+export async function readTogether<Row>(
+  db: Kysely<Tables>,
+  statements: readonly Statement<Row>[],
+): Promise<readonly (readonly Row[])[]> {
+  const queries = statements.map(({ name, sql }) => ({ name, query: sql.compile(db) }));
+  return (await withConnection(db, (connection) => connection.read(queries))) as readonly Row[][];
 }
 
 /** Runs a nested transaction. If it is rolled back, its statements for the commit are dropped. */
@@ -29,9 +42,12 @@ export async function nestedTransaction<T>(db: Transaction<Tables>, work: () => 
   }
 }
 
-async function withConnection<T>(db: Kysely<Tables>, use: (connection: PostgresConnection) => T): Promise<T> {
+async function withConnection<T>(
+  db: Kysely<Tables>,
+  use: (connection: PostgresConnection) => T | Promise<T>,
+): Promise<T> {
   return await db.getExecutor().provideConnection(async (connection) => {
     if (!(connection instanceof PostgresConnection)) throw new TypeError('Not a connection of this driver');
-    return use(connection);
+    return await use(connection);
   });
 }

@@ -9,9 +9,12 @@ export const sqliteDialect: SqlDialect = {
   // Empty, because a transaction locks the whole file.
   lockRows: sql``,
   lockFreeRows: sql``,
+  jsonRows: (columns, from) => {
+    const fields = columns.map((column) => sql`${sql.lit(column)}, ${sql.ref(column)}`);
+    return sql`(select json_group_array(json_object(${sql.join(fields)})) from ${from})`;
+  },
   lockName: async () => {},
-  lockNames: async () => {},
-  lockFreeNames: async (_db, names) => names,
+  nameLocks: undefined,
 };
 
 function rows<Row extends object>(objects: readonly Row[], columns: RowColumns<Row>): RawBuilder<Row> {

@@ -4,7 +4,7 @@ import type { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, Statement } from '../engine.ts';
 import { migrate } from '../migrate.ts';
 import { withinSavepoint } from '../savepoint.ts';
 import type { Tables } from '../schema/tables.ts';
@@ -136,10 +136,15 @@ function createEngine({ writer, reader, path, clock, guard }: EngineParts): Engi
     transaction: (work) => changes.publishAfter((inside) => groupCommit.run(inside), work),
     nestedTransaction: withinSavepoint,
     runAtCommit: async (inside, statements, onRows) => {
-      for (const [index, statement] of statements.entries()) {
-        const { rows } = await statement.execute(inside);
-        if (index === statements.length - 1) onRows?.(rows);
+      for (const statement of statements) {
+        const { rows } = await statement.sql.execute(inside);
+        onRows?.(rows);
       }
+    },
+    readTogether: async <Row>(inside: Kysely<Tables>, statements: readonly Statement<Row>[]) => {
+      const results: (readonly Row[])[] = [];
+      for (const statement of statements) results.push((await statement.sql.execute(inside)).rows);
+      return results;
     },
     columnTypes: { text: sql`text`, integer: sql`integer` },
     hasTable: async (db, table) => {

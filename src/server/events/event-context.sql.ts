@@ -1,0 +1,86 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Connection, LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
+import { registrationsVersion } from '../webhooks/webhooks.sql.ts';
+import { isPresent, PARTICIPANT_COLUMNS, ROOM_COLUMNS, TRACK_COLUMNS } from './presence-columns.sql.ts';
+import type {
+  EventContext,
+  EventSubjects,
+  ParticipantSession,
+  PublishedTrack,
+  RoomSession,
+} from './store.ts';
+
+/** The lists are JSON texts. */
+type ContextRow = {
+  readonly rooms: string;
+  readonly participants: string;
+  readonly tracks: string;
+  readonly counts: string;
+  readonly known: string;
+  readonly registrationsVersion: number;
+  readonly openFanOuts: number;
+};
+
+/** The read sees what was committed before the locks were taken. It reads the rooms that are busy too, and leaves them out. */
+export async function lockAndRead(
+  { db, dialect, readTogether }: Connection,
+  subjects: EventSubjects,
+  which: 'all' | 'free',
+): Promise<EventContext> {
+  const rooms = subjects.rooms.toSorted();
+  const locks = rooms.length === 0 ? undefined : dialect.nameLocks;
+  const read = contextStatement(dialect, { ...subjects, rooms });
+  const results = await readTogether<LockedName | ContextRow>(
+    db,
+    locks === undefined ? [read] : [locks[which](rooms), read],
+  );
+  const [row] = (results.at(-1) ?? []) as readonly ContextRow[];
+  if (row === undefined) throw new Error('The context of events has no row');
+  const [locked] = (locks === undefined ? [] : results) as readonly (readonly LockedName[])[];
+  const free = locked === undefined ? undefined : new Set(locked.map(({ name }) => name));
+  return contextOf(row, { rooms, free });
+}
+
+function contextOf(
+  row: ContextRow,
+  { rooms, free }: { readonly rooms: readonly string[]; readonly free: ReadonlySet<string> | undefined },
+): EventContext {
+  const sessions = JSON.parse(row.rooms) as readonly RoomSession[];
+  const counts = JSON.parse(row.counts) as readonly { readonly roomSid: string; readonly count: number }[];
+  const known = JSON.parse(row.known) as readonly { readonly sourceId: string }[];
+  return {
+    sessions: sessions.filter(({ sid }) => free?.has(sid) ?? true),
+    busy: new Set(free === undefined ? [] : rooms.filter((sid) => !free.has(sid))),
+    participants: JSON.parse(row.participants) as readonly ParticipantSession[],
+    tracks: JSON.parse(row.tracks) as readonly PublishedTrack[],
+    presentCounts: new Map(counts.map(({ roomSid, count }) => [roomSid, count])),
+    knownSourceIds: new Set(known.map(({ sourceId }) => sourceId)),
+    registrationsVersion: row.registrationsVersion,
+    isFanOutOpen: row.openFanOuts > 0,
+  };
+}
+
+function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Statement<ContextRow> {
+  const { rooms, participants, tracks, sourceIds } = subjects;
+  const rowsOf = (
+    columns: readonly string[],
+    table: string,
+    condition: RawBuilder<unknown>,
+  ): RawBuilder<string> => dialect.jsonRows(columns, sql`${sql.table(table)} where ${condition}`);
+  const counts = sql`(
+    select "roomSid", count(*) as count from ${sql.table('participantSessions')}
+    where "roomSid" ${dialect.oneOf(rooms)} and ${isPresent} group by "roomSid"
+  ) as counted`;
+  return {
+    name: 'read-event-context',
+    sql: sql<ContextRow>`
+      select
+        ${rowsOf(ROOM_COLUMNS, 'roomSessions', sql`sid ${dialect.oneOf(rooms)}`)} as rooms,
+        ${rowsOf(PARTICIPANT_COLUMNS, 'participantSessions', sql`sid ${dialect.oneOf(participants)}`)} as participants,
+        ${rowsOf(TRACK_COLUMNS, 'publishedTracks', sql`sid ${dialect.oneOf(tracks)}`)} as tracks,
+        ${dialect.jsonRows(['roomSid', 'count'], counts)} as counts,
+        ${rowsOf(['sourceId'], 'events', sql`"sourceId" ${dialect.oneOf(sourceIds)}`)} as known,
+        ${registrationsVersion} as "registrationsVersion",
+        (select count(*) from (select 1 from ${sql.table('fanOuts')} limit 1) as one) as "openFanOuts"`,
+  };
+}

@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startCountingWire } from '../../../../bench/scale/counting-wire.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { ParticipantSession, PublishedTrack, RoomSession } from '../../../../src/server/events/store.ts';
+import { createDatabase } from '../../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { joined, mediaEvent, openEventStage } from '../../media-events/support/event-stage.ts';
+import { postgresGround, sqliteGround } from './grounds.ts';
+import type { Ground } from './store-contract.ts';
+import { newWebhook } from './webhook-records.ts';
+
+const ROOM: RoomSession = {
+  ...{ sid: 'RM_1', name: 'a\u00e9"', createdAt: 1_700_000_000_123 },
+  ...{ startedAt: 2, endedAt: null, sequence: 7 },
+};
+const ADA: ParticipantSession = {
+  ...{ sid: 'PA_1', roomSid: 'RM_1', identity: 'ada', name: 'Ada', role: 'participant' },
+  ...{ joinedAt: 10, leftAt: null, metadata: '{"team":"a"}', accessRole: null },
+};
+const TRACK: PublishedTrack = {
+  ...{ sid: 'TR_1', participantSid: 'PA_1', roomSid: 'RM_1', track: '{"sid":"TR_1"}' },
+  ...{ publishedAt: 11, unpublishedAt: null },
+};
+const SUBJECTS = {
+  rooms: ['RM_2', 'RM_1'],
+  participants: ['PA_1', 'PA_9'],
+  tracks: ['TR_1'],
+  sourceIds: ['EV_known', 'EV_new'],
+};
+
+describe.each([
+  ['SQLite', sqliteGround],
+  ['PostgreSQL', postgresGround],
+])('what the events of a transaction depend on, on %s', (engine, prepare) => {
+  let ground: Ground;
+  let store: Store;
+
+  beforeEach(async () => {
+    ground = await prepare();
+    store = await ground.open();
+    await store.transaction((within) =>
+      within.presence.saveAtCommit({ rooms: [ROOM], participants: [ADA], tracks: [TRACK] }),
+    );
+  });
+  afterEach(() => ground.close());
+
+  it('is read with the locks of the rooms', async () => {
+    await store.events.insertAll([{ ...eventOf('known'), sourceId: 'EV_known' }], []);
+    await store.webhooks.insert(newWebhook('wh_1'));
+    const context = await store.transaction((within) => within.presence.lockAndRead(SUBJECTS, 'free'));
+    expect(context).toEqual({
+      sessions: [ROOM],
+      busy: new Set(),
+      participants: [ADA],
+      tracks: [TRACK],
+      presentCounts: new Map([['RM_1', 1]]),
+      knownSourceIds: new Set(['EV_known']),
+      registrationsVersion: 1,
+      isFanOutOpen: false,
+    });
+    await store.fanOuts.insert([{ eventId: 'known', createdAt: 1, afterCreatedAt: null, afterId: null }]);
+    const none = { rooms: [], participants: [], tracks: [], sourceIds: [] };
+    expect(await store.transaction((within) => within.presence.lockAndRead(none, 'all'))).toMatchObject({
+      ...{ sessions: [], participants: [], tracks: [], isFanOutOpen: true },
+    });
+  });
+
+  it('is as it was before where the transaction that was to save it failed', async () => {
+    const failing = store.transaction(async (within) => {
+      const rooms = [{ ...ROOM, sequence: 8 }];
+      await within.presence.saveAtCommit({ rooms, participants: [], tracks: [] });
+      throw new Error('undone');
+    });
+    await expect(failing).rejects.toThrow('undone');
+    expect(await store.presence.listOpenRooms()).toEqual([ROOM]);
+  });
+
+  // SQLite has one writer at a time, whichever room it is in.
+  if (engine === 'SQLite') return;
+
+  it('leaves out the rooms that another instance has locked', async () => {
+    const other = await ground.open();
+    const context = await other.transaction(async (holding) => {
+      await holding.presence.lockRoom('RM_1');
+      return await store.transaction((within) => within.presence.lockAndRead(SUBJECTS, 'free'));
+    });
+    expect(context).toMatchObject({ sessions: [], busy: new Set(['RM_1']) });
+  });
+
+  it('has what another instance committed while the lock was waited for', async () => {
+    const other = await ground.open();
+    const isLocked = Promise.withResolvers<void>();
+    const first = other.transaction(async (holding) => {
+      await holding.presence.lockRoom('RM_1');
+      isLocked.resolve();
+      await holding.presence.saveRoom({ ...ROOM, sequence: 8 });
+      await holding.ping();
+    });
+    await isLocked.promise;
+    const context = await store.transaction((within) => within.presence.lockAndRead(SUBJECTS, 'all'));
+    await first;
+    expect(context.sessions).toEqual([{ ...ROOM, sequence: 8 }]);
+  });
+});
+
+it('an event of the media server takes seven statements and two round trips on PostgreSQL', async () => {
+  const database = await createDatabase(await sharedPostgres());
+  const wire = await startCountingWire(database.url);
+  const stage = await openEventStage(wire.through(database.url));
+  try {
+    await stage.receive(mediaEvent('room_started'), joined('eve1'));
+    const before = wire.traffic();
+    await stage.receive(joined('ada1'));
+    const { statements, roundTrips } = wire.traffic();
+    expect(await stage.summary()).toContain('participant_joined ada 2');
+    // Notifications of the changes and a look at the clock may be among them.
+    expect(statements - before.statements).toBeLessThanOrEqual(9);
+    expect(roundTrips - before.roundTrips).toBeLessThanOrEqual(4);
+  } finally {
+    await stage.close();
+    await wire.close();
+    await database.close();
+  }
+});
+
+function eventOf(id: string) {
+  return {
+    ...{ id, sourceId: id, type: 'room_started', room: 'demo', roomSid: 'RM_1', sequence: 1, payload: '{}' },
+    ...{ occurredAt: 1, createdAt: 1, traceparent: null },
+  };
+}
