@@ -11,19 +11,19 @@ import (
 
 // Health: That the service runs, and what it can do.
 type Health struct {
-	// Always ok: a service that does not run answers nothing. One of ok.
+	// Always ok; a service that does not run does not respond. One of ok.
 	Status string `json:"status"`
 	// Version of the service
 	Version string `json:"version"`
-	// What the add-ons that run can do
+	// What the running add-ons can do
 	Capabilities HealthCapabilities `json:"capabilities"`
 }
 
-// HealthCapabilities: What the add-ons that run can do.
+// HealthCapabilities: What the running add-ons can do.
 type HealthCapabilities struct {
-	// A stt-live worker is alive
+	// Whether a stt-live worker is running
 	TranscriptionLive bool `json:"transcriptionLive"`
-	// A stt-post worker is alive
+	// Whether a stt-post worker is running
 	TranscriptionPost bool `json:"transcriptionPost"`
 	// BCP 47 tags that the living workers transcribe
 	Languages *HealthCapabilitiesLanguages `json:"languages,omitempty"`
@@ -50,7 +50,7 @@ type HealthCapabilitiesFailedLanguages struct {
 
 // Readiness: Whether the service can do its work; 503 when it cannot.
 type Readiness struct {
-	// Whether everything that is needed answers
+	// Whether everything that is needed responds
 	Ready bool `json:"ready"`
 	// What is needed, one by one
 	Checks ReadinessChecks `json:"checks"`
@@ -61,9 +61,9 @@ type Readiness struct {
 
 // ReadinessChecks: What is needed, one by one.
 type ReadinessChecks struct {
-	// The media server answers and accepts our key
+	// The media server responds and accepts our key
 	MediaServer bool `json:"mediaServer"`
-	// The database answers
+	// The database responds
 	Database bool `json:"database"`
 }
 
@@ -86,7 +86,7 @@ type SelfCheckList struct {
 	Checks []SelfCheck `json:"checks"`
 }
 
-// TokenRequest: Who may join which room, and as what.
+// TokenRequest: The person, the room and the role.
 type TokenRequest struct {
 	// Target room name. At most 256 bytes of UTF-8, no control characters.
 	RoomID string `json:"roomId"`
@@ -103,7 +103,7 @@ type TokenRequest struct {
 	// Seconds until the token ends, at most MAX_TOKEN_TTL of the service (a day unless set otherwise); default
 	// TOKEN_TTL, an hour unless set otherwise
 	Ttl *int64 `json:"ttl,omitempty"`
-	// Narrows a role that publishes to tracks of these sources; default every source. One of microphone, camera,
+	// Limits a role that may publish to tracks of these sources; default: every source. One of microphone, camera,
 	// screen_share, screen_share_audio.
 	CanPublishSources []string `json:"canPublishSources,omitempty"`
 }
@@ -241,7 +241,7 @@ type ParticipantTracksItem struct {
 	Source string `json:"source"`
 }
 
-// ParticipantList: Who is in a room.
+// ParticipantList: The participants of a room.
 type ParticipantList struct {
 	// The participants
 	Participants []Participant `json:"participants"`
@@ -266,15 +266,15 @@ type ParticipantPatch struct {
 type Mute struct {
 	// Track to mute
 	TrackSID string `json:"trackSid"`
-	// False unmutes it, where the media server allows that (`room.enable_remote_unmute` of LiveKit); default true
+	// False unmutes it, if the media server allows that (`room.enable_remote_unmute` of LiveKit); default true
 	Muted *bool `json:"muted,omitempty"`
 }
 
 // RoomMute: What to mute in a room.
 type RoomMute struct {
-	// Whose tracks are left alone
+	// Identities that are not muted
 	Except []string `json:"except,omitempty"`
-	// Which tracks: of these sources; without it, every track. One of microphone, camera, screen_share,
+	// Only tracks of these sources; without it, every track. One of microphone, camera, screen_share,
 	// screen_share_audio.
 	Sources []string `json:"sources,omitempty"`
 }
@@ -289,13 +289,13 @@ type MutedTrack struct {
 
 // RoomMuted: What was muted in a room.
 type RoomMuted struct {
-	// The tracks that were muted, and not before
+	// The tracks that this request muted
 	Muted []MutedTrack `json:"muted"`
 }
 
-// Block: An identity that may not be in the room.
+// Block: A blocked identity.
 type Block struct {
-	// Identity that is kept out (userId)
+	// Blocked identity (userId)
 	Identity string `json:"identity"`
 	// When it was blocked
 	BlockedAt string `json:"blockedAt"`
@@ -303,7 +303,7 @@ type Block struct {
 	BlockedUntil *string `json:"blockedUntil"`
 }
 
-// BlockList: Who is kept out of a room, by identity.
+// BlockList: The blocked identities of a room, ordered by identity.
 type BlockList struct {
 	// The blocks
 	Blocks []Block `json:"blocks"`
@@ -313,13 +313,13 @@ type BlockList struct {
 
 // RecordingSettings: How to record.
 type RecordingSettings struct {
-	// How people are arranged: everyone in a grid, the speaker beside the others, or the speaker alone; default grid.
+	// Arrangement of the people: everyone in a grid, the speaker beside the others, or the speaker alone; default grid.
 	// One of grid, speaker, single-speaker.
 	Layout *string `json:"layout,omitempty"`
-	// Records sound alone, into an MP4 file all the same; default false
+	// Record sound only, also into an MP4 file; default false
 	AudioOnly *bool `json:"audioOnly,omitempty"`
-	// Keeps each participant's speech too, encrypted, until the recording is transcribed or for 7 days, so that in its
-	// transcript people who speak at once are all heard; needs a stt-live worker; default false
+	// Also keep each participant's speech, encrypted, until the recording is transcribed or for 7 days, so that the
+	// transcript has everybody when people speak at once; needs a stt-live worker; default false
 	RecordTracks *bool `json:"recordTracks,omitempty"`
 	// Resolution and frames per second of the picture; default H264_720P_30. One of H264_720P_30, H264_720P_60,
 	// H264_1080P_30, H264_1080P_60, PORTRAIT_H264_720P_30, PORTRAIT_H264_720P_60, PORTRAIT_H264_1080P_30,
@@ -327,13 +327,13 @@ type RecordingSettings struct {
 	Preset *string `json:"preset,omitempty"`
 }
 
-// RecordingStart: The recording that runs.
+// RecordingStart: The running recording.
 type RecordingStart struct {
 	// Form EG_<id>
 	EgressID string `json:"egressId"`
 	// Room name
 	RoomID string `json:"roomId"`
-	// already_recording: another call started it, and it is told here. One of recording, already_recording.
+	// already_recording: another request started it. One of recording, already_recording.
 	Status string `json:"status"`
 	// When the recording was started
 	StartedAt string `json:"startedAt"`
@@ -363,13 +363,13 @@ type RecordingStatus struct {
 	MediaStartedAt *string `json:"mediaStartedAt"`
 }
 
-// RecordingState: stopped: by a caller, the media server, or because the room ended; aborted: before any media came;
-// failed: `error` says why.
+// RecordingState: stopped: by a caller, the media server, or because the room ended; aborted: stopped before any
+// media arrived; failed: `error` says why.
 type RecordingState = string
 
-// Recording: A recording in the library, for as long as it is not deleted.
+// Recording: A recording, until it is deleted.
 type Recording struct {
-	// The recording's egress id; of the form rec_<id> when no egress ever came
+	// The recording's egress id; of the form rec_<id> if there never was an egress
 	RecordingID string `json:"recordingId"`
 	// Room name
 	RoomID string         `json:"roomId"`
@@ -424,12 +424,12 @@ type Session struct {
 	EndedAt *string `json:"endedAt"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
-	// How many identities were there; whoever joined several times counts once
+	// Number of identities that were there; somebody who joined several times counts once
 	TotalParticipants int64 `json:"totalParticipants"`
 	// Most identities at the same time
 	PeakParticipants int64 `json:"peakParticipants"`
-	// Minutes of all participants together, to two decimals; until now for who is still there. Time in which an identity
-	// was connected twice counts once
+	// Minutes of all participants together, with two decimals; until now for those who are still there. Time in which an
+	// identity was connected twice counts once
 	ParticipantMinutes float64 `json:"participantMinutes"`
 }
 
@@ -449,7 +449,7 @@ type SessionTranscription struct {
 	Kind string `json:"kind"`
 	// The recording that it is of; null for a live one
 	RecordingID *string `json:"recordingId"`
-	// How far it is: active or stopped for a live one. One of active, stopped, queued, processing, completed, failed.
+	// State; active or stopped for a live transcription. One of active, stopped, queued, processing, completed, failed.
 	Status string `json:"status"`
 	// BCP 47
 	Language string `json:"language"`
@@ -459,9 +459,9 @@ type SessionTranscription struct {
 	EndedAt *string `json:"endedAt"`
 }
 
-// SessionParticipant: A connection of a participant to the room, from join to leave.
+// SessionParticipant: A connection of a participant to the room, from joining to leaving.
 type SessionParticipant struct {
-	// The media server's id of this connection: each time somebody joins is one
+	// The media server's id of this connection; somebody who joins again has a new one
 	SID string `json:"sid"`
 	// Identity of the token (userId)
 	Identity string `json:"identity"`
@@ -493,12 +493,12 @@ type SessionDetail struct {
 	EndedAt *string `json:"endedAt"`
 	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
 	DurationMs int64 `json:"durationMs"`
-	// How many identities were there; whoever joined several times counts once
+	// Number of identities that were there; somebody who joined several times counts once
 	TotalParticipants int64 `json:"totalParticipants"`
 	// Most identities at the same time
 	PeakParticipants int64 `json:"peakParticipants"`
-	// Minutes of all participants together, to two decimals; until now for who is still there. Time in which an identity
-	// was connected twice counts once
+	// Minutes of all participants together, with two decimals; until now for those who are still there. Time in which an
+	// identity was connected twice counts once
 	ParticipantMinutes float64 `json:"participantMinutes"`
 	// Recordings that were started in it, oldest first
 	Recordings []Recording `json:"recordings"`
@@ -506,7 +506,7 @@ type SessionDetail struct {
 	Transcriptions []SessionTranscription `json:"transcriptions"`
 	// Who was there when, in the order in which they joined; at most the first 1000
 	Participants []SessionParticipant `json:"participants"`
-	// True when there are more participants, which their own list has
+	// True if there are more participants; their own list has all of them
 	ParticipantsTruncated *bool `json:"participantsTruncated,omitempty"`
 }
 
@@ -612,7 +612,7 @@ type Word struct {
 	Start float64 `json:"start"`
 	// Seconds from the transcription's start
 	End float64 `json:"end"`
-	// 0 to 1; null where the model does not say
+	// 0 to 1; null if the model gives none
 	Confidence *float64 `json:"confidence"`
 }
 
@@ -622,16 +622,16 @@ type Segment struct {
 	ID string `json:"id"`
 	// Form tr_<id>
 	TranscriptionID string `json:"transcriptionId"`
-	// The track that was heard; null in the transcription of a recording where no worker listened to the tracks, or none
-	// of them had speech
+	// The track of the speech; null in the transcription of a recording if no worker listened to the tracks, or none of
+	// them had speech
 	TrackID *string `json:"trackId"`
-	// Who was heard; null where trackId is null
+	// Identity of the speaker; null if trackId is null
 	ParticipantIdentity *string `json:"participantIdentity"`
-	// Name of the speaker, as it is when this is read; null where it is not known
+	// Name of the speaker at the time of this request; null if it is not known
 	Speaker *string `json:"speaker"`
 	// What was said
 	Text string `json:"text"`
-	// BCP 47; und in a transcription in auto where the model did not tell
+	// BCP 47; und in a transcription in auto if the model did not detect it
 	Language string `json:"language"`
 	// Seconds from the transcription's start
 	Start float64 `json:"start"`
@@ -643,22 +643,21 @@ type Segment struct {
 	EndedAt string `json:"endedAt"`
 	// False for an interim result, which keeps its id when it becomes final
 	Final bool `json:"final"`
-	// 0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its
-	// sound
+	// 0 to 1; null if the model gives none. At most 0.1 for a text that repeats itself or is too long for its sound
 	Confidence *float64 `json:"confidence"`
-	// The words of the text; only where the model says when each was spoken
+	// The words of the text; only if the model says when each was spoken
 	Words []Word `json:"words,omitempty"`
 	// Somebody else spoke at the same time; only in transcriptions of recordings
 	Overlap *bool `json:"overlap,omitempty"`
 }
 
-// TranscriptionWarning: Something odd about the text of a transcription.
+// TranscriptionWarning: A doubt about the text of a transcription.
 type TranscriptionWarning struct {
 	// language-doubtful: the speech is probably in another language than the transcription. One of language-doubtful.
 	Code string `json:"code"`
-	// Whose speech it is; null where it is not known, as in a recording to which no worker listened
+	// Identity of the speaker; null if it is not known, as in a recording to which no worker listened
 	ParticipantIdentity *string `json:"participantIdentity"`
-	// What is odd
+	// Description of the problem
 	Detail string `json:"detail"`
 }
 
@@ -682,7 +681,7 @@ type LiveTranscription struct {
 	Segments []Segment `json:"segments"`
 	// Position behind these segments, for `cursor` of the next read
 	NextCursor string `json:"nextCursor"`
-	// Only where something is odd about the text
+	// Only if there are doubts about the text
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 }
 
@@ -768,7 +767,7 @@ type PostTranscriptionList struct {
 type TextPiece struct {
 	// A part of the text
 	Text string `json:"text"`
-	// Whether it is what was searched for
+	// Whether this piece was searched for
 	Match bool `json:"match"`
 }
 
@@ -781,13 +780,13 @@ type TranscriptHit struct {
 	// The recording's egress id; null for a live transcription
 	RecordingID *string `json:"recordingId"`
 	Segment     Segment `json:"segment"`
-	// The text of the segment in pieces; one after the other they are the whole text
+	// The text of the segment in pieces, which together are the whole text
 	Highlighted []TextPiece `json:"highlighted"`
 }
 
 // TranscriptHitList: A page of what was found in transcripts.
 type TranscriptHitList struct {
-	// What was found, stored last first
+	// The found segments, newest first
 	Hits []TranscriptHit `json:"hits"`
 	// The cursor of the next page; null after the last one
 	NextCursor *string `json:"nextCursor"`
@@ -821,7 +820,7 @@ type PostTranscriptionDetail struct {
 	Error *PostTranscriptionDetailError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
-	// Only where something is odd about the text
+	// Only if there are doubts about the text
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 }
 
@@ -837,9 +836,9 @@ type PostTranscriptionDetailError struct {
 type ForgottenWords struct {
 	// Final segments that were deleted
 	Segments int64 `json:"segments"`
-	// Transcriptions that these were in
+	// Transcriptions that contained them
 	Transcriptions int64 `json:"transcriptions"`
-	// Transcriptions of the room that run: they store what the participant says from now on
+	// Running transcriptions of the room, which go on storing what the participant says
 	Running int64 `json:"running"`
 	// Recordings in which a worker heard the participant: their sound stays until they are deleted
 	Recordings int64 `json:"recordings"`
@@ -847,31 +846,31 @@ type ForgottenWords struct {
 
 // Vocabulary: Names and terms that are likely to be said in a room.
 type Vocabulary struct {
-	// Names and terms as they are written. The first ones count most: a speech server takes some hundred characters
+	// Names and terms. The first ones count most, since a speech server takes some hundred characters
 	Terms []string `json:"terms"`
 }
 
-// WebhookWarning: Something odd about a webhook.
+// WebhookWarning: A warning about a webhook.
 type WebhookWarning struct {
-	// private-address: the URL names an address that the service does not deliver to. One of private-address.
+	// private-address: the service does not deliver to the address of the URL. One of private-address.
 	Code string `json:"code"`
-	// What is odd, and what to do
+	// What is wrong, and what to do
 	Detail string `json:"detail"`
 }
 
-// Webhook: A URL that gets events.
+// Webhook: A URL that receives events.
 type Webhook struct {
 	// Form wh_<id>
 	ID string `json:"id"`
 	// Where deliveries go
 	URL string `json:"url"`
-	// Events that it gets; * for all
+	// Events that it receives; * for all
 	Events []string `json:"events"`
-	// The secret in the response to the creation, and a mask ever after
+	// The secret in the response to the creation; a mask in all others
 	Secret string `json:"secret"`
 	// When it was registered
 	CreatedAt string `json:"createdAt"`
-	// Only where it was created or changed just now, and something is odd about it
+	// Only in the response to a creation or change, if there is a warning
 	Warnings []WebhookWarning `json:"warnings,omitempty"`
 }
 
@@ -918,19 +917,19 @@ type WebhookPut struct {
 	Events []string `json:"events,omitempty"`
 	// New signing secret; the mask *** keeps the present one
 	Secret *string `json:"secret,omitempty"`
-	// Ignored, so that a webhook can be sent as it was read
+	// Ignored, so that you can send a webhook as you read it
 	ID any `json:"id,omitempty"`
-	// Ignored, so that a webhook can be sent as it was read
+	// Ignored, so that you can send a webhook as you read it
 	CreatedAt any `json:"createdAt,omitempty"`
 }
 
 // WebhookTest: How the test delivery went.
 type WebhookTest struct {
-	// Whether the receiver answered 2xx
+	// Whether the receiver responded with 2xx
 	Delivered bool `json:"delivered"`
-	// The receiver's status; 0 when nobody answered
+	// The receiver's status; 0 if there was no response
 	StatusCode int64 `json:"statusCode"`
-	// Why nobody answered, or not to the end
+	// Why there was no complete response
 	Error *string `json:"error,omitempty"`
 }
 
@@ -944,12 +943,12 @@ type Delivery struct {
 	EventID string `json:"eventId"`
 	// Event name, as it is delivered
 	Event string `json:"event"`
-	// failed: after the last try; cancelled: its webhook was deleted first. One of pending, delivered, failed,
+	// failed: after the last attempt; cancelled: its webhook was deleted before. One of pending, delivered, failed,
 	// cancelled.
 	Status string `json:"status"`
 	// When the event was stored
 	CreatedAt string `json:"createdAt"`
-	// Null when it is not pending
+	// Null if it is not pending
 	NextAttemptAt *string `json:"nextAttemptAt"`
 	// Every attempt, oldest first
 	Attempts []DeliveryAttemptsItem `json:"attempts"`
@@ -962,11 +961,11 @@ type DeliveryAttemptsItem struct {
 	StartedAt string `json:"startedAt"`
 	// How long it took, in milliseconds
 	DurationMs int64 `json:"durationMs"`
-	// Null when nobody answered
+	// Null if there was no response
 	StatusCode *int64 `json:"statusCode"`
-	// Why it counts as failed
+	// Why the attempt failed
 	Error *string `json:"error"`
-	// What the receiver answered, at most 4 KiB
+	// The response of the receiver, at most 4 KiB
 	ResponseBody *string `json:"responseBody"`
 }
 
@@ -978,7 +977,7 @@ type DeliveryList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// Replay: What is sent again.
+// Replay: The replayed deliveries.
 type Replay struct {
 	// Deliveries that are pending again
 	Replayed int64 `json:"replayed"`
@@ -986,7 +985,7 @@ type Replay struct {
 
 // EventRoom: The room of an event.
 type EventRoom struct {
-	// The media server's id of this session of the room; empty where it is not known
+	// The media server's id of this session of the room; empty if it is not known
 	ID string `json:"id"`
 	// Room name
 	Name string `json:"name"`
@@ -1009,7 +1008,7 @@ type RoomCreatedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool `json:"reconciled,omitempty"`
 }
 
@@ -1024,7 +1023,7 @@ type RoomStartedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool `json:"reconciled,omitempty"`
 }
 
@@ -1039,7 +1038,7 @@ type RoomFinishedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool `json:"reconciled,omitempty"`
 }
 
@@ -1070,7 +1069,7 @@ type ParticipantJoinedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool             `json:"reconciled,omitempty"`
 	Participant JoinedParticipant `json:"participant"`
 }
@@ -1105,7 +1104,7 @@ type ParticipantLeftEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool           `json:"reconciled,omitempty"`
 	Participant LeftParticipant `json:"participant"`
 }
@@ -1146,7 +1145,7 @@ type TrackPublishedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool            `json:"reconciled,omitempty"`
 	Participant TrackParticipant `json:"participant"`
 	Track       EventTrack       `json:"track"`
@@ -1164,7 +1163,7 @@ type TrackUnpublishedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool            `json:"reconciled,omitempty"`
 	Participant TrackParticipant `json:"participant"`
 	Track       EventTrack       `json:"track"`
@@ -1178,7 +1177,7 @@ type EventRecording struct {
 	Status string `json:"status"`
 	// When its media begins; null until known
 	MediaStartedAt *string `json:"mediaStartedAt,omitempty"`
-	// Usable for 24 h from the attempt; absent when there is no file
+	// Valid for 24 h from the attempt; absent if there is no file
 	FileURL *string `json:"fileUrl,omitempty"`
 	// Length in milliseconds
 	DurationMs *int64 `json:"durationMs,omitempty"`
@@ -1203,7 +1202,7 @@ type EgressStartedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool          `json:"reconciled,omitempty"`
 	Recording  EventRecording `json:"recording"`
 }
@@ -1221,7 +1220,7 @@ type EgressEndedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool          `json:"reconciled,omitempty"`
 	Recording  EventRecording `json:"recording"`
 }
@@ -1238,7 +1237,7 @@ type EventIngress struct {
 	ParticipantIdentity *string `json:"participantIdentity,omitempty"`
 	// Display name of the stream in the room
 	ParticipantName *string `json:"participantName,omitempty"`
-	// Why it ended, where it failed
+	// Why it failed, if it did
 	Error *string `json:"error,omitempty"`
 }
 
@@ -1254,7 +1253,7 @@ type IngressStartedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool        `json:"reconciled,omitempty"`
 	Ingress    EventIngress `json:"ingress"`
 }
@@ -1272,7 +1271,7 @@ type IngressEndedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool        `json:"reconciled,omitempty"`
 	Ingress    EventIngress `json:"ingress"`
 }
@@ -1327,7 +1326,7 @@ type TranscriptionCompletedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled    *bool              `json:"reconciled,omitempty"`
 	Transcription EventTranscription `json:"transcription"`
 }
@@ -1344,12 +1343,12 @@ type TranscriptionFailedEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled    *bool              `json:"reconciled,omitempty"`
 	Transcription EventTranscription `json:"transcription"`
 }
 
-// Event: What webhooks receive and lists of events hold; `event` says which one it is.
+// Event: An event, as webhooks and lists of events have it; `event` is its name.
 type Event struct {
 	// Event name
 	Event string     `json:"event"`
@@ -1360,7 +1359,7 @@ type Event struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled    *bool               `json:"reconciled,omitempty"`
 	Participant   *EventParticipant   `json:"participant,omitempty"`
 	Track         *EventTrack         `json:"track,omitempty"`
@@ -1391,11 +1390,11 @@ type EventParticipant struct {
 type EventList struct {
 	// The events, oldest first
 	Events []Event `json:"events"`
-	// Where to go on, also after the last event: what happens later comes after it
+	// Where to continue, also after the last event: later events come after it
 	NextCursor string `json:"nextCursor"`
 }
 
-// KeyCreate: The API key to make.
+// KeyCreate: The API key to create.
 type KeyCreate struct {
 	// What the key is for, such as the program that has it. At most 256 bytes of UTF-8, no control characters.
 	Name string `json:"name"`
@@ -1405,7 +1404,7 @@ type KeyCreate struct {
 	// and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other four may,
 	// the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
-	// Seconds until the key ends; without it, it lasts until it is revoked
+	// Seconds until the key expires; without it, the key is valid until it is revoked
 	Ttl *int64 `json:"ttl,omitempty"`
 }
 
@@ -1413,7 +1412,7 @@ type KeyCreate struct {
 type Key struct {
 	// Form key_<id>: what callers send as X-Api-Key
 	ID string `json:"id"`
-	// What it is for
+	// Name of the key, such as the program that uses it
 	Name string `json:"name"`
 	// What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events, and
 	// download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks, data,
@@ -1425,11 +1424,11 @@ type Key struct {
 	Status string `json:"status"`
 	// When it was made
 	CreatedAt string `json:"createdAt"`
-	// When it ends; null for never
+	// When it expires; null for never
 	ExpiresAt *string `json:"expiresAt"`
-	// When it was revoked; null when it was not
+	// When it was revoked; null if it was not
 	RevokedAt *string `json:"revokedAt"`
-	// The secret that its holder signs with; only in the response to the creation
+	// The secret to sign with; only in the response to the creation
 	Secret *string `json:"secret,omitempty"`
 }
 
@@ -1447,7 +1446,7 @@ type OwnKey struct {
 	ID string `json:"id"`
 	// What it is for; `root` for the root key
 	Name string `json:"name"`
-	// Whether it is the root key, which alone makes and revokes others
+	// Whether it is the root key, which alone creates and revokes keys
 	IsRoot bool `json:"isRoot"`
 	// What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events, and
 	// download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks, data,
@@ -1455,7 +1454,7 @@ type OwnKey struct {
 	// and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other four may,
 	// the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
-	// When it ends; null for never
+	// When it expires; null for never
 	ExpiresAt *string `json:"expiresAt"`
 }
 
@@ -1471,9 +1470,9 @@ type AuditEntry struct {
 	Method string `json:"method"`
 	// Path with the names of its parameters
 	Path string `json:"path"`
-	// The parameters of the path, and the id of what was made
+	// The parameters of the path, and the id of what was created
 	Ids map[string]string `json:"ids"`
-	// The caller's network: the address cut to /24, of IPv6 to /48; null where it is not known
+	// The caller's network: the address cut to /24, or /48 for IPv6; null if it is not known
 	Address *string `json:"address"`
 	// X-Request-Id of the response
 	RequestID string `json:"requestId"`
@@ -1495,9 +1494,9 @@ type AuditList struct {
 
 // Person: Whose code it is.
 type Person struct {
-	// First name, or all of them
+	// First name or names
 	Name string `json:"name"`
-	// Last name; of married women that of birth
+	// Last name; for married women the birth name
 	Surname string `json:"surname"`
 	// F female, M male. One of F, M.
 	Gender string `json:"gender"`
@@ -1507,10 +1506,10 @@ type Person struct {
 	Month any `json:"month"`
 	// Year of birth, YYYY
 	Year any `json:"year"`
-	// Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count,
-	// former and bilingual names do, and so does a Belfiore code
+	// Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes are ignored;
+	// former and bilingual names and Belfiore codes are accepted
 	City string `json:"city"`
-	// Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it
+	// Former or present abbreviation of the province, EE for births abroad; only needed if the city is ambiguous
 	Province *string `json:"province,omitempty"`
 	// The person has no surname: `surname` is empty, and the code has XXX
 	NoSurname *bool `json:"noSurname,omitempty"`
@@ -1522,15 +1521,15 @@ type Person struct {
 type PlacePeriod struct {
 	// Belfiore code of the place
 	Code string `json:"code"`
-	// Belfiore code of the comune that holds the place today; `code` while the place exists
+	// Belfiore code of the comune to which the place belongs today; equal to `code` while the place exists
 	BelfioreCode string `json:"belfiore_code"`
 	// Province abbreviation, EE for a state
 	Province string `json:"province"`
 	// Upper case
 	Name string `json:"name"`
-	// First day of the name in the province; null when no register tells
+	// First day of the name in the province; null if no register has it
 	From *string `json:"from"`
-	// Last day; null while in force, and when no register tells
+	// Last day; null while in force, or if no register has it
 	To *string `json:"to"`
 	// Whether it is in force today
 	Current bool `json:"current"`
@@ -1543,7 +1542,7 @@ type GeneratedCodeDetails struct {
 	// came later; it had ended; nobody recorded its dates; it took over the place that was named. One of code, name,
 	// alias, other-name, later, ended, undated, successor.
 	Why string `json:"why"`
-	// What is odd about the data. One of place-not-in-force, place-ended, names-after-comma.
+	// Warnings about the data. One of place-not-in-force, place-ended, names-after-comma.
 	Warnings []string `json:"warnings"`
 }
 
@@ -1558,7 +1557,7 @@ type GeneratedCode struct {
 type PlaceRecord struct {
 	// Belfiore code of the place
 	Code string `json:"code"`
-	// Belfiore code of the comune that holds the place today; `code` while the place exists
+	// Belfiore code of the comune to which the place belongs today; equal to `code` while the place exists
 	BelfioreCode string `json:"belfiore_code"`
 	// Province abbreviation, EE for a state
 	Province string `json:"province"`
@@ -1570,7 +1569,7 @@ type PlaceRecord struct {
 type CodeFault struct {
 	// A word for it
 	Reason string `json:"reason"`
-	// Index of the first character at fault, from 0
+	// Index of the first wrong character, from 0
 	Start int64 `json:"start"`
 	// Index after the last one
 	End int64 `json:"end"`
@@ -1586,13 +1585,13 @@ type FiscalError struct {
 	Message string `json:"message"`
 	// HTTP status
 	Code int64 `json:"code"`
-	// What is wrong with each bad field
+	// What is wrong with each invalid field
 	Errors map[string]string `json:"errors,omitempty"`
-	// Of an ambiguous place: those that fit
+	// For an ambiguous place: the places that it may mean
 	Candidates []PlaceRecord `json:"candidates,omitempty"`
-	// Of an unknown place: those that may be meant
+	// For an unknown place: suggestions
 	Suggestions []PlaceRecord `json:"suggestions,omitempty"`
-	// Of a code, with details=true: everything that is wrong
+	// For a code, with details=true: everything that is wrong
 	Faults []CodeFault `json:"faults,omitempty"`
 }
 
@@ -1600,9 +1599,9 @@ type FiscalError struct {
 type CodeAndPerson struct {
 	// The fiscal code
 	CF string `json:"cf"`
-	// First name, or all of them
+	// First name or names
 	Name string `json:"name"`
-	// Last name; of married women that of birth
+	// Last name; for married women the birth name
 	Surname string `json:"surname"`
 	// F female, M male. One of F, M.
 	Gender string `json:"gender"`
@@ -1612,10 +1611,10 @@ type CodeAndPerson struct {
 	Month any `json:"month"`
 	// Year of birth, YYYY
 	Year any `json:"year"`
-	// Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count,
-	// former and bilingual names do, and so does a Belfiore code
+	// Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes are ignored;
+	// former and bilingual names and Belfiore codes are accepted
 	City string `json:"city"`
-	// Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it
+	// Former or present abbreviation of the province, EE for births abroad; only needed if the city is ambiguous
 	Province *string `json:"province,omitempty"`
 	// The person has no surname: `surname` is empty, and the code has XXX
 	NoSurname *bool `json:"noSurname,omitempty"`
@@ -1657,11 +1656,11 @@ type DecodedCodeDetails struct {
 	BirthplaceWasInForce bool `json:"birthplaceWasInForce"`
 	// The place under its name of today, or the one that holds it
 	BirthplaceToday *PlaceRecord `json:"birthplaceToday"`
-	// What is odd about a valid code. One of place-not-in-force, names-not-derivable.
+	// Warnings about a valid code. One of place-not-in-force, names-not-derivable.
 	Warnings []string `json:"warnings"`
 }
 
-// DecodedCode: What a code tells.
+// DecodedCode: What a code means.
 type DecodedCode struct {
 	// The three letters of the name
 	Name string `json:"name"`
@@ -1694,12 +1693,12 @@ type Validity struct {
 	// organisations), of an organisation without VAT number; null when it is none. One of person, provisional, vat,
 	// organisation.
 	Kind *string `json:"kind"`
-	// Of an invalid code: what is wrong first of all. One of length, characters, omocodia, check-character, date, place,
+	// For an invalid code: the most important error. One of length, characters, omocodia, check-character, date, place,
 	// place-not-in-force, provisional-code, vat-number, organisation-code.
 	Reason *string `json:"reason,omitempty"`
 	// With details=true: everything that is wrong
 	Faults []CodeFault `json:"faults,omitempty"`
-	// What is odd about a valid code. One of place-not-in-force, names-not-derivable.
+	// Warnings about a valid code. One of place-not-in-force, names-not-derivable.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -1723,40 +1722,40 @@ type Region struct {
 type FoundPlace struct {
 	// Belfiore code of the place
 	Code string `json:"code"`
-	// Belfiore code of the comune that holds the place today; `code` while the place exists
+	// Belfiore code of the comune to which the place belongs today; equal to `code` while the place exists
 	BelfioreCode string `json:"belfiore_code"`
 	// Province abbreviation, EE for a state
 	Province string `json:"province"`
 	// Upper case
 	Name string `json:"name"`
-	// First day of the name in the province; null when no register tells
+	// First day of the name in the province; null if no register has it
 	From *string `json:"from"`
-	// Last day; null while in force, and when no register tells
+	// Last day; null while in force, or if no register has it
 	To *string `json:"to"`
 	// Whether it is in force today
 	Current bool `json:"current"`
 	// Its names and provinces over time, oldest first
 	History []FoundPlaceHistoryItem `json:"history"`
-	// The places that took it over in turn, or all that it was divided among
+	// Its successors in turn, or all places among which it was divided
 	Successors []FoundPlaceSuccessorsItem `json:"successors"`
 }
 
 type FoundPlaceHistoryItem struct {
 	// Belfiore code of the place
 	Code string `json:"code"`
-	// Belfiore code of the comune that holds the place today; `code` while the place exists
+	// Belfiore code of the comune to which the place belongs today; equal to `code` while the place exists
 	BelfioreCode string `json:"belfiore_code"`
 	// Province abbreviation, EE for a state
 	Province string `json:"province"`
 	// Upper case
 	Name string `json:"name"`
-	// First day of the name in the province; null when no register tells
+	// First day of the name in the province; null if no register has it
 	From *string `json:"from"`
-	// Last day; null while in force, and when no register tells
+	// Last day; null while in force, or if no register has it
 	To *string `json:"to"`
 	// Whether it is in force today
 	Current bool `json:"current"`
-	// What tells of the record. One of ministero-interno, codice-fiscale-js.
+	// Source of the record. One of ministero-interno, codice-fiscale-js.
 	Source string `json:"source"`
 }
 
@@ -1767,7 +1766,7 @@ type FoundPlaceSuccessorsItem struct {
 	Province string `json:"province"`
 	// Upper case
 	Name string `json:"name"`
-	// What tells of the successor. One of istat, istat-same-code, istat-seat, istat-divided, by-hand.
+	// Source of the succession. One of istat, istat-same-code, istat-seat, istat-divided, by-hand.
 	Source string `json:"source"`
 }
 
@@ -1776,13 +1775,13 @@ type DatedCaps struct {
 	Place PlaceRecord `json:"place"`
 	// Five digits each, in order
 	Caps []string `json:"caps"`
-	// Year and month that they are of
+	// Year and month of the codes
 	AsOf string `json:"asOf"`
-	// The code that will replace the others of this comune; null for nearly all
+	// The code that will replace the others of this comune; null for nearly all comuni
 	ReplacedBy *string `json:"replacedBy"`
 }
 
-// FieldError: One bad field or parameter.
+// FieldError: One invalid field or parameter.
 type FieldError struct {
 	// JSON pointer into the body, as a URI fragment: #/name
 	Pointer *string `json:"pointer,omitempty"`
@@ -1804,25 +1803,25 @@ type Problem struct {
 	Detail string `json:"detail"`
 	// urn:uuid:<request id>
 	Instance *string `json:"instance,omitempty"`
-	// Every bad field or parameter, up to 100
+	// Every invalid field or parameter, up to 100
 	Errors []FieldError `json:"errors,omitempty"`
-	// There are more bad fields than `errors` names
+	// There are more invalid fields than `errors` lists
 	ErrorsTruncated *bool `json:"errorsTruncated,omitempty"`
-	// What to do about it, which `detail` says too
+	// What to do next; `detail` says it too
 	Hint *ProblemHint `json:"hint,omitempty"`
 	// Until when the identity is blocked; null for ever
 	BlockedUntil *string `json:"blockedUntil,omitempty"`
-	// Scopes of which the API key needs one; `root` when only the root key may do it
+	// Scopes, of which the API key needs one; `root` if only the root key may do it
 	RequiredScopes []string `json:"requiredScopes,omitempty"`
 	// The server's clock, Unix seconds
 	ServerTime *int64 `json:"serverTime,omitempty"`
 }
 
-// ProblemHint: What to do about it, which `detail` says too.
+// ProblemHint: What to do next; `detail` says it too.
 type ProblemHint struct {
-	// Text of it, in lower case and without a full stop
+	// The hint, in lower case and without a full stop
 	Text string `json:"text"`
-	// The command that does it
+	// The command to run
 	Command *string `json:"command,omitempty"`
 }
 
@@ -1838,7 +1837,7 @@ type WebhookTestEvent struct {
 	ID string `json:"id"`
 	// Counts the events of one session of a room, from 1
 	Sequence *int64 `json:"sequence"`
-	// Found missing afterwards; the timestamp is when it was found
+	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool `json:"reconciled,omitempty"`
 }
 
@@ -1847,7 +1846,7 @@ type ListTranscriptionsResponse struct {
 	Transcriptions []PostTranscription `json:"transcriptions,omitempty"`
 	// The cursor of the next page; null after the last one
 	NextCursor *string `json:"nextCursor"`
-	// What was found, stored last first
+	// The found segments, newest first
 	Hits []TranscriptHit `json:"hits,omitempty"`
 }
 
@@ -1878,7 +1877,7 @@ type GetTranscriptionByIDResponse struct {
 	Error *GetTranscriptionByIDResponseError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
-	// Only where something is odd about the text
+	// Only if there are doubts about the text
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 	// When it was stopped, or failed; null while it runs
 	StoppedAt *string `json:"stoppedAt,omitempty"`
@@ -1895,7 +1894,7 @@ type GetTranscriptionByIDResponseError struct {
 
 type ListCapsResponse = any
 
-// GetHealth: Say that the service runs, and what it can do.
+// GetHealth: Show that the service runs, and what it can do.
 func (c *Client) GetHealth(ctx context.Context) (Health, error) {
 	var response Health
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/health", query: nil}, &response)
@@ -1909,7 +1908,7 @@ func (c *Client) GetReadiness(ctx context.Context) (Readiness, error) {
 	return response, err
 }
 
-// CheckSelf: Try what stands behind the service, as rtc doctor does.
+// CheckSelf: Check the systems behind the service, as rtc doctor does.
 func (c *Client) CheckSelf(ctx context.Context) (SelfCheckList, error) {
 	var response SelfCheckList
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/self-check", query: nil}, &response)
@@ -1923,7 +1922,7 @@ func (c *Client) CreateToken(ctx context.Context, body TokenRequest) (Token, err
 	return response, err
 }
 
-// RefreshToken: Issue an access token anew, before the old one runs out.
+// RefreshToken: Renew an access token before it expires.
 func (c *Client) RefreshToken(ctx context.Context, body TokenRequest) (Token, error) {
 	var response Token
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/token/refresh", query: nil, body: body}, &response)
@@ -1934,7 +1933,7 @@ func (c *Client) RefreshToken(ctx context.Context, body TokenRequest) (Token, er
 type ListRoomsParams struct {
 	// Page size; without it, all rooms
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 }
 
@@ -1963,7 +1962,7 @@ func (c *Client) AllRooms(ctx context.Context, params ListRoomsParams) iter.Seq2
 	})
 }
 
-// CreateRoom: Create a room, or get the one that exists.
+// CreateRoom: Create a room, or get the existing one.
 func (c *Client) CreateRoom(ctx context.Context, body RoomCreate) (Room, error) {
 	var response Room
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms", query: nil, body: body}, &response)
@@ -2032,7 +2031,7 @@ func (c *Client) MuteParticipant(ctx context.Context, roomID string, participant
 	return c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID) + "/mute", query: nil, body: body}, nil)
 }
 
-// MuteRoom: Mute everybody in a room, or some of it.
+// MuteRoom: Mute everybody in a room.
 func (c *Client) MuteRoom(ctx context.Context, roomID string, body *RoomMute) (RoomMuted, error) {
 	var response RoomMuted
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/mute", query: nil, body: orNil(body)}, &response)
@@ -2043,7 +2042,7 @@ func (c *Client) MuteRoom(ctx context.Context, roomID string, body *RoomMute) (R
 type ListBlocksParams struct {
 	// Page size; default 50
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 }
 
@@ -2054,14 +2053,14 @@ func (params ListBlocksParams) values() url.Values {
 	return values
 }
 
-// ListBlocks: List who is kept out of a room.
+// ListBlocks: List the blocked identities of a room.
 func (c *Client) ListBlocks(ctx context.Context, roomID string, params ListBlocksParams) (BlockList, error) {
 	var response BlockList
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/blocks", query: params.values()}, &response)
 	return response, err
 }
 
-// AllBlocks: List who is kept out of a room, every item of every page. It ends after an error.
+// AllBlocks: List the blocked identities of a room, every item of every page. It ends after an error.
 func (c *Client) AllBlocks(ctx context.Context, roomID string, params ListBlocksParams) iter.Seq2[Block, error] {
 	return pages(func(cursor string) ([]Block, *string, error) {
 		if cursor != "" {
@@ -2091,7 +2090,7 @@ func (c *Client) StopRecording(ctx context.Context, roomID string) (RecordingSto
 	return response, err
 }
 
-// GetRecordingStatus: Say whether a room is being recorded.
+// GetRecordingStatus: Show whether a room is being recorded.
 func (c *Client) GetRecordingStatus(ctx context.Context, roomID string) (RecordingStatus, error) {
 	var response RecordingStatus
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/recording", query: nil}, &response)
@@ -2106,7 +2105,7 @@ type ListRecordingsParams struct {
 	Status string
 	// Page size; default 50
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 }
 
@@ -2155,13 +2154,13 @@ type ListSessionsParams struct {
 	RoomID string
 	// Only those that are open, or ended
 	Status string
-	// Only rooms opened then or later
+	// Only rooms opened since then
 	Since string
-	// Only rooms opened before: months that follow each other have each session once
+	// Only rooms opened before then, so that consecutive months have each session once
 	Until string
 	// Page size; default 50
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 }
 
@@ -2194,7 +2193,7 @@ func (c *Client) AllSessions(ctx context.Context, params ListSessionsParams) ite
 	})
 }
 
-// GetSession: Show one session: who was there when, its recordings and transcriptions.
+// GetSession: Show a session: its participants, recordings and transcriptions.
 func (c *Client) GetSession(ctx context.Context, sessionID string) (SessionDetail, error) {
 	var response SessionDetail
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/sessions/" + url.PathEscape(sessionID), query: nil}, &response)
@@ -2205,7 +2204,7 @@ func (c *Client) GetSession(ctx context.Context, sessionID string) (SessionDetai
 type ListSessionParticipantsParams struct {
 	// Page size; default 200
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 }
 
@@ -2216,14 +2215,14 @@ func (params ListSessionParticipantsParams) values() url.Values {
 	return values
 }
 
-// ListSessionParticipants: List who was in a session, and when.
+// ListSessionParticipants: List the participants of a session, and when they were there.
 func (c *Client) ListSessionParticipants(ctx context.Context, sessionID string, params ListSessionParticipantsParams) (SessionParticipantList, error) {
 	var response SessionParticipantList
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/sessions/" + url.PathEscape(sessionID) + "/participants", query: params.values()}, &response)
 	return response, err
 }
 
-// AllSessionParticipants: List who was in a session, and when, every item of every page. It ends after an error.
+// AllSessionParticipants: List the participants of a session, and when they were there, every item of every page. It ends after an error.
 func (c *Client) AllSessionParticipants(ctx context.Context, sessionID string, params ListSessionParticipantsParams) iter.Seq2[SessionParticipant, error] {
 	return pages(func(cursor string) ([]SessionParticipant, *string, error) {
 		if cursor != "" {
@@ -2241,7 +2240,7 @@ func (c *Client) ListIngress(ctx context.Context, roomID string) (IngressList, e
 	return response, err
 }
 
-// CreateIngress: Create an endpoint through which a stream publishes into a room.
+// CreateIngress: Create an endpoint to which an encoder streams.
 func (c *Client) CreateIngress(ctx context.Context, roomID string, body *IngressCreate) (Ingress, error) {
 	var response Ingress
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/ingress", query: nil, body: orNil(body)}, &response)
@@ -2271,7 +2270,7 @@ func (c *Client) StopTranscription(ctx context.Context, roomID string) (Transcri
 type GetTranscriptionParams struct {
 	// Only segments that end after it
 	Since string
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 	// With cursor: seconds to wait for a segment to be stored behind it, or for the end of the transcription
 	Wait int64
@@ -2317,7 +2316,7 @@ type ListTranscriptionsParams struct {
 	RecordingID string
 	// Page size; default 50
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 	// Only those in this state; does not go with q
 	Status string
@@ -2326,9 +2325,9 @@ type ListTranscriptionsParams struct {
 	Q string
 	// With q: only what was said in this language (BCP 47); en finds en-US too
 	Language string
-	// With q: only what was begun to be said then or later
+	// With q: only segments that begin then or later
 	Since string
-	// With q: only what was begun to be said before
+	// With q: only segments that begin before then
 	Until string
 }
 
@@ -2346,7 +2345,7 @@ func (params ListTranscriptionsParams) values() url.Values {
 	return values
 }
 
-// ListTranscriptions: List the transcriptions of recordings, or search all that was said.
+// ListTranscriptions: List the transcriptions of recordings, or search all transcripts.
 func (c *Client) ListTranscriptions(ctx context.Context, params ListTranscriptionsParams) (ListTranscriptionsResponse, error) {
 	var response ListTranscriptionsResponse
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions", query: params.values()}, &response)
@@ -2364,13 +2363,13 @@ type SearchTranscriptsParams struct {
 	RecordingID string
 	// Page size; default 50
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 	// Only what was said in this language (BCP 47); en finds en-US too
 	Language string
-	// Only what was begun to be said then or later
+	// Only segments that begin then or later
 	Since string
-	// Only what was begun to be said before
+	// Only segments that begin before then
 	Until string
 }
 
@@ -2387,14 +2386,14 @@ func (params SearchTranscriptsParams) values() url.Values {
 	return values
 }
 
-// SearchTranscripts: Search all that was said.
+// SearchTranscripts: Search all transcripts.
 func (c *Client) SearchTranscripts(ctx context.Context, params SearchTranscriptsParams) (TranscriptHitList, error) {
 	var response TranscriptHitList
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions/search", query: params.values()}, &response)
 	return response, err
 }
 
-// SearchAllTranscripts: Search all that was said, every item of every page. It ends after an error.
+// SearchAllTranscripts: Search all transcripts, every item of every page. It ends after an error.
 func (c *Client) SearchAllTranscripts(ctx context.Context, params SearchTranscriptsParams) iter.Seq2[TranscriptHit, error] {
 	return pages(func(cursor string) ([]TranscriptHit, *string, error) {
 		if cursor != "" {
@@ -2469,7 +2468,7 @@ func (c *Client) DeleteVocabulary(ctx context.Context, roomID string) error {
 type ListWebhooksParams struct {
 	// Page size; without it, all webhooks
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 }
 
@@ -2546,7 +2545,7 @@ type ListDeliveriesParams struct {
 	EventID string
 	// Page size; default 50
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 }
 
@@ -2579,7 +2578,7 @@ func (c *Client) AllDeliveries(ctx context.Context, webhookID string, params Lis
 
 // GetDeliveryParams is the query of GetDelivery. What is zero is not sent.
 type GetDeliveryParams struct {
-	// Seconds to wait for its end while it is pending
+	// Seconds to wait for the end of a pending delivery
 	Wait int64
 }
 
@@ -2596,7 +2595,7 @@ func (c *Client) GetDelivery(ctx context.Context, webhookID string, deliveryID s
 	return response, err
 }
 
-// ReplayDelivery: Send an ended delivery again.
+// ReplayDelivery: Replay a finished delivery.
 func (c *Client) ReplayDelivery(ctx context.Context, webhookID string, deliveryID string) (Replay, error) {
 	var response Replay
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/deliveries/" + url.PathEscape(deliveryID) + "/replay", query: nil}, &response)
@@ -2605,7 +2604,7 @@ func (c *Client) ReplayDelivery(ctx context.Context, webhookID string, deliveryI
 
 // ReplayFailedDeliveriesParams is the query of ReplayFailedDeliveries. What is zero is not sent.
 type ReplayFailedDeliveriesParams struct {
-	// Failed deliveries created then or later
+	// Only failed deliveries that were created since then
 	Since string
 }
 
@@ -2615,7 +2614,7 @@ func (params ReplayFailedDeliveriesParams) values() url.Values {
 	return values
 }
 
-// ReplayFailedDeliveries: Send all failed deliveries of a webhook again.
+// ReplayFailedDeliveries: Replay all failed deliveries of a webhook.
 func (c *Client) ReplayFailedDeliveries(ctx context.Context, webhookID string, params ReplayFailedDeliveriesParams) (Replay, error) {
 	var response Replay
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/replay", query: params.values()}, &response)
@@ -2624,7 +2623,7 @@ func (c *Client) ReplayFailedDeliveries(ctx context.Context, webhookID string, p
 
 // ListEventsParams is the query of ListEvents. What is zero is not sent.
 type ListEventsParams struct {
-	// nextCursor of the page before, or latest for one from which only what is yet to come follows
+	// nextCursor of the previous page, or latest to get later events only
 	Cursor string
 	// Only events stored then or later
 	Since string
@@ -2649,7 +2648,7 @@ func (params ListEventsParams) values() url.Values {
 	return values
 }
 
-// ListEvents: Read the stored events in their order.
+// ListEvents: List the stored events in order.
 func (c *Client) ListEvents(ctx context.Context, params ListEventsParams) (EventList, error) {
 	var response EventList
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/events", query: params.values()}, &response)
@@ -2660,7 +2659,7 @@ func (c *Client) ListEvents(ctx context.Context, params ListEventsParams) (Event
 type ListKeysParams struct {
 	// Page size; default 50
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 }
 
@@ -2689,14 +2688,14 @@ func (c *Client) AllKeys(ctx context.Context, params ListKeysParams) iter.Seq2[K
 	})
 }
 
-// CreateKey: Make an API key.
+// CreateKey: Create an API key.
 func (c *Client) CreateKey(ctx context.Context, body KeyCreate) (Key, error) {
 	var response Key
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/keys", query: nil, body: body}, &response)
 	return response, err
 }
 
-// GetOwnKey: Say which key signed this request, and what it may do.
+// GetOwnKey: Show the key that signed this request, and what it may do.
 func (c *Client) GetOwnKey(ctx context.Context) (OwnKey, error) {
 	var response OwnKey
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/keys/self", query: nil}, &response)
@@ -2731,7 +2730,7 @@ type ListAuditParams struct {
 	RequestID string
 	// Page size; default 50
 	Limit int64
-	// nextCursor of the page before
+	// nextCursor of the previous page
 	Cursor string
 }
 
@@ -2748,14 +2747,14 @@ func (params ListAuditParams) values() url.Values {
 	return values
 }
 
-// ListAudit: Read who changed what.
+// ListAudit: List who changed what.
 func (c *Client) ListAudit(ctx context.Context, params ListAuditParams) (AuditList, error) {
 	var response AuditList
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/audit", query: params.values()}, &response)
 	return response, err
 }
 
-// AllAudit: Read who changed what, every item of every page. It ends after an error.
+// AllAudit: List who changed what, every item of every page. It ends after an error.
 func (c *Client) AllAudit(ctx context.Context, params ListAuditParams) iter.Seq2[AuditEntry, error] {
 	return pages(func(cursor string) ([]AuditEntry, *string, error) {
 		if cursor != "" {
@@ -2785,7 +2784,7 @@ func (c *Client) GenerateFiscalCode(ctx context.Context, body Person, params Gen
 	return response, err
 }
 
-// MatchFiscalCode: Tell whether a fiscal code is that of a person.
+// MatchFiscalCode: Check whether a fiscal code belongs to a person.
 func (c *Client) MatchFiscalCode(ctx context.Context, body CodeAndPerson) (Match, error) {
 	var response Match
 	err := c.do(ctx, request{method: http.MethodPost, path: "/cf/match", query: nil, body: body}, &response)
@@ -2875,7 +2874,7 @@ type ListCitiesParams struct {
 	Current bool
 	// Only what was in force on this day, YYYY-MM-DD
 	Date string
-	// Only names that begin so, whatever case and accents
+	// Only names that begin with this; case and accents are ignored
 	Q string
 	// At most so many records; the header Link then has the address of the next ones
 	Limit string
@@ -2902,7 +2901,7 @@ func (c *Client) ListCities(ctx context.Context, provinceAbbreviation string, pa
 
 // SearchPlacesParams is the query of SearchPlaces. What is zero is not sent.
 type SearchPlacesParams struct {
-	// What somebody has typed of a name, a Belfiore code, or a postal code, also one of some years ago
+	// Part of a name, a Belfiore code, or a present or recent postal code
 	Q string
 	// Two letters, of a province of today or of the past; EE for states
 	Province string
@@ -2921,7 +2920,7 @@ func (params SearchPlacesParams) values() url.Values {
 	return values
 }
 
-// SearchPlaces: Search for places as one types, with their history.
+// SearchPlaces: Search for places while typing, with their history.
 func (c *Client) SearchPlaces(ctx context.Context, params SearchPlacesParams) ([]FoundPlace, error) {
 	var response []FoundPlace
 	err := c.do(ctx, request{method: http.MethodGet, path: "/it/places", query: params.values()}, &response)

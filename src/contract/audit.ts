@@ -17,11 +17,11 @@ export const AuditEntrySchema = Type.Object(
       examples: ['/v1/rooms/:roomId'],
     }),
     ids: Type.Record(Type.String(), Type.String(), {
-      description: 'The parameters of the path, and the id of what was made',
+      description: 'The parameters of the path, and the id of what was created',
       examples: [{ roomId: 'demo' }],
     }),
     address: Type.Union([Type.String(), Type.Null()], {
-      description: "The caller's network: the address cut to /24, of IPv6 to /48; null where it is not known",
+      description: "The caller's network: the address cut to /24, or /48 for IPv6; null if it is not known",
       examples: ['203.0.113.0/24'],
     }),
     requestId: Type.String({

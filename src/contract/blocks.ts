@@ -50,18 +50,18 @@ export type BlockListQuery = Static<typeof BlockListQuery>;
 
 export const BlockSchema = Type.Object(
   {
-    identity: Type.String({ description: 'Identity that is kept out (userId)', examples: ['ada'] }),
+    identity: Type.String({ description: 'Blocked identity (userId)', examples: ['ada'] }),
     blockedAt: instantSchema('When it was blocked'),
     blockedUntil: Type.Union([instantSchema('When the block ends'), Type.Null()], {
       description: 'When the block ends; null for never',
     }),
   },
-  { $id: 'Block', description: 'An identity that may not be in the room' },
+  { $id: 'Block', description: 'A blocked identity' },
 );
 export type Block = Static<typeof BlockSchema>;
 
 export const BlockListSchema = Type.Object(
   { blocks: Type.Array(BlockSchema, { description: 'The blocks' }), nextCursor },
-  { $id: 'BlockList', description: 'Who is kept out of a room, by identity' },
+  { $id: 'BlockList', description: 'The blocked identities of a room, ordered by identity' },
 );
 export type BlockList = Static<typeof BlockListSchema>;

@@ -17,7 +17,7 @@ export const DeliveryQuery = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 25,
-        description: 'Seconds to wait for its end while it is pending',
+        description: 'Seconds to wait for the end of a pending delivery',
       }),
     ),
   },
@@ -45,7 +45,7 @@ export const ReplayQuery = Type.Object(
   {
     since: Type.String({
       format: 'date-time',
-      description: 'Failed deliveries created then or later',
+      description: 'Only failed deliveries that were created since then',
       examples: ['2026-01-31T09:30:00.000Z'],
     }),
   },
@@ -57,12 +57,12 @@ const AttemptSchema = Type.Object({
   startedAt: instantSchema('When it was sent'),
   durationMs: Type.Integer({ description: 'How long it took, in milliseconds', examples: [85] }),
   statusCode: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Null when nobody answered',
+    description: 'Null if there was no response',
     examples: [200],
   }),
-  error: Type.Union([Type.String(), Type.Null()], { description: 'Why it counts as failed' }),
+  error: Type.Union([Type.String(), Type.Null()], { description: 'Why the attempt failed' }),
   responseBody: Type.Union([Type.String(), Type.Null()], {
-    description: 'What the receiver answered, at most 4 KiB',
+    description: 'The response of the receiver, at most 4 KiB',
   }),
 });
 
@@ -76,11 +76,11 @@ export const DeliverySchema = Type.Object(
     }),
     event: Type.String({ description: 'Event name, as it is delivered', examples: ['room_finished'] }),
     status: Type.Enum(DELIVERY_STATES, {
-      description: 'failed: after the last try; cancelled: its webhook was deleted first',
+      description: 'failed: after the last attempt; cancelled: its webhook was deleted before',
     }),
     createdAt: instantSchema('When the event was stored'),
     nextAttemptAt: Type.Union([instantSchema('When it will be tried'), Type.Null()], {
-      description: 'Null when it is not pending',
+      description: 'Null if it is not pending',
     }),
     attempts: Type.Array(AttemptSchema, { description: 'Every attempt, oldest first' }),
   },
@@ -96,6 +96,6 @@ export type DeliveryList = Static<typeof DeliveryListSchema>;
 
 export const ReplaySchema = Type.Object(
   { replayed: Type.Integer({ description: 'Deliveries that are pending again', examples: [3] }) },
-  { $id: 'Replay', description: 'What is sent again' },
+  { $id: 'Replay', description: 'The replayed deliveries' },
 );
 export type Replay = Static<typeof ReplaySchema>;

@@ -13,7 +13,7 @@ export const PROBLEMS = {
   'missing-credentials': { status: 401, meaning: 'X-Api-Key or one of the signature headers is missing.' },
   'invalid-api-key': {
     status: 401,
-    meaning: 'X-Api-Key is not an API key of this service: unknown, revoked, or past its end.',
+    meaning: 'X-Api-Key is not an API key of this service: it is unknown, revoked or expired.',
   },
   'timestamp-out-of-window': {
     status: 403,
@@ -26,16 +26,16 @@ export const PROBLEMS = {
   },
   'insufficient-scope': {
     status: 403,
-    meaning: 'The API key lacks the scope; `requiredScopes` names those of which one suffices, or `root`.',
+    meaning: 'The API key lacks the scope; `requiredScopes` lists those of which one is enough, or `root`.',
   },
   'participant-blocked': {
     status: 403,
     meaning: 'The identity is blocked in this room; `blockedUntil` says until when, null for ever.',
   },
   'room-not-found': { status: 404, meaning: 'No such room is open on the media server.' },
-  'participant-not-found': { status: 404, meaning: 'No participant of this identity is in the room.' },
+  'participant-not-found': { status: 404, meaning: 'No participant with this identity is in the room.' },
   'block-not-found': { status: 404, meaning: 'The identity is not blocked in this room.' },
-  'track-not-found': { status: 404, meaning: 'The participant publishes no track of this sid.' },
+  'track-not-found': { status: 404, meaning: 'The participant publishes no track with this sid.' },
   'recording-not-found': { status: 404, meaning: 'No recording has this id.' },
   'recording-file-not-found': {
     status: 404,
@@ -46,13 +46,13 @@ export const PROBLEMS = {
     status: 404,
     meaning: 'No session has this id; an ended one is kept for SESSION_RETENTION.',
   },
-  'ingress-not-found': { status: 404, meaning: 'The room has no ingress of this id.' },
+  'ingress-not-found': { status: 404, meaning: 'The room has no ingress with this id.' },
   'transcription-not-found': {
     status: 404,
     meaning: 'No such transcription, or the room was never transcribed.',
   },
   'webhook-not-found': { status: 404, meaning: 'No webhook has this id.' },
-  'delivery-not-found': { status: 404, meaning: 'The webhook has no delivery of this id.' },
+  'delivery-not-found': { status: 404, meaning: 'The webhook has no delivery with this id.' },
   'key-not-found': { status: 404, meaning: 'No API key has this id.' },
   'route-not-found': { status: 404, meaning: 'The service has no such path.' },
   'method-not-allowed': { status: 405, meaning: 'The path exists, but not for this method; see Allow.' },
@@ -60,7 +60,7 @@ export const PROBLEMS = {
   conflict: { status: 409, meaning: 'The state of the resource does not allow this now.' },
   'webhook-limit-reached': {
     status: 409,
-    meaning: 'There are MAX_WEBHOOKS webhooks already; delete one that is not needed.',
+    meaning: 'There are already MAX_WEBHOOKS webhooks; delete one that you do not need.',
   },
   'recording-not-finished': {
     status: 409,
@@ -72,7 +72,7 @@ export const PROBLEMS = {
   },
   'precondition-failed': {
     status: 412,
-    meaning: 'If-Match or If-Unmodified-Since is of another version of the file.',
+    meaning: 'If-Match or If-Unmodified-Since names another version of the file.',
   },
   'payload-too-large': { status: 413, meaning: 'The body is larger than BODY_LIMIT.' },
   'uri-too-long': { status: 414, meaning: 'The path or one of its parameters is too long.' },
@@ -85,25 +85,25 @@ export const PROBLEMS = {
     status: 422,
     meaning: 'This Idempotency-Key was sent with another body or query within the last 24 hours.',
   },
-  'rate-limited': { status: 429, meaning: 'Too many requests; Retry-After says when to come back.' },
+  'rate-limited': { status: 429, meaning: 'Too many requests; Retry-After says when to try again.' },
   'headers-too-large': { status: 431, meaning: 'The request headers are larger than the server reads.' },
   'server-busy': {
     status: 503,
-    meaning: 'Too many request bodies are being received; Retry-After says when to come back.',
+    meaning: 'Too many request bodies are being received; Retry-After says when to try again.',
   },
   'transfer-coding-unknown': {
     status: 501,
     meaning: 'The transfer coding of the body is not supported; only chunked is.',
   },
-  'internal-error': { status: 500, meaning: 'A fault of the service; its log has the request id.' },
+  'internal-error': { status: 500, meaning: 'An error of the service; its log has the request id.' },
   'media-server-error': {
     status: 502,
-    meaning: "The media server refused or failed: mostly the service's own settings for it are wrong.",
+    meaning: "The media server refused or failed; usually the service's settings for it are wrong.",
   },
   'recording-storage-error': {
     status: 502,
     meaning:
-      "The bucket or folder of the recordings refused or failed: mostly the service's own settings for it are wrong.",
+      "The bucket or folder of the recordings refused or failed; usually the service's settings for it are wrong.",
   },
   'media-server-unavailable': { status: 503, meaning: 'The media server does not respond.' },
   'media-worker-unavailable': {
@@ -112,11 +112,11 @@ export const PROBLEMS = {
   },
   'addon-unavailable': {
     status: 503,
-    meaning: 'The transcription add-on is not running; the detail names its profile.',
+    meaning: 'The transcription worker is not running; the detail names it.',
   },
   'shutting-down': {
     status: 503,
-    meaning: 'This instance is closing; another one, or this one in a moment, will answer.',
+    meaning: 'This instance is shutting down; another one, or this one after its restart, will respond.',
   },
   'storage-unavailable': { status: 503, meaning: 'The database or the object storage does not respond.' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;

@@ -15,7 +15,7 @@ const orNull = <S extends TSchema>(schema: S, description: string) =>
 const EventRoomSchema = Type.Object(
   {
     id: Type.String({
-      description: "The media server's id of this session of the room; empty where it is not known",
+      description: "The media server's id of this session of the room; empty if it is not known",
       examples: ['RM_hycBMAjmt6Ub'],
     }),
     name: Type.String({ description: 'Room name', examples: ['demo'] }),
@@ -95,7 +95,7 @@ const EventRecordingSchema = Type.Object(
       orNull(instantSchema('The first recorded frame'), 'When its media begins; null until known'),
     ),
     fileUrl: Type.Optional(
-      Type.String({ description: 'Usable for 24 h from the attempt; absent when there is no file' }),
+      Type.String({ description: 'Valid for 24 h from the attempt; absent if there is no file' }),
     ),
     durationMs: Type.Optional(Type.Integer({ description: 'Length in milliseconds' })),
     sizeBytes: Type.Optional(Type.Integer({ description: 'Size of the file in bytes' })),
@@ -118,7 +118,7 @@ const EventIngressSchema = Type.Object(
     ),
     participantIdentity: Type.Optional(Type.String({ description: 'Identity of the stream in the room' })),
     participantName: Type.Optional(Type.String({ description: 'Display name of the stream in the room' })),
-    error: Type.Optional(Type.String({ description: 'Why it ended, where it failed' })),
+    error: Type.Optional(Type.String({ description: 'Why it failed, if it did' })),
   },
   { $id: 'EventIngress', additionalProperties: true, description: 'The stream' },
 );
@@ -184,7 +184,7 @@ const occurrence = {
   }),
   sequence: orNull(Type.Integer(), 'Counts the events of one session of a room, from 1'),
   reconciled: Type.Optional(
-    Type.Boolean({ description: 'Found missing afterwards; the timestamp is when it was found' }),
+    Type.Boolean({ description: 'The event was missed and found later; the timestamp is when it was found' }),
   ),
 };
 
@@ -289,7 +289,7 @@ export const EventSchema = Type.Unsafe<Event>(
     {
       $id: 'Event',
       discriminator: { propertyName: 'event' },
-      description: 'What webhooks receive and lists of events hold; `event` says which one it is',
+      description: 'An event, as webhooks and lists of events have it; `event` is its name',
     },
   ),
 );

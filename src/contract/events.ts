@@ -9,7 +9,7 @@ export const EventListSchema = Type.Object(
   {
     events: Type.Array(EventSchema, { description: 'The events, oldest first' }),
     nextCursor: Type.String({
-      description: 'Where to go on, also after the last event: what happens later comes after it',
+      description: 'Where to continue, also after the last event: later events come after it',
     }),
   },
   { $id: 'EventList', description: 'A page of events' },
@@ -22,7 +22,7 @@ export const EventListQuery = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 512,
-        description: `nextCursor of the page before, or ${LATEST_CURSOR} for one from which only what is yet to come follows`,
+        description: `nextCursor of the previous page, or ${LATEST_CURSOR} to get later events only`,
       }),
     ),
     since: Type.Optional(

@@ -14,12 +14,12 @@ export const PersonSchema = Type.Object(
   {
     name: Type.String({
       maxLength: MAX_TEXT_LENGTH,
-      description: 'First name, or all of them',
+      description: 'First name or names',
       examples: ['Mario'],
     }),
     surname: Type.String({
       maxLength: MAX_TEXT_LENGTH,
-      description: 'Last name; of married women that of birth',
+      description: 'Last name; for married women the birth name',
       examples: ['Rossi'],
     }),
     gender: Type.Enum(['F', 'M'], { description: 'F female, M male', examples: ['M'] }),
@@ -29,14 +29,14 @@ export const PersonSchema = Type.Object(
     city: Type.String({
       maxLength: MAX_TEXT_LENGTH,
       description:
-        'Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count, former and bilingual names do, and so does a Belfiore code',
+        'Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes are ignored; former and bilingual names and Belfiore codes are accepted',
       examples: ['Roma'],
     }),
     province: Type.Optional(
       Type.String({
         maxLength: MAX_TEXT_LENGTH,
         description:
-          'Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it',
+          'Former or present abbreviation of the province, EE for births abroad; only needed if the city is ambiguous',
         examples: ['RM'],
       }),
     ),
@@ -66,7 +66,7 @@ const GeneratedDetailsSchema = Type.Object(
         'Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name of another time; it came later; it had ended; nobody recorded its dates; it took over the place that was named',
     }),
     warnings: Type.Array(Type.Enum(['place-not-in-force', 'place-ended', 'names-after-comma']), {
-      description: 'What is odd about the data',
+      description: 'Warnings about the data',
     }),
   },
   { $id: 'GeneratedCodeDetails', description: 'With details=true only' },
@@ -108,7 +108,7 @@ export const MatchSchema = Type.Object(
 );
 
 const CodeWarnings = Type.Array(Type.Enum(['place-not-in-force', 'names-not-derivable']), {
-  description: 'What is odd about a valid code',
+  description: 'Warnings about a valid code',
 });
 
 const DecodedDetailsSchema = Type.Object(
@@ -148,7 +148,7 @@ export const DecodedCodeSchema = Type.Object(
     cf: Type.String({ description: 'The code, upper case', examples: ['RSSMRA80B01H501T'] }),
     details: Type.Optional(DecodedDetailsSchema),
   },
-  { $id: 'DecodedCode', description: 'What a code tells' },
+  { $id: 'DecodedCode', description: 'What a code means' },
 );
 
 export const OmocodieSchema = Type.Array(Type.String({ examples: ['RSSMRA80B01H50ML'] }), {
@@ -159,7 +159,7 @@ export const OmocodieSchema = Type.Array(Type.String({ examples: ['RSSMRA80B01H5
 const CodeFaultSchema = Type.Object(
   {
     reason: Type.String({ description: 'A word for it', examples: ['check-character'] }),
-    start: Type.Integer({ description: 'Index of the first character at fault, from 0', examples: [15] }),
+    start: Type.Integer({ description: 'Index of the first wrong character, from 0', examples: [15] }),
     end: Type.Integer({ description: 'Index after the last one', examples: [16] }),
     message: Type.String({
       description: 'A sentence for it',
@@ -191,7 +191,7 @@ export const ValiditySchema = Type.Object(
           'vat-number',
           'organisation-code',
         ],
-        { description: 'Of an invalid code: what is wrong first of all' },
+        { description: 'For an invalid code: the most important error' },
       ),
     ),
     faults: Type.Optional(
@@ -209,16 +209,16 @@ export const FiscalErrorSchema = Type.Object(
     message: Type.String({ description: 'What is wrong', examples: ['Not a valid Codice Fiscale'] }),
     code: Type.Integer({ description: 'HTTP status', examples: [400] }),
     errors: Type.Optional(
-      Type.Record(Type.String(), Type.String(), { description: 'What is wrong with each bad field' }),
+      Type.Record(Type.String(), Type.String(), { description: 'What is wrong with each invalid field' }),
     ),
     candidates: Type.Optional(
-      Type.Array(PlaceRecordSchema, { description: 'Of an ambiguous place: those that fit' }),
+      Type.Array(PlaceRecordSchema, { description: 'For an ambiguous place: the places that it may mean' }),
     ),
     suggestions: Type.Optional(
-      Type.Array(PlaceRecordSchema, { description: 'Of an unknown place: those that may be meant' }),
+      Type.Array(PlaceRecordSchema, { description: 'For an unknown place: suggestions' }),
     ),
     faults: Type.Optional(
-      Type.Array(CodeFaultSchema, { description: 'Of a code, with details=true: everything that is wrong' }),
+      Type.Array(CodeFaultSchema, { description: 'For a code, with details=true: everything that is wrong' }),
     ),
   },
   { $id: 'FiscalError', description: 'Every error under /cf and /it' },

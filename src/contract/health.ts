@@ -15,12 +15,12 @@ const languagesByKind = (description: string) =>
 
 export const HealthSchema = Type.Object(
   {
-    status: Type.Literal('ok', { description: 'Always ok: a service that does not run answers nothing' }),
+    status: Type.Literal('ok', { description: 'Always ok; a service that does not run does not respond' }),
     version: Type.String({ description: 'Version of the service', examples: ['0.1.0'] }),
     capabilities: Type.Object(
       {
-        transcriptionLive: Type.Boolean({ description: 'A stt-live worker is alive' }),
-        transcriptionPost: Type.Boolean({ description: 'A stt-post worker is alive' }),
+        transcriptionLive: Type.Boolean({ description: 'Whether a stt-live worker is running' }),
+        transcriptionPost: Type.Boolean({ description: 'Whether a stt-post worker is running' }),
         languages: Type.Optional(languagesByKind('BCP 47 tags that the living workers transcribe')),
         failedLanguages: Type.Optional(
           languagesByKind(
@@ -28,7 +28,7 @@ export const HealthSchema = Type.Object(
           ),
         ),
       },
-      { description: 'What the add-ons that run can do' },
+      { description: 'What the running add-ons can do' },
     ),
   },
   { $id: 'Health', description: 'That the service runs, and what it can do' },
@@ -37,11 +37,11 @@ export type Health = Static<typeof HealthSchema>;
 
 export const ReadinessSchema = Type.Object(
   {
-    ready: Type.Boolean({ description: 'Whether everything that is needed answers' }),
+    ready: Type.Boolean({ description: 'Whether everything that is needed responds' }),
     checks: Type.Object(
       {
-        mediaServer: Type.Boolean({ description: 'The media server answers and accepts our key' }),
-        database: Type.Boolean({ description: 'The database answers' }),
+        mediaServer: Type.Boolean({ description: 'The media server responds and accepts our key' }),
+        database: Type.Boolean({ description: 'The database responds' }),
       },
       { description: 'What is needed, one by one' },
     ),

@@ -35,12 +35,12 @@ export const KeyCreateSchema = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: MAX_KEY_TTL_SECONDS,
-        description: 'Seconds until the key ends; without it, it lasts until it is revoked',
+        description: 'Seconds until the key expires; without it, the key is valid until it is revoked',
         examples: [7_776_000],
       }),
     ),
   },
-  { $id: 'KeyCreate', description: 'The API key to make', additionalProperties: false },
+  { $id: 'KeyCreate', description: 'The API key to create', additionalProperties: false },
 );
 export type KeyCreate = Static<typeof KeyCreateSchema>;
 
@@ -49,19 +49,22 @@ const STATUSES = ['active', 'expired', 'revoked'] as const;
 export const KeySchema = Type.Object(
   {
     id: Type.String(keyId),
-    name: Type.String({ description: 'What it is for', examples: ['booking back end'] }),
+    name: Type.String({
+      description: 'Name of the key, such as the program that uses it',
+      examples: ['booking back end'],
+    }),
     scopes,
     status: Type.Enum(STATUSES, { description: 'Only an active key is accepted' }),
     createdAt: instantSchema('When it was made'),
     expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
-      description: 'When it ends; null for never',
+      description: 'When it expires; null for never',
     }),
     revokedAt: Type.Union([instantSchema('When it was revoked'), Type.Null()], {
-      description: 'When it was revoked; null when it was not',
+      description: 'When it was revoked; null if it was not',
     }),
     secret: Type.Optional(
       Type.String({
-        description: 'The secret that its holder signs with; only in the response to the creation',
+        description: 'The secret to sign with; only in the response to the creation',
         examples: ['rtcsk_…'],
       }),
     ),
@@ -86,10 +89,10 @@ export const OwnKeySchema = Type.Object(
   {
     id: Type.String({ ...keyId, description: `Form key_<id>; \`${ROOT_KEY_ID}\` for the root key, API_KEY` }),
     name: Type.String({ description: `What it is for; \`${ROOT_KEY_ID}\` for the root key` }),
-    isRoot: Type.Boolean({ description: 'Whether it is the root key, which alone makes and revokes others' }),
+    isRoot: Type.Boolean({ description: 'Whether it is the root key, which alone creates and revokes keys' }),
     scopes,
     expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
-      description: 'When it ends; null for never',
+      description: 'When it expires; null for never',
     }),
   },
   { $id: 'OwnKey', description: 'The key that a request was signed with, and what it may do' },

@@ -13,5 +13,5 @@ export const nextCursor = Type.Union([Type.String(), Type.Null()], {
 });
 
 export function pageCursor(maxLength: number) {
-  return Type.Optional(Type.String({ maxLength, description: 'nextCursor of the page before' }));
+  return Type.Optional(Type.String({ maxLength, description: 'nextCursor of the previous page' }));
 }

@@ -66,7 +66,7 @@ export type Participant = Static<typeof ParticipantSchema>;
 
 export const ParticipantListSchema = Type.Object(
   { participants: Type.Array(ParticipantSchema, { description: 'The participants' }) },
-  { $id: 'ParticipantList', description: 'Who is in a room' },
+  { $id: 'ParticipantList', description: 'The participants of a room' },
 );
 export type ParticipantList = Static<typeof ParticipantListSchema>;
 
@@ -107,7 +107,7 @@ export const MuteSchema = Type.Object(
     muted: Type.Optional(
       Type.Boolean({
         description:
-          'False unmutes it, where the media server allows that (`room.enable_remote_unmute` of LiveKit); default true',
+          'False unmutes it, if the media server allows that (`room.enable_remote_unmute` of LiveKit); default true',
       }),
     ),
   },
@@ -122,14 +122,14 @@ export const RoomMuteSchema = Type.Object(
     except: Type.Optional(
       Type.Array(nameSchema('Identity of a participant', 'ada'), {
         maxItems: MAX_EXCEPTIONS,
-        description: 'Whose tracks are left alone',
+        description: 'Identities that are not muted',
       }),
     ),
     sources: Type.Optional(
       Type.Array(Type.Enum(TRACK_SOURCES), {
         minItems: 1,
         maxItems: TRACK_SOURCES.length,
-        description: 'Which tracks: of these sources; without it, every track',
+        description: 'Only tracks of these sources; without it, every track',
       }),
     ),
   },
@@ -146,7 +146,7 @@ const MutedTrackSchema = Type.Object(
 );
 
 export const RoomMutedSchema = Type.Object(
-  { muted: Type.Array(MutedTrackSchema, { description: 'The tracks that were muted, and not before' }) },
+  { muted: Type.Array(MutedTrackSchema, { description: 'The tracks that this request muted' }) },
   { $id: 'RoomMuted', description: 'What was muted in a room' },
 );
 export type RoomMuted = Static<typeof RoomMutedSchema>;

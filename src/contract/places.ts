@@ -6,7 +6,8 @@ export const PlaceRecordSchema = Type.Object(
   {
     code: Type.String({ description: 'Belfiore code of the place', examples: ['H501'] }),
     belfiore_code: Type.String({
-      description: 'Belfiore code of the comune that holds the place today; `code` while the place exists',
+      description:
+        'Belfiore code of the comune to which the place belongs today; equal to `code` while the place exists',
       examples: ['H501'],
     }),
     province: Type.String({ description: 'Province abbreviation, EE for a state', examples: ['RM'] }),
@@ -20,10 +21,10 @@ export const PlacePeriodSchema = Type.Object(
   {
     ...PlaceRecordSchema.properties,
     from: Type.Union([Type.String({ examples: ['1884-09-11'] }), Type.Null()], {
-      description: 'First day of the name in the province; null when no register tells',
+      description: 'First day of the name in the province; null if no register has it',
     }),
     to: Type.Union([Type.String(), Type.Null()], {
-      description: 'Last day; null while in force, and when no register tells',
+      description: 'Last day; null while in force, or if no register has it',
     }),
     current: Type.Boolean({ description: 'Whether it is in force today' }),
   },
@@ -40,7 +41,7 @@ export const FoundPlaceListSchema = Type.Array(
         Type.Object({
           ...PlacePeriodSchema.properties,
           source: Type.Enum(['ministero-interno', 'codice-fiscale-js'], {
-            description: 'What tells of the record',
+            description: 'Source of the record',
           }),
         }),
         { description: 'Its names and provinces over time, oldest first' },
@@ -51,10 +52,10 @@ export const FoundPlaceListSchema = Type.Array(
           province: Type.String({ description: 'Province abbreviation', examples: ['VE'] }),
           name: Type.String({ description: 'Upper case', examples: ['VENEZIA'] }),
           source: Type.Enum(['istat', 'istat-same-code', 'istat-seat', 'istat-divided', 'by-hand'], {
-            description: 'What tells of the successor',
+            description: 'Source of the succession',
           }),
         }),
-        { description: 'The places that took it over in turn, or all that it was divided among' },
+        { description: 'Its successors in turn, or all places among which it was divided' },
       ),
     },
     { $id: 'FoundPlace', description: 'A place with its history' },
@@ -88,9 +89,9 @@ const DatedCapsSchema = Type.Object(
   {
     place: PlaceRecordSchema,
     caps: Type.Array(Type.String({ examples: ['00118'] }), { description: 'Five digits each, in order' }),
-    asOf: Type.String({ description: 'Year and month that they are of', examples: ['2026-11'] }),
+    asOf: Type.String({ description: 'Year and month of the codes', examples: ['2026-11'] }),
     replacedBy: Type.Union([Type.String(), Type.Null()], {
-      description: 'The code that will replace the others of this comune; null for nearly all',
+      description: 'The code that will replace the others of this comune; null for nearly all comuni',
     }),
   },
   { $id: 'DatedCaps', description: 'With details=true' },
@@ -114,7 +115,7 @@ export const ProvinceParams = Type.Object({ province_abbreviation: provinceAbbre
 export const CityParams = Type.Object({
   province_abbreviation: provinceAbbreviation,
   city_name: Type.String({
-    description: 'Case, accents and apostrophes do not count; former names and Belfiore codes do',
+    description: 'Case, accents and apostrophes are ignored; former names and Belfiore codes are accepted',
     examples: ['Roma'],
   }),
 });
@@ -136,7 +137,10 @@ export const CitiesQuery = Type.Object({
   ),
   date,
   q: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Only names that begin so, whatever case and accents' }),
+    Type.String({
+      maxLength: 100,
+      description: 'Only names that begin with this; case and accents are ignored',
+    }),
   ),
   limit: numberOf('At most so many records; the header Link then has the address of the next ones'),
   offset: numberOf('Leaves out so many records'),
@@ -153,8 +157,7 @@ export const CapsQuery = Type.Object({
 export const PlacesQuery = Type.Object({
   q: Type.String({
     maxLength: 100,
-    description:
-      'What somebody has typed of a name, a Belfiore code, or a postal code, also one of some years ago',
+    description: 'Part of a name, a Belfiore code, or a present or recent postal code',
     examples: ['san giu'],
   }),
   province: Type.Optional(provinceAbbreviation),

@@ -9,7 +9,7 @@ const FieldErrorSchema = Type.Object(
     parameter: Type.Optional(Type.String({ description: 'Name of the query or path parameter' })),
     detail: Type.String({ description: 'What is wrong with it' }),
   },
-  { $id: 'FieldError', description: 'One bad field or parameter' },
+  { $id: 'FieldError', description: 'One invalid field or parameter' },
 );
 
 /** RFC 9457 problem details, the shape of every error under /v1. */
@@ -24,18 +24,18 @@ export const ProblemSchema = Type.Object(
     detail: Type.String({ description: 'What is wrong, and what to do next' }),
     instance: Type.Optional(Type.String({ description: 'urn:uuid:<request id>' })),
     errors: Type.Optional(
-      Type.Array(FieldErrorSchema, { description: 'Every bad field or parameter, up to 100' }),
+      Type.Array(FieldErrorSchema, { description: 'Every invalid field or parameter, up to 100' }),
     ),
     errorsTruncated: Type.Optional(
-      Type.Literal(true, { description: 'There are more bad fields than `errors` names' }),
+      Type.Literal(true, { description: 'There are more invalid fields than `errors` lists' }),
     ),
     hint: Type.Optional(
       Type.Object(
         {
-          text: Type.String({ description: 'Text of it, in lower case and without a full stop' }),
-          command: Type.Optional(Type.String({ description: 'The command that does it' })),
+          text: Type.String({ description: 'The hint, in lower case and without a full stop' }),
+          command: Type.Optional(Type.String({ description: 'The command to run' })),
         },
-        { description: 'What to do about it, which `detail` says too' },
+        { description: 'What to do next; `detail` says it too' },
       ),
     ),
     blockedUntil: Type.Optional(
@@ -45,7 +45,7 @@ export const ProblemSchema = Type.Object(
     ),
     requiredScopes: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Scopes of which the API key needs one; `root` when only the root key may do it',
+        description: 'Scopes, of which the API key needs one; `root` if only the root key may do it',
       }),
     ),
     serverTime: Type.Optional(Type.Integer({ description: "The server's clock, Unix seconds" })),

@@ -15,16 +15,16 @@ export const RecordingSettingsSchema = Type.Object(
     layout: Type.Optional(
       Type.Enum(RECORDING_LAYOUTS, {
         description:
-          'How people are arranged: everyone in a grid, the speaker beside the others, or the speaker alone; default grid',
+          'Arrangement of the people: everyone in a grid, the speaker beside the others, or the speaker alone; default grid',
       }),
     ),
     audioOnly: Type.Optional(
-      Type.Boolean({ description: 'Records sound alone, into an MP4 file all the same; default false' }),
+      Type.Boolean({ description: 'Record sound only, also into an MP4 file; default false' }),
     ),
     recordTracks: Type.Optional(
       Type.Boolean({
         description:
-          "Keeps each participant's speech too, encrypted, until the recording is transcribed or for 7 days, so that in its transcript people who speak at once are all heard; needs a stt-live worker; default false",
+          "Also keep each participant's speech, encrypted, until the recording is transcribed or for 7 days, so that the transcript has everybody when people speak at once; needs a stt-live worker; default false",
       }),
     ),
     preset: Type.Optional(
@@ -42,11 +42,11 @@ export const RecordingStartSchema = Type.Object(
     egressId,
     roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
     status: Type.Enum(['recording', 'already_recording'], {
-      description: 'already_recording: another call started it, and it is told here',
+      description: 'already_recording: another request started it',
     }),
     startedAt: instantSchema('When the recording was started'),
   },
-  { $id: 'RecordingStart', description: 'The recording that runs' },
+  { $id: 'RecordingStart', description: 'The running recording' },
 );
 export type RecordingStart = Static<typeof RecordingStartSchema>;
 
@@ -89,14 +89,14 @@ export const RECORDING_WORDS = ['recording', 'stopped', 'aborted', 'failed'] as 
 const RecordingStateSchema = Type.Enum(RECORDING_WORDS, {
   $id: 'RecordingState',
   description:
-    'stopped: by a caller, the media server, or because the room ended; aborted: before any media came; failed: `error` says why',
+    'stopped: by a caller, the media server, or because the room ended; aborted: stopped before any media arrived; failed: `error` says why',
 });
 
 /** A stored recording, until it is deleted. */
 export const RecordingSchema = Type.Object(
   {
     recordingId: Type.String({
-      description: "The recording's egress id; of the form rec_<id> when no egress ever came",
+      description: "The recording's egress id; of the form rec_<id> if there never was an egress",
       examples: ['EG_tH8vdkRoTDWY'],
     }),
     roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
@@ -125,7 +125,7 @@ export const RecordingSchema = Type.Object(
       'Null while there is none',
     ),
   },
-  { $id: 'Recording', description: 'A recording in the library, for as long as it is not deleted' },
+  { $id: 'Recording', description: 'A recording, until it is deleted' },
 );
 export type Recording = Static<typeof RecordingSchema>;
 
@@ -151,7 +151,7 @@ export const RecordingLinkQuery = Type.Object(
   {
     expires: Type.Integer({
       minimum: 0,
-      description: 'When the link ends, in Unix seconds',
+      description: 'When the link expires, in Unix seconds',
       examples: [1_769_938_263],
     }),
     signature: Type.String({

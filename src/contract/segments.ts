@@ -12,17 +12,17 @@ export const SegmentSchema = Type.Object(
     transcriptionId,
     trackId: Type.Union([Type.String(), Type.Null()], {
       description:
-        'The track that was heard; null in the transcription of a recording where no worker listened to the tracks, or none of them had speech',
+        'The track of the speech; null in the transcription of a recording if no worker listened to the tracks, or none of them had speech',
     }),
     participantIdentity: Type.Union([Type.String(), Type.Null()], {
-      description: 'Who was heard; null where trackId is null',
+      description: 'Identity of the speaker; null if trackId is null',
     }),
     speaker: Type.Union([Type.String(), Type.Null()], {
-      description: 'Name of the speaker, as it is when this is read; null where it is not known',
+      description: 'Name of the speaker at the time of this request; null if it is not known',
     }),
     text: Type.String({ description: 'What was said' }),
     language: Type.String({
-      description: 'BCP 47; und in a transcription in auto where the model did not tell',
+      description: 'BCP 47; und in a transcription in auto if the model did not detect it',
       examples: ['en-US'],
     }),
     start: Type.Number({ description: "Seconds from the transcription's start" }),
@@ -34,7 +34,7 @@ export const SegmentSchema = Type.Object(
     }),
     confidence: Type.Union([Type.Number(), Type.Null()], {
       description:
-        '0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its sound',
+        '0 to 1; null if the model gives none. At most 0.1 for a text that repeats itself or is too long for its sound',
     }),
     words: Type.Optional(
       Type.Array(
@@ -44,12 +44,12 @@ export const SegmentSchema = Type.Object(
             start: Type.Number({ description: "Seconds from the transcription's start" }),
             end: Type.Number({ description: "Seconds from the transcription's start" }),
             confidence: Type.Union([Type.Number(), Type.Null()], {
-              description: '0 to 1; null where the model does not say',
+              description: '0 to 1; null if the model gives none',
             }),
           },
           { $id: 'Word', description: 'A word and when it was spoken' },
         ),
-        { description: 'The words of the text; only where the model says when each was spoken' },
+        { description: 'The words of the text; only if the model says when each was spoken' },
       ),
     ),
     overlap: Type.Optional(
@@ -69,15 +69,15 @@ const TranscriptionWarningSchema = Type.Object(
     }),
     participantIdentity: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Whose speech it is; null where it is not known, as in a recording to which no worker listened',
+        'Identity of the speaker; null if it is not known, as in a recording to which no worker listened',
     }),
-    detail: Type.String({ description: 'What is odd' }),
+    detail: Type.String({ description: 'Description of the problem' }),
   },
-  { $id: 'TranscriptionWarning', description: 'Something odd about the text of a transcription' },
+  { $id: 'TranscriptionWarning', description: 'A doubt about the text of a transcription' },
 );
 export type TranscriptionWarning = Static<typeof TranscriptionWarningSchema>;
 
 /** The member `warnings` of a transcription. */
 export const warnings = Type.Optional(
-  Type.Array(TranscriptionWarningSchema, { description: 'Only where something is odd about the text' }),
+  Type.Array(TranscriptionWarningSchema, { description: 'Only if there are doubts about the text' }),
 );

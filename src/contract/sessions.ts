@@ -39,13 +39,13 @@ const sessionFields = {
     examples: [1_860_000],
   }),
   totalParticipants: Type.Integer({
-    description: 'How many identities were there; whoever joined several times counts once',
+    description: 'Number of identities that were there; somebody who joined several times counts once',
     examples: [3],
   }),
   peakParticipants: Type.Integer({ description: 'Most identities at the same time', examples: [2] }),
   participantMinutes: Type.Number({
     description:
-      'Minutes of all participants together, to two decimals; until now for who is still there. Time in which an identity was connected twice counts once',
+      'Minutes of all participants together, with two decimals; until now for those who are still there. Time in which an identity was connected twice counts once',
     examples: [57.25],
   }),
 };
@@ -65,7 +65,7 @@ export type SessionList = Static<typeof SessionListSchema>;
 const SessionParticipantSchema = Type.Object(
   {
     sid: Type.String({
-      description: "The media server's id of this connection: each time somebody joins is one",
+      description: "The media server's id of this connection; somebody who joins again has a new one",
       examples: ['PA_4bPp8Vi9S6Dd'],
     }),
     identity: Type.String({ description: 'Identity of the token (userId)', examples: ['ada'] }),
@@ -78,7 +78,10 @@ const SessionParticipantSchema = Type.Object(
       examples: [1_717_500],
     }),
   },
-  { $id: 'SessionParticipant', description: 'A connection of a participant to the room, from join to leave' },
+  {
+    $id: 'SessionParticipant',
+    description: 'A connection of a participant to the room, from joining to leaving',
+  },
 );
 export type SessionParticipant = Static<typeof SessionParticipantSchema>;
 
@@ -94,7 +97,7 @@ const SessionTranscriptionSchema = Type.Object(
       'The recording that it is of; null for a live one',
     ),
     status: Type.Enum(['active', 'stopped', 'queued', 'processing', 'completed', 'failed'], {
-      description: 'How far it is: active or stopped for a live one',
+      description: 'State; active or stopped for a live transcription',
     }),
     language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
     startedAt: instantSchema('When it was started; when it was queued, for a recording'),
@@ -120,7 +123,7 @@ export const SessionDetailSchema = Type.Object(
       description: `Who was there when, in the order in which they joined; at most the first ${MAX_SHOWN_PARTICIPANTS}`,
     }),
     participantsTruncated: Type.Optional(
-      Type.Boolean({ description: 'True when there are more participants, which their own list has' }),
+      Type.Boolean({ description: 'True if there are more participants; their own list has all of them' }),
     ),
   },
   { $id: 'SessionDetail', description: 'A session with who was there, its recordings and transcriptions' },
@@ -134,14 +137,14 @@ export const SessionListQuery = Type.Object(
     since: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'Only rooms opened then or later',
+        description: 'Only rooms opened since then',
         examples: ['2026-01-01T00:00:00.000Z'],
       }),
     ),
     until: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'Only rooms opened before: months that follow each other have each session once',
+        description: 'Only rooms opened before then, so that consecutive months have each session once',
         examples: ['2026-02-01T00:00:00.000Z'],
       }),
     ),

@@ -35,12 +35,12 @@ export const TokenRequestSchema = Type.Object(
       Type.Array(Type.Enum(TRACK_SOURCES), {
         minItems: 1,
         maxItems: TRACK_SOURCES.length,
-        description: 'Narrows a role that publishes to tracks of these sources; default every source',
+        description: 'Limits a role that may publish to tracks of these sources; default: every source',
         examples: [['microphone']],
       }),
     ),
   },
-  { $id: 'TokenRequest', description: 'Who may join which room, and as what', additionalProperties: false },
+  { $id: 'TokenRequest', description: 'The person, the room and the role', additionalProperties: false },
 );
 export type TokenRequest = Static<typeof TokenRequestSchema>;
 

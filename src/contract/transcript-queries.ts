@@ -36,10 +36,10 @@ export const TranscriptSearchQuery = Type.Object(
       }),
     ),
     since: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Only what was begun to be said then or later' }),
+      Type.String({ format: 'date-time', description: 'Only segments that begin then or later' }),
     ),
     until: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Only what was begun to be said before' }),
+      Type.String({ format: 'date-time', description: 'Only segments that begin before then' }),
     ),
   },
   { additionalProperties: false },
@@ -66,11 +66,11 @@ export const TranscriptionListQuery = Type.Object(
     since: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'With q: only what was begun to be said then or later',
+        description: 'With q: only segments that begin then or later',
       }),
     ),
     until: Type.Optional(
-      Type.String({ format: 'date-time', description: 'With q: only what was begun to be said before' }),
+      Type.String({ format: 'date-time', description: 'With q: only segments that begin before then' }),
     ),
   },
   { additionalProperties: false },

@@ -16,7 +16,7 @@ export const VocabularySchema = Type.Object(
       {
         maxItems: MAX_TERMS,
         description:
-          'Names and terms as they are written. The first ones count most: a speech server takes some hundred characters',
+          'Names and terms. The first ones count most, since a speech server takes some hundred characters',
       },
     ),
   },

@@ -48,7 +48,7 @@ export const WebhookPatchSchema = Type.Object(
 export type WebhookPatch = Static<typeof WebhookPatchSchema>;
 
 /** A webhook may be sent back as it was read. */
-const IGNORED = { description: 'Ignored, so that a webhook can be sent as it was read', examples: ['…'] };
+const IGNORED = { description: 'Ignored, so that you can send a webhook as you read it', examples: ['…'] };
 
 export const WebhookPutSchema = Type.Object(
   {
@@ -71,16 +71,16 @@ export type WebhookPut = Static<typeof WebhookPutSchema>;
 const WebhookWarningSchema = Type.Object(
   {
     code: Type.Enum(['private-address'], {
-      description: 'private-address: the URL names an address that the service does not deliver to',
+      description: 'private-address: the service does not deliver to the address of the URL',
     }),
     detail: Type.String({
-      description: 'What is odd, and what to do',
+      description: 'What is wrong, and what to do',
       examples: [
         '10.0.0.1 is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has it.',
       ],
     }),
   },
-  { $id: 'WebhookWarning', description: 'Something odd about a webhook' },
+  { $id: 'WebhookWarning', description: 'A warning about a webhook' },
 );
 export type WebhookWarning = Static<typeof WebhookWarningSchema>;
 
@@ -88,19 +88,22 @@ export const WebhookSchema = Type.Object(
   {
     id: Type.String({ description: 'Form wh_<id>', examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
     url: Type.String({ description: 'Where deliveries go', examples: ['https://example.org/hooks/rtc'] }),
-    events: Type.Array(Type.String(), { description: 'Events that it gets; * for all', examples: [['*']] }),
+    events: Type.Array(Type.String(), {
+      description: 'Events that it receives; * for all',
+      examples: [['*']],
+    }),
     secret: Type.String({
-      description: 'The secret in the response to the creation, and a mask ever after',
+      description: 'The secret in the response to the creation; a mask in all others',
       examples: [WEBHOOK_SECRET_MASK],
     }),
     createdAt: instantSchema('When it was registered'),
     warnings: Type.Optional(
       Type.Array(WebhookWarningSchema, {
-        description: 'Only where it was created or changed just now, and something is odd about it',
+        description: 'Only in the response to a creation or change, if there is a warning',
       }),
     ),
   },
-  { $id: 'Webhook', description: 'A URL that gets events' },
+  { $id: 'Webhook', description: 'A URL that receives events' },
 );
 export type Webhook = Static<typeof WebhookSchema>;
 
@@ -125,12 +128,12 @@ export type WebhookList = Static<typeof WebhookListSchema>;
 
 export const WebhookTestSchema = Type.Object(
   {
-    delivered: Type.Boolean({ description: 'Whether the receiver answered 2xx' }),
+    delivered: Type.Boolean({ description: 'Whether the receiver responded with 2xx' }),
     statusCode: Type.Integer({
-      description: "The receiver's status; 0 when nobody answered",
+      description: "The receiver's status; 0 if there was no response",
       examples: [200],
     }),
-    error: Type.Optional(Type.String({ description: 'Why nobody answered, or not to the end' })),
+    error: Type.Optional(Type.String({ description: 'Why there was no complete response' })),
   },
   { $id: 'WebhookTest', description: 'How the test delivery went' },
 );

@@ -5,7 +5,7 @@ import { SegmentSchema } from './segments.ts';
 const TextPieceSchema = Type.Object(
   {
     text: Type.String({ description: 'A part of the text', examples: ['meeting'] }),
-    match: Type.Boolean({ description: 'Whether it is what was searched for' }),
+    match: Type.Boolean({ description: 'Whether this piece was searched for' }),
   },
   { $id: 'TextPiece', description: 'A piece of a text that was found' },
 );
@@ -19,7 +19,7 @@ const TranscriptHitSchema = Type.Object(
     }),
     segment: SegmentSchema,
     highlighted: Type.Array(TextPieceSchema, {
-      description: 'The text of the segment in pieces; one after the other they are the whole text',
+      description: 'The text of the segment in pieces, which together are the whole text',
     }),
   },
   { $id: 'TranscriptHit', description: 'A segment that was found' },
@@ -28,7 +28,7 @@ export type TranscriptHit = Static<typeof TranscriptHitSchema>;
 
 export const TranscriptHitListSchema = Type.Object(
   {
-    hits: Type.Array(TranscriptHitSchema, { description: 'What was found, stored last first' }),
+    hits: Type.Array(TranscriptHitSchema, { description: 'The found segments, newest first' }),
     nextCursor,
   },
   { $id: 'TranscriptHitList', description: 'A page of what was found in transcripts' },
@@ -49,9 +49,9 @@ export const ForgetWordsQuery = Type.Object(
 export const ForgottenWordsSchema = Type.Object(
   {
     segments: Type.Integer({ description: 'Final segments that were deleted' }),
-    transcriptions: Type.Integer({ description: 'Transcriptions that these were in' }),
+    transcriptions: Type.Integer({ description: 'Transcriptions that contained them' }),
     running: Type.Integer({
-      description: 'Transcriptions of the room that run: they store what the participant says from now on',
+      description: 'Running transcriptions of the room, which go on storing what the participant says',
     }),
     recordings: Type.Integer({
       description:

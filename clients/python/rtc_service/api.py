@@ -10,23 +10,23 @@ Query = Mapping[str, Union[str, int, bool, None]]
 class Health(TypedDict):
     """That the service runs, and what it can do"""
 
-    # Always ok: a service that does not run answers nothing
+    # Always ok; a service that does not run does not respond
     status: Literal["ok"]
     # Version of the service
     version: str
-    # What the add-ons that run can do
+    # What the running add-ons can do
     capabilities: HealthCapabilities
 
 
 class _HealthCapabilitiesRequired(TypedDict):
-    # A stt-live worker is alive
+    # Whether a stt-live worker is running
     transcriptionLive: bool
-    # A stt-post worker is alive
+    # Whether a stt-post worker is running
     transcriptionPost: bool
 
 
 class HealthCapabilities(_HealthCapabilitiesRequired, total=False):
-    """What the add-ons that run can do"""
+    """What the running add-ons can do"""
 
     # BCP 47 tags that the living workers transcribe
     languages: HealthCapabilitiesLanguages
@@ -53,7 +53,7 @@ class HealthCapabilitiesFailedLanguages(TypedDict):
 
 
 class _ReadinessRequired(TypedDict):
-    # Whether everything that is needed answers
+    # Whether everything that is needed responds
     ready: bool
     # What is needed, one by one
     checks: ReadinessChecks
@@ -70,9 +70,9 @@ class Readiness(_ReadinessRequired, total=False):
 class ReadinessChecks(TypedDict):
     """What is needed, one by one"""
 
-    # The media server answers and accepts our key
+    # The media server responds and accepts our key
     mediaServer: bool
-    # The database answers
+    # The database responds
     database: bool
 
 
@@ -110,14 +110,14 @@ class _TokenRequestRequired(TypedDict):
 
 
 class TokenRequest(_TokenRequestRequired, total=False):
-    """Who may join which room, and as what"""
+    """The person, the room and the role"""
 
     # Attached to the participant as JSON text, at most 512 KiB
     metadata: dict[str, Any]
     # Seconds until the token ends, at most MAX_TOKEN_TTL of the service (a day unless set otherwise); default
     # TOKEN_TTL, an hour unless set otherwise
     ttl: int
-    # Narrows a role that publishes to tracks of these sources; default every source
+    # Limits a role that may publish to tracks of these sources; default: every source
     canPublishSources: list[Literal["microphone", "camera", "screen_share", "screen_share_audio"]]
 
 
@@ -275,7 +275,7 @@ class ParticipantTracksItem(TypedDict):
 
 
 class ParticipantList(TypedDict):
-    """Who is in a room"""
+    """The participants of a room"""
 
     # The participants
     participants: list[Participant]
@@ -304,7 +304,7 @@ class _MuteRequired(TypedDict):
 class Mute(_MuteRequired, total=False):
     """What to mute"""
 
-    # False unmutes it, where the media server allows that (`room.enable_remote_unmute` of LiveKit); default true
+    # False unmutes it, if the media server allows that (`room.enable_remote_unmute` of LiveKit); default true
     muted: bool
 
 
@@ -331,14 +331,14 @@ class MutedTrack(TypedDict):
 class RoomMuted(TypedDict):
     """What was muted in a room"""
 
-    # The tracks that were muted, and not before
+    # The tracks that this request muted
     muted: list[MutedTrack]
 
 
 class Block(TypedDict):
-    """An identity that may not be in the room"""
+    """A blocked identity"""
 
-    # Identity that is kept out (userId)
+    # Blocked identity (userId)
     identity: str
     # When it was blocked
     blockedAt: str
@@ -347,7 +347,7 @@ class Block(TypedDict):
 
 
 class BlockList(TypedDict):
-    """Who is kept out of a room, by identity"""
+    """The blocked identities of a room, ordered by identity"""
 
     # The blocks
     blocks: list[Block]
@@ -358,25 +358,25 @@ class BlockList(TypedDict):
 class RecordingSettings(TypedDict, total=False):
     """How to record"""
 
-    # How people are arranged: everyone in a grid, the speaker beside the others, or the speaker alone; default grid
+    # Arrangement of the people: everyone in a grid, the speaker beside the others, or the speaker alone; default grid
     layout: Literal["grid", "speaker", "single-speaker"]
-    # Records sound alone, into an MP4 file all the same; default false
+    # Record sound only, also into an MP4 file; default false
     audioOnly: bool
-    # Keeps each participant's speech too, encrypted, until the recording is transcribed or for 7 days, so that in its
-    # transcript people who speak at once are all heard; needs a stt-live worker; default false
+    # Also keep each participant's speech, encrypted, until the recording is transcribed or for 7 days, so that the
+    # transcript has everybody when people speak at once; needs a stt-live worker; default false
     recordTracks: bool
     # Resolution and frames per second of the picture; default H264_720P_30
     preset: Literal["H264_720P_30", "H264_720P_60", "H264_1080P_30", "H264_1080P_60", "PORTRAIT_H264_720P_30", "PORTRAIT_H264_720P_60", "PORTRAIT_H264_1080P_30", "PORTRAIT_H264_1080P_60"]
 
 
 class RecordingStart(TypedDict):
-    """The recording that runs"""
+    """The running recording"""
 
     # Form EG_<id>
     egressId: str
     # Room name
     roomId: str
-    # already_recording: another call started it, and it is told here
+    # already_recording: another request started it
     status: Literal["recording", "already_recording"]
     # When the recording was started
     startedAt: str
@@ -409,9 +409,9 @@ class RecordingStatus(TypedDict):
 
 
 class Recording(TypedDict):
-    """A recording in the library, for as long as it is not deleted"""
+    """A recording, until it is deleted"""
 
-    # The recording's egress id; of the form rec_<id> when no egress ever came
+    # The recording's egress id; of the form rec_<id> if there never was an egress
     recordingId: str
     # Room name
     roomId: str
@@ -469,12 +469,12 @@ class Session(TypedDict):
     endedAt: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
-    # How many identities were there; whoever joined several times counts once
+    # Number of identities that were there; somebody who joined several times counts once
     totalParticipants: int
     # Most identities at the same time
     peakParticipants: int
-    # Minutes of all participants together, to two decimals; until now for who is still there. Time in which an
-    # identity was connected twice counts once
+    # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
+    # an identity was connected twice counts once
     participantMinutes: float
 
 
@@ -496,7 +496,7 @@ class SessionTranscription(TypedDict):
     kind: Literal["live", "post"]
     # The recording that it is of; null for a live one
     recordingId: Optional[str]
-    # How far it is: active or stopped for a live one
+    # State; active or stopped for a live transcription
     status: Literal["active", "stopped", "queued", "processing", "completed", "failed"]
     # BCP 47
     language: str
@@ -507,9 +507,9 @@ class SessionTranscription(TypedDict):
 
 
 class SessionParticipant(TypedDict):
-    """A connection of a participant to the room, from join to leave"""
+    """A connection of a participant to the room, from joining to leaving"""
 
-    # The media server's id of this connection: each time somebody joins is one
+    # The media server's id of this connection; somebody who joins again has a new one
     sid: str
     # Identity of the token (userId)
     identity: str
@@ -540,12 +540,12 @@ class _SessionDetailRequired(TypedDict):
     endedAt: Optional[str]
     # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
     durationMs: int
-    # How many identities were there; whoever joined several times counts once
+    # Number of identities that were there; somebody who joined several times counts once
     totalParticipants: int
     # Most identities at the same time
     peakParticipants: int
-    # Minutes of all participants together, to two decimals; until now for who is still there. Time in which an
-    # identity was connected twice counts once
+    # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
+    # an identity was connected twice counts once
     participantMinutes: float
     # Recordings that were started in it, oldest first
     recordings: list[Recording]
@@ -558,7 +558,7 @@ class _SessionDetailRequired(TypedDict):
 class SessionDetail(_SessionDetailRequired, total=False):
     """A session with who was there, its recordings and transcriptions"""
 
-    # True when there are more participants, which their own list has
+    # True if there are more participants; their own list has all of them
     participantsTruncated: bool
 
 
@@ -673,7 +673,7 @@ class Word(TypedDict):
     start: float
     # Seconds from the transcription's start
     end: float
-    # 0 to 1; null where the model does not say
+    # 0 to 1; null if the model gives none
     confidence: Optional[float]
 
 
@@ -682,16 +682,16 @@ class _SegmentRequired(TypedDict):
     id: str
     # Form tr_<id>
     transcriptionId: str
-    # The track that was heard; null in the transcription of a recording where no worker listened to the tracks, or
-    # none of them had speech
+    # The track of the speech; null in the transcription of a recording if no worker listened to the tracks, or none
+    # of them had speech
     trackId: Optional[str]
-    # Who was heard; null where trackId is null
+    # Identity of the speaker; null if trackId is null
     participantIdentity: Optional[str]
-    # Name of the speaker, as it is when this is read; null where it is not known
+    # Name of the speaker at the time of this request; null if it is not known
     speaker: Optional[str]
     # What was said
     text: str
-    # BCP 47; und in a transcription in auto where the model did not tell
+    # BCP 47; und in a transcription in auto if the model did not detect it
     language: str
     # Seconds from the transcription's start
     start: float
@@ -703,28 +703,27 @@ class _SegmentRequired(TypedDict):
     endedAt: str
     # False for an interim result, which keeps its id when it becomes final
     final: bool
-    # 0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its
-    # sound
+    # 0 to 1; null if the model gives none. At most 0.1 for a text that repeats itself or is too long for its sound
     confidence: Optional[float]
 
 
 class Segment(_SegmentRequired, total=False):
     """A piece of speech of one speaker"""
 
-    # The words of the text; only where the model says when each was spoken
+    # The words of the text; only if the model says when each was spoken
     words: list[Word]
     # Somebody else spoke at the same time; only in transcriptions of recordings
     overlap: bool
 
 
 class TranscriptionWarning(TypedDict):
-    """Something odd about the text of a transcription"""
+    """A doubt about the text of a transcription"""
 
     # language-doubtful: the speech is probably in another language than the transcription
     code: Literal["language-doubtful"]
-    # Whose speech it is; null where it is not known, as in a recording to which no worker listened
+    # Identity of the speaker; null if it is not known, as in a recording to which no worker listened
     participantIdentity: Optional[str]
-    # What is odd
+    # Description of the problem
     detail: str
 
 
@@ -752,7 +751,7 @@ class _LiveTranscriptionRequired(TypedDict):
 class LiveTranscription(_LiveTranscriptionRequired, total=False):
     """The live transcription of a room"""
 
-    # Only where something is odd about the text
+    # Only if there are doubts about the text
     warnings: list[TranscriptionWarning]
 
 
@@ -846,7 +845,7 @@ class TextPiece(TypedDict):
 
     # A part of the text
     text: str
-    # Whether it is what was searched for
+    # Whether this piece was searched for
     match: bool
 
 
@@ -860,14 +859,14 @@ class TranscriptHit(TypedDict):
     # The recording's egress id; null for a live transcription
     recordingId: Optional[str]
     segment: Segment
-    # The text of the segment in pieces; one after the other they are the whole text
+    # The text of the segment in pieces, which together are the whole text
     highlighted: list[TextPiece]
 
 
 class TranscriptHitList(TypedDict):
     """A page of what was found in transcripts"""
 
-    # What was found, stored last first
+    # The found segments, newest first
     hits: list[TranscriptHit]
     # The cursor of the next page; null after the last one
     nextCursor: Optional[str]
@@ -905,7 +904,7 @@ class _PostTranscriptionDetailRequired(TypedDict):
 class PostTranscriptionDetail(_PostTranscriptionDetailRequired, total=False):
     """The transcription of a recording with its segments"""
 
-    # Only where something is odd about the text
+    # Only if there are doubts about the text
     warnings: list[TranscriptionWarning]
 
 
@@ -923,9 +922,9 @@ class ForgottenWords(TypedDict):
 
     # Final segments that were deleted
     segments: int
-    # Transcriptions that these were in
+    # Transcriptions that contained them
     transcriptions: int
-    # Transcriptions of the room that run: they store what the participant says from now on
+    # Running transcriptions of the room, which go on storing what the participant says
     running: int
     # Recordings in which a worker heard the participant: their sound stays until they are deleted
     recordings: int
@@ -934,16 +933,16 @@ class ForgottenWords(TypedDict):
 class Vocabulary(TypedDict):
     """Names and terms that are likely to be said in a room"""
 
-    # Names and terms as they are written. The first ones count most: a speech server takes some hundred characters
+    # Names and terms. The first ones count most, since a speech server takes some hundred characters
     terms: list[str]
 
 
 class WebhookWarning(TypedDict):
-    """Something odd about a webhook"""
+    """A warning about a webhook"""
 
-    # private-address: the URL names an address that the service does not deliver to
+    # private-address: the service does not deliver to the address of the URL
     code: Literal["private-address"]
-    # What is odd, and what to do
+    # What is wrong, and what to do
     detail: str
 
 
@@ -952,18 +951,18 @@ class _WebhookRequired(TypedDict):
     id: str
     # Where deliveries go
     url: str
-    # Events that it gets; * for all
+    # Events that it receives; * for all
     events: list[str]
-    # The secret in the response to the creation, and a mask ever after
+    # The secret in the response to the creation; a mask in all others
     secret: str
     # When it was registered
     createdAt: str
 
 
 class Webhook(_WebhookRequired, total=False):
-    """A URL that gets events"""
+    """A URL that receives events"""
 
-    # Only where it was created or changed just now, and something is odd about it
+    # Only in the response to a creation or change, if there is a warning
     warnings: list[WebhookWarning]
 
 
@@ -1011,23 +1010,23 @@ class WebhookPut(TypedDict, total=False):
     events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # New signing secret; the mask *** keeps the present one
     secret: str
-    # Ignored, so that a webhook can be sent as it was read
+    # Ignored, so that you can send a webhook as you read it
     id: Any
-    # Ignored, so that a webhook can be sent as it was read
+    # Ignored, so that you can send a webhook as you read it
     createdAt: Any
 
 
 class _WebhookTestRequired(TypedDict):
-    # Whether the receiver answered 2xx
+    # Whether the receiver responded with 2xx
     delivered: bool
-    # The receiver's status; 0 when nobody answered
+    # The receiver's status; 0 if there was no response
     statusCode: int
 
 
 class WebhookTest(_WebhookTestRequired, total=False):
     """How the test delivery went"""
 
-    # Why nobody answered, or not to the end
+    # Why there was no complete response
     error: str
 
 
@@ -1042,11 +1041,11 @@ class Delivery(TypedDict):
     eventId: str
     # Event name, as it is delivered
     event: str
-    # failed: after the last try; cancelled: its webhook was deleted first
+    # failed: after the last attempt; cancelled: its webhook was deleted before
     status: Literal["pending", "delivered", "failed", "cancelled"]
     # When the event was stored
     createdAt: str
-    # Null when it is not pending
+    # Null if it is not pending
     nextAttemptAt: Optional[str]
     # Every attempt, oldest first
     attempts: list[DeliveryAttemptsItem]
@@ -1059,11 +1058,11 @@ class DeliveryAttemptsItem(TypedDict):
     startedAt: str
     # How long it took, in milliseconds
     durationMs: int
-    # Null when nobody answered
+    # Null if there was no response
     statusCode: Optional[int]
-    # Why it counts as failed
+    # Why the attempt failed
     error: Optional[str]
-    # What the receiver answered, at most 4 KiB
+    # The response of the receiver, at most 4 KiB
     responseBody: Optional[str]
 
 
@@ -1077,14 +1076,14 @@ class DeliveryList(TypedDict):
 
 
 class Replay(TypedDict):
-    """What is sent again"""
+    """The replayed deliveries"""
 
     # Deliveries that are pending again
     replayed: int
 
 
 class _EventRoomRequired(TypedDict):
-    # The media server's id of this session of the room; empty where it is not known
+    # The media server's id of this session of the room; empty if it is not known
     id: str
     # Room name
     name: str
@@ -1116,7 +1115,7 @@ class _RoomCreatedEventRequired(TypedDict):
 class RoomCreatedEvent(_RoomCreatedEventRequired, total=False):
     """A room was opened."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1135,7 +1134,7 @@ class _RoomStartedEventRequired(TypedDict):
 class RoomStartedEvent(_RoomStartedEventRequired, total=False):
     """The first participant of a room joined."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1154,7 +1153,7 @@ class _RoomFinishedEventRequired(TypedDict):
 class RoomFinishedEvent(_RoomFinishedEventRequired, total=False):
     """A room was closed."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1194,7 +1193,7 @@ class _ParticipantJoinedEventRequired(TypedDict):
 class ParticipantJoinedEvent(_ParticipantJoinedEventRequired, total=False):
     """A participant joined a room."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1237,7 +1236,7 @@ class _ParticipantLeftEventRequired(TypedDict):
 class ParticipantLeftEvent(_ParticipantLeftEventRequired, total=False):
     """A participant left a room."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1285,7 +1284,7 @@ class _TrackPublishedEventRequired(TypedDict):
 class TrackPublishedEvent(_TrackPublishedEventRequired, total=False):
     """A participant published a track: a microphone, a camera or a screen."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1307,7 +1306,7 @@ class _TrackUnpublishedEventRequired(TypedDict):
 class TrackUnpublishedEvent(_TrackUnpublishedEventRequired, total=False):
     """A participant stopped publishing a track."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1323,7 +1322,7 @@ class EventRecording(_EventRecordingRequired, total=False):
 
     # When its media begins; null until known
     mediaStartedAt: Optional[str]
-    # Usable for 24 h from the attempt; absent when there is no file
+    # Valid for 24 h from the attempt; absent if there is no file
     fileUrl: str
     # Length in milliseconds
     durationMs: int
@@ -1352,7 +1351,7 @@ class _EgressStartedEventRequired(TypedDict):
 class EgressStartedEvent(_EgressStartedEventRequired, total=False):
     """The recording of a room started."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1373,7 +1372,7 @@ class _EgressEndedEventRequired(TypedDict):
 class EgressEndedEvent(_EgressEndedEventRequired, total=False):
     """The recording of a room is over; `fileUrl` leads to its file."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1393,7 +1392,7 @@ class EventIngress(_EventIngressRequired, total=False):
     participantIdentity: str
     # Display name of the stream in the room
     participantName: str
-    # Why it ended, where it failed
+    # Why it failed, if it did
     error: str
 
 
@@ -1414,7 +1413,7 @@ class _IngressStartedEventRequired(TypedDict):
 class IngressStartedEvent(_IngressStartedEventRequired, total=False):
     """A stream comes in through an ingress."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1435,7 +1434,7 @@ class _IngressEndedEventRequired(TypedDict):
 class IngressEndedEvent(_IngressEndedEventRequired, total=False):
     """A stream through an ingress ended."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1499,7 +1498,7 @@ class _TranscriptionCompletedEventRequired(TypedDict):
 class TranscriptionCompletedEvent(_TranscriptionCompletedEventRequired, total=False):
     """A transcription was stopped or is complete."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1520,7 +1519,7 @@ class _TranscriptionFailedEventRequired(TypedDict):
 class TranscriptionFailedEvent(_TranscriptionFailedEventRequired, total=False):
     """A transcription failed; `error` says why."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -1529,7 +1528,7 @@ class EventList(TypedDict):
 
     # The events, oldest first
     events: list[Event]
-    # Where to go on, also after the last event: what happens later comes after it
+    # Where to continue, also after the last event: later events come after it
     nextCursor: str
 
 
@@ -1545,16 +1544,16 @@ class _KeyCreateRequired(TypedDict):
 
 
 class KeyCreate(_KeyCreateRequired, total=False):
-    """The API key to make"""
+    """The API key to create"""
 
-    # Seconds until the key ends; without it, it lasts until it is revoked
+    # Seconds until the key expires; without it, the key is valid until it is revoked
     ttl: int
 
 
 class _KeyRequired(TypedDict):
     # Form key_<id>: what callers send as X-Api-Key
     id: str
-    # What it is for
+    # Name of the key, such as the program that uses it
     name: str
     # What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events,
     # and download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks,
@@ -1566,16 +1565,16 @@ class _KeyRequired(TypedDict):
     status: Literal["active", "expired", "revoked"]
     # When it was made
     createdAt: str
-    # When it ends; null for never
+    # When it expires; null for never
     expiresAt: Optional[str]
-    # When it was revoked; null when it was not
+    # When it was revoked; null if it was not
     revokedAt: Optional[str]
 
 
 class Key(_KeyRequired, total=False):
     """An API key beside the root key"""
 
-    # The secret that its holder signs with; only in the response to the creation
+    # The secret to sign with; only in the response to the creation
     secret: str
 
 
@@ -1595,7 +1594,7 @@ class OwnKey(TypedDict):
     id: str
     # What it is for; `root` for the root key
     name: str
-    # Whether it is the root key, which alone makes and revokes others
+    # Whether it is the root key, which alone creates and revokes keys
     isRoot: bool
     # What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events,
     # and download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks,
@@ -1603,7 +1602,7 @@ class OwnKey(TypedDict):
     # change and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other
     # four may, the audit log and the self-check; no API keys.
     scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
-    # When it ends; null for never
+    # When it expires; null for never
     expiresAt: Optional[str]
 
 
@@ -1620,9 +1619,9 @@ class AuditEntry(TypedDict):
     method: str
     # Path with the names of its parameters
     path: str
-    # The parameters of the path, and the id of what was made
+    # The parameters of the path, and the id of what was created
     ids: dict[str, str]
-    # The caller's network: the address cut to /24, of IPv6 to /48; null where it is not known
+    # The caller's network: the address cut to /24, or /48 for IPv6; null if it is not known
     address: Optional[str]
     # X-Request-Id of the response
     requestId: str
@@ -1644,9 +1643,9 @@ class AuditList(TypedDict):
 
 
 class _PersonRequired(TypedDict):
-    # First name, or all of them
+    # First name or names
     name: str
-    # Last name; of married women that of birth
+    # Last name; for married women the birth name
     surname: str
     # F female, M male
     gender: Literal["F", "M"]
@@ -1656,15 +1655,15 @@ class _PersonRequired(TypedDict):
     month: Union[int, str]
     # Year of birth, YYYY
     year: Union[int, str]
-    # Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count,
-    # former and bilingual names do, and so does a Belfiore code
+    # Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes are ignored;
+    # former and bilingual names and Belfiore codes are accepted
     city: str
 
 
 class Person(_PersonRequired, total=False):
     """Whose code it is"""
 
-    # Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it
+    # Former or present abbreviation of the province, EE for births abroad; only needed if the city is ambiguous
     province: str
     # The person has no surname: `surname` is empty, and the code has XXX
     noSurname: bool
@@ -1694,7 +1693,7 @@ class GeneratedCodeDetails(TypedDict):
     # Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name of another time;
     # it came later; it had ended; nobody recorded its dates; it took over the place that was named
     why: Literal["code", "name", "alias", "other-name", "later", "ended", "undated", "successor"]
-    # What is odd about the data
+    # Warnings about the data
     warnings: list[Literal["place-not-in-force", "place-ended", "names-after-comma"]]
 
 
@@ -1714,7 +1713,7 @@ class PlaceRecord(TypedDict):
 
     # Belfiore code of the place
     code: str
-    # Belfiore code of the comune that holds the place today; `code` while the place exists
+    # Belfiore code of the comune to which the place belongs today; equal to `code` while the place exists
     belfiore_code: str
     # Province abbreviation, EE for a state
     province: str
@@ -1727,7 +1726,7 @@ class CodeFault(TypedDict):
 
     # A word for it
     reason: str
-    # Index of the first character at fault, from 0
+    # Index of the first wrong character, from 0
     start: int
     # Index after the last one
     end: int
@@ -1747,22 +1746,22 @@ class _FiscalErrorRequired(TypedDict):
 class FiscalError(_FiscalErrorRequired, total=False):
     """Every error under /cf and /it"""
 
-    # What is wrong with each bad field
+    # What is wrong with each invalid field
     errors: dict[str, str]
-    # Of an ambiguous place: those that fit
+    # For an ambiguous place: the places that it may mean
     candidates: list[PlaceRecord]
-    # Of an unknown place: those that may be meant
+    # For an unknown place: suggestions
     suggestions: list[PlaceRecord]
-    # Of a code, with details=true: everything that is wrong
+    # For a code, with details=true: everything that is wrong
     faults: list[CodeFault]
 
 
 class _CodeAndPersonRequired(TypedDict):
     # The fiscal code
     cf: str
-    # First name, or all of them
+    # First name or names
     name: str
-    # Last name; of married women that of birth
+    # Last name; for married women the birth name
     surname: str
     # F female, M male
     gender: Literal["F", "M"]
@@ -1772,15 +1771,15 @@ class _CodeAndPersonRequired(TypedDict):
     month: Union[int, str]
     # Year of birth, YYYY
     year: Union[int, str]
-    # Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count,
-    # former and bilingual names do, and so does a Belfiore code
+    # Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes are ignored;
+    # former and bilingual names and Belfiore codes are accepted
     city: str
 
 
 class CodeAndPerson(_CodeAndPersonRequired, total=False):
     """A code, and the person to whom it may belong"""
 
-    # Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it
+    # Former or present abbreviation of the province, EE for births abroad; only needed if the city is ambiguous
     province: str
     # The person has no surname: `surname` is empty, and the code has XXX
     noSurname: bool
@@ -1825,7 +1824,7 @@ class DecodedCodeDetails(TypedDict):
     birthplaceWasInForce: bool
     # The place under its name of today, or the one that holds it
     birthplaceToday: Optional[PlaceRecord]
-    # What is odd about a valid code
+    # Warnings about a valid code
     warnings: list[Literal["place-not-in-force", "names-not-derivable"]]
 
 
@@ -1853,7 +1852,7 @@ class _DecodedCodeRequired(TypedDict):
 
 
 class DecodedCode(_DecodedCodeRequired, total=False):
-    """What a code tells"""
+    """What a code means"""
 
     details: DecodedCodeDetails
 
@@ -1869,11 +1868,11 @@ class _ValidityRequired(TypedDict):
 class Validity(_ValidityRequired, total=False):
     """Whether a code is valid"""
 
-    # Of an invalid code: what is wrong first of all
+    # For an invalid code: the most important error
     reason: Literal["length", "characters", "omocodia", "check-character", "date", "place", "place-not-in-force", "provisional-code", "vat-number", "organisation-code"]
     # With details=true: everything that is wrong
     faults: list[CodeFault]
-    # What is odd about a valid code
+    # Warnings about a valid code
     warnings: list[Literal["place-not-in-force", "names-not-derivable"]]
 
 
@@ -1934,7 +1933,7 @@ class FoundPlaceSuccessorsItem(TypedDict):
     province: str
     # Upper case
     name: str
-    # What tells of the successor
+    # Source of the succession
     source: Literal["istat", "istat-same-code", "istat-seat", "istat-divided", "by-hand"]
 
 
@@ -1944,9 +1943,9 @@ class DatedCaps(TypedDict):
     place: PlaceRecord
     # Five digits each, in order
     caps: list[str]
-    # Year and month that they are of
+    # Year and month of the codes
     asOf: str
-    # The code that will replace the others of this comune; null for nearly all
+    # The code that will replace the others of this comune; null for nearly all comuni
     replacedBy: Optional[str]
 
 
@@ -1956,7 +1955,7 @@ class _FieldErrorRequired(TypedDict):
 
 
 class FieldError(_FieldErrorRequired, total=False):
-    """One bad field or parameter"""
+    """One invalid field or parameter"""
 
     # JSON pointer into the body, as a URI fragment: #/name
     pointer: str
@@ -1980,29 +1979,29 @@ class Problem(_ProblemRequired, total=False):
 
     # urn:uuid:<request id>
     instance: str
-    # Every bad field or parameter, up to 100
+    # Every invalid field or parameter, up to 100
     errors: list[FieldError]
-    # There are more bad fields than `errors` names
+    # There are more invalid fields than `errors` lists
     errorsTruncated: bool
-    # What to do about it, which `detail` says too
+    # What to do next; `detail` says it too
     hint: ProblemHint
     # Until when the identity is blocked; null for ever
     blockedUntil: Optional[str]
-    # Scopes of which the API key needs one; `root` when only the root key may do it
+    # Scopes, of which the API key needs one; `root` if only the root key may do it
     requiredScopes: list[str]
     # The server's clock, Unix seconds
     serverTime: int
 
 
 class _ProblemHintRequired(TypedDict):
-    # Text of it, in lower case and without a full stop
+    # The hint, in lower case and without a full stop
     text: str
 
 
 class ProblemHint(_ProblemHintRequired, total=False):
-    """What to do about it, which `detail` says too"""
+    """What to do next; `detail` says it too"""
 
-    # The command that does it
+    # The command to run
     command: str
 
 
@@ -2022,7 +2021,7 @@ class _WebhookTestEventRequired(TypedDict):
 class WebhookTestEvent(_WebhookTestEventRequired, total=False):
     """A test that a caller asked for."""
 
-    # Found missing afterwards; the timestamp is when it was found
+    # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
 
 
@@ -2057,7 +2056,7 @@ class Operations:
         raise NotImplementedError
 
     def get_health(self) -> Health:
-        """Say that the service runs, and what it can do."""
+        """Show that the service runs, and what it can do."""
         response: Health = self._call("GET", "/v1/health", {}, None)
         return response
 
@@ -2067,7 +2066,7 @@ class Operations:
         return response
 
     def check_self(self, *, idempotency_key: Optional[str] = None) -> SelfCheckList:
-        """Try what stands behind the service, as rtc doctor does."""
+        """Check the systems behind the service, as rtc doctor does."""
         response: SelfCheckList = self._call("POST", "/v1/self-check", {}, None, idempotency_key)
         return response
 
@@ -2077,7 +2076,7 @@ class Operations:
         return response
 
     def refresh_token(self, body: TokenRequest) -> Token:
-        """Issue an access token anew, before the old one runs out."""
+        """Renew an access token before it expires."""
         response: Token = self._call("POST", "/v1/token/refresh", {}, body)
         return response
 
@@ -2097,7 +2096,7 @@ class Operations:
                 return
 
     def create_room(self, body: RoomCreate, *, idempotency_key: Optional[str] = None) -> Room:
-        """Create a room, or get the one that exists."""
+        """Create a room, or get the existing one."""
         response: Room = self._call("POST", "/v1/rooms", {}, body, idempotency_key)
         return response
 
@@ -2179,7 +2178,7 @@ class Operations:
         *,
         idempotency_key: Optional[str] = None,
     ) -> RoomMuted:
-        """Mute everybody in a room, or some of it."""
+        """Mute everybody in a room."""
         response: RoomMuted = self._call(
             "POST",
             self._path("/v1/rooms/{}/mute", room_id),
@@ -2190,7 +2189,7 @@ class Operations:
         return response
 
     def list_blocks(self, room_id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> BlockList:
-        """List who is kept out of a room."""
+        """List the blocked identities of a room."""
         response: BlockList = self._call(
             "GET",
             self._path("/v1/rooms/{}/blocks", room_id),
@@ -2200,7 +2199,7 @@ class Operations:
         return response
 
     def iterate_blocks(self, room_id: str, *, limit: Optional[int] = None) -> Iterator[Block]:
-        """List who is kept out of a room: every item of every page."""
+        """List the blocked identities of a room: every item of every page."""
         cursor: Optional[str] = None
         while True:
             page = self.list_blocks(room_id, limit=limit, cursor=cursor)
@@ -2242,7 +2241,7 @@ class Operations:
         return response
 
     def get_recording_status(self, room_id: str) -> RecordingStatus:
-        """Say whether a room is being recorded."""
+        """Show whether a room is being recorded."""
         response: RecordingStatus = self._call("GET", self._path("/v1/rooms/{}/recording", room_id), {}, None)
         return response
 
@@ -2326,7 +2325,7 @@ class Operations:
                 return
 
     def get_session(self, session_id: str) -> SessionDetail:
-        """Show one session: who was there when, its recordings and transcriptions."""
+        """Show a session: its participants, recordings and transcriptions."""
         response: SessionDetail = self._call("GET", self._path("/v1/sessions/{}", session_id), {}, None)
         return response
 
@@ -2337,7 +2336,7 @@ class Operations:
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> SessionParticipantList:
-        """List who was in a session, and when."""
+        """List the participants of a session, and when they were there."""
         response: SessionParticipantList = self._call(
             "GET",
             self._path("/v1/sessions/{}/participants", session_id),
@@ -2352,7 +2351,7 @@ class Operations:
         *,
         limit: Optional[int] = None,
     ) -> Iterator[SessionParticipant]:
-        """List who was in a session, and when: every item of every page."""
+        """List the participants of a session, and when they were there: every item of every page."""
         cursor: Optional[str] = None
         while True:
             page = self.list_session_participants(session_id, limit=limit, cursor=cursor)
@@ -2373,7 +2372,7 @@ class Operations:
         *,
         idempotency_key: Optional[str] = None,
     ) -> Ingress:
-        """Create an endpoint through which a stream publishes into a room."""
+        """Create an endpoint to which an encoder streams."""
         response: Ingress = self._call(
             "POST",
             self._path("/v1/rooms/{}/ingress", room_id),
@@ -2470,7 +2469,7 @@ class Operations:
         since: Optional[str] = None,
         until: Optional[str] = None,
     ) -> ListTranscriptionsResponse:
-        """List the transcriptions of recordings, or search all that was said."""
+        """List the transcriptions of recordings, or search all transcripts."""
         response: ListTranscriptionsResponse = self._call(
             "GET",
             "/v1/transcriptions",
@@ -2491,7 +2490,7 @@ class Operations:
         since: Optional[str] = None,
         until: Optional[str] = None,
     ) -> TranscriptHitList:
-        """Search all that was said."""
+        """Search all transcripts."""
         response: TranscriptHitList = self._call(
             "GET",
             "/v1/transcriptions/search",
@@ -2511,7 +2510,7 @@ class Operations:
         since: Optional[str] = None,
         until: Optional[str] = None,
     ) -> Iterator[TranscriptHit]:
-        """Search all that was said: every item of every page."""
+        """Search all transcripts: every item of every page."""
         cursor: Optional[str] = None
         while True:
             page = self.search_transcripts(q=q, room_id=room_id, recording_id=recording_id, limit=limit, language=language, since=since, until=until, cursor=cursor)
@@ -2667,7 +2666,7 @@ class Operations:
         return response
 
     def replay_delivery(self, webhook_id: str, delivery_id: str, *, idempotency_key: Optional[str] = None) -> Replay:
-        """Send an ended delivery again."""
+        """Replay a finished delivery."""
         response: Replay = self._call(
             "POST",
             self._path("/v1/webhooks/{}/deliveries/{}/replay", webhook_id, delivery_id),
@@ -2678,7 +2677,7 @@ class Operations:
         return response
 
     def replay_failed_deliveries(self, webhook_id: str, *, since: str, idempotency_key: Optional[str] = None) -> Replay:
-        """Send all failed deliveries of a webhook again."""
+        """Replay all failed deliveries of a webhook."""
         response: Replay = self._call(
             "POST",
             self._path("/v1/webhooks/{}/replay", webhook_id),
@@ -2698,7 +2697,7 @@ class Operations:
         limit: Optional[int] = None,
         wait: Optional[int] = None,
     ) -> EventList:
-        """Read the stored events in their order."""
+        """List the stored events in order."""
         response: EventList = self._call(
             "GET",
             "/v1/events",
@@ -2723,12 +2722,12 @@ class Operations:
                 return
 
     def create_key(self, body: KeyCreate, *, idempotency_key: Optional[str] = None) -> Key:
-        """Make an API key."""
+        """Create an API key."""
         response: Key = self._call("POST", "/v1/keys", {}, body, idempotency_key)
         return response
 
     def get_own_key(self) -> OwnKey:
-        """Say which key signed this request, and what it may do."""
+        """Show the key that signed this request, and what it may do."""
         response: OwnKey = self._call("GET", "/v1/keys/self", {}, None)
         return response
 
@@ -2753,7 +2752,7 @@ class Operations:
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> AuditList:
-        """Read who changed what."""
+        """List who changed what."""
         response: AuditList = self._call(
             "GET",
             "/v1/audit",
@@ -2773,7 +2772,7 @@ class Operations:
         request_id: Optional[str] = None,
         limit: Optional[int] = None,
     ) -> Iterator[AuditEntry]:
-        """Read who changed what: every item of every page."""
+        """List who changed what: every item of every page."""
         cursor: Optional[str] = None
         while True:
             page = self.list_audit(key=key, room=room, since=since, until=until, result=result, request_id=request_id, limit=limit, cursor=cursor)
@@ -2788,7 +2787,7 @@ class Operations:
         return response
 
     def match_fiscal_code(self, body: CodeAndPerson) -> Match:
-        """Tell whether a fiscal code is that of a person."""
+        """Check whether a fiscal code belongs to a person."""
         response: Match = self._call("POST", "/cf/match", {}, body)
         return response
 
@@ -2861,7 +2860,7 @@ class Operations:
         date: Optional[str] = None,
         limit: Optional[str] = None,
     ) -> list[FoundPlace]:
-        """Search for places as one types, with their history."""
+        """Search for places while typing, with their history."""
         response: list[FoundPlace] = self._call(
             "GET",
             "/it/places",

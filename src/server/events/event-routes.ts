@@ -23,9 +23,9 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
       path: '/v1/events',
       operationId: 'listEvents',
       tag: 'events',
-      summary: 'Read the stored events in their order',
+      summary: 'List the stored events in order',
       description:
-        'Who goes on by nextCursor misses none, also after the last one: with `wait` the answer comes as soon as there is an event.',
+        'If you continue with nextCursor, you miss no event. It works after the last event too: with `wait`, the response comes as soon as there is a new one.',
       security: 'signed',
       scopes: ['read', 'webhooks'],
       query: EventListQuery,

@@ -22,7 +22,7 @@ export function capsRoute(): Route {
     operationId: 'listCaps',
     summary: 'List the postal codes of a city',
     description:
-      'Of a comune that has ended: those of the one that holds it today. With `details=true` the response also tells which place was found, the month that the codes are of, and the code that will replace the others.',
+      'For a former comune, returns the codes of the comune to which its territory belongs today. With `details=true` the response also has the place, the month of the codes, and the code that will replace them.',
     params: CityParams,
     query: CapsQuery,
     success: {

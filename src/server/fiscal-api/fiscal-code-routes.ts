@@ -45,11 +45,11 @@ function decodeRoute(today: () => string): Route {
     operationId: 'decodeFiscalCode',
     summary: 'Decode a fiscal code',
     description:
-      'Reads sex, birth date and birthplace; of the names it tells the letters that the code has of them.',
+      'Returns sex, birth date and birthplace, and the letters of the names that the code contains.',
     params: CodeParams,
     query: CodeQuery,
     success: {
-      200: { description: 'What the code tells', schema: DecodedCodeSchema, example: DECODED_EXAMPLE },
+      200: { description: 'What the code means', schema: DecodedCodeSchema, example: DECODED_EXAMPLE },
       400: INVALID_CODE_RESPONSE,
     },
     handle: ({ params, query, raw }) => {
@@ -67,7 +67,7 @@ function omocodieRoute(today: () => string): Route {
     path: '/cf/omocodie/:fiscal_code',
     operationId: 'listOmocodie',
     summary: 'List the other 127 forms of a fiscal code (omocodia)',
-    description: 'Where two people would have the same code, the tax office replaces digits by letters.',
+    description: 'If two people would have the same code, the tax office replaces digits by letters.',
     params: CodeParams,
     query: CodeQuery,
     success: { 200: { description: 'The other forms', schema: OmocodieSchema }, 400: INVALID_CODE_RESPONSE },

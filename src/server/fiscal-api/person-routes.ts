@@ -40,7 +40,7 @@ function generateRoute(today: () => string): Route {
     operationId: 'generateFiscalCode',
     summary: "Generate the fiscal code of a person's data",
     description:
-      'Only the tax office gives out codes: where two people would get the same, theirs has letters in place of digits (omocodia). Fields that are not known here are ignored. Messages are in English, or in Italian for `Accept-Language: it`.',
+      'Only the tax office issues codes: if two people would get the same code, it replaces digits by letters (omocodia). Unknown fields are ignored. Messages are in English, or in Italian for `Accept-Language: it`.',
     query: CodeQuery,
     body: PersonSchema,
     checksBodyItself: true,
@@ -69,14 +69,14 @@ function matchRoute(today: () => string): Route {
     method: 'POST',
     path: '/cf/match',
     operationId: 'matchFiscalCode',
-    summary: 'Tell whether a fiscal code is that of a person',
+    summary: 'Check whether a fiscal code belongs to a person',
     description:
-      'And if not, which part differs. Omocodia does not count; names match in every way that the tax office has written them, and a birthplace by any place that its name may mean. A code that does not match is a result, not an error.',
+      'Says which part differs, if one does. Omocodia is ignored. Names match in every way in which the tax office writes them, and a birthplace matches any place that its name may mean. A code that does not match is a result, not an error.',
     query: FiscalQuery,
     body: CodeAndPersonSchema,
     checksBodyItself: true,
     success: {
-      200: { description: 'Each part of the code beside the data', schema: MatchSchema },
+      200: { description: 'Each part of the code, compared with the data', schema: MatchSchema },
       400: describeFiscalError(
         'The code is invalid, or the data are; `errors` tells of each bad field',
         fiscalError(400, FISCAL_TEXTS.en.invalidCode, {

@@ -29,7 +29,7 @@ export function lastingSuccess(
 ): Readonly<Record<number, SuccessResponse>> {
   return {
     200: { description, schema, headers: { ...CACHE_HEADERS, ...headers } },
-    304: { description: 'Not changed since the version that the caller has', headers: CACHE_HEADERS },
+    304: { description: 'Not modified since the version that the caller has', headers: CACHE_HEADERS },
   };
 }
 

@@ -63,7 +63,7 @@ function citiesRoute(): Route {
     operationId: 'listCities',
     summary: 'List the places of a province',
     description:
-      'By each name that they ever had there, so that several records may share a code; `current` and `date` leave those of other times out.',
+      'Lists places under all their names, past and present, so several records may have the same code. `current` and `date` select records by time.',
     params: ProvinceParams,
     query: CitiesQuery,
     success: {
@@ -96,9 +96,9 @@ function placesRoute(): Route {
     ...PLACE_ROUTE,
     path: '/it/places',
     operationId: 'searchPlaces',
-    summary: 'Search for places as one types, with their history',
+    summary: 'Search for places while typing, with their history',
     description:
-      'Names that begin as typed, then names with such a word, then similar ones; among equals what is in force, then places with more residents. Each with its names and provinces over time and the places that took it over.',
+      'Finds names that begin with the text, then names with such a word, then similar names. Among equals, existing places come first, then places with more residents. Each has its names and provinces over time, and its successors.',
     query: PlacesQuery,
     success: {
       ...lastingSuccess('The places, best first', FoundPlaceListSchema),

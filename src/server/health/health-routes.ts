@@ -21,9 +21,8 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       path: '/v1/health',
       operationId: 'getHealth',
       tag: 'service',
-      summary: 'Say that the service runs, and what it can do',
-      description:
-        'Needs no signature. The capabilities are those of transcription workers that are alive now.',
+      summary: 'Show that the service runs, and what it can do',
+      description: 'Needs no signature. The capabilities are those of the running transcription workers.',
       security: 'public',
       success: { 200: { description: 'The service runs', schema: HealthSchema } },
       errors: [],
@@ -38,11 +37,10 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       operationId: 'getReadiness',
       tag: 'service',
       summary: 'Check what the service needs: the media server and the database',
-      description:
-        'For load balancers: needs no signature. From the signal to shut down on, it is not ready.',
+      description: 'For load balancers. Needs no signature. An instance that is shutting down is not ready.',
       security: 'public',
       success: {
-        200: { description: 'Everything that the service needs answers', schema: ReadinessSchema },
+        200: { description: 'Everything that the service needs responds', schema: ReadinessSchema },
         503: {
           description: 'Something does not respond; `checks` says what',
           schema: ReadinessSchema,

@@ -9,9 +9,9 @@ export function selfCheckRoutes(deps: SelfCheckDeps): readonly Route[] {
       path: '/v1/self-check',
       operationId: 'checkSelf',
       tag: 'service',
-      summary: 'Try what stands behind the service, as rtc doctor does',
+      summary: 'Check the systems behind the service, as rtc doctor does',
       description:
-        'Writes a small file where recordings go, reads it back, fetches it by its pre-signed URL and deletes it. A fault is no error: it is what was asked for.',
+        'Writes a small file where recordings go, reads it back, fetches it by its pre-signed URL and deletes it. A fault is a result, not an error.',
       security: 'signed',
       scopes: ['admin'],
       success: { 200: { description: 'What was found', schema: SelfCheckListSchema } },

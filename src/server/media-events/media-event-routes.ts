@@ -19,7 +19,10 @@ const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 const MediaEventSchema = Type.Object(
   {
     event: Type.String({ description: "LiveKit's name of the event", examples: ['room_started'] }),
-    id: Type.String({ description: 'The same when it is sent again', examples: ['EV_7vKYhSQX8wZp'] }),
+    id: Type.String({
+      description: 'The same if LiveKit sends the event again',
+      examples: ['EV_7vKYhSQX8wZp'],
+    }),
     createdAt: Type.String({ description: 'Unix time in seconds', examples: ['1767225600'] }),
   },
   { description: 'A WebhookEvent of the LiveKit protocol, as ProtoJSON', additionalProperties: true },
@@ -36,9 +39,9 @@ export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
       path: '/livekit/webhook',
       operationId: 'receiveMediaEvent',
       tag: 'events',
-      summary: "Take in the media server's own webhooks",
+      summary: "Receive the media server's own webhooks",
       description:
-        "For LiveKit's `webhook.urls`. The Authorization header carries its JWT, which covers the body.",
+        "Add this address to LiveKit's `webhook.urls`. The Authorization header carries LiveKit's JWT, which covers the body.",
       security: 'media-server',
       isInternal: true,
       rawBody: { contentType: 'application/webhook+json', schema: MediaEventSchema },

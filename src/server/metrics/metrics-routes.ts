@@ -16,7 +16,7 @@ export function metricsRoutes(deps: MetricsDeps): readonly Route[] {
       tag: 'service',
       summary: 'Prometheus metrics of this instance',
       description:
-        'Signed here, because metrics are not public; METRICS=host:port serves them unsigned on a port of their own.',
+        'Requests must be signed, because metrics are not public. METRICS=host:port serves them unsigned on a separate port.',
       security: 'signed',
       scopes: ['read'],
       success: {

@@ -42,7 +42,7 @@ function listRoute(deps: RecordingLibraryDeps): Route {
     tag: 'recordings',
     summary: 'List recordings, newest first',
     description:
-      'A page may be shorter than its limit and not be the last one: go on while there is a nextCursor.',
+      'A page may be shorter than its limit and still not be the last one: continue while there is a nextCursor.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     query: RecordingListQuery,
@@ -62,7 +62,7 @@ function getRoute(deps: RecordingLibraryDeps): Route {
     operationId: 'getRecording',
     tag: 'recordings',
     summary: 'Show one recording',
-    description: 'While it runs, and after, for as long as it is not deleted.',
+    description: 'Works while it is recording and afterwards, until it is deleted.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     params: RecordingParams,
@@ -80,7 +80,7 @@ function downloadRoute(deps: RecordingLibraryDeps): Route {
     tag: 'recordings',
     summary: 'Download the file of a recording',
     description:
-      'A redirect to a pre-signed URL, good for five minutes, when recordings are in a bucket: follow it without the signature headers. Else the file itself, or one range of it.',
+      'If recordings are in a bucket, redirects to a pre-signed URL, which is valid for five minutes: follow it without the signature headers. Otherwise returns the file, or one range of it.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     params: RecordingParams,
@@ -98,11 +98,11 @@ function deleteRoute(deps: RecordingLibraryDeps): Route {
     tag: 'recordings',
     summary: 'Delete a recording and its file',
     description:
-      'When the file cannot be deleted, the recording stays. A file that is gone already is no failure.',
+      'If the file cannot be deleted, the recording stays. It is no error if the file is already gone.',
     security: 'signed',
     scopes: ['recordings'],
     params: RecordingParams,
-    success: { 204: { description: 'The recording and its file are gone' } },
+    success: { 204: { description: 'The recording and its file are deleted' } },
     errors: FILE_ERRORS,
     handle: async ({ params }) => {
       await deleteRecording(deps, params.recordingId);
@@ -120,7 +120,7 @@ function linkRoute(deps: RecordingLibraryDeps): Route {
     tag: 'recordings',
     summary: 'Fetch the file of a recording by a signed link',
     description:
-      'The `fileUrl` of a webhook, when recordings are local: good for 24 hours, for whoever holds it.',
+      'The `fileUrl` of a webhook, if recordings are in a folder. It is valid for 24 hours, for everybody who has it.',
     security: 'public',
     params: RecordingParams,
     query: RecordingLinkQuery,
@@ -155,7 +155,7 @@ const DOWNLOADS: Readonly<Record<number, SuccessResponse>> = {
     ...FILE,
   },
   302: { description: 'The file is in a bucket', headers: { Location: 'Pre-signed URL' } },
-  304: { description: 'Not changed since the version that the caller has', headers: VALIDATORS },
+  304: { description: 'Not modified since the version that the caller has', headers: VALIDATORS },
 };
 
 async function toResponse(request: FileRequest, download: Download): Promise<RouteResponse> {

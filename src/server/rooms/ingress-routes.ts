@@ -23,9 +23,9 @@ function createRoute(deps: IngressDeps): Route {
     path: '/v1/rooms/:roomId/ingress',
     operationId: 'createIngress',
     tag: 'ingress',
-    summary: 'Create an endpoint through which a stream publishes into a room',
+    summary: 'Create an endpoint to which an encoder streams',
     description:
-      'The room need not exist yet: the stream creates it. Whoever has the `streamKey` can stream: keep it secret.',
+      'The room does not have to exist yet: the stream creates it. Keep the `streamKey` secret: everybody who has it can stream.',
     security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,
@@ -46,7 +46,8 @@ function listRoute(deps: IngressDeps): Route {
     operationId: 'listIngress',
     tag: 'ingress',
     summary: 'List the ingress endpoints of a room',
-    description: 'With their stream keys: whoever has one can stream. The room need not be open.',
+    description:
+      'Includes the stream keys: everybody who has one can stream. The room does not have to be open.',
     security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,
@@ -66,11 +67,11 @@ function deleteRoute(deps: IngressDeps): Route {
     operationId: 'deleteIngress',
     tag: 'ingress',
     summary: 'Delete an ingress endpoint of a room',
-    description: 'It must be an ingress of the room in the path.',
+    description: 'The ingress must belong to the room in the path.',
     security: 'signed',
     scopes: ['rooms'],
     params: IngressParams,
-    success: { 204: { description: 'The ingress is deleted; a stream through it ends' } },
+    success: { 204: { description: 'The ingress is deleted, and its stream ends' } },
     errors: ['ingress-not-found', ...INGRESS_ERRORS],
     handle: async ({ params }) => {
       await deleteIngress(deps, params.roomId, params.ingressId);

@@ -53,7 +53,7 @@ function updateRoute(deps: ParticipantDeps): Route {
     tag: 'participants',
     summary: "Change a participant's name, metadata, attributes or role",
     description:
-      "Everyone in the room is told at once. A role changes what the participant may publish, receive and send, ends the tracks that it may publish no more, and is kept when its client reconnects. It lasts until the participant leaves: a token that you issue later has the role that it is asked for. LiveKit's room administration, which a host has, comes with a token alone: it is neither given nor taken away here.",
+      'Everyone in the room sees the change at once. A role changes what the participant may publish, receive and send, ends tracks that it may no longer publish, and is kept when its client reconnects. It lasts until the participant leaves: a token that you issue later has the role that you ask for. LiveKit grants room administration, which a host has, by token only: this request neither grants nor revokes it.',
     security: 'signed',
     scopes: ['rooms'],
     params: ParticipantParams,
@@ -77,7 +77,7 @@ function removeRoute(deps: ParticipantRouteDeps): Route {
     tag: 'participants',
     summary: 'Disconnect a participant',
     description:
-      'Without `block` the participant may come back with a token that is still valid. With it the identity is kept out of the room of this name: it gets no token (403 `participant-blocked`), and who joins with an older token is removed as soon as the media server reports the join. Then nobody by this identity needs to be in the room, and the room need not be open. The block is stored before the removal, and stays when the removal fails; a further one replaces it.',
+      'Without `block`, the participant can come back with a token that is still valid. With `block`, the identity is kept out of every room of this name: it gets no token (403 `participant-blocked`), and if it joins with an older token, it is removed as soon as the media server reports the join. You can block an identity that is not in the room, and a room that is not open. The block is stored before the removal, and stays when the removal fails; a further one replaces it.',
     security: 'signed',
     scopes: ['rooms'],
     params: ParticipantParams,
@@ -110,7 +110,7 @@ function muteRoute(deps: ParticipantDeps): Route {
     tag: 'participants',
     summary: 'Mute or unmute a track of a participant',
     description:
-      'The participant may unmute itself. Unmuting is 409 unless the media server is configured to allow it.',
+      'The participant can unmute itself. Unmuting is refused with 409 unless the media server is configured to allow it.',
     security: 'signed',
     scopes: ['rooms'],
     params: ParticipantParams,
@@ -132,9 +132,9 @@ function muteRoomRoute(deps: ParticipantDeps): Route {
     path: '/v1/rooms/:roomId/mute',
     operationId: 'muteRoom',
     tag: 'participants',
-    summary: 'Mute everybody in a room, or some of it',
+    summary: 'Mute everybody in a room',
     description:
-      'Mutes the tracks that are published now. Participants may unmute themselves, and publish others. After an error some are muted: send the same again.',
+      'Mutes the tracks that are published now. Participants can unmute themselves, and publish new tracks. After an error, some tracks are muted: repeat the request.',
     security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,

@@ -35,7 +35,7 @@ function createRoute(deps: RoomRouteDeps): Route {
     path: '/v1/rooms',
     operationId: 'createRoom',
     tag: 'rooms',
-    summary: 'Create a room, or get the one that exists',
+    summary: 'Create a room, or get the existing one',
     description:
       'An open room keeps its settings, except for the metadata; X-Room-Ignored names the settings that it keeps.',
     security: 'signed',
@@ -72,7 +72,7 @@ function listRoute(deps: RoomRouteDeps): Route {
     tag: 'rooms',
     summary: 'List the open rooms',
     description:
-      'A page may be shorter than its limit where rooms closed meanwhile: continue while there is a nextCursor.',
+      'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor.',
     security: 'signed',
     scopes: ['read', 'rooms'],
     query: RoomListQuery,
@@ -89,7 +89,7 @@ function getRoute(deps: RoomRouteDeps): Route {
     operationId: 'getRoom',
     tag: 'rooms',
     summary: 'Read a room',
-    description: "The media server's own object. A room that nobody opened, or that has been closed, is 404.",
+    description: "Returns the media server's own object. A room that is not open is 404.",
     security: 'signed',
     scopes: ['read', 'rooms'],
     params: RoomParams,
@@ -110,7 +110,7 @@ function updateRoute(deps: RoomRouteDeps): Route {
     tag: 'rooms',
     summary: 'Change the metadata of an open room',
     description:
-      'Clients in the room get the new metadata at once. Other settings are fixed while a room is open.',
+      'Clients in the room receive the new metadata at once. Other settings cannot change while a room is open.',
     security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,
@@ -132,12 +132,12 @@ function sendRoute(deps: ParticipantDeps): Route {
     tag: 'rooms',
     summary: 'Send data to clients in a room',
     description:
-      "Clients get it in LiveKit's `dataReceived`, without a participant. Identities that are not in the room are left out; when none of them is, nothing is sent (404).",
+      "Clients receive it as LiveKit's event `dataReceived`, without a participant. Identities that are not in the room are skipped; if none of them is there, nothing is sent (404).",
     security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,
     body: RoomDataSchema,
-    success: { 200: { description: 'To whom it was sent', schema: RoomDataSentSchema } },
+    success: { 200: { description: 'The identities to which it was sent', schema: RoomDataSentSchema } },
     errors: ['room-not-found', 'participant-not-found', ...MEDIA_ERRORS],
     handle: async ({ params, body }) => ({ status: 200, body: await sendData(deps, params.roomId, body) }),
   });
@@ -150,8 +150,7 @@ function deleteRoute(deps: MediaDeps): Route {
     operationId: 'deleteRoom',
     tag: 'rooms',
     summary: 'Close a room and disconnect everyone in it',
-    description:
-      'Clients are told that the room was closed. A recording of it is stopped, and a transcription too.',
+    description: 'Clients learn that the room was closed. Its recording and its transcription are stopped.',
     security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,

@@ -37,9 +37,9 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
     issue({
       path: '/v1/token/refresh',
       operationId: 'refreshToken',
-      summary: 'Issue an access token anew, before the old one runs out',
+      summary: 'Renew an access token before it expires',
       description:
-        'Takes what the first token was asked for with, and answers alike. The old token stays good until its end.',
+        'Has the same body and response as the request for the first token. The old token stays valid until it expires.',
     }),
   ];
 }

@@ -39,7 +39,7 @@ function startRoute(deps: TranscriptionDeps): Route {
     tag: 'transcription',
     summary: 'Transcribe a room live',
     description:
-      'Needs a running worker of the profile stt-live. A room has one transcription at a time: while one is active, a further start returns it unchanged.',
+      'Needs a running stt-live worker. A room has one transcription at a time: while one is active, a further start returns it unchanged.',
     security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,
@@ -87,14 +87,14 @@ function readRoute(deps: TranscriptionDeps): Route {
     tag: 'transcription',
     summary: 'Read the live transcription of a room',
     description:
-      'The active transcription, or the last one: also after the room has ended. Who goes on by nextCursor misses no segment; with `wait` the answer comes as soon as one is stored.',
+      'Returns the active transcription, or the last one, also after the room has ended. If you continue with nextCursor, you miss no segment. With `wait`, the response comes as soon as a segment is stored.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     params: RoomParams,
     query: LiveTranscriptionQuery,
     success: {
       200: {
-        description: 'The transcription with its segments by their start',
+        description: 'The transcription with its segments, ordered by start',
         schema: LiveTranscriptionSchema,
         texts: TRANSCRIPT_TEXTS,
       },

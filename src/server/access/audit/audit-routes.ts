@@ -9,9 +9,9 @@ export function auditRoutes(deps: AuditDeps): readonly Route[] {
       path: '/v1/audit',
       operationId: 'listAudit',
       tag: 'audit',
-      summary: 'Read who changed what',
+      summary: 'List who changed what',
       description:
-        'Every request with a valid signature that changed something or was to: also those that were refused. Tokens are left out, unless the API key lacked the scope. Entries have no bodies. By its `requestId` a read or a token that failed is found too, for an hour.',
+        'Lists every request with a valid signature that changed something or tried to, refused ones too. Requests for tokens are not listed, unless the API key lacked the scope. Entries have no bodies. Failed reads and tokens are found by their `requestId` for an hour.',
       security: 'signed',
       scopes: ['admin'],
       query: AuditListQuery,

@@ -4,18 +4,19 @@ import type { Tag } from '../http/route.ts';
 export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
   tokens: 'Access tokens by role',
   rooms: "Rooms, as the media server's own objects",
-  participants: 'Who is in a room',
+  participants: 'The people in a room',
   recordings: 'Recordings of a room, MP4 files in object storage',
   sessions: 'Rooms from their opening to their end, with who was there',
   ingress: 'RTMP and WHIP streams that publish into a room',
   transcription: 'Speech to text, live and after the call',
   webhooks: 'Webhooks, their deliveries and every attempt',
-  keys: 'API keys beside the root key, each with scopes and perhaps an end',
-  audit: 'Who changed what',
+  keys: 'API keys beside the root key, with scopes and an optional expiry',
+  audit: 'The log of who changed what',
   events: 'What happened in rooms, in order',
-  'fiscal codes': 'Italian fiscal codes; public, open to pages of any origin, errors of a shape of their own',
+  'fiscal codes':
+    'Italian fiscal codes: public, open to pages of any origin, with errors in their own format',
   service: 'Whether the service runs and what it can do',
-  places: 'Italian regions, provinces, places and postal codes; public, as the fiscal codes',
+  places: 'Italian regions, provinces, places and postal codes: public, like the fiscal codes',
 };
 
 const CATALOGUE = ERROR_CODES.map((code) => {
@@ -24,12 +25,12 @@ const CATALOGUE = ERROR_CODES.map((code) => {
 }).join('\n');
 
 /** The introduction of the API reference, in Markdown. */
-export const API_DESCRIPTION = `A signed room service in front of a LiveKit media server. It is called by trusted back
-ends only, never by client software.
+export const API_DESCRIPTION = `A signed API for rooms on a LiveKit media server. Only trusted back ends call it, never
+client software.
 
 ## Signing
 
-Every request under \`/v1\`, but \`GET /v1/health\`, carries three headers:
+Every request under \`/v1\`, except \`GET /v1/health\`, carries three headers:
 
 | header | content |
 |---|---|

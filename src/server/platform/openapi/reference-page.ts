@@ -199,7 +199,7 @@ function pageRoute({ path, operationId, summary, description, contentType, ...pa
         headers: validators,
         ...(example === undefined ? {} : { example }),
       },
-      304: { description: 'Not changed since the version that the caller has', headers: validators },
+      304: { description: 'Not modified since the version that the caller has', headers: validators },
     },
     errors: [],
     handle: async ({ raw }) => {

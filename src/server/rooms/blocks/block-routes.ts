@@ -12,8 +12,9 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
       path: '/v1/rooms/:roomId/blocks',
       operationId: 'listBlocks',
       tag: 'participants',
-      summary: 'List who is kept out of a room',
-      description: 'By identity. The room need not be open; blocks that have ended are not listed.',
+      summary: 'List the blocked identities of a room',
+      description:
+        'Ordered by identity. The room does not have to be open. Blocks that have ended are not listed.',
       security: 'signed',
       scopes: ['read', 'rooms'],
       params: RoomParams,
@@ -35,11 +36,11 @@ export function blockRoutes(deps: BlockDeps): readonly Route[] {
       operationId: 'removeBlock',
       tag: 'participants',
       summary: 'Let an identity into the room again',
-      description: 'It gets tokens again, and can join with one that is still valid.',
+      description: 'The identity gets tokens again, and can join with one that is still valid.',
       security: 'signed',
       scopes: ['rooms'],
       params: BlockParams,
-      success: { 204: { description: 'The identity is not blocked any more' } },
+      success: { 204: { description: 'The identity is no longer blocked' } },
       errors: ['block-not-found', 'storage-unavailable'],
       handle: async ({ params }) => {
         await removeBlock(deps, { room: params.roomId, identity: params.identity });

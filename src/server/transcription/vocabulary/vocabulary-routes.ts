@@ -19,7 +19,7 @@ export function vocabularyRoutes({ store }: { readonly store: VocabularyStores }
       method: 'GET',
       operationId: 'getVocabulary',
       summary: 'Read the vocabulary of a room',
-      description: 'Empty when the room has none. The room need not be open.',
+      description: 'Empty if the room has none. The room does not have to be open.',
       scopes: ['read', 'rooms'],
       success: { 200: { description: 'The vocabulary', schema: VocabularySchema } },
       handle: async ({ params }) => ({
@@ -33,7 +33,7 @@ export function vocabularyRoutes({ store }: { readonly store: VocabularyStores }
       operationId: 'setVocabulary',
       summary: 'Replace the vocabulary of a room',
       description:
-        'Transcriptions that begin afterwards prefer these names and terms, live and of recordings, where their recogniser takes such a list. Terms that are there twice are stored once. The room need not be open, and keeps its vocabulary after its end.',
+        'Transcriptions that begin afterwards prefer these names and terms, live and of recordings, if their model supports it. Repeated terms are stored once. The room does not have to be open, and keeps its vocabulary after its end.',
       scopes: ['rooms'],
       body: VocabularySchema,
       success: { 200: { description: 'The vocabulary as it is stored', schema: VocabularySchema } },
@@ -48,7 +48,7 @@ export function vocabularyRoutes({ store }: { readonly store: VocabularyStores }
       method: 'DELETE',
       operationId: 'deleteVocabulary',
       summary: 'Delete the vocabulary of a room',
-      description: 'Also when there is none.',
+      description: 'Succeeds also if there is none.',
       scopes: ['rooms'],
       success: { 204: { description: 'The room has no vocabulary' } },
       handle: async ({ params }) => {

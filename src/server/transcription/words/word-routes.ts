@@ -16,12 +16,12 @@ export function wordRoutes(deps: WordDeps): readonly Route[] {
       tag: 'transcription',
       summary: 'Delete what a participant said',
       description:
-        'Deletes the segments of this identity from every transcription of the room, live and of recordings, and from the search; with `allRooms=true` from those of every room. Neither room nor participant need to be there. When the participant spoke in recordings is deleted too. Segments of recordings whose speaker is not known stay, and so does the sound: delete the recordings. A transcription that runs goes on storing what is said: stop it first.',
+        'Deletes the segments of this identity from every transcription of the room, live and of recordings, and from the search; with `allRooms=true` from those of every room. The room may have ended and the participant may have left. The times at which the participant spoke in recordings are deleted too. Segments of recordings whose speaker is not known stay, and so does the sound: delete the recordings. A transcription that runs goes on storing what is said: stop it first.',
       security: 'signed',
       scopes: ['recordings'],
       params: ParticipantParams,
       query: ForgetWordsQuery,
-      success: { 200: { description: 'What was deleted, and what is left', schema: ForgottenWordsSchema } },
+      success: { 200: { description: 'What was deleted, and what remains', schema: ForgottenWordsSchema } },
       errors: ['storage-unavailable'],
       handle: async ({ params: { roomId, participantId: identity }, query: { allRooms } }) => {
         const isEverywhere = allRooms === 'true';

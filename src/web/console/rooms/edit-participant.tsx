@@ -24,7 +24,7 @@ export function EditButton({ room, participant }: Props) {
         draft.current = initial;
         return {
           question: `Change ${nameOf(participant)} in ${room}`,
-          consequence: 'Everyone in the room is told at once. The role lasts until they leave.',
+          consequence: 'Everyone in the room sees the change at once. The role lasts until they leave.',
           fields: (
             <DraftFields
               initial={initial}

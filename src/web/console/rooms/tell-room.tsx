@@ -132,7 +132,7 @@ export function MetadataButton({ room: { name, metadata } }: { readonly room: Ro
         draft.current = { metadata };
         return {
           question: `Change the metadata of ${name}`,
-          consequence: 'Everyone in the room is told at once.',
+          consequence: 'Everyone in the room sees the change at once.',
           fields: (
             <DraftFields
               initial={{ metadata }}

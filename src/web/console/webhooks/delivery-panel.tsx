@@ -39,7 +39,7 @@ export function DeliveryPanel({ webhook, delivery, onClose }: Props) {
           isDisabled={status === 'pending'}
           change={() => ({
             question: `Send this ${event} again?`,
-            consequence: 'With the same event id, signed anew, in a new round of tries.',
+            consequence: 'The replay has the same event id, a new signature and all four attempts.',
             verb: 'Send again',
             command: commandOf('webhooks', 'replay', webhook.id, id),
             run: async () => {
