@@ -3,7 +3,8 @@ import type { TextStreamReader } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Segment } from '../../../../src/contract/transcription.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
-import { type CallStage, HEARD_IN_TIME, startCallStage } from '../support/call-stage.ts';
+import { isMachineQuiet } from '../../../support/word-error-rate.ts';
+import { type CallStage, SPOKEN, startCallStage, wordsOf } from '../support/call-stage.ts';
 import { problemOf } from '../support/transcription-stage.ts';
 
 /* Workers that come and go while people speak in a room of the real LiveKit. */
@@ -20,8 +21,8 @@ afterAll(async () => {
 });
 afterEach(() => stage.dismissWorkers());
 
-/** Of eleven and twelve: where a machine is too busy for sound in time, a word is another, or missing. */
-const MOST_OF_A_SENTENCE = 9;
+/** Of eleven and twelve words. */
+const MOST_OF_A_SENTENCE = wordsOf(9);
 const wordsIn = (segments: readonly Segment[]): number =>
   segments.flatMap(({ text }) => text.split(/\s+/)).filter((word) => word !== '').length;
 
@@ -32,7 +33,7 @@ const isWorking = async (): Promise<boolean> => {
 };
 
 describe('a live worker', () => {
-  it('is replaced when it is killed, and stored segments are kept', HEARD_IN_TIME, async () => {
+  it('is replaced when it is killed, and stored segments are kept', SPOKEN, async () => {
     const [first, second] = await Promise.all([stage.speech(CHILDREN), stage.speech(HOSPITAL)]);
     const killed = await stage.startWorkerProcess();
     const room = await stage.newRoom();
@@ -63,51 +64,43 @@ describe('a live worker', () => {
     await successor.close();
   });
 
-  it(
-    'writes only its own log lines, and no text that is spoken or written in the room',
-    HEARD_IN_TIME,
-    async () => {
-      const worker = await stage.startWorkerProcess();
-      const room = await stage.newRoom();
-      const ada = await stage.enter(room, 'ada');
-      await stage.start(room);
-      await stage.untilListening(room);
-      await ada.room.localParticipant?.sendText('between us', { topic: 'lk.chat' });
-      await (await ada.publishWav(await stage.speech(CHILDREN))).played;
-      await stage.untilSegments(room, (all) => wordsIn(all) >= MOST_OF_A_SENTENCE);
-      await stage.stop(room);
-      await stage.untilListening(room, false);
-      await worker.close();
-      const lines = worker.output().trim().split('\n').slice(1);
-      expect(lines.filter((line) => !line.startsWith('{"level":"info"'))).toEqual([]);
-      expect(worker.output()).toContain('"left the room"');
-      expect(worker.output()).not.toMatch(/between us|children|ada\b/i);
-    },
-  );
+  it('writes only its own log lines, and no text that is spoken or written in the room', SPOKEN, async () => {
+    const worker = await stage.startWorkerProcess();
+    const room = await stage.newRoom();
+    const ada = await stage.enter(room, 'ada');
+    await stage.start(room);
+    await stage.untilListening(room);
+    await ada.room.localParticipant?.sendText('between us', { topic: 'lk.chat' });
+    await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+    await stage.untilSegments(room, (all) => wordsIn(all) >= MOST_OF_A_SENTENCE);
+    await stage.stop(room);
+    await stage.untilListening(room, false);
+    await worker.close();
+    const lines = worker.output().trim().split('\n').slice(1);
+    expect(lines.filter((line) => !line.startsWith('{"level":"info"'))).toEqual([]);
+    expect(worker.output()).toContain('"left the room"');
+    expect(worker.output()).not.toMatch(/between us|children|ada\b/i);
+  });
 
-  it(
-    'stores its last utterances and releases its rooms at once when it is stopped',
-    HEARD_IN_TIME,
-    async () => {
-      const file = await stage.speech(`${CHILDREN}`);
-      const leaving = await stage.startWorker();
-      const room = await stage.newRoom();
-      await stage.start(room);
-      await stage.untilListening(room);
-      const ada = await stage.enter(room, 'ada');
-      const voice = await ada.publishWav(file);
-      await voice.played;
-      const staying = await stage.startWorker();
-      const leaver = stage.leaseOwner(room);
-      await leaving.close();
-      expect(leaver).not.toBeNull();
-      expect(stage.leaseOwner(room)).not.toBe(leaver);
-      expect(wordsIn((await stage.read(room)).segments)).toBeGreaterThanOrEqual(MOST_OF_A_SENTENCE);
-      await stage.untilListening(room);
-      await stage.stop(room);
-      await staying.close();
-    },
-  );
+  it('stores its last utterances and releases its rooms at once when it is stopped', SPOKEN, async () => {
+    const file = await stage.speech(`${CHILDREN}`);
+    const leaving = await stage.startWorker();
+    const room = await stage.newRoom();
+    await stage.start(room);
+    await stage.untilListening(room);
+    const ada = await stage.enter(room, 'ada');
+    const voice = await ada.publishWav(file);
+    await voice.played;
+    const staying = await stage.startWorker();
+    const leaver = stage.leaseOwner(room);
+    await leaving.close();
+    expect(leaver).not.toBeNull();
+    expect(stage.leaseOwner(room)).not.toBe(leaver);
+    expect(wordsIn((await stage.read(room)).segments)).toBeGreaterThanOrEqual(MOST_OF_A_SENTENCE);
+    await stage.untilListening(room);
+    await stage.stop(room);
+    await staying.close();
+  });
 
   it('is not needed to read, stop and delete a transcription', {
     timeout: 60_000,
@@ -195,7 +188,7 @@ describe('a live worker', () => {
     await worker.close();
   });
 
-  it('logs speech without text, also in halves', HEARD_IN_TIME, async () => {
+  it('logs speech without text, also in halves', SPOKEN, async () => {
     let isDeaf = true;
     const speech = testSpeech({ recognise: ({ seconds }) => (isDeaf || seconds > 2 ? '' : 'half') });
     const worker = await stage.startWorker(speech);
@@ -219,9 +212,13 @@ describe('a live worker', () => {
       isDeaf = false;
       await (await ada.publishWav(await stage.speech(CHILDREN))).played;
       const segments = await stage.untilSegments(room, (all) => all.length >= 2);
-      const [one, two] = segments;
-      expect(segments.map(({ text }) => text)).toEqual(['half', 'half']);
-      expect(one?.end).toBeCloseTo(two?.start ?? 0, 2);
+      expect(new Set(segments.map(({ text }) => text))).toEqual(new Set(['half']));
+      // Where sound is lost, the sentence is in pieces already, which are not halves of one another.
+      if (isMachineQuiet) {
+        const [one, two] = segments;
+        expect(segments).toHaveLength(2);
+        expect(one?.end).toBeCloseTo(two?.start ?? 0, 2);
+      }
       await stage.stop(room);
     } finally {
       await worker.close();

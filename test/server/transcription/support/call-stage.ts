@@ -23,10 +23,17 @@ import { type RunningPart, runPart } from '../../../support/parts/run-part.ts';
 import { speakToFile } from '../../../support/parts/speech.ts';
 import { openTestModel } from '../../../support/parts/speech-model.ts';
 import type { TestService } from '../../../support/service.ts';
+import { isMachineQuiet } from '../../../support/word-error-rate.ts';
 import { chooseServicePort, startHookedService } from '../../webhooks/support/hooked-service.ts';
 
-/** Sound is lost on its way where a machine is too busy to send and receive it in time: such a test has two more tries. */
-export const HEARD_IN_TIME = { timeout: 90_000, retry: 2 };
+/** The time of a test in which people speak: their sentences take as long as they take. */
+export const SPOKEN = { timeout: 90_000 };
+
+/**
+ * How many words of a sentence a test waits for. A machine that does other work loses sound between the speaker and the
+ * listener, and words with it, so only the long run counts them.
+ */
+export const wordsOf = (sentence: number): number => (isMachineQuiet ? sentence : 1);
 
 /** The real LiveKit, the whole service that hears of its rooms, workers and people who speak. */
 export type CallStage = {
