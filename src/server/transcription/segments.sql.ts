@@ -1,8 +1,10 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { membersOf } from '../../contract/unknown-value.ts';
 import type { Connection } from '../platform/storage/engine.ts';
+import { vectorText } from '../platform/storage/postgres/text-search.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { SegmentRow } from '../platform/storage/schema/tables.ts';
+import { indexedTerms } from '../platform/storage/search/search-terms.ts';
 import {
   DOUBTFUL_BELOW,
   type InterimUpdate,
@@ -111,11 +113,12 @@ function addSegments(
   segments: readonly StoredSegment[],
 ): Promise<boolean> {
   const rows = segments.map((segment) => toRow(holder.id, segment));
+  const addTerms = connection.dialect.engine === 'PostgreSQL' ? withTerms : (row: SegmentRow) => row;
   return whileHeld(connection, holder, async ({ db }) => {
     for (let start = 0; start < rows.length; start += INSERTED_AT_ONCE) {
       await db
         .insertInto('segments')
-        .values(rows.slice(start, start + INSERTED_AT_ONCE))
+        .values(rows.slice(start, start + INSERTED_AT_ONCE).map(addTerms))
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
     }
@@ -156,6 +159,11 @@ function toRow(transcriptionId: string, segment: StoredSegment): SegmentRow {
     name: segment.name && sanitizeText(segment.name),
     text: sanitizeText(segment.text),
   };
+}
+
+/** Adds what PostgreSQL indexes. SQLite's triggers make the terms themselves. */
+function withTerms(row: SegmentRow): SegmentRow & { readonly searchTerms: RawBuilder<string> } {
+  return { ...row, searchTerms: sql<string>`${vectorText(indexedTerms(row.text, row.language))}::tsvector` };
 }
 
 function toJson(words: readonly StoredWord[]): string {

@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../platform/storage/engine.ts';
+import { queryText } from '../../platform/storage/postgres/text-search.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
 import type { TranscriptionRow } from '../../platform/storage/schema/tables.ts';
-import { splitAtWords, termQuery } from '../../platform/storage/search-terms.ts';
+import { splitAtWords, type TermQuery, termQuery } from '../../platform/storage/search/search-terms.ts';
+import { matchText } from '../../platform/storage/sqlite/match-text.ts';
 import { toTranscription } from '../rows.sql.ts';
 import type { StoredSegment } from '../store.ts';
 import { countRemains, forget, forgetTurns } from './forget.sql.ts';
@@ -17,26 +19,20 @@ export function createWordStore(connection: Connection): WordStore {
   };
 }
 
-/** Marks around matches. A text that has these characters itself is returned in one piece. */
-const MARK_START = '\u{E000}';
-const MARK_END = '\u{E001}';
-
 type FoundRow = StoredSegment & {
   readonly transcriptionId: string;
   readonly searchKey: number | string;
-  /** Null when the database does not compute it. */
-  readonly highlighted: string | null;
-  /** Highlighted by the unstemmed words, which the language's configuration may leave out as stop words. */
-  readonly highlightedWords: string | null;
 };
 
 async function search(connection: Connection, query: WordQuery): Promise<WordHits> {
   const { db, dialect } = connection;
   const text = sanitizeText(query.text);
+  const terms = termQuery(text);
+  if (terms === undefined) return { hits: [], nextBefore: null };
   const find = dialect.engine === 'SQLite' ? findOnSqlite : findOnPostgres;
   // One row more, to know whether there is a next page.
-  const statement = find(text, { ...query, limit: query.limit + 1, filter: filterOf(query) });
-  const found = statement === undefined ? [] : (await statement.execute(db)).rows;
+  const statement = find(terms, { ...query, limit: query.limit + 1, filter: filterOf(query) });
+  const found = (await statement.execute(db)).rows;
   const rows = found.slice(0, query.limit);
   const last = rows.at(-1);
   const hasMore = found.length > query.limit && last !== undefined;
@@ -58,25 +54,13 @@ async function hitsOf(
   const tracks = new Set(tracked.rows.map(({ id }) => id));
   const byId = new Map(transcriptions.rows.map((row) => [row.id, toTranscription(row)]));
   return rows.flatMap((row): WordHit[] => {
-    const { transcriptionId, searchKey: _, highlighted, highlightedWords, ...segment } = row;
+    const { transcriptionId, searchKey: _, ...segment } = row;
     const transcription = byId.get(transcriptionId);
     // The transcription may have been deleted since its segments were found.
     if (transcription === undefined) return [];
-    const pieces =
-      highlighted === null
-        ? splitAtWords(segment.text, query, segment.language)
-        : piecesOf(segment.text, [highlighted, highlightedWords ?? '']);
+    const pieces = splitAtWords(segment.text, query, segment.language);
     return [{ segment, transcription, hasTracks: tracks.has(transcriptionId), pieces }];
   });
-}
-
-/** Splits the first text that has marks. */
-function piecesOf(text: string, highlighted: readonly string[]): readonly string[] {
-  for (const marked of highlighted) {
-    const pieces = marked.split(/[\u{E000}\u{E001}]/u);
-    if (pieces.length > 1 && pieces.join('') === text) return pieces;
-  }
-  return [text];
 }
 
 type Find = Pick<WordQuery, 'limit' | 'before'> & { readonly filter: RawBuilder<unknown> };
@@ -104,37 +88,22 @@ function filterOf({ room, egressId, language, since, until }: WordQuery): RawBui
  * Reads the index from the newest row on, and not more rows than the page needs, because cross joins keep the order of the
  * tables.
  */
-function findOnSqlite(text: string, { filter, before, limit }: Find): RawBuilder<FoundRow> | undefined {
-  const query = termQuery(text);
-  if (query === undefined) return undefined;
+function findOnSqlite(terms: TermQuery, { filter, before, limit }: Find): RawBuilder<FoundRow> {
   return sql<FoundRow>`
-    select ${COLUMNS}, null as "highlighted", null as "highlightedWords"
+    select ${COLUMNS}
     from "segmentWords"
       cross join segments on segments."searchKey" = "segmentWords"."rowid"
       cross join transcriptions on transcriptions."id" = segments."transcriptionId"
-    where "segmentWords" match ${query}
+    where "segmentWords" match ${matchText(terms)}
       ${before === undefined ? sql`` : sql`and "segmentWords"."rowid" < ${before}`} ${filter}
     order by "segmentWords"."rowid" desc limit ${limit}`;
 }
 
-/** Computes the highlights for the page only, because they cost more than the search. */
-function findOnPostgres(text: string, { filter, before, limit }: Find): RawBuilder<FoundRow> {
-  const marks = `StartSel=${MARK_START}, StopSel=${MARK_END}, HighlightAll=true`;
-  const configuration = sql`"searchConfiguration"("language")`;
-  const simple = sql`'pg_catalog.simple'::regconfig`;
+function findOnPostgres(terms: TermQuery, { filter, before, limit }: Find): RawBuilder<FoundRow> {
   return sql<FoundRow>`
-    select found.*,
-      ts_headline(${configuration}, "text", plainto_tsquery(${configuration}, ${text}), ${marks}) as "highlighted",
-      ts_headline(${simple}, "text", plainto_tsquery(${simple}, ${text}), ${marks}) as "highlightedWords"
-    from (
-      select ${COLUMNS} from segments
-        join transcriptions on transcriptions."id" = segments."transcriptionId"
-      where segments."searchTerms" @@ "searchQuery"(${text})
-        and segments."searchTerms" @@ (
-          plainto_tsquery(${simple}, ${text}) ||
-          plainto_tsquery("searchConfiguration"(segments."language"), ${text})
-        )
-        ${before === undefined ? sql`` : sql`and segments."searchKey" < ${before}`} ${filter}
-      order by segments."searchKey" desc limit ${limit}
-    ) as found order by "searchKey" desc`;
+    select ${COLUMNS} from segments
+      join transcriptions on transcriptions."id" = segments."transcriptionId"
+    where segments."searchTerms" @@ ${queryText(terms)}::tsquery
+      ${before === undefined ? sql`` : sql`and segments."searchKey" < ${before}`} ${filter}
+    order by segments."searchKey" desc limit ${limit}`;
 }

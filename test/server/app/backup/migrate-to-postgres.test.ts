@@ -79,6 +79,9 @@ describe('a migration from SQLite to PostgreSQL', () => {
 
   it('copies every row of every table, and a store works with it', async () => {
     fill();
+    inFile((database) =>
+      database.exec(`update segments set text = 'Perché', language = 'it' where "searchKey" = 3`),
+    );
     const before = inFile((database) => tablesOf(database).map((table) => [table, rowsIn(table)] as const));
     const migrated = await migrate();
     expect(migrated.map(({ table, rows }) => [table, rows])).toEqual(
@@ -109,6 +112,10 @@ describe('a migration from SQLite to PostgreSQL', () => {
         values ('later', 't', 'word', 'en', 0, 1) returning "searchKey"`,
       );
       expect(Number(added.rows[0].searchKey)).toBe(4);
+      const found = await client.query(
+        `select "searchKey" from segments where "searchTerms" @@ '''it:perc'''::tsquery`,
+      );
+      expect(found.rows).toEqual([{ searchKey: '3' }]);
     });
     const last = await store.events.list({ afterPosition: 2343, limit: 10 });
     expect(last.map(({ position }) => position)).toEqual([2344, 2345, Number.MAX_SAFE_INTEGER - 3]);

@@ -87,6 +87,78 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
     });
 
+    it.each([
+      ['zh', '我们明天下午开预算会议。', '会议', ['我们明天下午开预算', '会议', '。']],
+      ['zh-CN', '我们明天下午开会，讨论预算。', '预算开会', ['我们明天下午', '开会', '，讨论', '预算', '。']],
+      ['zh', '请重新启动LiveKit的服务器', 'livekit服务器', ['请重新启动', 'LiveKit', '的', '服务器', '']],
+      ['ja', '東京都庁で予算の会議を行います。', '東京都', ['', '東京都', '庁で予算の会議を行います。']],
+      ['ja', '会議では予算が決まりました。', '予算の会議', ['', '会議', 'では', '予算', 'が決まりました。']],
+      ['ja', 'データベースの移行は来週です', 'データベース', ['', 'データベース', 'の移行は来週です']],
+      ['ko', '내일 회의에서 만나요.', '회의', ['내일 ', '회의', '에서 만나요.']],
+      ['th', 'ประชุมงบประมาณพรุ่งนี้', 'งบประมาณ', ['ประชุม', 'งบประมาณ', 'พรุ่งนี้']],
+      ['lo', 'ສະບາຍດີກອງປະຊຸມງົບປະມານ', 'ປະຊຸມ', ['ສະບາຍດີກອງ', 'ປະຊຸມ', 'ງົບປະມານ']],
+      ['km', 'កិច្ចប្រជុំថវិកាថ្ងៃស្អែក', 'ថវិកា', ['កិច្ចប្រជុំ', 'ថវិកា', 'ថ្ងៃស្អែក']],
+      ['my', 'မနက်ဖြန်အစည်းအဝေးရှိပါတယ်', 'အစည်းအဝေး', ['မနက်ဖြန်', 'အစည်းအဝေး', 'ရှိပါတယ်']],
+    ])('are found within a text of %s that has no spaces: %s', async (language, text, sought, pieces) => {
+      await say('demo', [text, '別の文です', '没有这个词', 'คนอื่น'], { language });
+      expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
+    });
+
+    it('without spaces are found only where their characters follow one another', async () => {
+      await say('demo', ['議会は会う', '会って議論', '中国', '国中'], { language: 'ja' });
+      expect(await found('会議')).toEqual([]);
+      expect(await found('国中')).toEqual(['demo-3']);
+      expect(await found('会')).toEqual(['demo-1', 'demo-0']);
+      expect(await found('の')).toEqual([]);
+    });
+
+    it('are found composed or decomposed', async () => {
+      await say('demo', ['パブへ行く'.normalize('NFD'), '한국어'.normalize('NFD')], { language: 'ja' });
+      expect((await search('パブ'))[0]?.pieces[1]).toBe('パブ'.normalize('NFD'));
+      expect((await search('국어'))[0]?.pieces[1]).toBe('국어'.normalize('NFD'));
+    });
+
+    it.each([
+      ['it', 'Perché la città è così?', 'perche citta', ['', 'Perché', ' la ', 'città', ' è così?']],
+      ['it', 'La citta di Forli', 'città forlì', ['La ', 'citta', ' di ', 'Forli', '']],
+      [
+        'it',
+        "Nell'università ne parliamo",
+        'universita parlato',
+        ["Nell'", 'università', ' ne ', 'parliamo', ''],
+      ],
+      ['fr', 'Un cœur à Évry', 'coeur evry', ['Un ', 'cœur', ' à ', 'Évry', '']],
+      ['de', 'Die Straße in Köln', 'strasse koln', ['Die ', 'Straße', ' in ', 'Köln', '']],
+      ['xx', 'Łódź, Ærø', 'lodz aero', ['', 'Łódź', ', ', 'Ærø', '']],
+    ])('are found with or without accents in %s: %s', async (language, text, sought, pieces) => {
+      await say('demo', [text, 'xyz'], { language });
+      expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
+    });
+
+    it.each([
+      ['it', "C'è un budget per marzo.", 'il budget di marzo', ["C'è un ", 'budget', ' per ', 'marzo', '.']],
+      ['it', 'Gli appuntamenti', "l'appuntamento", ['Gli ', 'appuntamenti', '']],
+      ['en', 'A budget', 'the budget', ['A ', 'budget', '']],
+      ['nb', 'Et budsjett', 'budsjettet i', ['Et ', 'budsjett', '']],
+    ])('are found without the articles of a query in %s: %s', async (language, text, sought, pieces) => {
+      await say('demo', [text, 'xyz'], { language });
+      expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
+    });
+
+    it('that are articles are needed in languages where they are none', async () => {
+      await say('demo', ['La budget'], { language: 'xx' });
+      expect(await found('il budget')).toEqual([]);
+      expect(await found('la budget')).toEqual(['demo-0']);
+    });
+
+    it('of a very long text are found at its beginning, and the text is stored', async () => {
+      const text = `coffee ${'word'.repeat(100)} ${'会'.repeat(200)} ${'many words '.repeat(20_000)}`;
+      const id = await say('demo', [text]);
+      expect(await found('coffee')).toEqual(['demo-0']);
+      expect(await found('word'.repeat(100))).toEqual(['demo-0']);
+      expect((await store.transcriptions.listSegments(id))[0]?.text).toBe(text);
+    });
+
     it('are found only by the rules of their own language', async () => {
       await say('one', ['We parliamo about fatture.'], { language: 'en' });
       await say('two', ['fatture'], { language: 'xx' });

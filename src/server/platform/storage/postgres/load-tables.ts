@@ -1,8 +1,10 @@
 import { Client, DatabaseError, types } from 'pg';
 import { ServiceError } from '../../../../contract/errors.ts';
 import { type PlainRow, RowDigest } from '../row-digest.ts';
+import { indexedTerms } from '../search/search-terms.ts';
 import { translatePostgresError } from './errors.ts';
 import { explainStart } from './start.ts';
+import { vectorText } from './text-search.ts';
 
 /** Rows of one statement, each column of which is one parameter. */
 const ROWS_AT_ONCE = 1_000;
@@ -81,15 +83,16 @@ async function loadTable(client: Client, source: TableSource, table: string): Pr
   const columns = source.columnsOf(table);
   const listed = columns.map(quote).join(', ');
   const described = await columnsIn(client, table);
-  const kinds = new Map(described.map(({ name, kind }) => [name, kind]));
-  const lists = columns.map((column, index) => `$${index + 1}::${kinds.get(column) ?? 'text'}[]`);
-  const insert = `insert into ${quote(table)} (${listed}) overriding system value select * from unnest(${lists.join(', ')})`;
+  const written = writtenColumns(table, columns);
+  const insert = insertOf(table, written, described);
   if (NEVER_EMPTY.includes(table)) await client.query(`delete from ${quote(table)}`);
   const sent = new RowDigest();
   for (const batch of batchesOf(source.rowsOf(table))) {
     for (const row of batch) sent.add(row);
-    const parameters = columns.map((_, index) => batch.map((row) => row[index]));
-    await client.query(insert, parameters);
+    await client.query(
+      insert,
+      written.map(({ valueIn }) => batch.map(valueIn)),
+    );
   }
   const stored = await digestOf(client, `select ${listed} from ${quote(table)}`);
   if (stored.count !== sent.count || stored.checksum !== sent.checksum) {
@@ -100,6 +103,29 @@ async function loadTable(client: Client, source: TableSource, table: string): Pr
   }
   for (const { name, isNumbered } of described) if (isNumbered) await continueNumbers(client, table, name);
   return { table, rows: stored.count, checksum: stored.checksum };
+}
+
+type WrittenColumn = { readonly name: string; readonly valueIn: (row: PlainRow) => string | number | null };
+
+/** The columns of the source, and the index of segments, which SQLite has in a table of its own. */
+function writtenColumns(table: string, columns: readonly string[]): readonly WrittenColumn[] {
+  const copied = columns.map((name, index) => ({ name, valueIn: (row: PlainRow) => row[index] ?? null }));
+  if (table !== 'segments') return copied;
+  const [text, language] = [columns.indexOf('text'), columns.indexOf('language')];
+  const terms = (row: PlainRow) => vectorText(indexedTerms(String(row[text]), String(row[language])));
+  return [...copied, { name: 'searchTerms', valueIn: terms }];
+}
+
+/** Each column is one parameter, a list. */
+function insertOf(
+  table: string,
+  written: readonly WrittenColumn[],
+  described: readonly ColumnDescription[],
+): string {
+  const kinds = new Map(described.map(({ name, kind }) => [name, kind]));
+  const lists = written.map(({ name }, index) => `$${index + 1}::${kinds.get(name) ?? 'text'}[]`);
+  const names = written.map(({ name }) => quote(name)).join(', ');
+  return `insert into ${quote(table)} (${names}) overriding system value select * from unnest(${lists.join(', ')})`;
 }
 
 type ColumnDescription = { readonly name: string; readonly kind: string; readonly isNumbered: boolean };

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes, Engine } from '../engine.ts';
 import { createEventTables, createFanOuts, createPublishedTracks } from './event-tables.ts';
-import { createSearch, indexSegmentsAsStored, stemByLanguage } from './search-tables.ts';
+import { createSearch, indexSegmentsAsStored, indexTerms, stemByLanguage } from './search-tables.ts';
 import { addSessionColumns } from './session-columns.ts';
 import type { Tables } from './tables.ts';
 import {
@@ -46,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '024-vocabularies', up: createVocabularies },
   { name: '025-words', up: addWords },
   { name: '026-stems-by-language', up: (db, _types, engine) => stemByLanguage(db, engine) },
+  { name: '027-terms', up: (db, _types, engine) => indexTerms(db, engine) },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

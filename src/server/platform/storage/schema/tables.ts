@@ -1,4 +1,4 @@
-import type { GeneratedAlways } from 'kysely';
+import type { ColumnType, GeneratedAlways } from 'kysely';
 import type { ApiKey, AuditRecord, IdempotentRequest } from '../../../access/store.ts';
 import type {
   FanOut,
@@ -34,7 +34,7 @@ export type Tables = {
   readonly apiKeys: ApiKeyRow;
   readonly auditEntries: AuditRow;
   readonly transcriptions: TranscriptionRow;
-  readonly segments: SegmentRow;
+  readonly segments: SearchedSegmentRow;
   readonly interimSegments: InterimSegmentRow;
   readonly speechWorkers: SpeechWorkerRow;
   readonly turns: TurnRow;
@@ -100,6 +100,11 @@ export type TranscriptionRow = Omit<Transcription, 'speakers' | 'options'> & {
 export type SegmentRow = Omit<StoredSegment, 'words'> & {
   readonly transcriptionId: string;
   readonly words: string | null;
+};
+
+/** `searchTerms` is a column of PostgreSQL; SQLite has its index in a table of its own. */
+type SearchedSegmentRow = SegmentRow & {
+  readonly searchTerms: ColumnType<string, string | undefined, never>;
 };
 
 /** One row per track: its current interim result. */

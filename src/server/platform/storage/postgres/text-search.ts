@@ -1,0 +1,16 @@
+import type { TermQuery } from '../search/search-terms.ts';
+
+/** PostgreSQL counts no further. */
+const LAST_POSITION = 16_383;
+
+/** Writes terms as a tsvector, with their positions: https://www.postgresql.org/docs/current/datatype-textsearch.html. */
+export function vectorText(terms: readonly string[]): string {
+  return terms.map((term, index) => `'${term}':${Math.min(index + 1, LAST_POSITION)}`).join(' ');
+}
+
+/** Writes a query as a tsquery. */
+export function queryText(query: TermQuery): string {
+  if ('phrase' in query) return `(${query.phrase.map((term) => `'${term}'`).join(' <-> ')})`;
+  if ('all' in query) return `(${query.all.map(queryText).join(' & ')})`;
+  return `(${query.any.map(queryText).join(' | ')})`;
+}

@@ -1,0 +1,148 @@
+import { STEMMED_LANGUAGES, stem, stemmedLanguage } from './stemmers.ts';
+import { isStopInRun, withoutStopWords } from './stop-words.ts';
+import { charactersOf, normalize, piecesOf, withoutAccents, wordsInRun } from './words.ts';
+
+/*
+ * What both databases index of a text, and look for: terms that are made here, so that both find the same.
+ *
+ * A word has the term of itself, and its stem behind the language's tag, such as `it:parl` of "parliamo". A query looks
+ * for the stems of every language: a segment has those of its own alone, so that it is found by the rules of its own. A
+ * run has each pair of neighbouring characters and each character. A query looks for the pairs of a word one after the
+ * other.
+ */
+
+/** What a text has to have. `phrase` are terms that follow one another. */
+export type TermQuery =
+  | { readonly phrase: readonly string[] }
+  | { readonly all: readonly TermQuery[] }
+  | { readonly any: readonly TermQuery[] };
+
+/** Indexes have limits; no segment comes near this one. */
+const INDEXED_CHARACTERS = 16_384;
+/** Stemmers take more than proportionally long for long words, and no language has words of this length. */
+const STEMMED_CHARACTERS = 64;
+/** PostgreSQL takes terms of at most 2,046 bytes. */
+const TERM_CHARACTERS = 255;
+
+/** Returns the terms of a text in their order. They consist of letters, digits, their marks, and colons. */
+export function indexedTerms(text: string, language: string): readonly string[] {
+  const tag = stemmedLanguage(language);
+  return piecesOf(text.slice(0, INDEXED_CHARACTERS)).flatMap((piece) => {
+    const plain = normalize(piece.text);
+    if (piece.kind === 'run') return [...phraseOf(plain), ...charactersOf(plain)];
+    if (piece.kind === 'word') return [...wordTerms(plain, tag)];
+    return [];
+  });
+}
+
+/** Returns what a text has to have to be found; undefined where the query has no words. */
+export function termQuery(query: string): TermQuery | undefined {
+  const { words, runs } = soughtWords(query);
+  const conditions: TermQuery[] = runs.map((run) => ({ phrase: phraseOf(run) }));
+  if (words.length > 0) conditions.push({ any: wordQueries(words) });
+  return conditions.length === 0 ? undefined : { all: conditions };
+}
+
+/** Splits a text so that every second piece, from the second on, is what the query looks for. */
+export function splitAtWords(text: string, query: string, language: string): readonly string[] {
+  const tag = stemmedLanguage(language);
+  const { words, runs } = soughtWords(query);
+  const needed = tag === undefined ? words : withoutStopWords(words, tag);
+  const terms = new Set((needed.length === 0 ? words : needed).flatMap((word) => [...wordTerms(word, tag)]));
+  const pieces = [''];
+  const add = (part: string, isMatch: boolean) => {
+    if (!isMatch) pieces.push(`${pieces.pop()}${part}`);
+    // Two matches side by side are one.
+    else if (pieces.length > 1 && pieces.at(-1) === '') pieces.splice(-2, 2, `${pieces.at(-2)}${part}`, '');
+    else pieces.push(part, '');
+  };
+  for (const piece of piecesOf(text)) {
+    if (piece.kind === 'run') for (const [part, isMatch] of splitRun(piece.text, runs)) add(part, isMatch);
+    else add(piece.text, piece.kind === 'word' && hasAny(terms, wordTerms(normalize(piece.text), tag)));
+  }
+  return pieces;
+}
+
+type SoughtWords = {
+  readonly words: readonly string[];
+  /** Words in scripts without spaces. */
+  readonly runs: readonly string[];
+};
+
+function soughtWords(query: string): SoughtWords {
+  const pieces = piecesOf(normalize(query));
+  const words = pieces.filter(({ kind }) => kind === 'word').map(({ text }) => text);
+  const runs = pieces.filter(({ kind }) => kind === 'run').map(({ text }) => text);
+  const needed = runs.flatMap(neededInRun);
+  const hasNeeded = words.length > 0 || needed.length > 0;
+  return { words: [...new Set(words)], runs: [...new Set(hasNeeded ? needed : runs.flatMap(wordsInRun))] };
+}
+
+/** Leaves out particles. A single character belongs to the word before it: it is seldom looked for by itself. */
+function neededInRun(run: string): readonly string[] {
+  const needed: string[] = [];
+  let isAfterParticle = true;
+  for (const word of wordsInRun(run)) {
+    const isParticle = isStopInRun(word);
+    const isSingle = charactersOf(word).length === 1;
+    if (!isParticle && isSingle && !isAfterParticle) needed.push(`${needed.pop()}${word}`);
+    else if (!isParticle) needed.push(word);
+    isAfterParticle = isParticle;
+  }
+  return needed;
+}
+
+/** All words as they are, or all words that a language cannot do without in any of their forms. */
+function wordQueries(words: readonly string[]): readonly TermQuery[] {
+  const asTheyAre = words.map((word): TermQuery => ({ phrase: [plainTerm(word)] }));
+  const inLanguages = STEMMED_LANGUAGES.flatMap((tag): readonly TermQuery[] => {
+    const needed = withoutStopWords(words, tag);
+    return needed.length === 0 ? [] : [{ all: needed.map((word) => formsOf(word, tag)) }];
+  });
+  return [{ all: asTheyAre }, ...inLanguages];
+}
+
+function formsOf(word: string, tag: string): TermQuery {
+  return { any: stemTerms(word, tag).map((term) => ({ phrase: [term] })) };
+}
+
+function wordTerms(word: string, tag: string | undefined): ReadonlySet<string> {
+  return new Set([plainTerm(word), ...(tag === undefined ? [] : stemTerms(word, tag))]);
+}
+
+function plainTerm(word: string): string {
+  return withoutAccents(word).slice(0, TERM_CHARACTERS);
+}
+
+/** Accents count for the stem. A word that was written without them is found by the stem that it has then. */
+function stemTerms(word: string, tag: string): readonly string[] {
+  if (word.length > STEMMED_CHARACTERS) return [`${tag}:${plainTerm(word)}`];
+  const plain = withoutAccents(word);
+  const stems = plain === word ? [stem(word, tag)] : [stem(word, tag), stem(plain, tag)];
+  return [...new Set(stems.map((found) => `${tag}:${withoutAccents(found)}`))];
+}
+
+/** Returns the pairs of neighbouring characters; the character where there is only one. */
+function phraseOf(run: string): readonly string[] {
+  const characters = charactersOf(run);
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+}
+
+/** Divides a run into parts, each with whether it is one of the words. */
+function splitRun(run: string, words: readonly string[]): readonly (readonly [string, boolean])[] {
+  const characters = charactersOf(run);
+  const plain = characters.map(normalize);
+  const matches = new Set<number>();
+  for (const word of words.map((text) => charactersOf(text))) {
+    for (let start = 0; start + word.length <= plain.length; start += 1) {
+      if (!word.every((character, index) => plain[start + index] === character)) continue;
+      for (const index of word.keys()) matches.add(start + index);
+    }
+  }
+  return characters.map((character, index) => [character, matches.has(index)] as const);
+}
+
+function hasAny(sought: ReadonlySet<string>, terms: ReadonlySet<string>): boolean {
+  return !sought.isDisjointFrom(terms);
+}
