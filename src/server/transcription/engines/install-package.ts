@@ -29,12 +29,14 @@ export type PackageTarget = {
   readonly folder: string;
   readonly onProgress: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
+  /** Writes the recipe's files into the folder in place of its commands. Resolves to false when it does not have them. */
+  readonly supply?: ((folder: string) => Promise<boolean>) | undefined;
 };
 
 /** Does nothing when the target exists. Rejects with the cause and what to do. */
 export async function installPackage(
   recipe: PackageRecipe,
-  { name, folder, onProgress, signal }: PackageTarget,
+  { name, folder, onProgress, signal, supply }: PackageTarget,
 ): Promise<void> {
   await makeFolder(folder);
   if ((await readdir(folder)).includes(name)) {
@@ -47,7 +49,8 @@ export async function installPackage(
     await mkdir(unpacked);
     const watch = watchDownload(aside, { name, total: recipe.downloadBytes, onProgress });
     try {
-      for (const command of recipe.commands) await run(command, unpacked, signal);
+      const isSupplied = (await supply?.(unpacked)) === true;
+      for (const command of isSupplied ? [] : recipe.commands) await run(command, unpacked, signal);
     } finally {
       watch.close();
     }

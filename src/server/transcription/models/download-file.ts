@@ -53,7 +53,7 @@ export async function discardDownload(target: string): Promise<void> {
 }
 
 /** The server rejected the request, and would do so again. */
-class DownloadRefused extends Error {
+export class DownloadRefused extends Error {
   override readonly name = 'DownloadRefused';
 }
 

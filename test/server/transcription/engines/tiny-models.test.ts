@@ -4,6 +4,13 @@ import { loadSherpa } from '../../../../src/server/transcription/engines/sherpa.
 import { createSherpaEngine } from '../../../../src/server/transcription/engines/sherpa-engine.ts';
 import { readSherpaModel } from '../../../../src/server/transcription/engines/sherpa-model.ts';
 import { SAMPLE_RATE, type SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
+import {
+  tinyNemoCtc,
+  tinyStreamingLstm,
+  tinyStreamingZipformer,
+  tinyZipformer,
+  tinyZipformerCtc,
+} from './support/tiny-icefall.ts';
 import { tinyCanary, tinyParakeet, tinySenseVoice, tinyWhisper } from './support/tiny-models.ts';
 
 /*
@@ -48,6 +55,17 @@ describe('the configuration of a model', () => {
     const [word] = words ?? [];
     expect(word?.start).toBeGreaterThanOrEqual(0);
     expect(word?.end).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    ['a Zipformer transducer', 'offline', tinyZipformer(['CIAO', 'TUTTI']), 'CIAO'],
+    ['a streaming Zipformer transducer', 'streaming', tinyStreamingZipformer('CIAO'), 'CIAO'],
+    ['a streaming LSTM transducer', 'streaming', tinyStreamingLstm('CIAO'), 'CIAO'],
+    ['a Zipformer CTC model', 'offline', tinyZipformerCtc('ciao'), 'ciao'],
+    ['a CTC model of NeMo', 'offline', tinyNemoCtc('ciao'), 'ciao'],
+  ])('of %s is %s, for any of its languages', async (_, kind, folder, text) => {
+    expect(readSherpaModel(folder).kind).toBe(kind);
+    expect(await textsOf(folder, ['it', 'de'])).toEqual([text, text]);
   });
 
   it('of SenseVoice detects the language', async () => {

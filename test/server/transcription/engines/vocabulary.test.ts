@@ -8,7 +8,8 @@ import { loadSherpa } from '../../../../src/server/transcription/engines/sherpa.
 import { createSherpaEngine } from '../../../../src/server/transcription/engines/sherpa-engine.ts';
 import { readSherpaModel } from '../../../../src/server/transcription/engines/sherpa-model.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
-import { tinyParakeet, tinyZipformer } from './support/tiny-models.ts';
+import { tinyZipformer } from './support/tiny-icefall.ts';
+import { tinyParakeet } from './support/tiny-models.ts';
 
 const noise = Float32Array.from({ length: SAMPLE_RATE }, (_, index) => ((index * 7919) % 997) / 997 / 50);
 

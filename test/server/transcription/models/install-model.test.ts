@@ -1,10 +1,14 @@
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { defaultCacheDir } from '../../../../src/server/dev/binaries/go-binary.ts';
 import { installModel } from '../../../../src/server/transcription/engines/install-model.ts';
-import { installedModels, modelsFolder } from '../../../../src/server/transcription/engines/model-store.ts';
+import {
+  installedModels,
+  modelsFolder,
+  vadModelPath,
+} from '../../../../src/server/transcription/engines/model-store.ts';
 import { toWav } from '../../../../src/server/transcription/engines/wav.ts';
 import { speechRecordings, testModel } from '../../../support/parts/speech-model.ts';
 
@@ -38,6 +42,25 @@ it('installing a model that recognises its spoken sample succeeds, once', async 
   expect(await install()).toContain('trying moonshine-tiny-en');
   expect(installedModels(cacheDir)).toMatchObject([{ name: 'moonshine-tiny-en', languages: ['en'] }]);
   expect((await install()).at(-1)).toBe('moonshine-tiny-en is installed');
+});
+
+it('installing takes the detector from beside the model, so that no registry is needed', async () => {
+  vi.stubEnv('npm_config_registry', 'http://127.0.0.1:1');
+  await rm(join(modelsFolder(cacheDir), 'silero-vad'), { recursive: true });
+  await symlink(testModel(CACHE) ?? '', join(modelsFolder(cacheDir), 'moonshine-tiny-en'));
+  const detector = vadModelPath(CACHE) ?? '';
+  await cp(detector, join(from, basename(detector)));
+  const steps = await install();
+  vi.unstubAllEnvs();
+  expect(steps.slice(-2)).toEqual(['silero-vad is installed', 'moonshine-tiny-en is installed']);
+  expect(await readFile(vadModelPath(cacheDir) ?? '')).toEqual(await readFile(detector));
+});
+
+it('installing fails when the detector beside the model is another file', async () => {
+  await rm(join(modelsFolder(cacheDir), 'silero-vad'), { recursive: true });
+  await writeFile(join(from, 'silero_vad_legacy.onnx'), 'another');
+  await expect(install()).rejects.toThrow(/silero_vad_legacy\.onnx is not the expected file/);
+  expect(await readdir(modelsFolder(cacheDir))).toEqual([]);
 });
 
 it('installing a model without text for its sample fails', async () => {

@@ -1,43 +1,10 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Constant, encodeModel, type Graph, type Node, type TensorInfo } from './onnx-graph.ts';
+import type { Constant } from './onnx-graph.ts';
+import { float, give, int32, int64, logits, modelFolder } from './tiny-graph.ts';
 
 /*
  * Models of the families of the catalogue, with the inputs, outputs and metadata that sherpa-onnx asks for and next to
  * no weights. They listen to nothing: the text follows from the language that the model is told, where it is told one.
  */
-
-type Files = Readonly<Record<string, Graph | readonly string[]>>;
-
-/** A list of texts becomes tokens.txt: each with its index. */
-function modelFolder(files: Files): string {
-  const folder = join(mkdtempSync(join(tmpdir(), 'rtc-tiny-')), 'model');
-  mkdirSync(folder);
-  for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), encode(content));
-  return folder;
-}
-
-function encode(content: Graph | readonly string[]): Buffer | string {
-  if ('nodes' in content) return encodeModel(content);
-  return content.map((token, id) => `${token} ${id}\n`).join('');
-}
-
-const float = (name: string, ...shape: (number | string)[]): TensorInfo => ({ name, type: 'float', shape });
-const int64 = (name: string, ...shape: (number | string)[]): TensorInfo => ({ name, type: 'int64', shape });
-const int32 = (name: string, ...shape: (number | string)[]): TensorInfo => ({ name, type: 'int32', shape });
-
-/** A node that gives a constant. */
-const give = (constant: string, output: string): Node => ({
-  ...{ op: 'Identity', inputs: [constant], outputs: [output] },
-});
-
-/** Rows of logits, each of which is highest at one token. */
-function logits(name: string, dims: readonly number[], tokens: readonly number[]): Constant {
-  const size = dims.at(-1) ?? 0;
-  const values = tokens.flatMap((token) => Array.from({ length: size }, (_, id) => (id === token ? 9 : 0)));
-  return { name, type: 'float', dims, values };
-}
 
 /** A NeMo transducer as Parakeet TDT is: it says `word` once. */
 export function tinyParakeet(word: string): string {
@@ -251,57 +218,4 @@ export function tinyCanary(words: Words): string {
       ],
     },
   });
-}
-
-/**
- * A Zipformer transducer of icefall with the vocabulary of its byte pairs: in each frame its first word is a little more
- * likely than its second one, and both are more likely than silence.
- */
-export function tinyZipformer(words: readonly [string, string]): string {
-  const tokens = ['<blk>', '<sos/eos>', '<unk>', `▁${words[0]}`, `▁${words[1]}`, '▁'];
-  const letters = [...new Set(words.join(''))];
-  const all = [...tokens, ...letters];
-  const constant = (name: string, dims: number[], values: number[]): Constant => ({
-    ...{ name, type: 'float', dims, values },
-  });
-  const folder = modelFolder({
-    'tokens.txt': all,
-    'encoder.int8.onnx': {
-      metadata: { model_type: 'zipformer2', version: 1, comment: 'tiny' },
-      inputs: [float('x', 'N', 'T', 80), int64('x_lens', 'N')],
-      outputs: [float('encoder_out', 1, 1, 2), int64('encoder_out_lens', 1)],
-      constants: [
-        constant('encoded', [1, 1, 2], [0, 0]),
-        { name: 'one', type: 'int64', dims: [1], values: [1] },
-      ],
-      nodes: [give('encoded', 'encoder_out'), give('one', 'encoder_out_lens')],
-    },
-    'decoder.int8.onnx': {
-      metadata: { vocab_size: all.length, context_size: 2 },
-      inputs: [int64('y', 'N', 2)],
-      outputs: [float('decoder_out', 'N', 2)],
-      constants: [],
-      nodes: [{ op: 'Cast', inputs: ['y'], outputs: ['decoder_out'], attributes: { to: 1 } }],
-    },
-    'joiner.int8.onnx': {
-      metadata: { joiner_dim: 2 },
-      inputs: [float('encoder_out', 'N', 2), float('decoder_out', 'N', 2)],
-      outputs: [float('logit', 'N', all.length)],
-      constants: [
-        constant('nothing', [2, all.length], Array(2 * all.length).fill(0)),
-        constant(
-          'likely',
-          [all.length],
-          all.map((_, id) => [0, 0, 0, 6, 5.5][id] ?? 0),
-        ),
-      ],
-      nodes: [
-        { op: 'MatMul', inputs: ['encoder_out', 'nothing'], outputs: ['zero'] },
-        { op: 'Add', inputs: ['zero', 'likely'], outputs: ['logit'] },
-      ],
-    },
-  });
-  const pieces = all.map((token, id) => `${token}\t${id < 3 ? 0 : -id}`);
-  writeFileSync(join(folder, 'bpe.vocab'), `${pieces.join('\n')}\n`);
-  return folder;
 }
