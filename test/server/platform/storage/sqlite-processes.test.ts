@@ -2,12 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
 import { open, silentLog } from './grounds.ts';
 import { type Claimer, startClaimer } from './start-claimer.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
+
+const RETRYABLE = { retryable: true } as const;
 
 describe('a SQLite file that other processes use too', () => {
   let folder: string;
@@ -136,6 +140,36 @@ describe('a SQLite file that other processes use too', () => {
       expect(await store.recordings.find('one')).toBeUndefined();
     });
     expect(await store.recordings.find('one')).toMatchObject({ id: 'one' });
+    await store.close();
+  });
+
+  it('gives up all writes that wait together after the same five seconds', async () => {
+    let slept = 0;
+    const clock = {
+      now: () => slept,
+      monotonic: () => slept,
+      sleep: async (ms: number) => {
+        // A real wait of 10 ms goes with each of the clock's 5 ms.
+        slept += 100 * ms;
+        await nextTurn();
+      },
+    };
+    const store = await openStore({ database: { sqlitePath: path }, clock, log: silentLog });
+    const other = new DatabaseSync(path);
+    other.exec('begin immediate');
+    const take = ({ leases }: Pick<Store, 'leases'>, name: string) =>
+      leases.take({ name, owner: 'me', until: 1000 });
+    await Promise.all([
+      ...['one', 'two', 'three'].map((name) => expectUnavailable(take(store, name), RETRYABLE)),
+      expectUnavailable(
+        store.transaction((within) => take(within, 'four')),
+        RETRYABLE,
+      ),
+    ]);
+    expect(slept).toBeLessThanOrEqual(6000);
+    other.exec('rollback');
+    await take(store, 'five');
+    other.close();
     await store.close();
   });
 

@@ -32,13 +32,14 @@ export class SqliteConnection {
     this.#clock = clock;
   }
 
-  async execute<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return this.#retryWhileBusy(() => this.#execute<R>(sql, parameters));
+  /** `askedAt`, in monotonic milliseconds, is when the caller began to wait; now unless it is given. */
+  async execute<R>({ sql, parameters }: CompiledQuery, askedAt?: number): Promise<QueryResult<R>> {
+    return this.#retryWhileBusy(() => this.#execute<R>(sql, parameters), askedAt);
   }
 
   /** Uses `immediate`, because a transaction that began by reading cannot wait for the write lock and would fail. */
-  async begin(): Promise<void> {
-    await this.#retryWhileBusy(() => this.#execute('begin immediate', []));
+  async begin(askedAt?: number): Promise<void> {
+    await this.#retryWhileBusy(() => this.#execute('begin immediate', []), askedAt);
     this.#expectsTransaction = true;
   }
 
@@ -83,15 +84,16 @@ export class SqliteConnection {
     return cached;
   }
 
-  async #retryWhileBusy<T>(work: () => T): Promise<T> {
-    let deadline: number | undefined;
+  async #retryWhileBusy<T>(work: () => T, askedAt?: number): Promise<T> {
+    let since = askedAt;
     for (;;) {
       try {
         return work();
       } catch (error) {
         if (!isBusy(error) || this.#database.isTransaction) throw translateSqliteError(error);
-        deadline ??= this.#clock.monotonic() + BUSY_DEADLINE_MS;
-        if (this.#clock.monotonic() >= deadline) throw translateSqliteError(error);
+        const now = this.#clock.monotonic();
+        since ??= now;
+        if (now - since >= BUSY_DEADLINE_MS) throw translateSqliteError(error);
         await this.#clock.sleep(BUSY_PAUSE_MS);
       }
     }

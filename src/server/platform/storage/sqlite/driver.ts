@@ -17,6 +17,9 @@ import { SqliteConnection } from './connection.ts';
  * Kysely on node:sqlite, with one connection that writes and one that reads. A write may wait for another process, and a
  * transaction keeps the writing connection until it ends. Reads outside a transaction wait for neither: they run on the
  * reading connection and see the last committed state.
+ *
+ * Writes that queue up while another process holds the lock wait for it together: the time that a write waits for its
+ * turn counts towards the limit after which it is refused.
  */
 
 export type SqliteDatabases = {
@@ -52,6 +55,7 @@ class SqliteDriver implements Driver {
       writer: new SqliteConnection(writer, clock),
       reader: new SqliteConnection(reader, clock),
       writing: new Mutex(),
+      clock,
       afterCommit,
     };
   }
@@ -87,6 +91,7 @@ type Connections = {
   readonly reader: SqliteConnection;
   /** Held by the query or transaction that uses the writer. */
   readonly writing: Mutex;
+  readonly clock: Clock;
   readonly afterCommit: () => void;
 };
 
@@ -100,13 +105,14 @@ class SqliteSession implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { writer, reader, writing, afterCommit } = this.#connections;
+    const { writer, reader, writing, clock, afterCommit } = this.#connections;
     const isInTransaction = this.#stopWriting !== undefined;
     if (isInTransaction) return await writer.execute<R>(query);
     if (isRead(query)) return await reader.execute<R>(query);
+    const askedAt = clock.monotonic();
     const stopWriting = await writing.lock();
     try {
-      const result = await writer.execute<R>(query);
+      const result = await writer.execute<R>(query, askedAt);
       afterCommit();
       return result;
     } finally {
@@ -120,8 +126,10 @@ class SqliteSession implements DatabaseConnection {
   }
 
   async begin(): Promise<void> {
-    this.#stopWriting = await this.#connections.writing.lock();
-    await this.#connections.writer.begin();
+    const { writer, writing, clock } = this.#connections;
+    const askedAt = clock.monotonic();
+    this.#stopWriting = await writing.lock();
+    await writer.begin(askedAt);
   }
 
   async commit(): Promise<void> {
