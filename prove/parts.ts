@@ -4,9 +4,14 @@ import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-c
 import { mutatedRequests } from './hostile/mutated.ts';
 import { steadyLoad } from './load/load.ts';
 import { mediaFaults } from './media/media-faults.ts';
+import { slowLivekit } from './media/slow-livekit.ts';
 import { mutation } from './mutation/mutation.ts';
+import { livekitNodes } from './nodes/livekit-nodes.ts';
 import type { ProofPart } from './part.ts';
 import { rollingRestart } from './rolling/rolling.ts';
+import { postgresFaults } from './storage/postgres-faults.ts';
+import { sqliteFaults } from './storage/sqlite-faults.ts';
+import { recorderKills } from './workers/recorder-kills.ts';
 
 /** Every part of `npm run prove`, in the order of docs/proof.md. */
 export const parts: readonly ProofPart[] = [
@@ -18,5 +23,10 @@ export const parts: readonly ProofPart[] = [
   documentCasesPostgres,
   steadyLoad,
   mediaFaults,
+  slowLivekit,
+  livekitNodes,
+  sqliteFaults,
+  postgresFaults,
+  recorderKills,
   mutation,
 ];

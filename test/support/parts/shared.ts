@@ -5,7 +5,7 @@ import type { Redis } from './redis.ts';
 
 /** What the shared parts tell a test: their data without `close`, which is the run's business. */
 export interface SharedParts {
-  readonly livekit: Omit<Livekit, 'close'> & { readonly redis: Omit<Redis, 'close'> };
+  readonly livekit: Omit<Livekit, 'close'> & { readonly redis: Omit<Redis, 'close' | 'kill'> };
   readonly postgres: Omit<Postgres, 'close'>;
 }
 

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createFleet } from '../../test/server/webhooks/support/instance.ts';
+import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
+import { type Redis, startRedis } from '../../test/support/parts/redis.ts';
+import type { Random } from '../../test/support/random.ts';
+import type { ProofContext } from '../part.ts';
+import { type CallersOptions, MEDIA_KEY } from '../rolling/callers.ts';
+import { createSignedClient, type SignedClient } from '../rolling/signed-client.ts';
+
+/** One instance of the service on SQLite, and a real LiveKit with its Redis. */
+export type MediaStage = {
+  readonly client: SignedClient;
+  readonly mediaSecret: string;
+  readonly livekitPort: number;
+  readonly redisPort: number;
+  readonly livekit: () => Livekit;
+  /** Starts LiveKit again at the same address, after it was killed. */
+  readonly startLivekitAgain: () => Promise<void>;
+  readonly killRedis: () => Promise<void>;
+  readonly startRedisAgain: () => Promise<void>;
+};
+
+export type MediaStageOptions = {
+  readonly connections: number;
+  /** The URL by which the service reaches LiveKit; LiveKit's own unless it is given. */
+  readonly urlOf?: (livekit: Livekit) => Promise<string>;
+};
+
+export async function startMediaStage(
+  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { connections, urlOf = async ({ url }) => url }: MediaStageOptions,
+): Promise<MediaStage> {
+  const mediaSecret = randomBytes(24).toString('hex');
+  let redis: Redis = await startRedis();
+  cleanUp(() => redis.close());
+  const redisPort = Number(new URL(redis.url).port);
+  const options = { redis, apiKey: MEDIA_KEY, apiSecret: mediaSecret };
+  let livekit: Livekit = await startLivekit(options);
+  cleanUp(() => livekit.close());
+  const livekitPort = Number(new URL(livekit.httpUrl).port);
+  const fleet = await createFleet({
+    LIVEKIT_URL: await urlOf(livekit),
+    LIVEKIT_API_KEY: livekit.apiKey,
+    LIVEKIT_API_SECRET: livekit.apiSecret,
+  });
+  cleanUp(fleet.close);
+  const instance = await fleet.start();
+  const client = createSignedClient(instance.url, fleet.keys, connections);
+  cleanUp(client.close);
+  return {
+    ...{ client, mediaSecret, livekitPort, redisPort, livekit: () => livekit },
+    startLivekitAgain: async () => {
+      livekit = await startLivekit({ ...options, port: livekitPort });
+    },
+    killRedis: () => redis.kill(),
+    startRedisAgain: async () => {
+      redis = await startRedis('', redisPort);
+    },
+  };
+}
+
+/** The callers of one stage; `prefix` names their rooms. */
+export function callersOn(
+  { client, mediaSecret }: Pick<MediaStage, 'client' | 'mediaSecret'>,
+  { random, prefix }: { readonly random: Random; readonly prefix: string },
+): Pick<CallersOptions, 'outside' | 'inside' | 'mediaSecret' | 'random' | 'prefix'> {
+  return {
+    outside: client,
+    inside: client,
+    mediaSecret,
+    random,
+    prefix: prefix.replaceAll(/[^a-z0-9]+/g, '-'),
+  };
+}
+
+const LOOK_MS = 50;
+
+/** Milliseconds until a room can be made and closed again, and the rooms can be listed. */
+export async function untilRooms({ client }: Pick<MediaStage, 'client'>): Promise<number> {
+  const startedAt = performance.now();
+  while (!(await canUseRooms(client))) await delay(LOOK_MS);
+  return performance.now() - startedAt;
+}
+
+async function canUseRooms(client: SignedClient): Promise<boolean> {
+  const name = `look-${randomBytes(4).toString('hex')}`;
+  if ((await client.call('POST', '/v1/rooms', { name })).status !== 201) return false;
+  if ((await client.call('DELETE', `/v1/rooms/${name}`)).status !== 204) return false;
+  return (await client.call('GET', '/v1/rooms')).status === 200;
+}

@@ -1,0 +1,123 @@
+import { atMost, exactly, type Figure, observed } from '../part.ts';
+import type { Node, NodeStage } from './node-stage.ts';
+import { enter, eventsOf, openRooms, type Person, type Rooms, type Truth, untilTrue } from './people.ts';
+
+/** From the end of a fault until the lists are true. */
+export const BOUND_SECONDS = 120;
+
+export type Struck = {
+  readonly prefix: string;
+  readonly rooms: Rooms;
+  readonly people: readonly Person[];
+};
+
+export type Strike = {
+  readonly prefix: string;
+  readonly node: Node;
+  readonly blow: () => Promise<void>;
+};
+
+/** Lets people in, strikes the node that holds their rooms, and takes away those who leave with it. */
+export async function strike(stage: NodeStage, { prefix, node, blow }: Strike): Promise<Struck> {
+  const rooms = await openRooms(stage, prefix, node.id());
+  const people: Person[] = [];
+  for (const room of [rooms.deserted, rooms.resumed, rooms.elsewhere]) {
+    for (const name of ['ada', 'bob']) people.push(await enter(stage.client, room, `${name}-${room}`));
+  }
+  const truth = truthOf(rooms, people, [rooms.deserted, ...rooms.empty]);
+  const before = await untilTrue(stage.client, () => truth, { prefix, deadlineMs: BOUND_SECONDS * 1000 });
+  if (typeof before === 'string') throw new Error(`the lists were wrong before the blow: ${before}`);
+  await blow();
+  const leaving = people.filter(({ room }) => room === rooms.deserted);
+  await Promise.all(leaving.map(({ joined }) => joined.leave()));
+  return { prefix, rooms, people };
+}
+
+/** Who should be where, and `also` rooms: those of them without people in them are listed too. */
+function truthOf({ resumed, elsewhere }: Rooms, people: readonly Person[], also: readonly string[]): Truth {
+  const names = [...also, resumed, elsewhere];
+  return new Map(
+    names.map((name) => [name, people.filter(({ room }) => room === name).map(({ identity }) => identity)]),
+  );
+}
+
+type Aftermath = { readonly figures: readonly Figure[]; readonly lines: readonly string[] };
+
+/** The truth of the moment: who is connected, by the clients themselves. */
+function truthNow({ rooms, people }: Struck): Truth {
+  const present = people.filter(({ joined }) => joined.room.isConnected);
+  return truthOf(rooms, present, rooms.empty);
+}
+
+/** Begins now: milliseconds until the lists are true, or what is wrong in them at the deadline. */
+export function watch({ client }: NodeStage, struck: Struck): Promise<number | string> {
+  const { prefix } = struck;
+  return untilTrue(client, () => truthNow(struck), { prefix, deadlineMs: BOUND_SECONDS * 1000 });
+}
+
+export type Watched = {
+  readonly since: string;
+  readonly seen: number | string;
+  /** Whether the service can know the truth: a node that was frozen takes people off LiveKit's own lists. */
+  readonly claims: 'claimed' | 'observed';
+};
+
+/** Counts what was reported, once the lists are true. */
+export async function aftermath(
+  stage: NodeStage,
+  struck: Struck,
+  { since, seen, claims }: Watched,
+): Promise<Aftermath> {
+  const { prefix, rooms, people } = struck;
+  const { receiver } = stage;
+  const present = people.filter(({ joined }) => joined.room.isConnected);
+  const inRoom = (name: string) => present.filter(({ room }) => room === name).length;
+  const truth = truthNow(struck);
+  const reported = (room: string, event: string): number =>
+    eventsOf(receiver, room).filter((one) => one.startsWith(event)).length;
+  const unbalanced = [...truth].filter(
+    ([name, identities]) =>
+      reported(name, 'participant_joined') - reported(name, 'participant_left') !== identities.length,
+  );
+  const claim = (name: string, measured: number, expected: number): Figure =>
+    claims === 'claimed'
+      ? exactly(`${prefix}: ${name}`, measured, expected)
+      : observed(`${prefix}: ${name}`, measured);
+  // A figure beyond the bound stands for lists that never became true.
+  const seconds = typeof seen === 'string' ? BOUND_SECONDS + 1 : Math.round(seen / 1000);
+  const untilTrue = `${prefix}: time from ${since} until the lists are true`;
+  const figures: Figure[] = [
+    claims === 'claimed'
+      ? atMost({ name: untilTrue, measured: seconds, bound: BOUND_SECONDS, unit: ' s' })
+      : observed(untilTrue, seconds, ' s'),
+    observed(`${prefix}: people who came back, of 2`, inRoom(rooms.resumed)),
+    exactly(`${prefix}: people of the other node who are still there, of 2`, inRoom(rooms.elsewhere), 2),
+    observed(
+      `${prefix}: times that one of these joined again`,
+      reported(rooms.elsewhere, 'participant_joined') - 2,
+    ),
+    claim('reports that the deserted left', reported(rooms.deserted, 'participant_left'), 2),
+    claim('reports that their room finished', reported(rooms.deserted, 'room_finished'), 1),
+    claim('reports that another room finished', othersFinished(stage, rooms), 0),
+    claim('rooms whose events do not add up to who is there', unbalanced.length, 0),
+    claim('rooms without people that could be deleted, of 3', await deleted(stage, rooms.empty), 3),
+  ];
+  const lines = [
+    ...(typeof seen === 'string' ? [seen] : []),
+    ...[rooms.deserted, rooms.resumed, rooms.elsewhere].map(
+      (name) => `${name}: ${eventsOf(receiver, name).join(', ')}`,
+    ),
+  ];
+  await Promise.all(present.map(({ joined }) => joined.leave()));
+  return { figures, lines };
+}
+
+function othersFinished({ receiver }: NodeStage, { resumed, elsewhere, empty }: Rooms): number {
+  return [resumed, elsewhere, ...empty].filter((name) => eventsOf(receiver, name).includes('room_finished'))
+    .length;
+}
+
+async function deleted({ client }: NodeStage, names: readonly string[]): Promise<number> {
+  const answers = await Promise.all(names.map((name) => client.call('DELETE', `/v1/rooms/${name}`)));
+  return answers.filter(({ status }) => status === 204).length;
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { startPostgresServer } from '../../test/support/parts/postgres-server.ts';
+import { Random } from '../../test/support/random.ts';
+import { type FaultyWire, startFaultyWire, type WireFault } from '../media/faulty-wire.ts';
+import type { Findings, Form, ProofContext, ProofPart } from '../part.ts';
+import { audit } from './audit.ts';
+import { startStorageStage } from './storage-stage.ts';
+import { type StorageFault, strikeAll } from './strike.ts';
+
+const SEED = 20_261_129;
+const SLOW_MS = 300;
+/** The service waits 15 s for a database that has stopped answering, and 5 s for a connection to it. */
+const BOUND_MS = 25_000;
+
+export const postgresFaults: ProofPart = {
+  name: 'postgres-faults',
+  title: 'PostgreSQL gone, frozen, slow, locked, read-only and out of reach',
+  claim:
+    'What was acknowledged is stored and delivered, whatever becomes of the database. What cannot be stored is refused with 503 and a problem ' +
+    'within a bounded time. The service recovers by itself within seconds, and requests that need no database are never held up.',
+  attack: [
+    'One instance of the service is on a PostgreSQL of its own, through a wire. The callers are those of the part above.',
+    'The server is killed (SIGKILL) and started again after 10 s; it is stopped (SIGSTOP) for 20 s and goes on; the wire ' +
+      `delays each of its answers by ${SLOW_MS} ms for 15 s; the wire resets connections in the middle of an answer for 10 s; another client locks the ` +
+      'tables of events, deliveries and webhooks (ACCESS EXCLUSIVE) for 15 s; the server takes no writes (default_transaction_read_only) for 10 s.',
+    'At the end all events and webhooks are listed and compared with what callers were told and with what the receiver of webhooks got.',
+  ],
+  notClaimed: [
+    'That nothing of a refused request is stored: where the connection broke during a commit, nobody but the server knows. The table counts such cases.',
+    'A full disk of PostgreSQL: the server refuses writes then, as it does when it is read-only.',
+    'A failover to a replica: the part chaos-postgres has one.',
+  ],
+  run: strikePostgres,
+};
+
+async function strikePostgres(context: ProofContext): Promise<Findings> {
+  const { form, cleanUp } = context;
+  const server = await startPostgresServer();
+  cleanUp(server.close);
+  const wire = await startFaultyWire(Number(new URL(server.url).port));
+  cleanUp(wire.close);
+  const url = new URL(server.url);
+  url.port = `${wire.port}`;
+  const ENCRYPTION_KEY = randomBytes(32).toString('base64');
+  const stage = await startStorageStage(
+    context,
+    { DATABASE_URL: url.href, ENCRYPTION_KEY },
+    new Random(SEED),
+  );
+  const { calls, figures } = await strikeAll(context, stage, faultsOf(form, server, wire));
+  return {
+    figures: [...figures, ...(await audit(stage, calls, 'may have been stored'))],
+    versions: { PostgreSQL: server.version },
+    notes: [`Seed ${SEED}.`],
+  };
+}
+
+type Server = Awaited<ReturnType<typeof startPostgresServer>>;
+
+function faultsOf(form: Form, server: Server, wire: FaultyWire): readonly StorageFault[] {
+  const gone: StorageFault = {
+    name: 'while the server is gone',
+    seconds: 10,
+    boundMs: BOUND_MS,
+    effect: 'refuses',
+    begin: async () => {
+      await server.kill();
+      return server.startAgain;
+    },
+  };
+  const locked: StorageFault = {
+    name: 'while its tables are locked',
+    seconds: 15,
+    boundMs: BOUND_MS,
+    effect: 'refuses',
+    begin: () => lockTables(server.url),
+  };
+  if (form === 'short') return [gone, locked].map((fault) => ({ ...fault, seconds: 2 }));
+  return [
+    gone,
+    {
+      name: 'while the server is frozen',
+      seconds: 20,
+      boundMs: BOUND_MS,
+      effect: 'refuses',
+      begin: async () => {
+        server.freeze();
+        return server.thaw;
+      },
+    },
+    onWire(
+      wire,
+      { name: 'while its answers are late', seconds: 15, boundMs: BOUND_MS, effect: 'slows' },
+      { kind: 'delay', ms: SLOW_MS },
+    ),
+    onWire(
+      wire,
+      { name: 'while connections are reset', seconds: 10, boundMs: BOUND_MS, effect: 'refuses' },
+      { kind: 'reset' },
+    ),
+    locked,
+    {
+      name: 'while it takes no writes',
+      seconds: 10,
+      boundMs: BOUND_MS,
+      effect: 'refuses',
+      begin: async () => {
+        await configure(server.url, 'alter system set default_transaction_read_only = on');
+        return () => configure(server.url, 'alter system reset default_transaction_read_only');
+      },
+    },
+  ];
+}
+
+function onWire(wire: FaultyWire, fault: Omit<StorageFault, 'begin'>, onAnswers: WireFault): StorageFault {
+  return {
+    ...fault,
+    begin: async () => {
+      wire.setFault(onAnswers);
+      return () => wire.setFault({ kind: 'none' });
+    },
+  };
+}
+
+async function lockTables(url: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('begin');
+  await client.query('lock table events, deliveries, webhooks in access exclusive mode');
+  return async () => {
+    await client.query('rollback');
+    await client.end();
+  };
+}
+
+/** The setting counts for open connections too, from their next transaction on. */
+async function configure(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('set default_transaction_read_only = off');
+  await client.query(statement);
+  await client.query('select pg_reload_conf()');
+  await client.end();
+}

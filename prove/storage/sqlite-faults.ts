@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Random } from '../../test/support/random.ts';
+import type { Findings, ProofContext, ProofPart } from '../part.ts';
+import { audit } from './audit.ts';
+import { startStorageStage } from './storage-stage.ts';
+import { type StorageFault, strikeAll } from './strike.ts';
+
+const SEED = 20_261_128;
+/** A write waits 5 s for the lock: the short form only makes writes slow by it. */
+const SECONDS = { long: 15, short: 1 } as const;
+/** A write waits 5 s for the lock, and before that for a commit that waits for it too. */
+const BOUND_MS = 12_000;
+const DISK_BYTES = 48 * 1024 * 1024;
+
+export const sqliteFaults: ProofPart = {
+  name: 'sqlite-faults',
+  title: 'SQLite locked by another process, and on a full disk',
+  claim:
+    'What was acknowledged is stored and delivered. What cannot be stored is refused with 503 and a problem, and nothing of it is stored. ' +
+    'The service recovers by itself within seconds, and requests that need no database are never held up.',
+  attack: [
+    'One instance of the service has its SQLite file on a small disk of its own (a tmpfs). Callers ask for tokens, create, read and delete ' +
+      'webhooks, of which some stay, list events and sessions, and post events of the media server; every request is sent once. Others check ' +
+      'fiscal codes, which needs no database.',
+    `Another process takes the write lock of the file for ${SECONDS.long} s (BEGIN IMMEDIATE). Afterwards another program fills the disk to its last ` +
+      `byte, keeps it full for ${SECONDS.long} s, and then deletes its file.`,
+    'At the end all events and webhooks are listed and compared with what callers were told and with what the receiver of webhooks got.',
+  ],
+  notClaimed: [
+    'A disk that loses what it was told to keep, or that returns other bytes than were written.',
+    'That an acknowledged request changes something only once: a caller who repeats a refused request needs Idempotency-Key.',
+    'The full disk where the part does not run as root, who alone may mount one: the text says so then.',
+  ],
+  run: strikeSqlite,
+};
+
+const isRoot = process.getuid?.() === 0;
+
+async function strikeSqlite(context: ProofContext): Promise<Findings> {
+  const { form, cleanUp } = context;
+  const folder = mkdtempSync(join(tmpdir(), 'rtc-small-disk-'));
+  cleanUp(() => rmSync(folder, { recursive: true }));
+  if (isRoot) {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'rtc-prove', folder]);
+    cleanUp(() => execFileSync('umount', ['--lazy', folder]));
+  }
+  const stage = await startStorageStage(context, { DATA_DIR: folder }, new Random(SEED));
+  const seconds = SECONDS[form];
+  const faults = [lockedFile(folder, seconds), ...(isRoot ? [fullDisk(folder, seconds)] : [])];
+  const { calls, figures } = await strikeAll(context, stage, faults);
+  const unmounted = isRoot ? [] : ['The disk was not filled: the part did not run as root.'];
+  return {
+    figures: [...figures, ...(await audit(stage, calls, 'stored nothing'))],
+    versions: { SQLite: process.versions.sqlite ?? '' },
+    notes: [`Seed ${SEED}.`, ...unmounted],
+  };
+}
+
+function lockedFile(folder: string, seconds: number): StorageFault {
+  return {
+    name: 'while another process holds the write lock',
+    seconds,
+    boundMs: BOUND_MS,
+    effect: seconds > 5 ? 'refuses' : 'slows',
+    begin: async () => {
+      const other = new DatabaseSync(join(folder, 'rtc.sqlite'), { timeout: 5_000 });
+      other.exec('begin immediate');
+      return () => {
+        other.exec('rollback');
+        other.close();
+      };
+    },
+  };
+}
+
+const FILL_AGAIN_MS = 100;
+const BLOCK = Buffer.alloc(65_536);
+
+function fullDisk(folder: string, seconds: number): StorageFault {
+  return {
+    name: 'while its disk is full',
+    seconds,
+    boundMs: BOUND_MS,
+    effect: 'refuses',
+    begin: async () => {
+      const filler = join(folder, 'filler');
+      const timer = setInterval(() => fill(filler), FILL_AGAIN_MS);
+      fill(filler);
+      return () => {
+        clearInterval(timer);
+        rmSync(filler);
+      };
+    },
+  };
+}
+
+/** The last bytes are taken by smaller and smaller blocks. */
+function fill(path: string): void {
+  for (let size = BLOCK.length; size >= 1; size = Math.floor(size / 2)) {
+    while (isAppended(path, size));
+  }
+}
+
+function isAppended(path: string, size: number): boolean {
+  try {
+    appendFileSync(path, BLOCK.subarray(0, size));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EgressClient, type EgressStatus } from 'livekit-server-sdk';
+import {
+  type EmbeddedMediaServer,
+  startEmbeddedMediaServer,
+} from '../../src/server/media-simulator/embedded-media-server.ts';
+import { systemClock, systemIds } from '../../src/server/platform/system.ts';
+import { createFleet } from '../../test/server/webhooks/support/instance.ts';
+import {
+  expectedSignatures,
+  type Received,
+  startReceiver,
+} from '../../test/server/webhooks/support/receiver.ts';
+import { freePort } from '../../test/support/parts/run-part.ts';
+import type { ProofContext } from '../part.ts';
+import { createSignedClient, type SignedClient } from '../rolling/signed-client.ts';
+
+const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
+const CONNECTIONS = 64;
+
+export type RecordingEnd = { readonly status: unknown; readonly isSigned: boolean };
+
+/** The embedded media server with its recorder, one instance of the service, and a receiver of its webhooks. */
+export type RecorderStage = {
+  readonly client: SignedClient;
+  readonly media: EmbeddedMediaServer;
+  readonly recordingDir: string;
+  /** The state of the egress as the media server has it. */
+  readonly egressStatus: (egressId: string) => Promise<EgressStatus | undefined>;
+  /** The egress_ended of a recording that the webhook got. */
+  readonly endsOf: (recordingId: string) => readonly RecordingEnd[];
+  /** Until each of them has an egress_ended, or none has come for a while. */
+  readonly untilReported: (recordingIds: readonly string[]) => Promise<void>;
+};
+
+export async function startRecorderStage(
+  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<RecorderStage> {
+  const recordingDir = await mkdtemp(join(tmpdir(), 'rtc-recordings-'));
+  cleanUp(() => rm(recordingDir, { recursive: true, force: true }));
+  const port = await freePort();
+  const media = await startEmbeddedMediaServer({
+    ...{ host: '127.0.0.1', port: 0, ...MEDIA_KEYS, clock: systemClock, ids: systemIds, recordingDir },
+    webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`],
+  });
+  cleanUp(media.close);
+  const fleet = await createFleet({
+    LIVEKIT_URL: media.url.replace('http', 'ws'),
+    LIVEKIT_API_KEY: MEDIA_KEYS.apiKey,
+    LIVEKIT_API_SECRET: MEDIA_KEYS.apiSecret,
+    RECORDING_DIR: recordingDir,
+    ...environment,
+  });
+  cleanUp(fleet.close);
+  const instance = await fleet.start({ PORT: `${port}` });
+  const client = createSignedClient(instance.url, fleet.keys, CONNECTIONS);
+  cleanUp(client.close);
+  const ends = await watchEnds(client, cleanUp);
+  const egress = new EgressClient(media.url, MEDIA_KEYS.apiKey, MEDIA_KEYS.apiSecret);
+  return {
+    ...{ client, media, recordingDir, endsOf: ends.of },
+    egressStatus: async (egressId) => (await egress.listEgress({ egressId }))[0]?.status,
+    untilReported: (ids) => untilReported(ids, ends.of),
+  };
+}
+
+async function watchEnds(client: SignedClient, cleanUp: ProofContext['cleanUp']) {
+  const receiver = await startReceiver();
+  cleanUp(receiver.close);
+  const { json } = await client.call('POST', '/v1/webhooks', { url: receiver.url, events: ['egress_ended'] });
+  const secret = String(json.secret);
+  const isSigned = (received: Received): boolean =>
+    received.headers['x-service-webhook-signature'] === expectedSignatures(received, secret).specified;
+  return {
+    of: (recordingId: string): readonly RecordingEnd[] =>
+      receiver.received
+        .filter(({ body }) => body.recording?.egressId === recordingId)
+        .map((received) => ({ status: received.body.recording?.status, isSigned: isSigned(received) })),
+  };
+}
+
+const LOOK_MS = 250;
+const SILENCE_MS = 30_000;
+
+async function untilReported(ids: readonly string[], endsOf: RecorderStage['endsOf']): Promise<void> {
+  const count = (): number => ids.filter((id) => endsOf(id).length > 0).length;
+  let last = { count: count(), at: performance.now() };
+  while (last.count < ids.length && performance.now() - last.at < SILENCE_MS) {
+    await delay(LOOK_MS);
+    if (count() > last.count) last = { count: count(), at: performance.now() };
+  }
+}
