@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Receiver } from '../../test/server/webhooks/support/receiver.ts';
 import { atMost, exactly, type Figure, observed } from '../part.ts';
 import type { Node, NodeStage } from './node-stage.ts';
 import { enter, eventsOf, openRooms, type Person, type Rooms, type Truth, untilTrue } from './people.ts';
@@ -75,10 +77,7 @@ export async function aftermath(
   const truth = truthNow(struck);
   const reported = (room: string, event: string): number =>
     eventsOf(receiver, room).filter((one) => one.startsWith(event)).length;
-  const unbalanced = [...truth].filter(
-    ([name, identities]) =>
-      reported(name, 'participant_joined') - reported(name, 'participant_left') !== identities.length,
-  );
+  const unbalanced = await untilBalanced(receiver, truth);
   const claim = (name: string, measured: number, expected: number): Figure =>
     claims === 'claimed'
       ? exactly(`${prefix}: ${name}`, measured, expected)
@@ -99,7 +98,7 @@ export async function aftermath(
     claim('reports that the deserted left', reported(rooms.deserted, 'participant_left'), 2),
     claim('reports that their room finished', reported(rooms.deserted, 'room_finished'), 1),
     claim('reports that another room finished', othersFinished(stage, rooms), 0),
-    claim('rooms whose events do not add up to who is there', unbalanced.length, 0),
+    claim(`rooms whose events do not add up to who is there, ${BOUND_SECONDS} s later`, unbalanced, 0),
     claim('rooms without people that could be deleted, of 3', await deleted(stage, rooms.empty), 3),
   ];
   const lines = [
@@ -110,6 +109,22 @@ export async function aftermath(
   ];
   await Promise.all(present.map(({ joined }) => joined.leave()));
   return { figures, lines };
+}
+
+const LOOK_MS = 500;
+
+/** Waits until people joined as often as they left and are there; the number of rooms in which they did not in time. */
+async function untilBalanced(receiver: Receiver, truth: Truth): Promise<number> {
+  const deadline = performance.now() + BOUND_SECONDS * 1000;
+  for (;;) {
+    const unbalanced = [...truth].filter(([name, identities]) => {
+      const events = eventsOf(receiver, name);
+      const count = (event: string): number => events.filter((one) => one.startsWith(event)).length;
+      return count('participant_joined') - count('participant_left') !== identities.length;
+    });
+    if (unbalanced.length === 0 || performance.now() > deadline) return unbalanced.length;
+    await delay(LOOK_MS);
+  }
 }
 
 function othersFinished({ receiver }: NodeStage, { resumed, elsewhere, empty }: Rooms): number {

@@ -15,12 +15,12 @@ const BOUND_MS = 25_000;
 
 export const postgresFaults: ProofPart = {
   name: 'postgres-faults',
-  title: 'PostgreSQL gone, frozen, slow, locked, read-only and out of reach',
+  title: 'PostgreSQL is killed, frozen, slow, locked, read-only and cut off',
   claim:
     'What was acknowledged is stored and delivered, whatever becomes of the database. What cannot be stored is refused with 503 and a problem ' +
     'within a bounded time. The service recovers by itself within seconds, and requests that need no database are never held up.',
   attack: [
-    'One instance of the service is on a PostgreSQL of its own, through a wire. The callers are those of the part above.',
+    'One instance of the service is on a PostgreSQL of its own, through a wire. The callers are those of sqlite-faults.',
     'The server is killed (SIGKILL) and started again after 10 s; it is stopped (SIGSTOP) for 20 s and goes on; the wire ' +
       `delays each of its answers by ${SLOW_MS} ms for 15 s; the wire resets connections in the middle of an answer for 10 s; another client locks the ` +
       'tables of events, deliveries and webhooks (ACCESS EXCLUSIVE) for 15 s; the server takes no writes (default_transaction_read_only) for 10 s.',

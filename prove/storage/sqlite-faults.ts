@@ -12,13 +12,16 @@ import { type StorageFault, strikeAll } from './strike.ts';
 const SEED = 20_261_128;
 /** A write waits 5 s for the lock: the short form only makes writes slow by it. */
 const SECONDS = { long: 15, short: 1 } as const;
-/** A write waits 5 s for the lock, and before that for a commit that waits for it too. */
-const BOUND_MS = 12_000;
+/**
+ * A write waits 5 s for the lock, and before that for a commit that waits as long; an event waits for the batch before it
+ * too.
+ */
+const BOUND_MS = 22_000;
 const DISK_BYTES = 48 * 1024 * 1024;
 
 export const sqliteFaults: ProofPart = {
   name: 'sqlite-faults',
-  title: 'SQLite locked by another process, and on a full disk',
+  title: 'SQLite is locked by another process, and its disk fills up',
   claim:
     'What was acknowledged is stored and delivered. What cannot be stored is refused with 503 and a problem, and nothing of it is stored. ' +
     'The service recovers by itself within seconds, and requests that need no database are never held up.',
@@ -33,7 +36,7 @@ export const sqliteFaults: ProofPart = {
   notClaimed: [
     'A disk that loses what it was told to keep, or that returns other bytes than were written.',
     'That an acknowledged request changes something only once: a caller who repeats a refused request needs Idempotency-Key.',
-    'The full disk where the part does not run as root, who alone may mount one: the text says so then.',
+    'A full disk where the part does not run as root, who alone may mount one: the results say so then.',
   ],
   run: strikeSqlite,
 };
