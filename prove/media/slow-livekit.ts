@@ -50,7 +50,7 @@ const STAGES: Readonly<Record<Form, readonly SlowStage[]>> = {
 
 export const slowLivekit: ProofPart = {
   name: 'slow-livekit',
-  title: 'A LiveKit that answers late, by half, or not at all',
+  title: 'LiveKit answers late, halfway, or not at all',
   claim:
     'A slow media server makes only those requests slow that need it. They succeed late, or they are refused with a problem within a bounded ' +
     'time; no success is wrong. Tokens, webhooks, events and stored lists are served as if nothing had happened.',

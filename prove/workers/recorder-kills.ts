@@ -19,7 +19,7 @@ const BOUND_SECONDS = 120;
 
 export const recorderKills: ProofPart = {
   name: 'recorder-kills',
-  title: 'Recorders killed at every state',
+  title: 'Recorders are killed in every state',
   claim:
     'Whatever state a recorder is killed in, the recording ends by itself with a status that is true, one egress_ended is delivered, and the ' +
     `room can be recorded again, within ${BOUND_SECONDS} s.`,
