@@ -35,9 +35,9 @@ const ITALIAN_FIELDS: Readonly<Record<string, string>> = {
 export const PERSON_TEXTS: Readonly<Record<Language, PersonTexts>> = {
   en: {
     nameMissing:
-      'the given name is missing; for who has none: a column "no name" with yes, or the header "name (if any)"',
+      'the given name is missing; if the person has none, add a column "no name" with yes, or use the header "name (if any)"',
     surnameMissing:
-      'the surname is missing; for who has none: a column "no surname" with yes, or the header "surname (if any)"',
+      'the surname is missing; if the person has none, add a column "no surname" with yes, or use the header "surname (if any)"',
     dateMissing: 'the birth date is missing',
     dateFormat: 'the birth date must be YYYY-MM-DD or DD/MM/YYYY',
     until: 'until',

@@ -47,7 +47,7 @@ const backup = defineCommand({
       notes:
         made.key === 'setting'
           ? ['ENCRYPTION_KEY is not in it: keep it elsewhere, or the webhook secrets cannot be opened.']
-          : ['It has the webhook secrets and their key: keep it where nobody else can read it.'],
+          : ['It contains the webhook secrets and their key. Keep it where nobody else can read it.'],
     });
   },
 });
@@ -93,7 +93,7 @@ const restore = defineCommand({
         ...(restored.key === 'setting'
           ? ['Start the service with the ENCRYPTION_KEY that it had at the time of the backup.']
           : []),
-        'What was waiting to be delivered then is delivered when the service starts.',
+        'Deliveries that were waiting at the time of the backup are sent when the service starts.',
       ],
     });
   },

@@ -48,7 +48,7 @@ function describeErrorCode(
     case 'EISDIR':
       return [`${failed}: it is a directory`, 'name a file'];
     case 'ENOTDIR':
-      return [`${failed}: a part of its path is no directory`, 'correct the path'];
+      return [`${failed}: a part of its path is not a directory`, 'correct the path'];
     case 'EACCES':
     case 'EPERM':
       return [`${failed}: permission denied`, `look at its owner and mode: ls -ld ${shellQuote(file)}`];

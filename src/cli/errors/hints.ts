@@ -56,7 +56,7 @@ const LIST_ROOMS = 'see which rooms are open: rtc rooms list';
 const clockStep: Step = (error, nowMs) => {
   if (error.serverTime === undefined) return 'compare your clock with the server’s (rtc doctor)';
   const ahead = Math.round(nowMs / 1000) - error.serverTime;
-  return `${describeSkew(ahead)}; set it right (NTP)`;
+  return `${describeSkew(ahead)}; correct it (NTP)`;
 };
 
 const retryStep: Step = (error) =>
@@ -97,15 +97,15 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'idempotency-in-progress': 'the same request is still running; try again in a moment',
   'idempotency-key-reused': 'send another Idempotency-Key with another request',
   'webhook-limit-reached':
-    "delete those that are not needed (rtc webhooks list, rtc webhooks delete ID), or raise the service's MAX_WEBHOOKS",
+    "delete webhooks that you do not need (rtc webhooks list, rtc webhooks delete ID), or raise the service's MAX_WEBHOOKS",
   'recording-not-finished':
-    'stop it if it runs (rtc recordings stop ROOM); else its file is complete in a moment',
+    'stop it if it is recording (rtc recordings stop ROOM); otherwise its file will be complete in a moment',
   'payload-too-large': "send less, or raise the service's BODY_LIMIT",
   'uri-too-long': 'use a shorter name',
   'unsupported-media-type': 'the body must be JSON',
   'headers-too-large': 'a proxy in between adds headers: try without it',
-  'range-not-satisfiable': 'download it anew',
-  'precondition-failed': 'download it anew',
+  'range-not-satisfiable': 'download it again',
+  'precondition-failed': 'download it again',
   'rate-limited': retryStep,
   'server-busy': retryStep,
   'transfer-coding-unknown': 'a proxy in between changes the request: try without it',
@@ -120,9 +120,9 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'addon-unavailable': 'start a worker of that add-on: rtc worker stt-live, or stt-post',
   'shutting-down': retryStep,
   'storage-unavailable': 'check the database and the disk of the service: rtc doctor',
-  unreachable: 'is the service running, and is this its address? rtc doctor checks the whole chain',
-  'timed-out': 'try again, or wait longer with --request-timeout; rtc doctor checks the whole chain',
+  unreachable: 'is the service running, and is this its address? rtc doctor checks the whole set-up',
+  'timed-out': 'try again, or wait longer with --request-timeout; rtc doctor checks the whole set-up',
   aborted: () => undefined,
-  'unexpected-answer': 'a proxy in between, or a wrong URL: rtc doctor, or --debug to see the answer',
+  'unexpected-answer': 'a proxy in between, or a wrong URL: rtc doctor, or --debug to see the response',
   'answer-too-large': 'ask for less',
 };

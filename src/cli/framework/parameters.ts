@@ -174,7 +174,7 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
 export function calendarDay(text: string): string {
   if (isCalendarDay(text)) return text;
   throw bilingualError(
-    [`${JSON.stringify(text)} is no date`, 'write it such as 2026-01-31'],
+    [`${JSON.stringify(text)} is not a date`, 'write it such as 2026-01-31'],
     [`${JSON.stringify(text)} non è una data`, 'scriverla come 2026-01-31'],
   );
 }

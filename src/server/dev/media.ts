@@ -222,7 +222,7 @@ async function startEmbedded(settings: DevMediaSettings, reasons: readonly strin
   });
   const notes = [
     ...reasons,
-    'THE EMBEDDED MEDIA SERVER CARRIES NO MEDIA: nobody can really join; `rtc dev join ROOM IDENTITY` simulates it',
+    'THE EMBEDDED MEDIA SERVER CARRIES NO MEDIA: nobody can join with sound or pictures; `rtc dev join ROOM IDENTITY` adds a simulated participant',
   ];
   return {
     kind: 'embedded',

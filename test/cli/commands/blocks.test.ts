@@ -24,7 +24,7 @@ describe('blocks', () => {
     const absent = await rtc('participants remove demo bob --block forever --yes');
     expect(absent).toMatchObject({
       code: 0,
-      stderr: 'Found nobody called bob in demo and blocked it for ever.\n',
+      stderr: 'Found no participant bob in demo and blocked it for ever.\n',
     });
     expect((await rtc('blocks list demo')).stdout).toMatch(
       /^ada\t\d{4}-\d\d-\d\dT\S+Z\t\d{4}\S+Z\nbob\tforever\t\d{4}\S+Z\n$/,

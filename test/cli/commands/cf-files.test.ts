@@ -128,7 +128,7 @@ describe('rtc cf with a workbook of people', () => {
     expect(stdout.split('\n')[1]).toContain('Singh;;F;01/02/1980;India;;;;"manca il nome; per chi');
     const english = await cf('generate - --csv', rows);
     expect(english.stderr).toContain(
-      'for who has none: a column "no name" with yes, or the header "name (if any)"',
+      'if the person has none, add a column "no name" with yes, or use the header "name (if any)"',
     );
     const asTold = await cf('generate - --csv', rows.replace('Nome', 'nome (se presente)'));
     expect(asTold.stdout).toBe(`SNGXXX80B41Z222P\n${CODE}\n`);

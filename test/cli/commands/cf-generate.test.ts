@@ -23,7 +23,7 @@ const withOptions = (change: Readonly<Record<string, string>> = {}, words: reado
   ]);
 
 const SURNAME_MISSING =
-  'the surname is missing; for who has none: a column "no surname" with yes, or the header "surname (if any)"';
+  'the surname is missing; if the person has none, add a column "no surname" with yes, or use the header "surname (if any)"';
 
 describe('rtc cf generate', () => {
   it('prints the code and nothing else', async () => {
@@ -141,7 +141,7 @@ describe('rtc cf generate -', () => {
       'line 3: json',
       'line 4: json',
       '5 lines: 2 good, 3 bad',
-      '         2  json: the line is no JSON object',
+      '         2  json: the line is not a JSON object',
       '         1  the name must be text',
       `         1  ${SURNAME_MISSING}`,
       ...['gender', 'day', 'month', 'year'].map((field) => `         1  the ${field} is missing`),
@@ -171,7 +171,7 @@ describe('rtc cf generate -', () => {
       'line 4: name,city',
       'line 5: name,surname,gender,date',
       '4 lines: 2 good, 2 bad',
-      '         2  the given name is missing; for who has none: a column "no name" with yes, or the header "name (if any)"',
+      '         2  the given name is missing; if the person has none, add a column "no name" with yes, or use the header "name (if any)"',
       '         1  city: is unknown',
       `         1  ${SURNAME_MISSING}`,
       ...['gender', 'birth date'].map((field) => `         1  the ${field} is missing`),

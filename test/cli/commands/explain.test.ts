@@ -53,10 +53,10 @@ describe('rtc explain with the embedded media server', () => {
     expect([...new Set(timeline.map(({ text }) => text))]).toEqual([
       'the room was opened',
       'ada joined as host',
-      `webhook ${id} did not take participant_joined: it answered 503`,
+      `webhook ${id} did not accept participant_joined: it answered 503`,
     ]);
     expect(troubles).toEqual([
-      `webhook ${id} (${receiver.url}) does not take events: 1 delivery is being tried again. At the last attempt it answered 503`,
+      `webhook ${id} (${receiver.url}) does not accept events: 1 delivery is being retried. At the last attempt it answered 503`,
     ]);
     expect(next.map(({ command }) => command)).toEqual([
       `rtc webhooks test ${id}`,
@@ -65,7 +65,9 @@ describe('rtc explain with the embedded media server', () => {
 
     const { deliveries }: DeliveryList = (await service.call('GET', `/v1/webhooks/${id}/deliveries`)).json;
     const delivery = await explained(service, deliveries[0]?.id ?? '');
-    expect(delivery.headline).toMatch(/has not come through yet, after \d attempts?; the next one is due at/);
+    expect(delivery.headline).toMatch(
+      /has not been delivered yet, after \d attempts?; the next one is due at/,
+    );
     expect(delivery.timeline.slice(0, 2).map(({ text }) => text.replace(/\d+ ms/, 'n ms'))).toEqual([
       'participant_joined in room lesson: ada joined as host',
       'attempt 1: it answered 503 "the database is away", after n ms',
@@ -86,12 +88,10 @@ describe('rtc explain with the embedded media server', () => {
     await expect
       .poll(async () => (await explained(service, egressId)).headline)
       .toBe(
-        `Recording ${egressId} of room silent was aborted: it never got a picture or a sound, and has no file.`,
+        `Recording ${egressId} of room silent was aborted: it never received sound or pictures, and has no file.`,
       );
     const { troubles, next } = await explained(service, egressId);
-    expect(troubles[0]).toMatch(
-      /^nobody published a track while it ran, so that there was nothing to record\./,
-    );
+    expect(troubles[0]).toMatch(/^nobody published a track while it ran, so there was nothing to record\./);
     expect(next[0]?.command).toBe('rtc recordings start silent --wait');
     await expect
       .poll(async () => (await explained(service, 'silent')).next.map(({ command }) => command))

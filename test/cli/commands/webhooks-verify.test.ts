@@ -129,8 +129,8 @@ describe('webhooks verify', () => {
   it.each([
     ['webhook-id', 'evt_2', /^mismatch\tsecret and body are right: webhook-id,/],
     ['webhook-timestamp', `${NOW_SECONDS - 1}`, /^mismatch\tsecret and body are right/],
-    ['webhook-timestamp', 'now', /^mismatch\twebhook-timestamp is no Unix time/],
-    ['webhook-signature', 'v1a,AAAA', /^mismatch\tthere is no signature of version v1/],
+    ['webhook-timestamp', 'now', /^mismatch\twebhook-timestamp is not a Unix time/],
+    ['webhook-signature', 'v1a,AAAA', /^mismatch\tit has no signature of version v1/],
   ])('reports that %s was changed to %s', async (name, value, reason) => {
     const [first, second] = await verdicts({ headers: { ...signedHeaders(), [name]: value } });
     expect(first).toBe('match\t');

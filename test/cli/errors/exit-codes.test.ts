@@ -234,7 +234,7 @@ describe('an error', () => {
     const serverTime = NOW_MS / 1000 + 412;
     answer = (_request, response) => problem(response, 403, 'timestamp-out-of-window', { serverTime });
     const { stderr } = await rtc('rooms list');
-    expect(stderr).toContain("Next:  your clock is 412 s behind the server's; set it right (NTP)");
+    expect(stderr).toContain("Next:  your clock is 412 s behind the server's; correct it (NTP)");
     answer = (_request, response) =>
       problem(response, 403, 'timestamp-out-of-window', { serverTime: NOW_MS / 1000 - 500 });
     expect((await rtc('rooms list')).stderr).toContain('500 s ahead of');

@@ -72,7 +72,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       'quote-misplaced': 'a quote stands in the midst of a cell',
     },
     brokenRow: 'csv: the row cannot be read',
-    noJsonObject: 'the line is no JSON object',
+    noJsonObject: 'the line is not a JSON object',
     noLineEnd: (bytes) => `more than ${bytes} bytes without a line end`,
     yes: 'yes',
     no: 'no',

@@ -60,8 +60,8 @@ export async function checkService(
 async function checkWithoutProbe(deps: Deps): Promise<readonly Check[]> {
   return [
     await checkIngress(deps),
-    skipped('events', 'needs a room made for it', 'rtc doctor --probe'),
-    skipped('recording', 'needs a trial recording', 'rtc doctor --probe'),
+    skipped('events', 'needs a test room', 'rtc doctor --probe'),
+    skipped('recording', 'needs a test recording', 'rtc doctor --probe'),
   ];
 }
 
@@ -113,11 +113,11 @@ function checkMediaServer(
   if (readiness?.checks.mediaServer === false) {
     return fault('media server', 'the service says that it is not ready', "look at the service's log");
   }
-  return ok('media server', 'answers, and accepts the service’s key');
+  return ok('media server', 'responds, and accepts the service’s key');
 }
 
 function checkDatabase(readiness: Readiness | undefined): Check {
-  if (readiness === undefined) return skipped('database', 'GET /ready gave no answer');
+  if (readiness === undefined) return skipped('database', 'GET /ready did not respond');
   return readiness.checks.database
     ? ok('database', 'answers')
     : fault(
@@ -137,7 +137,8 @@ async function checkSelf({ context, client }: Deps): Promise<readonly Check[]> {
     return checks.map(found);
   } catch (error) {
     if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
-    if (error.status === 404) return [skipped('bucket', 'this service is too old to try it', 'update it')];
+    if (error.status === 404)
+      return [skipped('bucket', 'this version of the service cannot try it', 'update it')];
     return [failedCheck('bucket', error, context.io.clock())];
   }
 }
@@ -160,7 +161,7 @@ async function checkAddons({ context, client }: Deps): Promise<Check> {
         : '',
     ].filter((name) => name !== '');
     return running.length === 0
-      ? note('add-ons', 'no transcription worker runs (optional)')
+      ? note('add-ons', 'no transcription worker is running (optional)')
       : ok('add-ons', running.join(', '));
   } catch (error) {
     if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
@@ -189,11 +190,11 @@ async function checkKey({
   try {
     const key = await client.keys.self({ signal, timeoutMs: CHECK_TIMEOUT_MS });
     // A program that responds so is not this service, which other checks report.
-    if (!Array.isArray(key.scopes)) return skipped(CHECK, 'the answer does not tell');
+    if (!Array.isArray(key.scopes)) return skipped(CHECK, 'the response does not say');
     return describeKey(key, clock());
   } catch (error) {
     if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
-    if (error.status === 404) return skipped(CHECK, 'this service is too old to tell', 'update it');
+    if (error.status === 404) return skipped(CHECK, 'this version of the service cannot tell', 'update it');
     return failedCheck(CHECK, error, clock());
   }
 }

@@ -94,14 +94,14 @@ export async function checkAddress(
       return {
         isService: false,
         checks: [
-          fault('address', `${url} answers, but is not this service`, 'correct the URL: rtc profile show'),
+          fault('address', `${url} responds, but is not this service`, 'correct the URL: rtc profile show'),
         ],
       };
     }
     return {
       isService: true,
       checks: [
-        ok('address', `${url} answers, version ${health.version}`),
+        ok('address', `${url} responds, version ${health.version}`),
         checkClock(context, response.headers.date),
       ],
     };
@@ -121,18 +121,18 @@ export async function checkAddress(
 /** Compares the clocks by the Date header. It has whole seconds, which is enough for a window of five minutes. */
 function checkClock(context: Context, date: string | undefined): Check {
   const serverMs = Date.parse(date ?? '');
-  if (Number.isNaN(serverMs)) return skipped('clock', 'the answer has no Date header');
+  if (Number.isNaN(serverMs)) return skipped('clock', 'the response has no Date header');
   const ahead = Math.round((context.io.clock() - serverMs) / 1000);
   const skew = describeSkew(ahead);
   if (Math.abs(ahead) > TIMESTAMP_WINDOW_SECONDS) {
     return fault(
       'clock',
       `${skew}; requests are refused from ${TIMESTAMP_WINDOW_SECONDS} s`,
-      'set it right (NTP)',
+      'correct it (NTP)',
     );
   }
   if (Math.abs(ahead) > NOTICEABLE_SKEW_SECONDS) {
-    return { check: 'clock', status: 'warning', detail: skew, next: 'set it right (NTP)' };
+    return { check: 'clock', status: 'warning', detail: skew, next: 'correct it (NTP)' };
   }
   return ok('clock', Math.abs(ahead) <= 1 ? "agrees with the server's" : skew);
 }

@@ -43,7 +43,7 @@ export async function probeRecording(deps: ProbeDeps): Promise<Check> {
     await client.recordings.stop(room, options);
     // The record remains if the recording has not ended yet.
     await client.recordings.delete(egressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
-    return ok('recording', 'a recorder took a trial recording');
+    return ok('recording', 'a recorder made a test recording');
   });
 }
 

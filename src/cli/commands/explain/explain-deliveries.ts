@@ -61,11 +61,11 @@ function tellStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {
   const pending = stuck.length - failed;
   const counts = [
     ...(failed === 0 ? [] : [`${plural(failed, 'delivery', 'deliveries')} failed`]),
-    ...(pending === 0 ? [] : [`${plural(pending, 'delivery is', 'deliveries are')} being tried again`]),
+    ...(pending === 0 ? [] : [`${plural(pending, 'delivery is', 'deliveries are')} being retried`]),
   ];
   const moment = ({ delivery, attempt }: typeof first): Moment => ({
     at: attempt.startedAt,
-    text: `webhook ${webhook.id} did not take ${delivery.event}: ${reasonOf(attempt)}`,
+    text: `webhook ${webhook.id} did not accept ${delivery.event}: ${reasonOf(attempt)}`,
     source: 'delivery',
     id: delivery.id,
     isTrouble: true,
@@ -73,7 +73,7 @@ function tellStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {
   return {
     timeline: first === last ? [moment(first)] : [moment(first), moment(last)],
     troubles: [
-      `webhook ${webhook.id} (${webhook.url}) does not take events: ${counts.join(', ')}. At the last attempt ${reasonOf(last.attempt)}`,
+      `webhook ${webhook.id} (${webhook.url}) does not accept events: ${counts.join(', ')}. At the last attempt ${reasonOf(last.attempt)}`,
     ],
     next: [
       mend(webhook.id, last.attempt),
@@ -81,7 +81,7 @@ function tellStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {
         ? []
         : [
             {
-              text: 'when it works, send what has failed again',
+              text: 'when it works, replay the failed deliveries',
               command: `rtc webhooks replay ${webhook.id} --since ${earliest(stuck)}`,
             },
           ]),
@@ -107,27 +107,27 @@ export function mend(webhookId: string, { statusCode, error }: Attempt) {
   if (statusCode === null) {
     const isSlow = /time|abort/i.test(error ?? '');
     const text = isSlow
-      ? 'let the receiver answer within 10 s and work afterwards, then try it'
-      : 'start the receiver, or correct its address, then try it';
+      ? 'let the receiver respond within 10 s and do long work afterwards, then test it'
+      : 'start the receiver, or correct its address, then test it';
     return { text, command: test };
   }
   if (statusCode === 401 || statusCode === 403) {
     return {
-      text: 'the receiver refuses the signature: give it the current secret, then try it',
+      text: 'the receiver refuses the signature: give it the current secret, then test it',
       command: test,
     };
   }
   if (statusCode >= 300 && statusCode < 400) {
     return {
       text: 'redirects are not followed: register the address that they lead to',
-      command: `rtc webhooks update ${webhookId} --url URL`,
+      command: `rtc webhooks update ${webhookId} URL`,
     };
   }
   if (statusCode === 404 || statusCode === 410 || statusCode === 405) {
     return {
-      text: 'nothing takes POSTs at this path: correct the address',
-      command: `rtc webhooks update ${webhookId} --url URL`,
+      text: 'nothing accepts POSTs at this path: correct the address',
+      command: `rtc webhooks update ${webhookId} URL`,
     };
   }
-  return { text: "see the receiver's own log, mend it, then try it", command: test };
+  return { text: "check the receiver's log, correct the error, then test it", command: test };
 }

@@ -41,7 +41,7 @@ export async function explainDelivery(reading: Reading, { delivery, webhook }: F
     subject: { kind: 'delivery', id },
     headline: headlineOf(delivery, webhook),
     timeline: [stored, ...attempts.map((attempt) => tellAttempt(id, attempt))],
-    troubles: isThrough || last === undefined ? [] : [`the receiver did not take it: ${detailOf(last)}`],
+    troubles: isThrough || last === undefined ? [] : [`the receiver did not accept it: ${detailOf(last)}`],
     next: isThrough ? [] : nextOf(delivery, last),
   };
 }
@@ -52,16 +52,16 @@ function headlineOf(
 ): string {
   const what = `Delivery ${id} of ${event} to webhook ${webhookId} (${url})`;
   const tries = plural(attempts.length, 'attempt');
-  if (status === 'delivered') return `${what} was taken by the receiver at attempt ${attempts.length}.`;
-  if (status === 'failed') return `${what} failed after ${tries}; it is not tried again by itself.`;
+  if (status === 'delivered') return `${what} was accepted by the receiver at attempt ${attempts.length}.`;
+  if (status === 'failed') return `${what} failed after ${tries}; it is not retried automatically.`;
   if (status === 'cancelled') return `${what} was cancelled: its webhook was deleted.`;
   const due = nextAttemptAt === null ? '' : `; the next one is due at ${nextAttemptAt}`;
-  return `${what} has not come through yet, after ${tries}${due}.`;
+  return `${what} has not been delivered yet, after ${tries}${due}.`;
 }
 
 function tellAttempt(id: string, attempt: Attempt): Moment {
   const isTaken = attempt.error === null && attempt.statusCode !== null && attempt.statusCode < 300;
-  const answer = isTaken ? `the receiver answered ${attempt.statusCode}` : detailOf(attempt);
+  const answer = isTaken ? `the receiver responded with ${attempt.statusCode}` : detailOf(attempt);
   return {
     at: attempt.startedAt,
     text: `attempt ${attempt.number}: ${answer}, after ${attempt.durationMs} ms`,

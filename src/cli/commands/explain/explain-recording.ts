@@ -51,7 +51,8 @@ function isOf(event: Event, { recordingId }: Recording): boolean {
 function headlineOf({ recordingId, roomId, status, durationMs, sizeBytes, endedAt }: Recording): string {
   const name = `Recording ${recordingId} of room ${roomId}`;
   if (status === 'recording') return `${name} is running.`;
-  if (status === 'aborted') return `${name} was aborted: it never got a picture or a sound, and has no file.`;
+  if (status === 'aborted')
+    return `${name} was aborted: it never received sound or pictures, and has no file.`;
   if (status === 'failed') return `${name} failed.`;
   if (endedAt === null) return `${name} was stopped; its file is still being written.`;
   const facts = [
@@ -79,8 +80,8 @@ function judge(recording: Recording, around: readonly Event[]): Part {
     const published = around.filter(({ event }) => event === 'track_published').length;
     const seen =
       published === 0
-        ? 'nobody published a track while it ran, so that there was nothing to record.'
-        : `${plural(published, 'track')} ${published === 1 ? 'was' : 'were'} published, but the recorder got no media.`;
+        ? 'nobody published a track while it ran, so there was nothing to record.'
+        : `${plural(published, 'track')} ${published === 1 ? 'was' : 'were'} published, but the recorder received no media.`;
     return {
       troubles: [`${seen}${why}`],
       next: [
@@ -98,7 +99,7 @@ function judge(recording: Recording, around: readonly Event[]): Part {
       troubles: [error === null ? 'no reason is known' : `the reason that is known: ${error}`],
       next: [
         step(
-          "read the recorder's log (livekit/egress) of that time, and check the chain",
+          "read the recorder's log (livekit/egress) of that time, and check the set-up",
           'rtc doctor --probe',
         ),
         step('then record again', `rtc recordings start ${room} --wait`),

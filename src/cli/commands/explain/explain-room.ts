@@ -66,9 +66,8 @@ const NAMED = 10;
 
 function headlineOf(name: string, { room, session, present, nowMs }: Known): string {
   if (room === undefined) {
-    if (session === undefined)
-      return `Room ${name} is not open, and nothing is stored of it but who is blocked.`;
-    if (session.endedAt === null) return `Room ${name} is not open any more.`;
+    if (session === undefined) return `Room ${name} is not open, and only its blocks are stored.`;
+    if (session.endedAt === null) return `Room ${name} is no longer open.`;
     const { endedAt, durationMs, totalParticipants, peakParticipants } = session;
     const ago = formatDuration(Math.max(0, nowMs - Date.parse(endedAt)) / 1000);
     if (totalParticipants === 0) return `Room ${name} was closed ${ago} ago; nobody had joined.`;
@@ -94,16 +93,19 @@ function compare(room: Room | undefined, session: Session | undefined): Part {
   const isOpen = session !== undefined && session.endedAt === null;
   if (room === undefined && isOpen) {
     return {
-      troubles: ['the media server does not have the room any more, and no event has told of its end'],
+      troubles: ['the media server no longer has the room, and no event reported its end'],
       next: [
-        step('its end is found by comparison within a minute; if not, check the chain', 'rtc doctor --probe'),
+        step(
+          'the service finds its end by comparison within a minute; if not, check the set-up',
+          'rtc doctor --probe',
+        ),
       ],
     };
   }
   if (room === undefined || isOpen) return {};
   return {
-    troubles: ['the room is open on the media server, but no event has told of it'],
-    next: [step("see whether the media server's events reach the service", 'rtc doctor --probe')],
+    troubles: ['the room is open on the media server, but no event reported it'],
+    next: [step("check whether the media server's events reach the service", 'rtc doctor --probe')],
   };
 }
 
@@ -144,7 +146,7 @@ function tellMade({ recordings, transcriptions }: SessionDetail): Part {
     troubles: [
       ...bad.map(({ recordingId, status, error }) =>
         status === 'aborted'
-          ? `recording ${recordingId} was aborted: no media came`
+          ? `recording ${recordingId} was aborted: no media arrived`
           : `recording ${recordingId} failed: ${error ?? 'no reason is known'}`,
       ),
       ...failed.map(({ transcriptionId }) => `transcription ${transcriptionId} failed`),

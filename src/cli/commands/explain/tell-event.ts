@@ -74,7 +74,7 @@ function tellRecordingEnd(recording: NonNullable<Event['recording']>): Told {
     return `recording ${egressId}${late} is complete${file === '' ? '' : `: ${file}`}`;
   }
   const why = error === undefined ? '' : `: ${error}`;
-  const end = status === 'aborted' ? 'was aborted: no media came' : `ended as ${status}`;
+  const end = status === 'aborted' ? 'was aborted: no media arrived' : `ended as ${status}`;
   return { text: `recording ${egressId} ${end}${why}`, isTrouble: true };
 }
 

@@ -143,7 +143,8 @@ const revoke = defineCommand({
     await confirmOnService(context, {
       isSure: yes,
       what: 'revoking a key',
-      question: async () => `Revoke ${ids.join(', ')}? Whoever signs with it is refused at once.`,
+      question: async () =>
+        `Revoke ${ids.join(', ')}? Requests that are signed with it will be refused at once.`,
     });
     const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
       client.keys.revoke(id, { signal }),

@@ -83,7 +83,7 @@ const remove = defineCommand({
     return done(
       removed
         ? `Removed ${identity} from ${room}${blocked}.`
-        : `Found nobody called ${identity} in ${room}${blocked}.`,
+        : `Found no participant ${identity} in ${room}${blocked}.`,
     );
   },
 });
@@ -107,7 +107,7 @@ type Removal = {
 
 async function describeLoss(context: Context, { room, identity, block }: Removal): Promise<string> {
   // A blocked participant need not be in the room.
-  if (block !== undefined) return 'whoever is there under this identity is disconnected';
+  if (block !== undefined) return 'the participant with this identity is disconnected';
   const { tracks } = await findParticipant(context, room, identity);
   return tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;
 }

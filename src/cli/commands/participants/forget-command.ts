@@ -51,7 +51,7 @@ function notesOf({ running, recordings }: ForgottenWords, room: string): readonl
     ...(running === 0
       ? []
       : [
-          `${plural(running, 'transcription')} still store what is said. Stop one and do this again: rtc transcription stop ${shellQuote(room)}`,
+          `${plural(running, 'transcription')} still store what is said. Stop it and repeat this command: rtc transcription stop ${shellQuote(room)}`,
         ]),
     ...(recordings === 0
       ? []

@@ -124,7 +124,7 @@ const remove = defineCommand({
     await confirmOrRefuse(context.prompter, {
       isSure: yes || known.length === 0,
       what: 'removing a profile',
-      question: async () => `Remove ${known.join(', ')}? A secret that is kept in it is lost.`,
+      question: async () => `Remove ${known.join(', ')}? A secret that is saved in it is lost.`,
     });
     const { exitCode, succeeded } = await forEachTarget(context, names, async (name) => {
       pick(context, store, name);

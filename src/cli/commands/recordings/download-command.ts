@@ -65,7 +65,7 @@ async function captionsOf(context: Context, id: string) {
   const captions = await readCaptions(context, id);
   return {
     add: async (path: string): Promise<readonly string[]> => {
-      if (captions.length === 0) return ['Nothing was said: there are no captions in the file.'];
+      if (captions.length === 0) return ['Nothing was said, so the file has no captions.'];
       await addCaptions(context.io, path, captions);
       return [`Captions: ${captions.map(({ language }) => language).join(', ')}`];
     },

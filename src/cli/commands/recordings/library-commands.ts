@@ -29,7 +29,7 @@ export const listRecordings = defineCommand({
   fields: RECORDING_FIELDS,
   arguments: {},
   options: {
-    room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
+    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
     status: option('--status <status>', 'only these', oneOf(STATUSES)),
     limit: LIMIT,
     watch: WATCH,

@@ -38,7 +38,7 @@ const listSessions = defineCommand({
   fields: SESSION_FIELDS,
   arguments: {},
   options: {
-    room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
+    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
     status: option('--status <status>', 'only these', oneOf(SESSION_STATUSES)),
     since: option('--since <time>', 'only rooms opened since then: 10m, 7d or an instant', {
       parse: pastMoment,

@@ -113,7 +113,7 @@ const install = defineCommand({
     if (installed === undefined || installed.folder === null) {
       throw new CliError(
         EXIT.failure,
-        `${name} is not where it was installed`,
+        `${name} is no longer where it was installed`,
         `run again: rtc stt install ${name}`,
       );
     }

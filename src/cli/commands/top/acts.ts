@@ -39,7 +39,7 @@ export function actOf(key: string, chosen: Chosen): Act | string | undefined {
 }
 
 const NO_ROOM = 'choose a room first';
-const NOBODY = 'nobody is selected: Tab leads to the people of the room';
+const NOBODY = 'nobody is selected; press Tab to go to the people of the room';
 
 function roomOf({ state, selected }: Chosen) {
   return state.rooms[selected.rooms];

@@ -32,8 +32,8 @@ const listTranscriptions = defineCommand({
   fields: POST_FIELDS,
   arguments: {},
   options: {
-    room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
-    recording: option('--recording <id>', 'only of this recording', { parse: notEmpty }),
+    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
+    recording: option('--recording <id>', 'only those of this recording', { parse: notEmpty }),
     status: option('--status <status>', 'only these', oneOf(POST_STATUSES)),
     limit: LIMIT,
     watch: WATCH,
@@ -119,5 +119,5 @@ async function describeLoss(context: Context, client: RtcClient, ids: readonly s
     segments += (await client.transcriptions.get(id, { signal: context.io.signal })).segments.length;
   }
   const what = ids.length === 1 ? `transcription ${ids[0]}` : plural(ids.length, 'transcription');
-  return `Delete ${what}? ${plural(segments, 'segment')} of what was said will be gone.`;
+  return `Delete ${what}? ${plural(segments, 'segment')} of text will be deleted.`;
 }

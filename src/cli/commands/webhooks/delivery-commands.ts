@@ -55,7 +55,7 @@ export const test = defineCommand({
       exitCode: response.delivered ? EXIT.success : EXIT.negative,
       notes: response.delivered
         ? []
-        : [`What it answered: rtc webhooks deliveries ${id} --attempts --limit 1`],
+        : [`To see its response: rtc webhooks deliveries ${id} --attempts --limit 1`],
     });
   },
 });

@@ -45,24 +45,24 @@ export const trigger = defineCommand({
   noun: 'webhooks',
   verb: 'trigger',
   summary: 'Send a signed sample event to a receiver',
-  description: `For whoever writes a receiver: nothing happens in a room, nothing is registered or logged, and it is sent once, from this machine. To an address it is signed with $${SECRET_VARIABLE}, or with the secret of rtc webhooks listen; to a registered webhook with its own secret, which the service does not give away: $${SECRET_VARIABLE} or --secret-stdin. Exit code 7 when the receiver does not respond 2xx.`,
+  description: `For testing a receiver: nothing happens in a room, and nothing is registered, logged or retried. The event is sent once, from this machine. With --to it is signed with $${SECRET_VARIABLE}, or with the secret of rtc webhooks listen. With --webhook it needs the secret of that webhook, in $${SECRET_VARIABLE} or with --secret-stdin, since the service does not reveal it. The exit code is 7 if the receiver does not respond with 2xx.`,
   needs: 'service',
   fields: ['delivered', 'statusCode', 'error', 'url', 'event'] satisfies (keyof Triggered)[],
   arguments: { event: argument('name of the event', { choices: KNOWN_EVENTS, completes: 'events' }) },
   options: {
     to: option('--to <url>', 'receiver, such as http://localhost:4000/hook or 4000', { parse: receiverUrl }),
-    webhook: option('--webhook <id>', 'or the receiver of this webhook', {
+    webhook: option('--webhook <id>', 'address of this registered webhook', {
       parse: notEmpty,
       completes: 'webhooks',
     }),
-    room: option('--room <room>', `room that the event is of; default ${DEFAULT_ROOM}`, { parse: notEmpty }),
+    room: option('--room <room>', `room of the event; default ${DEFAULT_ROOM}`, { parse: notEmpty }),
     secretStdin: SECRET_STDIN,
   },
   examples: [
     { line: 'rtc webhooks trigger participant_joined --to 4000', does: 'To a port of this machine' },
     {
       line: 'rtc webhooks trigger egress_ended --room demo --to http://localhost:4000/hook --json event',
-      does: 'And shows what was sent',
+      does: 'Show what was sent',
     },
     {
       line: 'pass show hook | rtc webhooks trigger room_finished --webhook wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --secret-stdin',

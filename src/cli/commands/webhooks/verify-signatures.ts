@@ -63,8 +63,8 @@ function verifyStandard(request: SignedRequest, options: VerifyOptions): Finding
   if (text === undefined)
     return mismatch(header, `${WEBHOOK_TIMESTAMP_HEADER} is missing, which is signed too`);
   if (!/^\d{1,12}$/.test(text))
-    return mismatch(header, `${WEBHOOK_TIMESTAMP_HEADER} is no Unix time in seconds`);
-  if (!/(?:^| )v1,/.test(given)) return mismatch(header, 'there is no signature of version v1 in it');
+    return mismatch(header, `${WEBHOOK_TIMESTAMP_HEADER} is not a Unix time in seconds`);
+  if (!/(?:^| )v1,/.test(given)) return mismatch(header, 'it has no signature of version v1');
   const timestamp = Number(text);
   const isValid = (tried: Tried): boolean =>
     isStandardSignatureValid({ id, timestamp, body: tried.body }, given, tried.secret);

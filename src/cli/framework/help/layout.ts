@@ -69,7 +69,7 @@ function describeGroup(program: Program, { noun, summary }: CommandGroup, verbs:
   program.usage('<verb> [arguments] [options]');
   const examples = verbs.slice(0, SHOWN_EXAMPLES).flatMap(({ examples: [first] }) => first ?? []);
   const first = verbs[0] === undefined ? noun : commandName(verbs[0]);
-  program.addHelpText('after', `${examplesOf(examples)}\n\nMore about one of them: rtc ${first} --help`);
+  program.addHelpText('after', `${examplesOf(examples)}\n\nMore about a command: rtc ${first} --help`);
 }
 
 const SHOWN_EXAMPLES = 4;

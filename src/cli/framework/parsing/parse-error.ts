@@ -36,7 +36,10 @@ export function parseError({ commands, command, argv, problem }: ParseFailure): 
     case 'other':
       return bilingualError([problem.message, help], [problem.message, aiuto]);
     case 'help':
-      return bilingualError(['the words are no command', help], ['le parole non sono un comando', aiuto]);
+      return bilingualError(
+        ['these words are not a command', help],
+        ['le parole non sono un comando', aiuto],
+      );
   }
 }
 

@@ -89,6 +89,6 @@ async function writeWorkerFile(kind: MediaWorkerKind, config: Config): Promise<O
   if (former === text) return { status: 'unchanged', detail: path, next: '' };
   if (former !== undefined) await rename(path, `${path}.former`);
   await writeFile(path, text, { mode: 0o600, flag: 'wx' });
-  const kept = former === undefined ? '' : `; what was there is ${path}.former`;
+  const kept = former === undefined ? '' : `; the former file is ${path}.former`;
   return { status: 'done', detail: `wrote ${path}${kept}`, next: '' };
 }

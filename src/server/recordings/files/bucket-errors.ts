@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, (bucket: string) => Reason>> = {
   }),
   RequestTimeTooSkewed: () => ({
     what: 'finds the clock of this service too far off',
-    next: 'set it right (NTP)',
+    next: 'correct it (NTP)',
   }),
   AuthorizationHeaderMalformed: () => ({ what: 'expects another region', next: 'check S3_REGION' }),
   PermanentRedirect: () => ({

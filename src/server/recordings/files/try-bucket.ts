@@ -118,8 +118,8 @@ async function step(location: FileLocation, kind: StepKind, { send, expected }: 
     if (expected === undefined || text === expected) return undefined;
     return {
       status: 'fault',
-      detail: `cannot ${kind.doing}: another content came back`,
-      next: 'look at what stands between this service and the object storage',
+      detail: `cannot ${kind.doing}: the content that came back is different`,
+      next: 'check what is between this service and the object storage',
     };
   } catch (error) {
     return {

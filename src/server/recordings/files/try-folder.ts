@@ -20,7 +20,8 @@ export async function tryFolder(directory: string, filepath: string): Promise<St
       await file.writeFile(CONTENT);
       await file.sync();
       const { buffer, bytesRead } = await file.read(Buffer.alloc(CONTENT.length), 0, CONTENT.length, 0);
-      if (buffer.toString('utf8', 0, bytesRead) !== CONTENT) return fault('another content came back', DISK);
+      if (buffer.toString('utf8', 0, bytesRead) !== CONTENT)
+        return fault('the content that came back is different', DISK);
     } finally {
       await file.close();
       await unlink(path);
@@ -36,12 +37,12 @@ export async function tryFolder(directory: string, filepath: string): Promise<St
   }
 }
 
-const DISK = 'look at the disk under RECORDING_DIR';
+const DISK = 'check the disk of RECORDING_DIR';
 
 const MISSING: StorageTrial = {
   status: 'warning',
   detail: 'RECORDING_DIR is not there yet',
-  next: "make it, or mount the recorder's folder there under the same path; or set S3_BUCKET",
+  next: "create it, or mount the recorder's folder there under the same path; or set S3_BUCKET",
 };
 
 function refused(code: string): StorageTrial {

@@ -21,7 +21,7 @@ export const DECODED_FIELDS = [
 
 /** Codes as words, or `-`. They are personal data, and other users of a machine see the arguments of a process. */
 export const CODES: Parameter<readonly string[]> = {
-  ...listArgument('a fiscal code, or several; - reads stdin, one a line'),
+  ...listArgument('a fiscal code, or several; - reads stdin, one per line'),
   isRequired: false,
   // An empty word is an invalid code, like "$CODE" of a script without the variable.
   checkEach: () => undefined,

@@ -86,7 +86,7 @@ function parseObject(text: string): Given {
   throw usageError('the scenario is not a mapping of names to values', EXAMPLE);
 }
 
-const EXAMPLE = 'write it such as: people: 30, a line each; see rtc webhooks simulate --help';
+const EXAMPLE = 'write one name and value per line, such as people: 30; see rtc webhooks simulate --help';
 
 function firstLine(error: unknown): string {
   return String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? '';
