@@ -9,7 +9,7 @@ import (
 	"net/url"
 )
 
-// Health: That the service runs, and what it can do.
+// Health: The service runs, with these capabilities.
 type Health struct {
 	// Always ok; a service that does not run does not respond. One of ok.
 	Status string `json:"status"`
@@ -27,7 +27,7 @@ type HealthCapabilities struct {
 	TranscriptionPost bool `json:"transcriptionPost"`
 	// BCP 47 tags that the living workers transcribe
 	Languages *HealthCapabilitiesLanguages `json:"languages,omitempty"`
-	// Those for which a living worker has a model that it cannot use; rtc doctor says why
+	// Languages for which a living worker has a model that does not work; rtc doctor has the reason
 	FailedLanguages *HealthCapabilitiesFailedLanguages `json:"failedLanguages,omitempty"`
 }
 
@@ -39,8 +39,8 @@ type HealthCapabilitiesLanguages struct {
 	Post []string `json:"post"`
 }
 
-// HealthCapabilitiesFailedLanguages: Those for which a living worker has a model that it cannot use; rtc doctor says
-// why.
+// HealthCapabilitiesFailedLanguages: Languages for which a living worker has a model that does not work; rtc doctor
+// has the reason.
 type HealthCapabilitiesFailedLanguages struct {
 	// Of live transcription
 	Live []string `json:"live"`
@@ -52,14 +52,14 @@ type HealthCapabilitiesFailedLanguages struct {
 type Readiness struct {
 	// Whether everything that is needed responds
 	Ready bool `json:"ready"`
-	// What is needed, one by one
+	// The dependencies, one by one
 	Checks ReadinessChecks `json:"checks"`
-	// Since when this instance has refused the media server's events, as it could not store them; absent when nothing is
-	// missing
+	// Since when this instance has rejected the media server's events because it could not store them; absent when no
+	// event is missing
 	EventsRefusedSince *string `json:"eventsRefusedSince,omitempty"`
 }
 
-// ReadinessChecks: What is needed, one by one.
+// ReadinessChecks: The dependencies, one by one.
 type ReadinessChecks struct {
 	// The media server responds and accepts our key
 	MediaServer bool `json:"mediaServer"`
@@ -67,20 +67,20 @@ type ReadinessChecks struct {
 	Database bool `json:"database"`
 }
 
-// SelfCheck: One thing that was checked.
+// SelfCheck: One check.
 type SelfCheck struct {
 	// Name of the check
 	Check string `json:"check"`
-	// note: something optional is not there, and nothing is wrong; unknown: the service cannot tell, and `next` may say
-	// how to find out. One of ok, note, warning, fault, unknown.
+	// note: something optional is missing, and nothing is wrong; unknown: the service cannot find out, and `next` may
+	// describe how to. One of ok, note, warning, fault, unknown.
 	Status string `json:"status"`
 	// What was found
 	Detail string `json:"detail"`
-	// What to do; empty for nothing
+	// What to do; empty when nothing is needed
 	Next string `json:"next"`
 }
 
-// SelfCheckList: What the service found out about itself.
+// SelfCheckList: Results of the service's checks of itself.
 type SelfCheckList struct {
 	// Every check
 	Checks []SelfCheck `json:"checks"`
@@ -100,8 +100,8 @@ type TokenRequest struct {
 	Role string `json:"role"`
 	// Attached to the participant as JSON text, at most 512 KiB
 	Metadata map[string]any `json:"metadata,omitempty"`
-	// Seconds until the token ends, at most MAX_TOKEN_TTL of the service (a day unless set otherwise); default
-	// TOKEN_TTL, an hour unless set otherwise
+	// Seconds until the token expires, at most MAX_TOKEN_TTL of the service (a day by default); default TOKEN_TTL (an
+	// hour by default)
 	Ttl *int64 `json:"ttl,omitempty"`
 	// Limits a role that may publish to tracks of these sources; default: every source. One of microphone, camera,
 	// screen_share, screen_share_audio.
@@ -137,19 +137,19 @@ type Room struct {
 	SID string `json:"sid"`
 	// Room name, which is also its id
 	Name string `json:"name"`
-	// Seconds before a room that nobody joined is closed
+	// Seconds before a room that nobody has joined is closed
 	EmptyTimeout int64 `json:"emptyTimeout"`
-	// Seconds before a room is closed after the last one left
+	// Seconds before a room is closed after the last participant left
 	DepartureTimeout int64 `json:"departureTimeout"`
-	// Most participants at a time; 0: no limit
+	// Maximum number of participants at a time; 0: no limit
 	MaxParticipants int64 `json:"maxParticipants"`
-	// When it was opened: Unix seconds, int64 as a string
+	// When the room was opened: Unix seconds, int64 as a string
 	CreationTime string `json:"creationTime"`
-	// When it was opened: Unix milliseconds, int64 as a string
+	// When the room was opened: Unix milliseconds, int64 as a string
 	CreationTimeMs string `json:"creationTimeMs"`
-	// What the room was created or updated with; empty for nothing
+	// Metadata of the room's creation or last update; empty for none
 	Metadata string `json:"metadata"`
-	// Participants in the room, recorders and agents not counted
+	// Participants in the room, without recorders and agents
 	NumParticipants int64 `json:"numParticipants"`
 	// Participants who publish a track
 	NumPublishers int64 `json:"numPublishers"`
@@ -161,13 +161,13 @@ type Room struct {
 type RoomList struct {
 	// The rooms
 	Rooms []Room `json:"rooms"`
-	// Where the next page begins, null after the last; only when `limit` was given
+	// Cursor of the next page, null after the last; only with `limit`
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
-// RoomPatch: What to change in the room.
+// RoomPatch: Changes of the room.
 type RoomPatch struct {
-	// Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is told
+	// Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is notified
 	Metadata *string `json:"metadata,omitempty"`
 }
 
@@ -175,20 +175,20 @@ type RoomPatch struct {
 type RoomData struct {
 	// What to send: text, or bytes as base64. At most 15360 bytes, and 1300 when lossy
 	Data string `json:"data"`
-	// How `data` is written: `text` is sent as UTF-8, `base64` (RFC 4648, section 4) as its bytes; default text. One of
+	// Encoding of `data`: `text` is sent as UTF-8, `base64` (RFC 4648, section 4) as its bytes; default text. One of
 	// text, base64.
 	Encoding *string `json:"encoding,omitempty"`
-	// By which clients tell messages apart. At most 256 bytes of UTF-8, no control characters.
+	// Distinguishes kinds of messages in clients. At most 256 bytes of UTF-8, no control characters.
 	Topic *string `json:"topic,omitempty"`
-	// reliable: in order, lost ones are sent again; lossy: at once or never; default reliable. One of reliable, lossy.
+	// reliable: in order, with retransmissions; lossy: at once or not at all; default reliable. One of reliable, lossy.
 	Kind *string `json:"kind,omitempty"`
-	// Who gets it; without it, everyone in the room
+	// Receivers; without it, everyone in the room
 	DestinationIdentities []string `json:"destinationIdentities,omitempty"`
 }
 
-// RoomDataSent: To whom a message was sent.
+// RoomDataSent: The receivers of a message.
 type RoomDataSent struct {
-	// Identities of those in the room to whom it was sent. LiveKit does not say who has received it
+	// Identities in the room to which the message was sent. LiveKit does not report who has received it
 	SentTo []string `json:"sentTo"`
 }
 
@@ -204,38 +204,38 @@ type Participant struct {
 	State string `json:"state"`
 	// STANDARD for people, INGRESS for streams, SIP for telephones
 	Kind string `json:"kind"`
-	// JSON text of the token; empty for nothing
+	// JSON text of the token; empty without metadata
 	Metadata string `json:"metadata"`
-	// When it joined: Unix seconds, int64 as a string
+	// When the participant joined: Unix seconds, int64 as a string
 	JoinedAt string `json:"joinedAt"`
-	// Whether it publishes a track
+	// Whether the participant publishes a track
 	IsPublisher bool `json:"isPublisher"`
 	// Signed attributes of the token: rtc.role and rtc.canMuteOthers
 	Attributes map[string]string `json:"attributes"`
-	// What the token allows
+	// Permissions of the token
 	Permission *ParticipantPermission `json:"permission,omitempty"`
-	// Tracks that it publishes
+	// Tracks that the participant publishes
 	Tracks []ParticipantTracksItem `json:"tracks"`
 }
 
-// ParticipantPermission: What the token allows.
+// ParticipantPermission: Permissions of the token.
 type ParticipantPermission struct {
 	// May publish tracks
 	CanPublish bool `json:"canPublish"`
-	// May receive the tracks of others
+	// Whether the participant may receive the tracks of others
 	CanSubscribe bool `json:"canSubscribe"`
-	// Others do not see it
+	// Whether the participant is invisible to others
 	Hidden bool `json:"hidden"`
 }
 
 type ParticipantTracksItem struct {
-	// Id of the track, to mute it by
+	// Id of the track, for muting
 	SID string `json:"sid"`
 	// AUDIO, VIDEO or DATA
 	Type string `json:"type"`
-	// Name that the publisher gave it
+	// Name from the publisher
 	Name string `json:"name"`
-	// Whether it is muted
+	// Whether the track is muted
 	Muted bool `json:"muted"`
 	// CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN
 	Source string `json:"source"`
@@ -247,14 +247,14 @@ type ParticipantList struct {
 	Participants []Participant `json:"participants"`
 }
 
-// ParticipantPatch: What to change of the participant.
+// ParticipantPatch: Changes of the participant.
 type ParticipantPatch struct {
 	// New display name. At most 256 bytes of UTF-8, no control characters.
 	Name *string `json:"name,omitempty"`
 	// Replaces the metadata; kept as JSON text, at most 512 KiB
 	Metadata map[string]any `json:"metadata,omitempty"`
-	// Merged into the attributes, of which LiveKit keeps 64 KiB; null or an empty text removes one. Those that begin
-	// with `rtc.` belong to the role
+	// Merged into the attributes, at most 64 KiB in LiveKit; null or an empty text removes one. Those that begin with
+	// `rtc.` belong to the role
 	Attributes map[string]*string `json:"attributes,omitempty"`
 	// Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
 	// subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end. One of host,
@@ -270,7 +270,7 @@ type Mute struct {
 	Muted *bool `json:"muted,omitempty"`
 }
 
-// RoomMute: What to mute in a room.
+// RoomMute: Which tracks to mute in a room.
 type RoomMute struct {
 	// Identities that are not muted
 	Except []string `json:"except,omitempty"`
@@ -281,7 +281,7 @@ type RoomMute struct {
 
 // MutedTrack: A track that was muted.
 type MutedTrack struct {
-	// Who publishes the track
+	// The participant who publishes the track
 	Identity string `json:"identity"`
 	// Track that was muted
 	TrackSID string `json:"trackSid"`
@@ -353,13 +353,13 @@ type RecordingStop struct {
 
 // RecordingStatus: Whether a room is being recorded.
 type RecordingStatus struct {
-	// Whether a recording runs
+	// Whether a recording is running
 	IsRecording bool `json:"isRecording"`
-	// Form EG_<id>; null while none runs
+	// Form EG_<id>; null while none is running
 	EgressID *string `json:"egressId"`
-	// When the recording was started; null while none runs
+	// When the recording was started; null while none is running
 	StartedAt *string `json:"startedAt"`
-	// When its media begins, some seconds after startedAt: times within the file count from it; null until known
+	// When the recording's media begins, some seconds after startedAt: times in the file count from it; null until known
 	MediaStartedAt *string `json:"mediaStartedAt"`
 }
 
@@ -374,25 +374,25 @@ type Recording struct {
 	// Room name
 	RoomID string         `json:"roomId"`
 	Status RecordingState `json:"status"`
-	// Null when it never was
+	// Null when it never started
 	StartedAt *string `json:"startedAt"`
-	// When its media begins, some seconds after startedAt: times within the file count from it; null until known
+	// When the recording's media begins, some seconds after startedAt: times in the file count from it; null until known
 	MediaStartedAt *string `json:"mediaStartedAt"`
-	// Null while it runs
+	// Null while the recording is running
 	StoppedAt *string `json:"stoppedAt"`
-	// When its file was complete, or it was known that there will be none; null before
+	// When the file was complete, or when it was known that there will be none; null before
 	EndedAt *string `json:"endedAt"`
 	// Length of the file in milliseconds; null until known
 	DurationMs *int64 `json:"durationMs"`
 	// Size of the file in bytes; null until known
 	SizeBytes *int64 `json:"sizeBytes"`
-	// Why it failed or was aborted
+	// Why the recording failed or was aborted
 	Error *string `json:"error"`
-	// Null while there is none
+	// Null without a file
 	File *RecordingFile `json:"file"`
 }
 
-// RecordingFile: Null while there is none.
+// RecordingFile: Null without a file.
 type RecordingFile struct {
 	// Null for a local file
 	Bucket *string `json:"bucket"`
@@ -408,7 +408,7 @@ type RecordingList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// Session: A room from its opening to its end; recorders and agents are not counted.
+// Session: A room from its opening to its end, without recorders and agents.
 type Session struct {
 	// The media server's id of the session, as `room.id` of events
 	SessionID string `json:"sessionId"`
@@ -426,7 +426,7 @@ type Session struct {
 	DurationMs int64 `json:"durationMs"`
 	// Number of identities that were there; somebody who joined several times counts once
 	TotalParticipants int64 `json:"totalParticipants"`
-	// Most identities at the same time
+	// Maximum number of identities at the same time
 	PeakParticipants int64 `json:"peakParticipants"`
 	// Minutes of all participants together, with two decimals; until now for those who are still there. Time in which an
 	// identity was connected twice counts once
@@ -447,7 +447,7 @@ type SessionTranscription struct {
 	TranscriptionID string `json:"transcriptionId"`
 	// live: of the room; post: of a recording. One of live, post.
 	Kind string `json:"kind"`
-	// The recording that it is of; null for a live one
+	// The recording of a post-call transcription; null for a live one
 	RecordingID *string `json:"recordingId"`
 	// State; active or stopped for a live transcription. One of active, stopped, queued, processing, completed, failed.
 	Status string `json:"status"`
@@ -467,17 +467,17 @@ type SessionParticipant struct {
 	Identity string `json:"identity"`
 	// Display name
 	Name string `json:"name"`
-	// Role of the token; null for tokens of others
+	// Role of the token; null for tokens that another program issued
 	Role *string `json:"role"`
 	// When the participant joined
 	JoinedAt string `json:"joinedAt"`
-	// Null while the participant is there
+	// Null while the participant is present
 	LeftAt *string `json:"leftAt"`
-	// From joinedAt to leftAt, in milliseconds; until now while the participant is there
+	// From joinedAt to leftAt, in milliseconds; until now while the participant is present
 	DurationMs int64 `json:"durationMs"`
 }
 
-// SessionDetail: A session with who was there, its recordings and transcriptions.
+// SessionDetail: A session with its participants, recordings and transcriptions.
 type SessionDetail struct {
 	// The media server's id of the session, as `room.id` of events
 	SessionID string `json:"sessionId"`
@@ -495,7 +495,7 @@ type SessionDetail struct {
 	DurationMs int64 `json:"durationMs"`
 	// Number of identities that were there; somebody who joined several times counts once
 	TotalParticipants int64 `json:"totalParticipants"`
-	// Most identities at the same time
+	// Maximum number of identities at the same time
 	PeakParticipants int64 `json:"peakParticipants"`
 	// Minutes of all participants together, with two decimals; until now for those who are still there. Time in which an
 	// identity was connected twice counts once
@@ -504,13 +504,13 @@ type SessionDetail struct {
 	Recordings []Recording `json:"recordings"`
 	// Transcriptions of the room and of these recordings, oldest first
 	Transcriptions []SessionTranscription `json:"transcriptions"`
-	// Who was there when, in the order in which they joined; at most the first 1000
+	// Presence of the participants, in the order in which they joined; at most the first 1000
 	Participants []SessionParticipant `json:"participants"`
 	// True if there are more participants; their own list has all of them
 	ParticipantsTruncated *bool `json:"participantsTruncated,omitempty"`
 }
 
-// SessionParticipantList: A page of who was in a session.
+// SessionParticipantList: A page of the participants of a session.
 type SessionParticipantList struct {
 	// Their connections, in the order in which they joined
 	Participants []SessionParticipant `json:"participants"`
@@ -534,19 +534,19 @@ type Ingress struct {
 	IngressID string `json:"ingressId"`
 	// Name of the ingress
 	Name string `json:"name"`
-	// What the streaming program is given; whoever has it can stream
+	// Key for the streaming program; its holder can publish a stream
 	StreamKey string `json:"streamKey"`
-	// Where to stream to
+	// Address for the stream
 	URL string `json:"url"`
 	// RTMP_INPUT or WHIP_INPUT
 	InputType string `json:"inputType"`
-	// The room into which the stream goes
+	// The room in which the stream is published
 	RoomName string `json:"roomName"`
 	// Identity of the stream in the room
 	ParticipantIdentity string `json:"participantIdentity"`
 	// Display name of the stream in the room
 	ParticipantName string `json:"participantName"`
-	// Whether it can be used again after a stream has ended
+	// Whether the ingress can be used again after a stream has ended
 	Reusable bool `json:"reusable"`
 }
 
@@ -558,7 +558,7 @@ type IngressList struct {
 
 // TranscriptionStart: How to transcribe a room.
 type TranscriptionStart struct {
-	// BCP 47, or auto where a model tells which language is spoken; default en-US
+	// BCP 47, or auto when a model detects the spoken language; default en-US
 	Language *string `json:"language,omitempty"`
 	// Track id or identity to speaker name
 	Participants map[string]string `json:"participants,omitempty"`
@@ -568,7 +568,7 @@ type TranscriptionStart struct {
 
 // TranscriptionStartOptions: How to transcribe.
 type TranscriptionStartOptions struct {
-	// Interim results in captions, and at the end of the segments that are read; default false
+	// Interim results in captions, and at the end of the returned segments; default false
 	PartialResults *bool `json:"partialResults,omitempty"`
 	// Send captions to everyone in the room (text streams on lk.transcription); default true
 	Captions *bool `json:"captions,omitempty"`
@@ -578,7 +578,7 @@ type TranscriptionStartOptions struct {
 	ProfanityFilter *bool `json:"profanityFilter,omitempty"`
 }
 
-// TranscriptionStarted: The transcription that runs.
+// TranscriptionStarted: The active transcription.
 type TranscriptionStarted struct {
 	// Form tr_<id>
 	TranscriptionID string `json:"transcriptionId"`
@@ -592,7 +592,7 @@ type TranscriptionStarted struct {
 	StartedAt string `json:"startedAt"`
 }
 
-// TranscriptionStopped: The transcription that was stopped.
+// TranscriptionStopped: The stopped transcription.
 type TranscriptionStopped struct {
 	// Form tr_<id>
 	TranscriptionID string `json:"transcriptionId"`
@@ -604,7 +604,7 @@ type TranscriptionStopped struct {
 	SegmentCount int64 `json:"segmentCount"`
 }
 
-// Word: A word and when it was spoken.
+// Word: A word with its times.
 type Word struct {
 	// The word, with its punctuation
 	Text string `json:"text"`
@@ -637,9 +637,9 @@ type Segment struct {
 	Start float64 `json:"start"`
 	// Seconds from the transcription's start
 	End float64 `json:"end"`
-	// When it was begun to be said
+	// When the segment began
 	StartedAt string `json:"startedAt"`
-	// When it was said
+	// Time of the speech
 	EndedAt string `json:"endedAt"`
 	// False for an interim result, which keeps its id when it becomes final
 	Final bool `json:"final"`
@@ -667,19 +667,19 @@ type LiveTranscription struct {
 	TranscriptionID string `json:"transcriptionId"`
 	// Room name
 	RoomID string `json:"roomId"`
-	// Whether it still runs. One of active, stopped, failed.
+	// Whether the transcription is still active. One of active, stopped, failed.
 	Status string `json:"status"`
 	// BCP 47
 	Language string `json:"language"`
 	// When the transcription was started
 	StartedAt string `json:"startedAt"`
-	// When it was stopped, or failed; null while it runs
+	// When the transcription was stopped, or failed; null while it is active
 	StoppedAt *string `json:"stoppedAt"`
 	// Why it failed
 	Error *LiveTranscriptionError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
-	// Position behind these segments, for `cursor` of the next read
+	// Position after these segments, for `cursor` of the next read
 	NextCursor string `json:"nextCursor"`
 	// Only if there are doubts about the text
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
@@ -687,13 +687,13 @@ type LiveTranscription struct {
 
 // LiveTranscriptionError: Why it failed.
 type LiveTranscriptionError struct {
-	// A word for it
+	// Error code
 	Code string `json:"code"`
 	// What is wrong, and what to do
 	Message string `json:"message"`
 }
 
-// SpeakerUpdate: Names to give, or to take away.
+// SpeakerUpdate: Names to set or to remove.
 type SpeakerUpdate struct {
 	// Merged into the map; null removes a name
 	Participants map[string]*string `json:"participants"`
@@ -701,19 +701,19 @@ type SpeakerUpdate struct {
 
 // TranscriptionQueue: How to transcribe a recording.
 type TranscriptionQueue struct {
-	// BCP 47, or auto where a model tells which language is spoken; default en-US
+	// BCP 47, or auto when a model detects the spoken language; default en-US
 	Language *string `json:"language,omitempty"`
 	// Track id or identity to speaker name
 	Participants map[string]string `json:"participants,omitempty"`
 }
 
-// TranscriptionQueued: The transcription that was queued.
+// TranscriptionQueued: The queued transcription.
 type TranscriptionQueued struct {
 	// Form tr_<id>
 	TranscriptionID string `json:"transcriptionId"`
 	// The recording's egress id
 	RecordingID string `json:"recordingId"`
-	// How far it is. One of queued, processing, completed.
+	// State of the transcription. One of queued, processing, completed.
 	Status string `json:"status"`
 	// When it was queued
 	QueuedAt string `json:"queuedAt"`
@@ -727,7 +727,7 @@ type PostTranscription struct {
 	RecordingID string `json:"recordingId"`
 	// Room name
 	RoomID string `json:"roomId"`
-	// How far it is. One of queued, processing, completed, failed.
+	// State of the transcription. One of queued, processing, completed, failed.
 	Status string `json:"status"`
 	// BCP 47
 	Language string `json:"language"`
@@ -737,19 +737,19 @@ type PostTranscription struct {
 	Progress float64 `json:"progress"`
 	// When it was queued
 	QueuedAt string `json:"queuedAt"`
-	// When a worker took it up; null before
+	// When a worker first claimed it; null before
 	StartedAt *string `json:"startedAt"`
 	// When it was completed or failed; null before
 	CompletedAt *string `json:"completedAt"`
 	// Length of the audio in milliseconds; null until known
 	DurationMs *int64 `json:"durationMs"`
-	// Why it failed, or why its last try did
+	// Why it failed, or the error of its last attempt
 	Error *PostTranscriptionError `json:"error"`
 }
 
-// PostTranscriptionError: Why it failed, or why its last try did.
+// PostTranscriptionError: Why it failed, or the error of its last attempt.
 type PostTranscriptionError struct {
-	// A word for it
+	// Error code
 	Code string `json:"code"`
 	// What is wrong, and what to do
 	Message string `json:"message"`
@@ -763,7 +763,7 @@ type PostTranscriptionList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// TextPiece: A piece of a text that was found.
+// TextPiece: A piece of the text of a match.
 type TextPiece struct {
 	// A part of the text
 	Text string `json:"text"`
@@ -771,7 +771,7 @@ type TextPiece struct {
 	Match bool `json:"match"`
 }
 
-// TranscriptHit: A segment that was found.
+// TranscriptHit: A segment that matches.
 type TranscriptHit struct {
 	// post: the transcription of a recording. One of live, post.
 	Kind string `json:"kind"`
@@ -784,7 +784,7 @@ type TranscriptHit struct {
 	Highlighted []TextPiece `json:"highlighted"`
 }
 
-// TranscriptHitList: A page of what was found in transcripts.
+// TranscriptHitList: A page of matches in transcripts.
 type TranscriptHitList struct {
 	// The found segments, newest first
 	Hits []TranscriptHit `json:"hits"`
@@ -800,7 +800,7 @@ type PostTranscriptionDetail struct {
 	RecordingID string `json:"recordingId"`
 	// Room name
 	RoomID string `json:"roomId"`
-	// How far it is. One of queued, processing, completed, failed.
+	// State of the transcription. One of queued, processing, completed, failed.
 	Status string `json:"status"`
 	// BCP 47
 	Language string `json:"language"`
@@ -810,13 +810,13 @@ type PostTranscriptionDetail struct {
 	Progress float64 `json:"progress"`
 	// When it was queued
 	QueuedAt string `json:"queuedAt"`
-	// When a worker took it up; null before
+	// When a worker first claimed it; null before
 	StartedAt *string `json:"startedAt"`
 	// When it was completed or failed; null before
 	CompletedAt *string `json:"completedAt"`
 	// Length of the audio in milliseconds; null until known
 	DurationMs *int64 `json:"durationMs"`
-	// Why it failed, or why its last try did
+	// Why it failed, or the error of its last attempt
 	Error *PostTranscriptionDetailError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
@@ -824,15 +824,15 @@ type PostTranscriptionDetail struct {
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 }
 
-// PostTranscriptionDetailError: Why it failed, or why its last try did.
+// PostTranscriptionDetailError: Why it failed, or the error of its last attempt.
 type PostTranscriptionDetailError struct {
-	// A word for it
+	// Error code
 	Code string `json:"code"`
 	// What is wrong, and what to do
 	Message string `json:"message"`
 }
 
-// ForgottenWords: What was deleted of what a participant said, and what is left.
+// ForgottenWords: What was deleted of a participant's words, and what remains.
 type ForgottenWords struct {
 	// Final segments that were deleted
 	Segments int64 `json:"segments"`
@@ -840,7 +840,7 @@ type ForgottenWords struct {
 	Transcriptions int64 `json:"transcriptions"`
 	// Running transcriptions of the room, which go on storing what the participant says
 	Running int64 `json:"running"`
-	// Recordings in which a worker heard the participant: their sound stays until they are deleted
+	// Recordings with speech of the participant: their audio stays until they are deleted
 	Recordings int64 `json:"recordings"`
 }
 
@@ -878,7 +878,7 @@ type Webhook struct {
 type WebhookList struct {
 	// The webhooks, oldest first
 	Webhooks []Webhook `json:"webhooks"`
-	// Where the next page begins, null after the last; only with `limit` or `cursor`
+	// Cursor of the next page, null after the last; only with `limit` or `cursor`
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -906,7 +906,7 @@ type WebhookPatch struct {
 	Events []string `json:"events,omitempty"`
 }
 
-// WebhookPut: What to change, the secret too.
+// WebhookPut: Changes of the webhook, including the secret.
 type WebhookPut struct {
 	// Delivery endpoint, http or https, without user info, on a public address
 	URL *string `json:"url,omitempty"`
@@ -915,7 +915,7 @@ type WebhookPut struct {
 	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
 	// ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
-	// New signing secret; the mask *** keeps the present one
+	// New signing secret; the mask *** keeps the current one
 	Secret *string `json:"secret,omitempty"`
 	// Ignored, so that you can send a webhook as you read it
 	ID any `json:"id,omitempty"`
@@ -923,7 +923,7 @@ type WebhookPut struct {
 	CreatedAt any `json:"createdAt,omitempty"`
 }
 
-// WebhookTest: How the test delivery went.
+// WebhookTest: The result of the test delivery.
 type WebhookTest struct {
 	// Whether the receiver responded with 2xx
 	Delivered bool `json:"delivered"`
@@ -955,11 +955,11 @@ type Delivery struct {
 }
 
 type DeliveryAttemptsItem struct {
-	// Counts the attempts from 1
+	// Number of the attempt, from 1
 	Number int64 `json:"number"`
-	// When it was sent
+	// When the request was sent
 	StartedAt string `json:"startedAt"`
-	// How long it took, in milliseconds
+	// Duration in milliseconds
 	DurationMs int64 `json:"durationMs"`
 	// Null if there was no response
 	StatusCode *int64 `json:"statusCode"`
@@ -993,7 +993,7 @@ type EventRoom struct {
 	CreatedAt *string `json:"createdAt,omitempty"`
 	// When it was closed; only with room_finished
 	EndedAt *string `json:"endedAt,omitempty"`
-	// Participants in the room after the event, recorders and agents not counted
+	// Participants in the room after the event, without recorders and agents
 	NumParticipants int64 `json:"numParticipants"`
 }
 
@@ -1004,9 +1004,9 @@ type RoomCreatedEvent struct {
 	Room  EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool `json:"reconciled,omitempty"`
@@ -1019,9 +1019,9 @@ type RoomStartedEvent struct {
 	Room  EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool `json:"reconciled,omitempty"`
@@ -1034,9 +1034,9 @@ type RoomFinishedEvent struct {
 	Room  EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool `json:"reconciled,omitempty"`
@@ -1052,9 +1052,9 @@ type JoinedParticipant struct {
 	Name string `json:"name"`
 	// When the participant joined
 	JoinedAt string `json:"joinedAt"`
-	// As in the token, or as it was changed since
+	// Metadata of the token, or the changed one
 	Metadata *string `json:"metadata,omitempty"`
-	// Role of the token; absent for tokens of others
+	// Role of the token; absent for foreign tokens
 	Role *string `json:"role,omitempty"`
 }
 
@@ -1065,16 +1065,16 @@ type ParticipantJoinedEvent struct {
 	Room  EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool             `json:"reconciled,omitempty"`
 	Participant JoinedParticipant `json:"participant"`
 }
 
-// LeftParticipant: Who left, and why.
+// LeftParticipant: Who left, and the reason.
 type LeftParticipant struct {
 	// The media server's id of this connection
 	SID string `json:"sid"`
@@ -1084,9 +1084,9 @@ type LeftParticipant struct {
 	Name string `json:"name"`
 	// When the participant joined
 	JoinedAt *string `json:"joinedAt,omitempty"`
-	// As in the token, or as it was changed since
+	// Metadata of the token, or the changed one
 	Metadata *string `json:"metadata,omitempty"`
-	// Role of the token; absent for tokens of others
+	// Role of the token; absent for foreign tokens
 	Role *string `json:"role,omitempty"`
 	// left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined
 	// again. One of left, removed, lost, room_closed, duplicate_identity.
@@ -1100,16 +1100,16 @@ type ParticipantLeftEvent struct {
 	Room  EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool           `json:"reconciled,omitempty"`
 	Participant LeftParticipant `json:"participant"`
 }
 
-// TrackParticipant: Who publishes the track.
+// TrackParticipant: The participant who publishes the track.
 type TrackParticipant struct {
 	// The media server's id of this connection
 	SID string `json:"sid"`
@@ -1127,9 +1127,9 @@ type EventTrack struct {
 	Type *string `json:"type,omitempty"`
 	// CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN
 	Source *string `json:"source,omitempty"`
-	// Name that the publisher gave it
+	// Name from the publisher
 	Name *string `json:"name,omitempty"`
-	// Whether it is muted
+	// Whether the track is muted
 	Muted *bool `json:"muted,omitempty"`
 }
 
@@ -1137,13 +1137,13 @@ type EventTrack struct {
 type TrackPublishedEvent struct {
 	// Event name. One of track_published.
 	Event string `json:"event"`
-	// The room; null where it is not known
+	// The room; null when it is unknown
 	Room *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool            `json:"reconciled,omitempty"`
@@ -1155,13 +1155,13 @@ type TrackPublishedEvent struct {
 type TrackUnpublishedEvent struct {
 	// Event name. One of track_unpublished.
 	Event string `json:"event"`
-	// The room; null where it is not known
+	// The room; null when it is unknown
 	Room *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled  *bool            `json:"reconciled,omitempty"`
@@ -1175,7 +1175,7 @@ type EventRecording struct {
 	EgressID string `json:"egressId"`
 	// recording, stopped, aborted or failed
 	Status string `json:"status"`
-	// When its media begins; null until known
+	// When the recording's media begins; null until known
 	MediaStartedAt *string `json:"mediaStartedAt,omitempty"`
 	// Valid for 24 h from the attempt; absent if there is no file
 	FileURL *string `json:"fileUrl,omitempty"`
@@ -1183,9 +1183,9 @@ type EventRecording struct {
 	DurationMs *int64 `json:"durationMs,omitempty"`
 	// Size of the file in bytes
 	SizeBytes *int64 `json:"sizeBytes,omitempty"`
-	// Why it failed or was aborted
+	// Why the recording failed or was aborted
 	Error *string `json:"error,omitempty"`
-	// An earlier egress_ended reported it as failed; its file came after all
+	// An earlier egress_ended reported the recording as failed; its file was stored after all
 	Corrected *bool `json:"corrected,omitempty"`
 }
 
@@ -1194,13 +1194,13 @@ type EgressStartedEvent struct {
 	// Event name; recording_started only for a webhook that is registered under that name. One of egress_started,
 	// recording_started.
 	Event string `json:"event"`
-	// The room; null where it is not known
+	// The room; null when it is unknown
 	Room *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool          `json:"reconciled,omitempty"`
@@ -1212,13 +1212,13 @@ type EgressEndedEvent struct {
 	// Event name; recording_stopped only for a webhook that is registered under that name. One of egress_ended,
 	// recording_stopped.
 	Event string `json:"event"`
-	// The room; null where it is not known
+	// The room; null when it is unknown
 	Room *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool          `json:"reconciled,omitempty"`
@@ -1241,17 +1241,17 @@ type EventIngress struct {
 	Error *string `json:"error,omitempty"`
 }
 
-// IngressStartedEvent: A stream comes in through an ingress..
+// IngressStartedEvent: A stream through an ingress started..
 type IngressStartedEvent struct {
 	// Event name. One of ingress_started.
 	Event string `json:"event"`
-	// The room; null where it is not known
+	// The room; null when it is unknown
 	Room *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool        `json:"reconciled,omitempty"`
@@ -1263,20 +1263,20 @@ type IngressEndedEvent struct {
 	// Event name; ingress_stopped only for a webhook that is registered under that name. One of ingress_ended,
 	// ingress_stopped.
 	Event string `json:"event"`
-	// The room; null where it is not known
+	// The room; null when it is unknown
 	Room *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool        `json:"reconciled,omitempty"`
 	Ingress    EventIngress `json:"ingress"`
 }
 
-// EventTranscription: The transcription; its text is read from the API.
+// EventTranscription: The transcription; read its text from the API.
 type EventTranscription struct {
 	// Form tr_<id>
 	TranscriptionID string `json:"transcriptionId"`
@@ -1284,64 +1284,64 @@ type EventTranscription struct {
 	Kind *string `json:"kind,omitempty"`
 	// Room name
 	RoomID *string `json:"roomId,omitempty"`
-	// The recording, of a post-call transcription
+	// The recording of a post-call transcription
 	RecordingID *string `json:"recordingId,omitempty"`
 	// stopped, completed or failed
 	Status *string `json:"status,omitempty"`
 	// BCP 47
 	Language *string `json:"language,omitempty"`
-	// Of a live transcription
+	// Live transcriptions only
 	StartedAt *string `json:"startedAt,omitempty"`
-	// Of a live transcription
+	// Live transcriptions only
 	StoppedAt *string `json:"stoppedAt,omitempty"`
-	// Of a post-call transcription
+	// Post-call transcriptions only
 	QueuedAt *string `json:"queuedAt,omitempty"`
-	// Of a post-call transcription
+	// Post-call transcriptions only
 	CompletedAt *string `json:"completedAt,omitempty"`
 	// Length of the audio, of a post-call transcription
 	DurationMs *int64 `json:"durationMs,omitempty"`
 	// Final segments
 	SegmentCount *int64 `json:"segmentCount,omitempty"`
-	// Why it failed; only with transcription_failed
+	// Why the transcription failed; only with transcription_failed
 	Error *EventTranscriptionError `json:"error,omitempty"`
 }
 
-// EventTranscriptionError: Why it failed; only with transcription_failed.
+// EventTranscriptionError: Why the transcription failed; only with transcription_failed.
 type EventTranscriptionError struct {
-	// A word for it
+	// Error code
 	Code string `json:"code"`
 	// What is wrong, and what to do
 	Message string `json:"message"`
 }
 
-// TranscriptionCompletedEvent: A transcription was stopped or is complete..
+// TranscriptionCompletedEvent: A transcription was stopped or completed..
 type TranscriptionCompletedEvent struct {
 	// Event name. One of transcription_completed.
 	Event string `json:"event"`
-	// The room; null where it is not known
+	// The room; null when it is unknown
 	Room *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled    *bool              `json:"reconciled,omitempty"`
 	Transcription EventTranscription `json:"transcription"`
 }
 
-// TranscriptionFailedEvent: A transcription failed; `error` says why..
+// TranscriptionFailedEvent: A transcription failed; `error` has the reason..
 type TranscriptionFailedEvent struct {
 	// Event name. One of transcription_failed.
 	Event string `json:"event"`
-	// The room; null where it is not known
+	// The room; null when it is unknown
 	Room *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled    *bool              `json:"reconciled,omitempty"`
@@ -1355,9 +1355,9 @@ type Event struct {
 	Room  *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled    *bool               `json:"reconciled,omitempty"`
@@ -1377,9 +1377,9 @@ type EventParticipant struct {
 	Name string `json:"name"`
 	// When the participant joined
 	JoinedAt *string `json:"joinedAt,omitempty"`
-	// As in the token, or as it was changed since
+	// Metadata of the token, or the changed one
 	Metadata *string `json:"metadata,omitempty"`
-	// Role of the token; absent for tokens of others
+	// Role of the token; absent for foreign tokens
 	Role *string `json:"role,omitempty"`
 	// left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined
 	// again. One of left, removed, lost, room_closed, duplicate_identity.
@@ -1396,13 +1396,13 @@ type EventList struct {
 
 // KeyCreate: The API key to create.
 type KeyCreate struct {
-	// What the key is for, such as the program that has it. At most 256 bytes of UTF-8, no control characters.
+	// Purpose of the key, such as the program that uses it. At most 256 bytes of UTF-8, no control characters.
 	Name string `json:"name"`
-	// What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events, and
-	// download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks, data,
-	// ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register, change
-	// and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other four may,
-	// the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
+	// Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
+	// downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
+	// data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
+	// change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
+	// other four allow, the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
 	// Seconds until the key expires; without it, the key is valid until it is revoked
 	Ttl *int64 `json:"ttl,omitempty"`
@@ -1410,19 +1410,19 @@ type KeyCreate struct {
 
 // Key: An API key beside the root key.
 type Key struct {
-	// Form key_<id>: what callers send as X-Api-Key
+	// Form key_<id>: sent as X-Api-Key
 	ID string `json:"id"`
 	// Name of the key, such as the program that uses it
 	Name string `json:"name"`
-	// What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events, and
-	// download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks, data,
-	// ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register, change
-	// and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other four may,
-	// the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
+	// Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
+	// downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
+	// data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
+	// change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
+	// other four allow, the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
 	// Only an active key is accepted. One of active, expired, revoked.
 	Status string `json:"status"`
-	// When it was made
+	// When the key was created
 	CreatedAt string `json:"createdAt"`
 	// When it expires; null for never
 	ExpiresAt *string `json:"expiresAt"`
@@ -1440,7 +1440,7 @@ type KeyList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// OwnKey: The key that a request was signed with, and what it may do.
+// OwnKey: The key that signed the request, with its scopes.
 type OwnKey struct {
 	// Form key_<id>; `root` for the root key, API_KEY
 	ID string `json:"id"`
@@ -1448,23 +1448,23 @@ type OwnKey struct {
 	Name string `json:"name"`
 	// Whether it is the root key, which alone creates and revokes keys
 	IsRoot bool `json:"isRoot"`
-	// What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events, and
-	// download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks, data,
-	// ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register, change
-	// and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other four may,
-	// the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
+	// Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
+	// downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
+	// data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
+	// change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
+	// other four allow, the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
 	// When it expires; null for never
 	ExpiresAt *string `json:"expiresAt"`
 }
 
-// AuditEntry: A request that changed something or was to; asked for by its id, also one that failed.
+// AuditEntry: A request that changed something or tried to; by its id also one that failed.
 type AuditEntry struct {
 	// Form aud_<id>
 	ID string `json:"id"`
-	// When the request came
+	// When the request was received
 	OccurredAt string `json:"occurredAt"`
-	// The API key that signed it; `root` for API_KEY
+	// Id of the API key that signed the request; `root` for API_KEY
 	KeyID string `json:"keyId"`
 	// HTTP method
 	Method string `json:"method"`
@@ -1478,9 +1478,9 @@ type AuditEntry struct {
 	RequestID string `json:"requestId"`
 	// HTTP status of the response
 	Status int64 `json:"status"`
-	// How it ended: done (2xx), refused (4xx) or failed (5xx). One of done, refused, failed.
+	// Result: done (2xx), refused (4xx) or failed (5xx). One of done, refused, failed.
 	Result string `json:"result"`
-	// Slug of the problem type; null when there was none
+	// Slug of the problem type; null without a problem
 	Problem *string `json:"problem"`
 }
 
@@ -1492,7 +1492,7 @@ type AuditList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// Person: Whose code it is.
+// Person: The person of the code.
 type Person struct {
 	// First name or names
 	Name string `json:"name"`
@@ -1531,16 +1531,16 @@ type PlacePeriod struct {
 	From *string `json:"from"`
 	// Last day; null while in force, or if no register has it
 	To *string `json:"to"`
-	// Whether it is in force today
+	// Whether the name is in force today
 	Current bool `json:"current"`
 }
 
 // GeneratedCodeDetails: With details=true only.
 type GeneratedCodeDetails struct {
 	Birthplace PlacePeriod `json:"birthplace"`
-	// Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name of another time; it
-	// came later; it had ended; nobody recorded its dates; it took over the place that was named. One of code, name,
-	// alias, other-name, later, ended, undated, successor.
+	// Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name at another time; it
+	// came later; it had ended; its dates are unknown; it is the successor of the given place. One of code, name, alias,
+	// other-name, later, ended, undated, successor.
 	Why string `json:"why"`
 	// Warnings about the data. One of place-not-in-force, place-ended, names-after-comma.
 	Warnings []string `json:"warnings"`
@@ -1565,7 +1565,7 @@ type PlaceRecord struct {
 	Name string `json:"name"`
 }
 
-// CodeFault: Something wrong with a code.
+// CodeFault: An error in a code.
 type CodeFault struct {
 	// A word for it
 	Reason string `json:"reason"`
@@ -1573,7 +1573,7 @@ type CodeFault struct {
 	Start int64 `json:"start"`
 	// Index after the last one
 	End int64 `json:"end"`
-	// A sentence for it
+	// Error message
 	Message string `json:"message"`
 }
 
@@ -1622,19 +1622,19 @@ type CodeAndPerson struct {
 	NoName *bool `json:"noName,omitempty"`
 }
 
-// MatchPart: A part of the code, compared.
+// MatchPart: A part of the code, compared with the data.
 type MatchPart struct {
 	// Which part. One of surname, name, gender, day, month, year, place.
 	Part string `json:"part"`
 	// Whether it matches
 	Matches bool `json:"matches"`
-	// By the person's data: three letters of a name, F or M, a number of the date, a Belfiore code
+	// Computed from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code
 	Expected any `json:"expected"`
 	// In the code
 	Found any `json:"found"`
 }
 
-// Match: Whether a code fits a person, part by part.
+// Match: Whether a code matches a person, part by part.
 type Match struct {
 	// Whether all parts match
 	Matches bool `json:"matches"`
@@ -1646,7 +1646,7 @@ type Match struct {
 type DecodedCodeDetails struct {
 	// The code without omocodia
 	BaseCode string `json:"baseCode"`
-	// How many digits are replaced by letters, 0 to 7
+	// Number of digits that are replaced by letters, 0 to 7
 	OmocodiaLevel int64 `json:"omocodiaLevel"`
 	// The birth date by the other reading of the two-digit year
 	OtherBirthday *string `json:"otherBirthday"`
@@ -1654,7 +1654,7 @@ type DecodedCodeDetails struct {
 	BirthplaceCode string `json:"birthplaceCode"`
 	// Whether the place existed on the birth date
 	BirthplaceWasInForce bool `json:"birthplaceWasInForce"`
-	// The place under its name of today, or the one that holds it
+	// The place with its current name, or its successor
 	BirthplaceToday *PlaceRecord `json:"birthplaceToday"`
 	// Warnings about a valid code. One of place-not-in-force, names-not-derivable.
 	Warnings []string `json:"warnings"`
@@ -1687,16 +1687,16 @@ type DecodedCode struct {
 
 // Validity: Whether a code is valid.
 type Validity struct {
-	// Whether it is valid
+	// Whether the code is valid
 	Valid bool `json:"valid"`
-	// What the code is by its own check digit: of a person, provisional, a VAT number (which is also the code of most
-	// organisations), of an organisation without VAT number; null when it is none. One of person, provisional, vat,
-	// organisation.
+	// Kind of the code by its own check digit: of a person, provisional, a VAT number (which is also the code of most
+	// organisations), of an organisation without VAT number; null when it is none of them. One of person, provisional,
+	// vat, organisation.
 	Kind *string `json:"kind"`
 	// For an invalid code: the most important error. One of length, characters, omocodia, check-character, date, place,
 	// place-not-in-force, provisional-code, vat-number, organisation-code.
 	Reason *string `json:"reason,omitempty"`
-	// With details=true: everything that is wrong
+	// With details=true: all errors
 	Faults []CodeFault `json:"faults,omitempty"`
 	// Warnings about a valid code. One of place-not-in-force, names-not-derivable.
 	Warnings []string `json:"warnings,omitempty"`
@@ -1732,7 +1732,7 @@ type FoundPlace struct {
 	From *string `json:"from"`
 	// Last day; null while in force, or if no register has it
 	To *string `json:"to"`
-	// Whether it is in force today
+	// Whether the name is in force today
 	Current bool `json:"current"`
 	// Its names and provinces over time, oldest first
 	History []FoundPlaceHistoryItem `json:"history"`
@@ -1753,7 +1753,7 @@ type FoundPlaceHistoryItem struct {
 	From *string `json:"from"`
 	// Last day; null while in force, or if no register has it
 	To *string `json:"to"`
-	// Whether it is in force today
+	// Whether the name is in force today
 	Current bool `json:"current"`
 	// Source of the record. One of ministero-interno, codice-fiscale-js.
 	Source string `json:"source"`
@@ -1809,7 +1809,7 @@ type Problem struct {
 	ErrorsTruncated *bool `json:"errorsTruncated,omitempty"`
 	// What to do next; `detail` says it too
 	Hint *ProblemHint `json:"hint,omitempty"`
-	// Until when the identity is blocked; null for ever
+	// End of the block; null for a permanent one
 	BlockedUntil *string `json:"blockedUntil,omitempty"`
 	// Scopes, of which the API key needs one; `root` if only the root key may do it
 	RequiredScopes []string `json:"requiredScopes,omitempty"`
@@ -1825,17 +1825,17 @@ type ProblemHint struct {
 	Command *string `json:"command,omitempty"`
 }
 
-// WebhookTestEvent: A test that a caller asked for..
+// WebhookTestEvent: A test event that a caller requested..
 type WebhookTestEvent struct {
 	// Event name. One of webhook_test.
 	Event string `json:"event"`
-	// Always null: a test has no room
+	// Always null, because a test has no room
 	Room *EventRoom `json:"room"`
 	// When it happened
 	Timestamp string `json:"timestamp"`
-	// The same on every retry and replay: handle each id once
+	// The same for every retry and replay: handle each id once
 	ID string `json:"id"`
-	// Counts the events of one session of a room, from 1
+	// Number of the event in the session of its room, from 1
 	Sequence *int64 `json:"sequence"`
 	// The event was missed and found later; the timestamp is when it was found
 	Reconciled *bool `json:"reconciled,omitempty"`
@@ -1857,7 +1857,7 @@ type GetTranscriptionByIDResponse struct {
 	RecordingID *string `json:"recordingId,omitempty"`
 	// Room name
 	RoomID string `json:"roomId"`
-	// How far it is
+	// State of the transcription
 	Status string `json:"status"`
 	// BCP 47
 	Language string `json:"language"`
@@ -1867,26 +1867,26 @@ type GetTranscriptionByIDResponse struct {
 	Progress *float64 `json:"progress,omitempty"`
 	// When it was queued
 	QueuedAt *string `json:"queuedAt,omitempty"`
-	// When a worker took it up; null before
+	// When a worker first claimed it; null before
 	StartedAt *string `json:"startedAt"`
 	// When it was completed or failed; null before
 	CompletedAt *string `json:"completedAt,omitempty"`
 	// Length of the audio in milliseconds; null until known
 	DurationMs *int64 `json:"durationMs,omitempty"`
-	// Why it failed, or why its last try did
+	// Why it failed, or the error of its last attempt
 	Error *GetTranscriptionByIDResponseError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
 	// Only if there are doubts about the text
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
-	// When it was stopped, or failed; null while it runs
+	// When the transcription was stopped, or failed; null while it is active
 	StoppedAt *string `json:"stoppedAt,omitempty"`
-	// Position behind these segments, for `cursor` of the next read
+	// Position after these segments, for `cursor` of the next read
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
 type GetTranscriptionByIDResponseError struct {
-	// A word for it
+	// Error code
 	Code string `json:"code"`
 	// What is wrong, and what to do
 	Message string `json:"message"`
@@ -2011,7 +2011,7 @@ func (c *Client) UpdateParticipant(ctx context.Context, roomID string, participa
 
 // RemoveParticipantParams is the query of RemoveParticipant. What is zero is not sent.
 type RemoveParticipantParams struct {
-	// Also keeps the identity out of the room: for whole seconds from 1 to 999999999, or `forever`
+	// Also blocks the identity: for whole seconds from 1 to 999999999, or `forever`
 	Block string
 }
 
@@ -2152,7 +2152,7 @@ func (c *Client) DeleteRecording(ctx context.Context, recordingID string) error 
 type ListSessionsParams struct {
 	// Only sessions of this room. At most 256 bytes of UTF-8, no control characters.
 	RoomID string
-	// Only those that are open, or ended
+	// Only sessions that are open, or ended
 	Status string
 	// Only rooms opened since then
 	Since string
@@ -2272,7 +2272,7 @@ type GetTranscriptionParams struct {
 	Since string
 	// nextCursor of the previous page
 	Cursor string
-	// With cursor: seconds to wait for a segment to be stored behind it, or for the end of the transcription
+	// With cursor: seconds to wait for a new segment, or for the end of the transcription
 	Wait int64
 }
 
@@ -2310,20 +2310,20 @@ func (c *Client) CreateTranscription(ctx context.Context, recordingID string, bo
 
 // ListTranscriptionsParams is the query of ListTranscriptions. What is zero is not sent.
 type ListTranscriptionsParams struct {
-	// Only those of this room. At most 256 bytes of UTF-8, no control characters.
+	// Only transcriptions of this room. At most 256 bytes of UTF-8, no control characters.
 	RoomID string
-	// Only those of this recording (egress id)
+	// Only transcriptions of this recording (egress id)
 	RecordingID string
 	// Page size; default 50
 	Limit int64
 	// nextCursor of the previous page
 	Cursor string
-	// Only those in this state; does not go with q
+	// Only transcriptions in this state; not allowed with q
 	Status string
-	// Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character
-	// has a meaning. The response is then a TranscriptHitList, as that of /v1/transcriptions/search
+	// Words to find in transcripts, live and of recordings; a segment must have all of them. Plain text: no character
+	// has a special meaning. The response is then a TranscriptHitList, like that of /v1/transcriptions/search
 	Q string
-	// With q: only what was said in this language (BCP 47); en finds en-US too
+	// With q: only segments in this language (BCP 47); en includes en-US
 	Language string
 	// With q: only segments that begin then or later
 	Since string
@@ -2354,18 +2354,18 @@ func (c *Client) ListTranscriptions(ctx context.Context, params ListTranscriptio
 
 // SearchTranscriptsParams is the query of SearchTranscripts. What is zero is not sent.
 type SearchTranscriptsParams struct {
-	// Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character
-	// has a meaning
+	// Words to find in transcripts, live and of recordings; a segment must have all of them. Plain text: no character
+	// has a special meaning
 	Q string
-	// Only those of this room. At most 256 bytes of UTF-8, no control characters.
+	// Only transcriptions of this room. At most 256 bytes of UTF-8, no control characters.
 	RoomID string
-	// Only those of this recording (egress id)
+	// Only transcriptions of this recording (egress id)
 	RecordingID string
 	// Page size; default 50
 	Limit int64
 	// nextCursor of the previous page
 	Cursor string
-	// Only what was said in this language (BCP 47); en finds en-US too
+	// Only segments in this language (BCP 47); en includes en-US
 	Language string
 	// Only segments that begin then or later
 	Since string
@@ -2428,7 +2428,7 @@ func (c *Client) NameSpeakersByID(ctx context.Context, transcriptionID string, b
 
 // ForgetWordsParams is the query of ForgetWords. What is zero is not sent.
 type ForgetWordsParams struct {
-	// true: what the participant said in every room; default false
+	// true: the participant's words in every room; default false
 	AllRooms bool
 }
 
@@ -2438,7 +2438,7 @@ func (params ForgetWordsParams) values() url.Values {
 	return values
 }
 
-// ForgetWords: Delete what a participant said.
+// ForgetWords: Delete a participant's words.
 func (c *Client) ForgetWords(ctx context.Context, roomID string, participantID string, params ForgetWordsParams) (ForgottenWords, error) {
 	var response ForgottenWords
 	err := c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID) + "/words", query: params.values()}, &response)
@@ -2541,7 +2541,7 @@ func (c *Client) TestWebhook(ctx context.Context, webhookID string) (WebhookTest
 type ListDeliveriesParams struct {
 	// Only deliveries in this state
 	Status string
-	// Only the delivery of this event, while the event is kept
+	// Only the delivery of this event, while the event is stored
 	EventID string
 	// Page size; default 50
 	Limit int64
@@ -2625,7 +2625,7 @@ func (c *Client) ReplayFailedDeliveries(ctx context.Context, webhookID string, p
 type ListEventsParams struct {
 	// nextCursor of the previous page, or latest to get later events only
 	Cursor string
-	// Only events stored then or later
+	// Only events stored at this instant or later
 	Since string
 	// Only events of this room
 	Room string
@@ -2720,11 +2720,11 @@ type ListAuditParams struct {
 	Key string
 	// Only requests about this room. At most 256 bytes of UTF-8, no control characters.
 	Room string
-	// Only from then on
+	// Only requests from this instant on
 	Since string
 	// Only before then
 	Until string
-	// Only those that ended so
+	// Only requests with this result
 	Result string
 	// Only the request with this X-Request-Id; also a read or a token that failed within the last hour
 	RequestID string
@@ -2767,7 +2767,7 @@ func (c *Client) AllAudit(ctx context.Context, params ListAuditParams) iter.Seq2
 
 // GenerateFiscalCodeParams is the query of GenerateFiscalCode. What is zero is not sent.
 type GenerateFiscalCodeParams struct {
-	// Return all that is known, beside the fields of the specification
+	// Return all known facts, in addition to the fields of the specification
 	Details bool
 }
 
@@ -2793,7 +2793,7 @@ func (c *Client) MatchFiscalCode(ctx context.Context, body CodeAndPerson) (Match
 
 // DecodeFiscalCodeParams is the query of DecodeFiscalCode. What is zero is not sent.
 type DecodeFiscalCodeParams struct {
-	// Return all that is known, beside the fields of the specification
+	// Return all known facts, in addition to the fields of the specification
 	Details bool
 }
 
@@ -2812,7 +2812,7 @@ func (c *Client) DecodeFiscalCode(ctx context.Context, fiscalCode string, params
 
 // ListOmocodieParams is the query of ListOmocodie. What is zero is not sent.
 type ListOmocodieParams struct {
-	// Return all that is known, beside the fields of the specification
+	// Return all known facts, in addition to the fields of the specification
 	Details bool
 }
 
@@ -2831,11 +2831,11 @@ func (c *Client) ListOmocodie(ctx context.Context, fiscalCode string, params Lis
 
 // CheckFiscalCodeParams is the query of CheckFiscalCode. What is zero is not sent.
 type CheckFiscalCodeParams struct {
-	// Refuse a place that did not exist on the birth date
+	// Reject a place that did not exist on the birth date
 	Strict bool
-	// Which codes are valid: those of persons (default), or any Italian tax code
+	// Kinds of valid codes: those of persons (default), or any Italian tax code
 	Accept string
-	// Return all that is known, beside the fields of the specification
+	// Return all known facts, in addition to the fields of the specification
 	Details bool
 }
 
@@ -2870,15 +2870,15 @@ func (c *Client) ListProvinces(ctx context.Context) ([]PlacePeriod, error) {
 
 // ListCitiesParams is the query of ListCities. What is zero is not sent.
 type ListCitiesParams struct {
-	// Only names that are in force today (true), or no more (false)
+	// Only names that are in force today (true), or former ones (false)
 	Current bool
-	// Only what was in force on this day, YYYY-MM-DD
+	// Only places in force on this day, YYYY-MM-DD
 	Date string
 	// Only names that begin with this; case and accents are ignored
 	Q string
-	// At most so many records; the header Link then has the address of the next ones
+	// Maximum number of records; the header Link has the address of the next ones
 	Limit string
-	// Leaves out so many records
+	// Number of records to skip
 	Offset string
 }
 
@@ -2903,11 +2903,11 @@ func (c *Client) ListCities(ctx context.Context, provinceAbbreviation string, pa
 type SearchPlacesParams struct {
 	// Part of a name, a Belfiore code, or a present or recent postal code
 	Q string
-	// Two letters, of a province of today or of the past; EE for states
+	// Two letters, of a current or former province; EE for states
 	Province string
-	// Only what was in force on this day, YYYY-MM-DD
+	// Only places in force on this day, YYYY-MM-DD
 	Date string
-	// At most so many places, 100 at the most (default 10)
+	// Maximum number of places, at most 100 (default 10)
 	Limit string
 }
 
@@ -2929,7 +2929,7 @@ func (c *Client) SearchPlaces(ctx context.Context, params SearchPlacesParams) ([
 
 // ListCapsParams is the query of ListCaps. What is zero is not sent.
 type ListCapsParams struct {
-	// Return an object with the place, its codes as text, their month and what replaces them
+	// Return an object with the place, its codes as text, their month and their replacement
 	Details bool
 }
 

@@ -6,9 +6,9 @@ import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 export const AuditEntrySchema = Type.Object(
   {
     id: Type.String({ description: 'Form aud_<id>', examples: ['aud_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    occurredAt: instantSchema('When the request came'),
+    occurredAt: instantSchema('When the request was received'),
     keyId: Type.String({
-      description: 'The API key that signed it; `root` for API_KEY',
+      description: 'Id of the API key that signed the request; `root` for API_KEY',
       examples: ['key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
     }),
     method: Type.String({ description: 'HTTP method', examples: ['DELETE'] }),
@@ -30,16 +30,16 @@ export const AuditEntrySchema = Type.Object(
     }),
     status: Type.Integer({ description: 'HTTP status of the response', examples: [204] }),
     result: Type.Enum(AUDIT_RESULTS, {
-      description: 'How it ended: done (2xx), refused (4xx) or failed (5xx)',
+      description: 'Result: done (2xx), refused (4xx) or failed (5xx)',
     }),
     problem: Type.Union([Type.String(), Type.Null()], {
-      description: 'Slug of the problem type; null when there was none',
+      description: 'Slug of the problem type; null without a problem',
       examples: ['insufficient-scope'],
     }),
   },
   {
     $id: 'AuditEntry',
-    description: 'A request that changed something or was to; asked for by its id, also one that failed',
+    description: 'A request that changed something or tried to; by its id also one that failed',
   },
 );
 export type AuditEntry = Static<typeof AuditEntrySchema>;
@@ -57,9 +57,11 @@ export const AuditListQuery = Type.Object(
       }),
     ),
     room: Type.Optional(nameSchema('Only requests about this room', 'demo')),
-    since: Type.Optional(Type.String({ format: 'date-time', description: 'Only from then on' })),
+    since: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Only requests from this instant on' }),
+    ),
     until: Type.Optional(Type.String({ format: 'date-time', description: 'Only before then' })),
-    result: Type.Optional(Type.Enum(AUDIT_RESULTS, { description: 'Only those that ended so' })),
+    result: Type.Optional(Type.Enum(AUDIT_RESULTS, { description: 'Only requests with this result' })),
     requestId: Type.Optional(
       Type.String({
         minLength: 1,

@@ -26,7 +26,7 @@ export const RemoveParticipantQuery = Type.Object(
     block: Type.Optional(
       Type.String({
         format: 'block-duration',
-        description: `Also keeps the identity out of the room: for whole seconds from 1 to ${MAX_BLOCK_SECONDS}, or \`forever\``,
+        description: `Also blocks the identity: for whole seconds from 1 to ${MAX_BLOCK_SECONDS}, or \`forever\``,
         examples: ['3600'],
       }),
     ),

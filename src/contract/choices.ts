@@ -61,11 +61,11 @@ export type Scope = (typeof SCOPES)[number];
 
 /** A description of each scope. */
 export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
-  read: 'see rooms, participants, sessions, recordings, transcripts, webhooks and events, and download; no stream keys, no audit',
+  read: 'read rooms, participants, sessions, recordings, transcripts, webhooks and events, and downloads; no stream keys, no audit log',
   rooms: 'open, change and close rooms; tokens, participants, blocks, data, ingress',
   recordings: 'start, stop, read and delete recordings and transcriptions',
-  webhooks: 'register, change and delete webhooks, their deliveries and replays; so, all events',
-  admin: 'everything that the other four may, the audit log and the self-check; no API keys',
+  webhooks: 'register, change and delete webhooks, their deliveries and replays, and thereby all events',
+  admin: 'everything that the other four allow, the audit log and the self-check; no API keys',
 };
 
 /** Results of a request that would change something: 2xx and 3xx, 4xx, 5xx. */

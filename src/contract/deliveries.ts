@@ -30,7 +30,7 @@ export const DeliveryListQuery = Type.Object(
     status: Type.Optional(Type.Enum(DELIVERY_STATES, { description: 'Only deliveries in this state' })),
     eventId: Type.Optional(
       idParameter(
-        'Only the delivery of this event, while the event is kept',
+        'Only the delivery of this event, while the event is stored',
         'evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
       ),
     ),
@@ -53,9 +53,9 @@ export const ReplayQuery = Type.Object(
 );
 
 const AttemptSchema = Type.Object({
-  number: Type.Integer({ description: 'Counts the attempts from 1', examples: [1] }),
-  startedAt: instantSchema('When it was sent'),
-  durationMs: Type.Integer({ description: 'How long it took, in milliseconds', examples: [85] }),
+  number: Type.Integer({ description: 'Number of the attempt, from 1', examples: [1] }),
+  startedAt: instantSchema('When the request was sent'),
+  durationMs: Type.Integer({ description: 'Duration in milliseconds', examples: [85] }),
   statusCode: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Null if there was no response',
     examples: [200],

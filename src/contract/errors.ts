@@ -30,7 +30,8 @@ export const PROBLEMS = {
   },
   'participant-blocked': {
     status: 403,
-    meaning: 'The identity is blocked in this room; `blockedUntil` says until when, null for ever.',
+    meaning:
+      'The identity is blocked in this room; `blockedUntil` is the end of the block, null for a permanent one.',
   },
   'room-not-found': { status: 404, meaning: 'No such room is open on the media server.' },
   'participant-not-found': { status: 404, meaning: 'No participant with this identity is in the room.' },
@@ -44,7 +45,7 @@ export const PROBLEMS = {
   'no-active-recording': { status: 404, meaning: 'The room is not being recorded.' },
   'session-not-found': {
     status: 404,
-    meaning: 'No session has this id; an ended one is kept for SESSION_RETENTION.',
+    meaning: 'No session has this id; an ended session is kept for SESSION_RETENTION.',
   },
   'ingress-not-found': { status: 404, meaning: 'The room has no ingress with this id.' },
   'transcription-not-found': {
@@ -79,7 +80,7 @@ export const PROBLEMS = {
   'unsupported-media-type': { status: 415, meaning: 'Bodies are application/json.' },
   'range-not-satisfiable': {
     status: 416,
-    meaning: 'The range begins behind the end of the file; Content-Range says how long it is.',
+    meaning: 'The range begins after the end of the file; Content-Range has the length of the file.',
   },
   'idempotency-key-reused': {
     status: 422,

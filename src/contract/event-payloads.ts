@@ -22,7 +22,7 @@ const EventRoomSchema = Type.Object(
     createdAt: Type.Optional(instantSchema('When the room was opened')),
     endedAt: Type.Optional(instantSchema('When it was closed; only with room_finished')),
     numParticipants: Type.Integer({
-      description: 'Participants in the room after the event, recorders and agents not counted',
+      description: 'Participants in the room after the event, without recorders and agents',
     }),
   },
   { $id: 'EventRoom', description: 'The room of an event' },
@@ -38,9 +38,9 @@ const participantFields = {
 };
 
 const accessFields = {
-  metadata: Type.Optional(Type.String({ description: 'As in the token, or as it was changed since' })),
+  metadata: Type.Optional(Type.String({ description: 'Metadata of the token, or the changed one' })),
   role: Type.Optional(
-    Type.String({ description: 'Role of the token; absent for tokens of others', examples: ['host'] }),
+    Type.String({ description: 'Role of the token; absent for foreign tokens', examples: ['host'] }),
   ),
 };
 
@@ -59,13 +59,13 @@ const LeftParticipantSchema = Type.Object(
         'left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined again',
     }),
   },
-  { $id: 'LeftParticipant', additionalProperties: true, description: 'Who left, and why' },
+  { $id: 'LeftParticipant', additionalProperties: true, description: 'Who left, and the reason' },
 );
 
 const TrackParticipantSchema = Type.Object(participantFields, {
   $id: 'TrackParticipant',
   additionalProperties: true,
-  description: 'Who publishes the track',
+  description: 'The participant who publishes the track',
 });
 
 const EventTrackSchema = Type.Object(
@@ -78,8 +78,8 @@ const EventTrackSchema = Type.Object(
         examples: ['MICROPHONE'],
       }),
     ),
-    name: Type.Optional(Type.String({ description: 'Name that the publisher gave it' })),
-    muted: Type.Optional(Type.Boolean({ description: 'Whether it is muted' })),
+    name: Type.Optional(Type.String({ description: 'Name from the publisher' })),
+    muted: Type.Optional(Type.Boolean({ description: 'Whether the track is muted' })),
   },
   { $id: 'EventTrack', additionalProperties: true, description: "LiveKit's TrackInfo" },
 );
@@ -92,17 +92,21 @@ const EventRecordingSchema = Type.Object(
       examples: ['stopped'],
     }),
     mediaStartedAt: Type.Optional(
-      orNull(instantSchema('The first recorded frame'), 'When its media begins; null until known'),
+      orNull(
+        instantSchema('Time of the first recorded frame'),
+        "When the recording's media begins; null until known",
+      ),
     ),
     fileUrl: Type.Optional(
       Type.String({ description: 'Valid for 24 h from the attempt; absent if there is no file' }),
     ),
     durationMs: Type.Optional(Type.Integer({ description: 'Length in milliseconds' })),
     sizeBytes: Type.Optional(Type.Integer({ description: 'Size of the file in bytes' })),
-    error: Type.Optional(Type.String({ description: 'Why it failed or was aborted' })),
+    error: Type.Optional(Type.String({ description: 'Why the recording failed or was aborted' })),
     corrected: Type.Optional(
       Type.Boolean({
-        description: 'An earlier egress_ended reported it as failed; its file came after all',
+        description:
+          'An earlier egress_ended reported the recording as failed; its file was stored after all',
       }),
     ),
   },
@@ -128,37 +132,37 @@ const EventTranscriptionSchema = Type.Object(
     transcriptionId: Type.String({ description: 'Form tr_<id>' }),
     kind: Type.Optional(Type.String({ description: 'live or post', examples: ['live'] })),
     roomId: Type.Optional(Type.String({ description: 'Room name', examples: ['demo'] })),
-    recordingId: Type.Optional(Type.String({ description: 'The recording, of a post-call transcription' })),
+    recordingId: Type.Optional(Type.String({ description: 'The recording of a post-call transcription' })),
     status: Type.Optional(Type.String({ description: 'stopped, completed or failed' })),
     language: Type.Optional(Type.String({ description: 'BCP 47', examples: ['en-US'] })),
-    startedAt: Type.Optional(orNull(instantSchema('When it was started'), 'Of a live transcription')),
-    stoppedAt: Type.Optional(orNull(instantSchema('When it was stopped'), 'Of a live transcription')),
-    queuedAt: Type.Optional(orNull(instantSchema('When it was queued'), 'Of a post-call transcription')),
+    startedAt: Type.Optional(orNull(instantSchema('When it was started'), 'Live transcriptions only')),
+    stoppedAt: Type.Optional(orNull(instantSchema('When it was stopped'), 'Live transcriptions only')),
+    queuedAt: Type.Optional(orNull(instantSchema('When it was queued'), 'Post-call transcriptions only')),
     completedAt: Type.Optional(
-      orNull(instantSchema('When it was completed'), 'Of a post-call transcription'),
+      orNull(instantSchema('When it was completed'), 'Post-call transcriptions only'),
     ),
     durationMs: Type.Optional(orNull(Type.Integer(), 'Length of the audio, of a post-call transcription')),
     segmentCount: Type.Optional(Type.Integer({ description: 'Final segments' })),
     error: Type.Optional(
       Type.Object(
         {
-          code: Type.String({ description: 'A word for it', examples: ['recording-not-media'] }),
+          code: Type.String({ description: 'Error code', examples: ['recording-not-media'] }),
           message: Type.String({ description: 'What is wrong, and what to do' }),
         },
-        { description: 'Why it failed; only with transcription_failed' },
+        { description: 'Why the transcription failed; only with transcription_failed' },
       ),
     ),
   },
   {
     $id: 'EventTranscription',
     additionalProperties: true,
-    description: 'The transcription; its text is read from the API',
+    description: 'The transcription; read its text from the API',
   },
 );
 
 const room = Type.Unsafe<Static<typeof EventRoomSchema>>(EventRoomSchema);
 /** Events of tracks, recordings and streams may have no room, when the session of the room is not known. */
-const roomOrNull = orNull(EventRoomSchema, 'The room; null where it is not known');
+const roomOrNull = orNull(EventRoomSchema, 'The room; null when it is unknown');
 
 type Names<T extends EventType> =
   | T
@@ -179,10 +183,10 @@ function nameSchema<const T extends EventType>(type: T) {
 const occurrence = {
   timestamp: instantSchema('When it happened'),
   id: Type.String({
-    description: 'The same on every retry and replay: handle each id once',
+    description: 'The same for every retry and replay: handle each id once',
     examples: ['evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
   }),
-  sequence: orNull(Type.Integer(), 'Counts the events of one session of a room, from 1'),
+  sequence: orNull(Type.Integer(), 'Number of the event in the session of its room, from 1'),
   reconciled: Type.Optional(
     Type.Boolean({ description: 'The event was missed and found later; the timestamp is when it was found' }),
   ),
@@ -246,7 +250,7 @@ export const EVENT_SCHEMAS = {
   ),
   ingress_started: Type.Object(
     { event: nameSchema('ingress_started'), ...ofIngress },
-    payload('IngressStartedEvent', 'A stream comes in through an ingress.'),
+    payload('IngressStartedEvent', 'A stream through an ingress started.'),
   ),
   ingress_ended: Type.Object(
     { event: nameSchema('ingress_ended'), ...ofIngress },
@@ -254,11 +258,11 @@ export const EVENT_SCHEMAS = {
   ),
   transcription_completed: Type.Object(
     { event: nameSchema('transcription_completed'), ...ofTranscription },
-    payload('TranscriptionCompletedEvent', 'A transcription was stopped or is complete.'),
+    payload('TranscriptionCompletedEvent', 'A transcription was stopped or completed.'),
   ),
   transcription_failed: Type.Object(
     { event: nameSchema('transcription_failed'), ...ofTranscription },
-    payload('TranscriptionFailedEvent', 'A transcription failed; `error` says why.'),
+    payload('TranscriptionFailedEvent', 'A transcription failed; `error` has the reason.'),
   ),
 } as const satisfies Readonly<Record<EventType, TSchema>>;
 
@@ -266,10 +270,10 @@ export const EVENT_SCHEMAS = {
 export const WebhookTestEventSchema = Type.Object(
   {
     event: Type.Literal(TEST_EVENT, { description: 'Event name' }),
-    room: orNull(EventRoomSchema, 'Always null: a test has no room'),
+    room: orNull(EventRoomSchema, 'Always null, because a test has no room'),
     ...occurrence,
   },
-  payload('WebhookTestEvent', 'A test that a caller asked for.'),
+  payload('WebhookTestEvent', 'A test event that a caller requested.'),
 );
 export type WebhookTestEvent = Static<typeof WebhookTestEventSchema>;
 

@@ -26,7 +26,7 @@ export const EventListQuery = Type.Object(
       }),
     ),
     since: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Only events stored then or later' }),
+      Type.String({ format: 'date-time', description: 'Only events stored at this instant or later' }),
     ),
     room: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this room' }),

@@ -47,7 +47,7 @@ export const PersonSchema = Type.Object(
       Type.Boolean({ description: 'The person has no given name: `name` is empty, and the code has XXX' }),
     ),
   },
-  { $id: 'Person', description: 'Whose code it is' },
+  { $id: 'Person', description: 'The person of the code' },
 );
 
 export const CodeAndPersonSchema = Type.Object(
@@ -63,7 +63,7 @@ const GeneratedDetailsSchema = Type.Object(
     birthplace: PlacePeriodSchema,
     why: Type.Enum(['code', 'name', 'alias', 'other-name', 'later', 'ended', 'undated', 'successor'], {
       description:
-        'Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name of another time; it came later; it had ended; nobody recorded its dates; it took over the place that was named',
+        'Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name at another time; it came later; it had ended; its dates are unknown; it is the successor of the given place',
     }),
     warnings: Type.Array(Type.Enum(['place-not-in-force', 'place-ended', 'names-after-comma']), {
       description: 'Warnings about the data',
@@ -94,17 +94,17 @@ export const MatchSchema = Type.Object(
           }),
           matches: Type.Boolean({ description: 'Whether it matches' }),
           expected: textOrNumber(
-            "By the person's data: three letters of a name, F or M, a number of the date, a Belfiore code",
+            "Computed from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code",
             'RSS',
           ),
           found: textOrNumber('In the code', 'RSS'),
         },
-        { $id: 'MatchPart', description: 'A part of the code, compared' },
+        { $id: 'MatchPart', description: 'A part of the code, compared with the data' },
       ),
       { description: 'In the order of the code' },
     ),
   },
-  { $id: 'Match', description: 'Whether a code fits a person, part by part' },
+  { $id: 'Match', description: 'Whether a code matches a person, part by part' },
 );
 
 const CodeWarnings = Type.Array(Type.Enum(['place-not-in-force', 'names-not-derivable']), {
@@ -114,14 +114,14 @@ const CodeWarnings = Type.Array(Type.Enum(['place-not-in-force', 'names-not-deri
 const DecodedDetailsSchema = Type.Object(
   {
     baseCode: Type.String({ description: 'The code without omocodia', examples: ['RSSMRA80B01H501T'] }),
-    omocodiaLevel: Type.Integer({ description: 'How many digits are replaced by letters, 0 to 7' }),
+    omocodiaLevel: Type.Integer({ description: 'Number of digits that are replaced by letters, 0 to 7' }),
     otherBirthday: Type.Union([Type.String({ examples: ['1880-02-01'] }), Type.Null()], {
       description: 'The birth date by the other reading of the two-digit year',
     }),
     birthplaceCode: Type.String({ description: 'Belfiore code', examples: ['H501'] }),
     birthplaceWasInForce: Type.Boolean({ description: 'Whether the place existed on the birth date' }),
     birthplaceToday: Type.Union([PlaceRecordSchema, Type.Null()], {
-      description: 'The place under its name of today, or the one that holds it',
+      description: 'The place with its current name, or its successor',
     }),
     warnings: CodeWarnings,
   },
@@ -162,19 +162,19 @@ const CodeFaultSchema = Type.Object(
     start: Type.Integer({ description: 'Index of the first wrong character, from 0', examples: [15] }),
     end: Type.Integer({ description: 'Index after the last one', examples: [16] }),
     message: Type.String({
-      description: 'A sentence for it',
+      description: 'Error message',
       examples: ['the check character does not fit the fifteen before it'],
     }),
   },
-  { $id: 'CodeFault', description: 'Something wrong with a code' },
+  { $id: 'CodeFault', description: 'An error in a code' },
 );
 
 export const ValiditySchema = Type.Object(
   {
-    valid: Type.Boolean({ description: 'Whether it is valid', examples: [true] }),
+    valid: Type.Boolean({ description: 'Whether the code is valid', examples: [true] }),
     kind: Type.Union([Type.Enum(['person', 'provisional', 'vat', 'organisation']), Type.Null()], {
       description:
-        'What the code is by its own check digit: of a person, provisional, a VAT number (which is also the code of most organisations), of an organisation without VAT number; null when it is none',
+        'Kind of the code by its own check digit: of a person, provisional, a VAT number (which is also the code of most organisations), of an organisation without VAT number; null when it is none of them',
       examples: ['person'],
     }),
     reason: Type.Optional(
@@ -194,9 +194,7 @@ export const ValiditySchema = Type.Object(
         { description: 'For an invalid code: the most important error' },
       ),
     ),
-    faults: Type.Optional(
-      Type.Array(CodeFaultSchema, { description: 'With details=true: everything that is wrong' }),
-    ),
+    faults: Type.Optional(Type.Array(CodeFaultSchema, { description: 'With details=true: all errors' })),
     warnings: Type.Optional(CodeWarnings),
   },
   { $id: 'Validity', description: 'Whether a code is valid' },
@@ -238,15 +236,15 @@ export const CodeParams = Type.Object({
 });
 
 const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }));
-const details = yesOrNo('Return all that is known, beside the fields of the specification');
+const details = yesOrNo('Return all known facts, in addition to the fields of the specification');
 
 export const CodeQuery = Type.Object({ details });
 
 export const CodeCheckQuery = Type.Object({
-  strict: yesOrNo('Refuse a place that did not exist on the birth date'),
+  strict: yesOrNo('Reject a place that did not exist on the birth date'),
   accept: Type.Optional(
     Type.Enum(['person', 'any'], {
-      description: 'Which codes are valid: those of persons (default), or any Italian tax code',
+      description: 'Kinds of valid codes: those of persons (default), or any Italian tax code',
     }),
   ),
   details,

@@ -24,14 +24,14 @@ export const HealthSchema = Type.Object(
         languages: Type.Optional(languagesByKind('BCP 47 tags that the living workers transcribe')),
         failedLanguages: Type.Optional(
           languagesByKind(
-            'Those for which a living worker has a model that it cannot use; rtc doctor says why',
+            'Languages for which a living worker has a model that does not work; rtc doctor has the reason',
           ),
         ),
       },
       { description: 'What the running add-ons can do' },
     ),
   },
-  { $id: 'Health', description: 'That the service runs, and what it can do' },
+  { $id: 'Health', description: 'The service runs, with these capabilities' },
 );
 export type Health = Static<typeof HealthSchema>;
 
@@ -43,11 +43,11 @@ export const ReadinessSchema = Type.Object(
         mediaServer: Type.Boolean({ description: 'The media server responds and accepts our key' }),
         database: Type.Boolean({ description: 'The database responds' }),
       },
-      { description: 'What is needed, one by one' },
+      { description: 'The dependencies, one by one' },
     ),
     eventsRefusedSince: Type.Optional(
       instantSchema(
-        "Since when this instance has refused the media server's events, as it could not store them; absent when nothing is missing",
+        "Since when this instance has rejected the media server's events because it could not store them; absent when no event is missing",
       ),
     ),
   },

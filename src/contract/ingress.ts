@@ -27,13 +27,16 @@ export const IngressSchema = Type.Object(
   {
     ingressId: Type.String({ description: 'Form IN_<id>', examples: ['IN_wnBrCvKPXSSm'] }),
     name: Type.String({ description: 'Name of the ingress' }),
-    streamKey: Type.String({ description: 'What the streaming program is given; whoever has it can stream' }),
-    url: Type.String({ description: 'Where to stream to', examples: ['rtmp://media.example.org:1935/live'] }),
+    streamKey: Type.String({ description: 'Key for the streaming program; its holder can publish a stream' }),
+    url: Type.String({
+      description: 'Address for the stream',
+      examples: ['rtmp://media.example.org:1935/live'],
+    }),
     inputType: Type.String({ description: 'RTMP_INPUT or WHIP_INPUT', examples: ['RTMP_INPUT'] }),
-    roomName: Type.String({ description: 'The room into which the stream goes', examples: ['demo'] }),
+    roomName: Type.String({ description: 'The room in which the stream is published', examples: ['demo'] }),
     participantIdentity: Type.String({ description: 'Identity of the stream in the room' }),
     participantName: Type.String({ description: 'Display name of the stream in the room' }),
-    reusable: Type.Boolean({ description: 'Whether it can be used again after a stream has ended' }),
+    reusable: Type.Boolean({ description: 'Whether the ingress can be used again after a stream has ended' }),
   },
   { $id: 'Ingress', additionalProperties: true, description: "LiveKit's IngressInfo object" },
 );

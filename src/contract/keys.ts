@@ -11,7 +11,7 @@ export const ROOT_KEY_ID = 'root';
 export const MAX_KEY_TTL_SECONDS = 3_153_600_000;
 
 const keyId = {
-  description: 'Form key_<id>: what callers send as X-Api-Key',
+  description: 'Form key_<id>: sent as X-Api-Key',
   examples: ['key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
 };
 
@@ -19,7 +19,7 @@ const scopes = Type.Array(Type.Enum(SCOPES), {
   minItems: 1,
   maxItems: SCOPES.length,
   uniqueItems: true,
-  description: `What the key may do. ${SCOPES.map((scope) => `\`${scope}\`: ${SCOPE_MEANINGS[scope]}`).join('. ')}.`,
+  description: `Scopes of the key. ${SCOPES.map((scope) => `\`${scope}\`: ${SCOPE_MEANINGS[scope]}`).join('. ')}.`,
   examples: [['read', 'rooms']],
 });
 
@@ -29,7 +29,7 @@ export const KeyParams = Type.Object({
 
 export const KeyCreateSchema = Type.Object(
   {
-    name: nameSchema('What the key is for, such as the program that has it', 'booking back end'),
+    name: nameSchema('Purpose of the key, such as the program that uses it', 'booking back end'),
     scopes,
     ttl: Type.Optional(
       Type.Integer({
@@ -55,7 +55,7 @@ export const KeySchema = Type.Object(
     }),
     scopes,
     status: Type.Enum(STATUSES, { description: 'Only an active key is accepted' }),
-    createdAt: instantSchema('When it was made'),
+    createdAt: instantSchema('When the key was created'),
     expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
       description: 'When it expires; null for never',
     }),
@@ -95,6 +95,6 @@ export const OwnKeySchema = Type.Object(
       description: 'When it expires; null for never',
     }),
   },
-  { $id: 'OwnKey', description: 'The key that a request was signed with, and what it may do' },
+  { $id: 'OwnKey', description: 'The key that signed the request, with its scopes' },
 );
 export type OwnKey = Static<typeof OwnKeySchema>;

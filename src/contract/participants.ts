@@ -23,9 +23,9 @@ export const ParticipantSchema = Type.Object(
       description: 'STANDARD for people, INGRESS for streams, SIP for telephones',
       examples: ['STANDARD'],
     }),
-    metadata: Type.String({ description: 'JSON text of the token; empty for nothing' }),
-    joinedAt: Type.String({ description: 'When it joined: Unix seconds, int64 as a string' }),
-    isPublisher: Type.Boolean({ description: 'Whether it publishes a track' }),
+    metadata: Type.String({ description: 'JSON text of the token; empty without metadata' }),
+    joinedAt: Type.String({ description: 'When the participant joined: Unix seconds, int64 as a string' }),
+    isPublisher: Type.Boolean({ description: 'Whether the participant publishes a track' }),
     attributes: Type.Record(Type.String(), Type.String(), {
       description: 'Signed attributes of the token: rtc.role and rtc.canMuteOthers',
       examples: [{ 'rtc.role': 'host' }],
@@ -34,22 +34,24 @@ export const ParticipantSchema = Type.Object(
       Type.Object(
         {
           canPublish: Type.Boolean({ description: 'May publish tracks' }),
-          canSubscribe: Type.Boolean({ description: 'May receive the tracks of others' }),
-          hidden: Type.Boolean({ description: 'Others do not see it' }),
+          canSubscribe: Type.Boolean({
+            description: 'Whether the participant may receive the tracks of others',
+          }),
+          hidden: Type.Boolean({ description: 'Whether the participant is invisible to others' }),
         },
-        { additionalProperties: true, description: 'What the token allows' },
+        { additionalProperties: true, description: 'Permissions of the token' },
       ),
     ),
     tracks: Type.Array(
       Type.Object(
         {
           sid: Type.String({
-            description: 'Id of the track, to mute it by',
+            description: 'Id of the track, for muting',
             examples: ['TR_AMDuaW8eDvbDmz'],
           }),
           type: Type.String({ description: 'AUDIO, VIDEO or DATA', examples: ['AUDIO'] }),
-          name: Type.String({ description: 'Name that the publisher gave it' }),
-          muted: Type.Boolean({ description: 'Whether it is muted' }),
+          name: Type.String({ description: 'Name from the publisher' }),
+          muted: Type.Boolean({ description: 'Whether the track is muted' }),
           source: Type.String({
             description: 'CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN',
             examples: ['MICROPHONE'],
@@ -57,7 +59,7 @@ export const ParticipantSchema = Type.Object(
         },
         { additionalProperties: true },
       ),
-      { description: 'Tracks that it publishes' },
+      { description: 'Tracks that the participant publishes' },
     ),
   },
   { $id: 'Participant', additionalProperties: true, description: "LiveKit's ParticipantInfo object" },
@@ -86,13 +88,13 @@ export const ParticipantPatchSchema = Type.Object(
         maxProperties: 100,
         propertyNames: { type: 'string', minLength: 1, format: 'livekit-name' },
         description:
-          'Merged into the attributes, of which LiveKit keeps 64 KiB; null or an empty text removes one. Those that begin with `rtc.` belong to the role',
+          'Merged into the attributes, at most 64 KiB in LiveKit; null or an empty text removes one. Those that begin with `rtc.` belong to the role',
         examples: [{ hand: 'raised' }],
       }),
     ),
     role: Type.Optional(RoleSchema),
   },
-  { $id: 'ParticipantPatch', description: 'What to change of the participant', additionalProperties: false },
+  { $id: 'ParticipantPatch', description: 'Changes of the participant', additionalProperties: false },
 );
 export type ParticipantPatch = Static<typeof ParticipantPatchSchema>;
 
@@ -133,13 +135,13 @@ export const RoomMuteSchema = Type.Object(
       }),
     ),
   },
-  { $id: 'RoomMute', description: 'What to mute in a room', additionalProperties: false },
+  { $id: 'RoomMute', description: 'Which tracks to mute in a room', additionalProperties: false },
 );
 export type RoomMute = Static<typeof RoomMuteSchema>;
 
 const MutedTrackSchema = Type.Object(
   {
-    identity: Type.String({ description: 'Who publishes the track', examples: ['ada'] }),
+    identity: Type.String({ description: 'The participant who publishes the track', examples: ['ada'] }),
     trackSid: Type.String({ description: 'Track that was muted', examples: ['TR_AMDuaW8eDvbDmz'] }),
   },
   { $id: 'MutedTrack', description: 'A track that was muted' },

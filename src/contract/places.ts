@@ -26,7 +26,7 @@ export const PlacePeriodSchema = Type.Object(
     to: Type.Union([Type.String(), Type.Null()], {
       description: 'Last day; null while in force, or if no register has it',
     }),
-    current: Type.Boolean({ description: 'Whether it is in force today' }),
+    current: Type.Boolean({ description: 'Whether the name is in force today' }),
   },
   { $id: 'PlacePeriod', description: 'A place with its dates' },
 );
@@ -106,7 +106,7 @@ export type FoundPlace = Static<typeof FoundPlaceListSchema>[number];
 export type Region = Static<typeof RegionSchema>;
 
 const provinceAbbreviation = Type.String({
-  description: 'Two letters, of a province of today or of the past; EE for states',
+  description: 'Two letters, of a current or former province; EE for states',
   examples: ['RM'],
 });
 
@@ -123,7 +123,7 @@ export const CityParams = Type.Object({
 const date = Type.Optional(
   Type.String({
     pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-    description: 'Only what was in force on this day, YYYY-MM-DD',
+    description: 'Only places in force on this day, YYYY-MM-DD',
     examples: ['1970-01-01'],
   }),
 );
@@ -132,7 +132,7 @@ const numberOf = (description: string) => Type.Optional(Type.String({ pattern: '
 export const CitiesQuery = Type.Object({
   current: Type.Optional(
     Type.Enum(['true', 'false'], {
-      description: 'Only names that are in force today (true), or no more (false)',
+      description: 'Only names that are in force today (true), or former ones (false)',
     }),
   ),
   date,
@@ -142,14 +142,14 @@ export const CitiesQuery = Type.Object({
       description: 'Only names that begin with this; case and accents are ignored',
     }),
   ),
-  limit: numberOf('At most so many records; the header Link then has the address of the next ones'),
-  offset: numberOf('Leaves out so many records'),
+  limit: numberOf('Maximum number of records; the header Link has the address of the next ones'),
+  offset: numberOf('Number of records to skip'),
 });
 
 export const CapsQuery = Type.Object({
   details: Type.Optional(
     Type.Enum(['true', 'false'], {
-      description: 'Return an object with the place, its codes as text, their month and what replaces them',
+      description: 'Return an object with the place, its codes as text, their month and their replacement',
     }),
   ),
 });
@@ -162,5 +162,5 @@ export const PlacesQuery = Type.Object({
   }),
   province: Type.Optional(provinceAbbreviation),
   date,
-  limit: numberOf('At most so many places, 100 at the most (default 10)'),
+  limit: numberOf('Maximum number of places, at most 100 (default 10)'),
 });

@@ -40,7 +40,7 @@ export const ProblemSchema = Type.Object(
     ),
     blockedUntil: Type.Optional(
       Type.Union([instantSchema('When the block ends'), Type.Null()], {
-        description: 'Until when the identity is blocked; null for ever',
+        description: 'End of the block; null for a permanent one',
       }),
     ),
     requiredScopes: Type.Optional(

@@ -65,17 +65,17 @@ const orNull = <S extends TSchema>(schema: S, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
 const mediaStartedAt = orNull(
-  instantSchema('The first recorded frame'),
-  'When its media begins, some seconds after startedAt: times within the file count from it; null until known',
+  instantSchema('Time of the first recorded frame'),
+  "When the recording's media begins, some seconds after startedAt: times in the file count from it; null until known",
 );
 
 export const RecordingStatusSchema = Type.Object(
   {
-    isRecording: Type.Boolean({ description: 'Whether a recording runs' }),
-    egressId: orNull(egressId, 'Form EG_<id>; null while none runs'),
+    isRecording: Type.Boolean({ description: 'Whether a recording is running' }),
+    egressId: orNull(egressId, 'Form EG_<id>; null while none is running'),
     startedAt: orNull(
       instantSchema('When the recording was started'),
-      'When the recording was started; null while none runs',
+      'When the recording was started; null while none is running',
     ),
     mediaStartedAt,
   },
@@ -101,19 +101,19 @@ export const RecordingSchema = Type.Object(
     }),
     roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
     status: RecordingStateSchema,
-    startedAt: orNull(instantSchema('When the recording was started'), 'Null when it never was'),
+    startedAt: orNull(instantSchema('When the recording was started'), 'Null when it never started'),
     mediaStartedAt,
-    stoppedAt: orNull(instantSchema('When it was stopped'), 'Null while it runs'),
+    stoppedAt: orNull(instantSchema('When the recording was stopped'), 'Null while the recording is running'),
     endedAt: orNull(
       instantSchema('When its file was complete'),
-      'When its file was complete, or it was known that there will be none; null before',
+      'When the file was complete, or when it was known that there will be none; null before',
     ),
     durationMs: orNull(
       Type.Integer({ examples: [61_500] }),
       'Length of the file in milliseconds; null until known',
     ),
     sizeBytes: orNull(Type.Integer({ examples: [7_340_032] }), 'Size of the file in bytes; null until known'),
-    error: orNull(Type.String(), 'Why it failed or was aborted'),
+    error: orNull(Type.String(), 'Why the recording failed or was aborted'),
     file: orNull(
       Type.Object({
         bucket: orNull(Type.String({ examples: ['recordings'] }), 'Null for a local file'),
@@ -122,7 +122,7 @@ export const RecordingSchema = Type.Object(
           examples: ['demo/2026-01-31T09-30-00.000Z.mp4'],
         }),
       }),
-      'Null while there is none',
+      'Null without a file',
     ),
   },
   { $id: 'Recording', description: 'A recording, until it is deleted' },
@@ -157,7 +157,7 @@ export const RecordingLinkQuery = Type.Object(
     signature: Type.String({
       minLength: 1,
       maxLength: 128,
-      description: 'As given with the link',
+      description: 'The signature in the link',
       examples: ['pB0wHlGq2Zc'],
     }),
   },

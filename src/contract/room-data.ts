@@ -24,21 +24,21 @@ export const RoomDataSchema = Type.Object(
     encoding: Type.Optional(
       Type.Enum(DATA_ENCODINGS, {
         description:
-          'How `data` is written: `text` is sent as UTF-8, `base64` (RFC 4648, section 4) as its bytes; default text',
+          'Encoding of `data`: `text` is sent as UTF-8, `base64` (RFC 4648, section 4) as its bytes; default text',
       }),
     ),
-    topic: Type.Optional(nameSchema('By which clients tell messages apart', 'poll')),
+    topic: Type.Optional(nameSchema('Distinguishes kinds of messages in clients', 'poll')),
     kind: Type.Optional(
       Type.Enum(DATA_KINDS, {
         description:
-          'reliable: in order, lost ones are sent again; lossy: at once or never; default reliable',
+          'reliable: in order, with retransmissions; lossy: at once or not at all; default reliable',
       }),
     ),
     destinationIdentities: Type.Optional(
       Type.Array(nameSchema('Identity of a participant', 'ada'), {
         minItems: 1,
         maxItems: MAX_DESTINATIONS,
-        description: 'Who gets it; without it, everyone in the room',
+        description: 'Receivers; without it, everyone in the room',
       }),
     ),
   },
@@ -50,10 +50,10 @@ export const RoomDataSentSchema = Type.Object(
   {
     sentTo: Type.Array(Type.String(), {
       description:
-        'Identities of those in the room to whom it was sent. LiveKit does not say who has received it',
+        'Identities in the room to which the message was sent. LiveKit does not report who has received it',
       examples: [['ada']],
     }),
   },
-  { $id: 'RoomDataSent', description: 'To whom a message was sent' },
+  { $id: 'RoomDataSent', description: 'The receivers of a message' },
 );
 export type RoomDataSent = Static<typeof RoomDataSentSchema>;

@@ -54,11 +54,11 @@ export const RoomPatchSchema = Type.Object(
       Type.String({
         format: 'livekit-metadata',
         description:
-          'Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is told',
+          'Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is notified',
       }),
     ),
   },
-  { $id: 'RoomPatch', description: 'What to change in the room', additionalProperties: false },
+  { $id: 'RoomPatch', description: 'Changes of the room', additionalProperties: false },
 );
 export type RoomPatch = Static<typeof RoomPatchSchema>;
 
@@ -73,16 +73,18 @@ export const RoomSchema = Type.Object(
       examples: ['RM_hycBMAjmt6Ub'],
     }),
     name: Type.String({ description: 'Room name, which is also its id', examples: ['demo'] }),
-    emptyTimeout: Type.Integer({ description: 'Seconds before a room that nobody joined is closed' }),
+    emptyTimeout: Type.Integer({ description: 'Seconds before a room that nobody has joined is closed' }),
     departureTimeout: Type.Integer({
-      description: 'Seconds before a room is closed after the last one left',
+      description: 'Seconds before a room is closed after the last participant left',
     }),
-    maxParticipants: Type.Integer({ description: 'Most participants at a time; 0: no limit' }),
-    creationTime: Type.String({ description: 'When it was opened: Unix seconds, int64 as a string' }),
-    creationTimeMs: Type.String({ description: 'When it was opened: Unix milliseconds, int64 as a string' }),
-    metadata: Type.String({ description: 'What the room was created or updated with; empty for nothing' }),
+    maxParticipants: Type.Integer({ description: 'Maximum number of participants at a time; 0: no limit' }),
+    creationTime: Type.String({ description: 'When the room was opened: Unix seconds, int64 as a string' }),
+    creationTimeMs: Type.String({
+      description: 'When the room was opened: Unix milliseconds, int64 as a string',
+    }),
+    metadata: Type.String({ description: "Metadata of the room's creation or last update; empty for none" }),
     numParticipants: Type.Integer({
-      description: 'Participants in the room, recorders and agents not counted',
+      description: 'Participants in the room, without recorders and agents',
     }),
     numPublishers: Type.Integer({ description: 'Participants who publish a track' }),
     activeRecording: Type.Boolean({ description: 'Whether the media server records the room' }),
@@ -96,7 +98,7 @@ export const RoomListSchema = Type.Object(
     rooms: Type.Array(RoomSchema, { description: 'The rooms' }),
     nextCursor: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description: 'Where the next page begins, null after the last; only when `limit` was given',
+        description: 'Cursor of the next page, null after the last; only with `limit`',
       }),
     ),
   },

@@ -12,20 +12,23 @@ export const SelfCheckSchema = Type.Object(
     check: Type.String({ description: 'Name of the check', examples: ['bucket'] }),
     status: Type.Enum(SELF_CHECK_STATUSES, {
       description:
-        'note: something optional is not there, and nothing is wrong; unknown: the service cannot tell, and `next` may say how to find out',
+        'note: something optional is missing, and nothing is wrong; unknown: the service cannot find out, and `next` may describe how to',
     }),
     detail: Type.String({
       description: 'What was found',
       examples: ['the object storage refuses the signature'],
     }),
-    next: Type.String({ description: 'What to do; empty for nothing', examples: ['check S3_SECRET_KEY'] }),
+    next: Type.String({
+      description: 'What to do; empty when nothing is needed',
+      examples: ['check S3_SECRET_KEY'],
+    }),
   },
-  { $id: 'SelfCheck', description: 'One thing that was checked' },
+  { $id: 'SelfCheck', description: 'One check' },
 );
 export type SelfCheck = Static<typeof SelfCheckSchema>;
 
 export const SelfCheckListSchema = Type.Object(
   { checks: Type.Array(SelfCheckSchema, { description: 'Every check' }) },
-  { $id: 'SelfCheckList', description: 'What the service found out about itself' },
+  { $id: 'SelfCheckList', description: "Results of the service's checks of itself" },
 );
 export type SelfCheckList = Static<typeof SelfCheckListSchema>;

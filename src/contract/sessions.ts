@@ -42,7 +42,10 @@ const sessionFields = {
     description: 'Number of identities that were there; somebody who joined several times counts once',
     examples: [3],
   }),
-  peakParticipants: Type.Integer({ description: 'Most identities at the same time', examples: [2] }),
+  peakParticipants: Type.Integer({
+    description: 'Maximum number of identities at the same time',
+    examples: [2],
+  }),
   participantMinutes: Type.Number({
     description:
       'Minutes of all participants together, with two decimals; until now for those who are still there. Time in which an identity was connected twice counts once',
@@ -52,7 +55,7 @@ const sessionFields = {
 
 export const SessionSchema = Type.Object(sessionFields, {
   $id: 'Session',
-  description: 'A room from its opening to its end; recorders and agents are not counted',
+  description: 'A room from its opening to its end, without recorders and agents',
 });
 export type Session = Static<typeof SessionSchema>;
 
@@ -70,11 +73,14 @@ const SessionParticipantSchema = Type.Object(
     }),
     identity: Type.String({ description: 'Identity of the token (userId)', examples: ['ada'] }),
     name: Type.String({ description: 'Display name', examples: ['Ada Lovelace'] }),
-    role: orNull(Type.String({ examples: ['host'] }), 'Role of the token; null for tokens of others'),
+    role: orNull(
+      Type.String({ examples: ['host'] }),
+      'Role of the token; null for tokens that another program issued',
+    ),
     joinedAt: instantSchema('When the participant joined'),
-    leftAt: orNull(instantSchema('When the participant left'), 'Null while the participant is there'),
+    leftAt: orNull(instantSchema('When the participant left'), 'Null while the participant is present'),
     durationMs: Type.Integer({
-      description: 'From joinedAt to leftAt, in milliseconds; until now while the participant is there',
+      description: 'From joinedAt to leftAt, in milliseconds; until now while the participant is present',
       examples: [1_717_500],
     }),
   },
@@ -94,7 +100,7 @@ const SessionTranscriptionSchema = Type.Object(
     kind: Type.Enum(['live', 'post'], { description: 'live: of the room; post: of a recording' }),
     recordingId: orNull(
       Type.String({ examples: ['EG_tH8vdkRoTDWY'] }),
-      'The recording that it is of; null for a live one',
+      'The recording of a post-call transcription; null for a live one',
     ),
     status: Type.Enum(['active', 'stopped', 'queued', 'processing', 'completed', 'failed'], {
       description: 'State; active or stopped for a live transcription',
@@ -120,20 +126,22 @@ export const SessionDetailSchema = Type.Object(
       description: 'Transcriptions of the room and of these recordings, oldest first',
     }),
     participants: Type.Array(SessionParticipantSchema, {
-      description: `Who was there when, in the order in which they joined; at most the first ${MAX_SHOWN_PARTICIPANTS}`,
+      description: `Presence of the participants, in the order in which they joined; at most the first ${MAX_SHOWN_PARTICIPANTS}`,
     }),
     participantsTruncated: Type.Optional(
       Type.Boolean({ description: 'True if there are more participants; their own list has all of them' }),
     ),
   },
-  { $id: 'SessionDetail', description: 'A session with who was there, its recordings and transcriptions' },
+  { $id: 'SessionDetail', description: 'A session with its participants, recordings and transcriptions' },
 );
 export type SessionDetail = Static<typeof SessionDetailSchema>;
 
 export const SessionListQuery = Type.Object(
   {
     roomId: Type.Optional(nameSchema('Only sessions of this room', 'demo')),
-    status: Type.Optional(Type.Enum(SESSION_STATUSES, { description: 'Only those that are open, or ended' })),
+    status: Type.Optional(
+      Type.Enum(SESSION_STATUSES, { description: 'Only sessions that are open, or ended' }),
+    ),
     since: Type.Optional(
       Type.String({
         format: 'date-time',
@@ -162,7 +170,7 @@ export const SessionParticipantListSchema = Type.Object(
     }),
     nextCursor,
   },
-  { $id: 'SessionParticipantList', description: 'A page of who was in a session' },
+  { $id: 'SessionParticipantList', description: 'A page of the participants of a session' },
 );
 export type SessionParticipantList = Static<typeof SessionParticipantListSchema>;
 

@@ -27,7 +27,7 @@ export const TokenRequestSchema = Type.Object(
         minimum: 1,
         maximum: MAX_TTL_SECONDS,
         description:
-          'Seconds until the token ends, at most MAX_TOKEN_TTL of the service (a day unless set otherwise); default TOKEN_TTL, an hour unless set otherwise',
+          'Seconds until the token expires, at most MAX_TOKEN_TTL of the service (a day by default); default TOKEN_TTL (an hour by default)',
         examples: [3600],
       }),
     ),

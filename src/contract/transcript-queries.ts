@@ -7,9 +7,13 @@ import { pageCursor, pageLimit } from './paging.ts';
 export const LANGUAGE_PATTERN = '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
 
 const searched = {
-  roomId: Type.Optional(nameSchema('Only those of this room', 'demo')),
+  roomId: Type.Optional(nameSchema('Only transcriptions of this room', 'demo')),
   recordingId: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: 'Only those of this recording (egress id)' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'Only transcriptions of this recording (egress id)',
+    }),
   ),
   limit: pageLimit(200, 'default 50'),
   cursor: pageCursor(512),
@@ -21,7 +25,7 @@ const WORDS = {
   examples: ['budget meeting'],
 };
 const WORDS_MEANING =
-  'Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character has a meaning';
+  'Words to find in transcripts, live and of recordings; a segment must have all of them. Plain text: no character has a special meaning';
 const SPOKEN_LANGUAGE = { pattern: LANGUAGE_PATTERN, maxLength: 35, examples: ['en'] };
 
 /** One operation with one response, for which the list has the parameter `q` too. */
@@ -32,7 +36,7 @@ export const TranscriptSearchQuery = Type.Object(
     language: Type.Optional(
       Type.String({
         ...SPOKEN_LANGUAGE,
-        description: 'Only what was said in this language (BCP 47); en finds en-US too',
+        description: 'Only segments in this language (BCP 47); en includes en-US',
       }),
     ),
     since: Type.Optional(
@@ -49,18 +53,18 @@ export const TranscriptionListQuery = Type.Object(
   {
     ...searched,
     status: Type.Optional(
-      Type.Enum(POST_STATUSES, { description: 'Only those in this state; does not go with q' }),
+      Type.Enum(POST_STATUSES, { description: 'Only transcriptions in this state; not allowed with q' }),
     ),
     q: Type.Optional(
       Type.String({
         ...WORDS,
-        description: `${WORDS_MEANING}. The response is then a TranscriptHitList, as that of /v1/transcriptions/search`,
+        description: `${WORDS_MEANING}. The response is then a TranscriptHitList, like that of /v1/transcriptions/search`,
       }),
     ),
     language: Type.Optional(
       Type.String({
         ...SPOKEN_LANGUAGE,
-        description: 'With q: only what was said in this language (BCP 47); en finds en-US too',
+        description: 'With q: only segments in this language (BCP 47); en includes en-US',
       }),
     ),
     since: Type.Optional(

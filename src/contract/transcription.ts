@@ -13,7 +13,7 @@ export const DEFAULT_LANGUAGE = 'en-US';
 const language = Type.String({
   pattern: `${LANGUAGE_PATTERN}|^auto$`,
   maxLength: 35,
-  description: `BCP 47, or auto where a model tells which language is spoken; default ${DEFAULT_LANGUAGE}`,
+  description: `BCP 47, or auto when a model detects the spoken language; default ${DEFAULT_LANGUAGE}`,
   examples: ['en-US'],
 });
 
@@ -34,8 +34,7 @@ export const TranscriptionOptionsSchema = Type.Object(
   {
     partialResults: Type.Optional(
       Type.Boolean({
-        description:
-          'Interim results in captions, and at the end of the segments that are read; default false',
+        description: 'Interim results in captions, and at the end of the returned segments; default false',
       }),
     ),
     captions: Type.Optional(
@@ -69,7 +68,7 @@ export const LiveStartedSchema = Type.Object(
     language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
     startedAt: instantSchema('When the transcription was started'),
   },
-  { $id: 'TranscriptionStarted', description: 'The transcription that runs' },
+  { $id: 'TranscriptionStarted', description: 'The active transcription' },
 );
 export type LiveStarted = Static<typeof LiveStartedSchema>;
 
@@ -80,7 +79,7 @@ export const LiveStoppedSchema = Type.Object(
     stoppedAt: instantSchema('When the transcription was stopped'),
     segmentCount: Type.Integer({ description: 'Final segments' }),
   },
-  { $id: 'TranscriptionStopped', description: 'The transcription that was stopped' },
+  { $id: 'TranscriptionStopped', description: 'The stopped transcription' },
 );
 export type LiveStopped = Static<typeof LiveStoppedSchema>;
 
@@ -92,12 +91,12 @@ export const SpeakerUpdateSchema = Type.Object(
       examples: [{ ada: 'Ada' }],
     }),
   },
-  { $id: 'SpeakerUpdate', description: 'Names to give, or to take away', additionalProperties: false },
+  { $id: 'SpeakerUpdate', description: 'Names to set or to remove', additionalProperties: false },
 );
 export type SpeakerUpdate = Static<typeof SpeakerUpdateSchema>;
 
 const errorMembers = {
-  code: Type.String({ description: 'A word for it', examples: ['recording-not-media'] }),
+  code: Type.String({ description: 'Error code', examples: ['recording-not-media'] }),
   message: Type.String({ description: 'What is wrong, and what to do' }),
 };
 
@@ -105,16 +104,18 @@ export const LiveTranscriptionSchema = Type.Object(
   {
     transcriptionId,
     roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
-    status: Type.Enum(['active', 'stopped', 'failed'], { description: 'Whether it still runs' }),
+    status: Type.Enum(['active', 'stopped', 'failed'], {
+      description: 'Whether the transcription is still active',
+    }),
     language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
     startedAt: instantSchema('When the transcription was started'),
     stoppedAt: Type.Union([instantSchema('When it was stopped'), Type.Null()], {
-      description: 'When it was stopped, or failed; null while it runs',
+      description: 'When the transcription was stopped, or failed; null while it is active',
     }),
     error: Type.Union([Type.Object(errorMembers), Type.Null()], { description: 'Why it failed' }),
     segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }),
     nextCursor: Type.String({
-      description: 'Position behind these segments, for `cursor` of the next read',
+      description: 'Position after these segments, for `cursor` of the next read',
       examples: ['WyJzZWdtZW50cyIsInRyXzEiLDFd'],
     }),
     warnings,
@@ -133,10 +134,10 @@ export const PostQueuedSchema = Type.Object(
   {
     transcriptionId,
     recordingId: Type.String({ description: "The recording's egress id", examples: ['EG_tH8vdkRoTDWY'] }),
-    status: Type.Enum(['queued', 'processing', 'completed'], { description: 'How far it is' }),
+    status: Type.Enum(['queued', 'processing', 'completed'], { description: 'State of the transcription' }),
     queuedAt: instantSchema('When it was queued'),
   },
-  { $id: 'TranscriptionQueued', description: 'The transcription that was queued' },
+  { $id: 'TranscriptionQueued', description: 'The queued transcription' },
 );
 export type PostQueued = Static<typeof PostQueuedSchema>;
 
@@ -145,15 +146,15 @@ export const TRANSCRIPTION_FAULTS = {
   'recording-not-found': 'The recording was deleted before it was transcribed.',
   'recording-file-not-found': 'The file of the recording is not where it was stored.',
   'recording-empty': 'The file has no bytes.',
-  'recording-not-media': 'The file is nothing that has sound or pictures.',
+  'recording-not-media': 'The file has neither audio nor video.',
   'recording-without-audio': 'The file has no audio track.',
-  'recording-damaged': 'A part of the audio cannot be read; what could be read was transcribed.',
-  'recording-storage-error': 'The object storage refuses the service, or is set up otherwise by now.',
+  'recording-damaged': 'A part of the audio cannot be read; the readable part was transcribed.',
+  'recording-storage-error': 'The object storage rejects the service, or its settings have changed.',
   'storage-unavailable': 'The object storage or the database did not respond, three times.',
-  'speech-not-recognised': 'The recogniser gave no text for speech.',
+  'speech-not-recognised': 'The recogniser returned no text for speech.',
   'speech-engine-error': 'The speech engine failed.',
-  'worker-lost': 'Workers died while they transcribed it, one after the other.',
-  'internal-error': 'A fault of the worker; its log has the id of the transcription.',
+  'worker-lost': 'Several workers died one after the other while they transcribed it.',
+  'internal-error': 'An error of the worker; its log has the id of the transcription.',
 } as const satisfies Readonly<Record<string, string>>;
 export type TranscriptionFault = keyof typeof TRANSCRIPTION_FAULTS;
 
@@ -161,13 +162,13 @@ const postFields = {
   transcriptionId,
   recordingId: Type.String({ description: "The recording's egress id", examples: ['EG_tH8vdkRoTDWY'] }),
   roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
-  status: Type.Enum(POST_STATUSES, { description: 'How far it is' }),
+  status: Type.Enum(POST_STATUSES, { description: 'State of the transcription' }),
   language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
   participants: Type.Record(Type.String(), Type.String(), { description: 'Names of speakers' }),
   progress: Type.Number({ description: 'Share of the audio that has been transcribed, 0 to 1' }),
   queuedAt: instantSchema('When it was queued'),
-  startedAt: Type.Union([instantSchema('When a worker took it up'), Type.Null()], {
-    description: 'When a worker took it up; null before',
+  startedAt: Type.Union([instantSchema('When a worker first claimed it'), Type.Null()], {
+    description: 'When a worker first claimed it; null before',
   }),
   completedAt: Type.Union([instantSchema('When it was completed or failed'), Type.Null()], {
     description: 'When it was completed or failed; null before',
@@ -176,7 +177,7 @@ const postFields = {
     description: 'Length of the audio in milliseconds; null until known',
   }),
   error: Type.Union([Type.Object(errorMembers), Type.Null()], {
-    description: 'Why it failed, or why its last try did',
+    description: 'Why it failed, or the error of its last attempt',
   }),
 };
 
@@ -229,8 +230,7 @@ export const LiveTranscriptionQuery = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 25,
-        description:
-          'With cursor: seconds to wait for a segment to be stored behind it, or for the end of the transcription',
+        description: 'With cursor: seconds to wait for a new segment, or for the end of the transcription',
       }),
     ),
     format,

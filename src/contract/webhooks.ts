@@ -58,13 +58,17 @@ export const WebhookPutSchema = Type.Object(
       Type.String({
         ...SECRET_LENGTH,
         format: 'webhook-put-secret',
-        description: `New signing secret; the mask ${WEBHOOK_SECRET_MASK} keeps the present one`,
+        description: `New signing secret; the mask ${WEBHOOK_SECRET_MASK} keeps the current one`,
       }),
     ),
     id: Type.Optional(Type.Unknown(IGNORED)),
     createdAt: Type.Optional(Type.Unknown(IGNORED)),
   },
-  { $id: 'WebhookPut', description: 'What to change, the secret too', additionalProperties: false },
+  {
+    $id: 'WebhookPut',
+    description: 'Changes of the webhook, including the secret',
+    additionalProperties: false,
+  },
 );
 export type WebhookPut = Static<typeof WebhookPutSchema>;
 
@@ -118,7 +122,7 @@ export const WebhookListSchema = Type.Object(
     webhooks: Type.Array(WebhookSchema, { description: 'The webhooks, oldest first' }),
     nextCursor: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description: 'Where the next page begins, null after the last; only with `limit` or `cursor`',
+        description: 'Cursor of the next page, null after the last; only with `limit` or `cursor`',
       }),
     ),
   },
@@ -135,7 +139,7 @@ export const WebhookTestSchema = Type.Object(
     }),
     error: Type.Optional(Type.String({ description: 'Why there was no complete response' })),
   },
-  { $id: 'WebhookTest', description: 'How the test delivery went' },
+  { $id: 'WebhookTest', description: 'The result of the test delivery' },
 );
 export type WebhookTest = Static<typeof WebhookTestSchema>;
 

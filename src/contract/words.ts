@@ -7,7 +7,7 @@ const TextPieceSchema = Type.Object(
     text: Type.String({ description: 'A part of the text', examples: ['meeting'] }),
     match: Type.Boolean({ description: 'Whether this piece was searched for' }),
   },
-  { $id: 'TextPiece', description: 'A piece of a text that was found' },
+  { $id: 'TextPiece', description: 'A piece of the text of a match' },
 );
 
 const TranscriptHitSchema = Type.Object(
@@ -22,7 +22,7 @@ const TranscriptHitSchema = Type.Object(
       description: 'The text of the segment in pieces, which together are the whole text',
     }),
   },
-  { $id: 'TranscriptHit', description: 'A segment that was found' },
+  { $id: 'TranscriptHit', description: 'A segment that matches' },
 );
 export type TranscriptHit = Static<typeof TranscriptHitSchema>;
 
@@ -31,7 +31,7 @@ export const TranscriptHitListSchema = Type.Object(
     hits: Type.Array(TranscriptHitSchema, { description: 'The found segments, newest first' }),
     nextCursor,
   },
-  { $id: 'TranscriptHitList', description: 'A page of what was found in transcripts' },
+  { $id: 'TranscriptHitList', description: 'A page of matches in transcripts' },
 );
 export type TranscriptHitList = Static<typeof TranscriptHitListSchema>;
 
@@ -39,7 +39,7 @@ export const ForgetWordsQuery = Type.Object(
   {
     allRooms: Type.Optional(
       Type.Enum(['true', 'false'], {
-        description: 'true: what the participant said in every room; default false',
+        description: "true: the participant's words in every room; default false",
       }),
     ),
   },
@@ -54,10 +54,9 @@ export const ForgottenWordsSchema = Type.Object(
       description: 'Running transcriptions of the room, which go on storing what the participant says',
     }),
     recordings: Type.Integer({
-      description:
-        'Recordings in which a worker heard the participant: their sound stays until they are deleted',
+      description: 'Recordings with speech of the participant: their audio stays until they are deleted',
     }),
   },
-  { $id: 'ForgottenWords', description: 'What was deleted of what a participant said, and what is left' },
+  { $id: 'ForgottenWords', description: "What was deleted of a participant's words, and what remains" },
 );
 export type ForgottenWords = Static<typeof ForgottenWordsSchema>;

@@ -8,7 +8,7 @@ Query = Mapping[str, Union[str, int, bool, None]]
 
 
 class Health(TypedDict):
-    """That the service runs, and what it can do"""
+    """The service runs, with these capabilities"""
 
     # Always ok; a service that does not run does not respond
     status: Literal["ok"]
@@ -30,7 +30,7 @@ class HealthCapabilities(_HealthCapabilitiesRequired, total=False):
 
     # BCP 47 tags that the living workers transcribe
     languages: HealthCapabilitiesLanguages
-    # Those for which a living worker has a model that it cannot use; rtc doctor says why
+    # Languages for which a living worker has a model that does not work; rtc doctor has the reason
     failedLanguages: HealthCapabilitiesFailedLanguages
 
 
@@ -44,7 +44,7 @@ class HealthCapabilitiesLanguages(TypedDict):
 
 
 class HealthCapabilitiesFailedLanguages(TypedDict):
-    """Those for which a living worker has a model that it cannot use; rtc doctor says why"""
+    """Languages for which a living worker has a model that does not work; rtc doctor has the reason"""
 
     # Of live transcription
     live: list[str]
@@ -55,20 +55,20 @@ class HealthCapabilitiesFailedLanguages(TypedDict):
 class _ReadinessRequired(TypedDict):
     # Whether everything that is needed responds
     ready: bool
-    # What is needed, one by one
+    # The dependencies, one by one
     checks: ReadinessChecks
 
 
 class Readiness(_ReadinessRequired, total=False):
     """Whether the service can do its work; 503 when it cannot"""
 
-    # Since when this instance has refused the media server's events, as it could not store them; absent when nothing
-    # is missing
+    # Since when this instance has rejected the media server's events because it could not store them; absent when no
+    # event is missing
     eventsRefusedSince: str
 
 
 class ReadinessChecks(TypedDict):
-    """What is needed, one by one"""
+    """The dependencies, one by one"""
 
     # The media server responds and accepts our key
     mediaServer: bool
@@ -77,21 +77,21 @@ class ReadinessChecks(TypedDict):
 
 
 class SelfCheck(TypedDict):
-    """One thing that was checked"""
+    """One check"""
 
     # Name of the check
     check: str
-    # note: something optional is not there, and nothing is wrong; unknown: the service cannot tell, and `next` may
-    # say how to find out
+    # note: something optional is missing, and nothing is wrong; unknown: the service cannot find out, and `next` may
+    # describe how to
     status: Literal["ok", "note", "warning", "fault", "unknown"]
     # What was found
     detail: str
-    # What to do; empty for nothing
+    # What to do; empty when nothing is needed
     next: str
 
 
 class SelfCheckList(TypedDict):
-    """What the service found out about itself"""
+    """Results of the service's checks of itself"""
 
     # Every check
     checks: list[SelfCheck]
@@ -114,8 +114,8 @@ class TokenRequest(_TokenRequestRequired, total=False):
 
     # Attached to the participant as JSON text, at most 512 KiB
     metadata: dict[str, Any]
-    # Seconds until the token ends, at most MAX_TOKEN_TTL of the service (a day unless set otherwise); default
-    # TOKEN_TTL, an hour unless set otherwise
+    # Seconds until the token expires, at most MAX_TOKEN_TTL of the service (a day by default); default TOKEN_TTL (an
+    # hour by default)
     ttl: int
     # Limits a role that may publish to tracks of these sources; default: every source
     canPublishSources: list[Literal["microphone", "camera", "screen_share", "screen_share_audio"]]
@@ -156,19 +156,19 @@ class Room(TypedDict):
     sid: str
     # Room name, which is also its id
     name: str
-    # Seconds before a room that nobody joined is closed
+    # Seconds before a room that nobody has joined is closed
     emptyTimeout: int
-    # Seconds before a room is closed after the last one left
+    # Seconds before a room is closed after the last participant left
     departureTimeout: int
-    # Most participants at a time; 0: no limit
+    # Maximum number of participants at a time; 0: no limit
     maxParticipants: int
-    # When it was opened: Unix seconds, int64 as a string
+    # When the room was opened: Unix seconds, int64 as a string
     creationTime: str
-    # When it was opened: Unix milliseconds, int64 as a string
+    # When the room was opened: Unix milliseconds, int64 as a string
     creationTimeMs: str
-    # What the room was created or updated with; empty for nothing
+    # Metadata of the room's creation or last update; empty for none
     metadata: str
-    # Participants in the room, recorders and agents not counted
+    # Participants in the room, without recorders and agents
     numParticipants: int
     # Participants who publish a track
     numPublishers: int
@@ -184,14 +184,15 @@ class _RoomListRequired(TypedDict):
 class RoomList(_RoomListRequired, total=False):
     """Open rooms"""
 
-    # Where the next page begins, null after the last; only when `limit` was given
+    # Cursor of the next page, null after the last; only with `limit`
     nextCursor: Optional[str]
 
 
 class RoomPatch(TypedDict, total=False):
-    """What to change in the room"""
+    """Changes of the room"""
 
-    # Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is told
+    # Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is
+    # notified
     metadata: str
 
 
@@ -203,20 +204,20 @@ class _RoomDataRequired(TypedDict):
 class RoomData(_RoomDataRequired, total=False):
     """A message to clients in a room"""
 
-    # How `data` is written: `text` is sent as UTF-8, `base64` (RFC 4648, section 4) as its bytes; default text
+    # Encoding of `data`: `text` is sent as UTF-8, `base64` (RFC 4648, section 4) as its bytes; default text
     encoding: Literal["text", "base64"]
-    # By which clients tell messages apart. At most 256 bytes of UTF-8, no control characters.
+    # Distinguishes kinds of messages in clients. At most 256 bytes of UTF-8, no control characters.
     topic: str
-    # reliable: in order, lost ones are sent again; lossy: at once or never; default reliable
+    # reliable: in order, with retransmissions; lossy: at once or not at all; default reliable
     kind: Literal["reliable", "lossy"]
-    # Who gets it; without it, everyone in the room
+    # Receivers; without it, everyone in the room
     destinationIdentities: list[str]
 
 
 class RoomDataSent(TypedDict):
-    """To whom a message was sent"""
+    """The receivers of a message"""
 
-    # Identities of those in the room to whom it was sent. LiveKit does not say who has received it
+    # Identities in the room to which the message was sent. LiveKit does not report who has received it
     sentTo: list[str]
 
 
@@ -231,44 +232,44 @@ class _ParticipantRequired(TypedDict):
     state: str
     # STANDARD for people, INGRESS for streams, SIP for telephones
     kind: str
-    # JSON text of the token; empty for nothing
+    # JSON text of the token; empty without metadata
     metadata: str
-    # When it joined: Unix seconds, int64 as a string
+    # When the participant joined: Unix seconds, int64 as a string
     joinedAt: str
-    # Whether it publishes a track
+    # Whether the participant publishes a track
     isPublisher: bool
     # Signed attributes of the token: rtc.role and rtc.canMuteOthers
     attributes: dict[str, str]
-    # Tracks that it publishes
+    # Tracks that the participant publishes
     tracks: list[ParticipantTracksItem]
 
 
 class Participant(_ParticipantRequired, total=False):
     """LiveKit's ParticipantInfo object"""
 
-    # What the token allows
+    # Permissions of the token
     permission: ParticipantPermission
 
 
 class ParticipantPermission(TypedDict):
-    """What the token allows"""
+    """Permissions of the token"""
 
     # May publish tracks
     canPublish: bool
-    # May receive the tracks of others
+    # Whether the participant may receive the tracks of others
     canSubscribe: bool
-    # Others do not see it
+    # Whether the participant is invisible to others
     hidden: bool
 
 
 class ParticipantTracksItem(TypedDict):
-    # Id of the track, to mute it by
+    # Id of the track, for muting
     sid: str
     # AUDIO, VIDEO or DATA
     type: str
-    # Name that the publisher gave it
+    # Name from the publisher
     name: str
-    # Whether it is muted
+    # Whether the track is muted
     muted: bool
     # CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN
     source: str
@@ -282,14 +283,14 @@ class ParticipantList(TypedDict):
 
 
 class ParticipantPatch(TypedDict, total=False):
-    """What to change of the participant"""
+    """Changes of the participant"""
 
     # New display name. At most 256 bytes of UTF-8, no control characters.
     name: str
     # Replaces the metadata; kept as JSON text, at most 512 KiB
     metadata: dict[str, Any]
-    # Merged into the attributes, of which LiveKit keeps 64 KiB; null or an empty text removes one. Those that begin
-    # with `rtc.` belong to the role
+    # Merged into the attributes, at most 64 KiB in LiveKit; null or an empty text removes one. Those that begin with
+    # `rtc.` belong to the role
     attributes: dict[str, Optional[str]]
     # Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
     # subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end.
@@ -308,7 +309,7 @@ class Mute(_MuteRequired, total=False):
     muted: bool
 
 
-# What to mute in a room
+# Which tracks to mute in a room
 RoomMute = TypedDict(
     "RoomMute",
     {
@@ -322,7 +323,7 @@ RoomMute = TypedDict(
 class MutedTrack(TypedDict):
     """A track that was muted"""
 
-    # Who publishes the track
+    # The participant who publishes the track
     identity: str
     # Track that was muted
     trackSid: str
@@ -398,13 +399,14 @@ class RecordingStop(TypedDict):
 class RecordingStatus(TypedDict):
     """Whether a room is being recorded"""
 
-    # Whether a recording runs
+    # Whether a recording is running
     isRecording: bool
-    # Form EG_<id>; null while none runs
+    # Form EG_<id>; null while none is running
     egressId: Optional[str]
-    # When the recording was started; null while none runs
+    # When the recording was started; null while none is running
     startedAt: Optional[str]
-    # When its media begins, some seconds after startedAt: times within the file count from it; null until known
+    # When the recording's media begins, some seconds after startedAt: times in the file count from it; null until
+    # known
     mediaStartedAt: Optional[str]
 
 
@@ -416,26 +418,27 @@ class Recording(TypedDict):
     # Room name
     roomId: str
     status: RecordingState
-    # Null when it never was
+    # Null when it never started
     startedAt: Optional[str]
-    # When its media begins, some seconds after startedAt: times within the file count from it; null until known
+    # When the recording's media begins, some seconds after startedAt: times in the file count from it; null until
+    # known
     mediaStartedAt: Optional[str]
-    # Null while it runs
+    # Null while the recording is running
     stoppedAt: Optional[str]
-    # When its file was complete, or it was known that there will be none; null before
+    # When the file was complete, or when it was known that there will be none; null before
     endedAt: Optional[str]
     # Length of the file in milliseconds; null until known
     durationMs: Optional[int]
     # Size of the file in bytes; null until known
     sizeBytes: Optional[int]
-    # Why it failed or was aborted
+    # Why the recording failed or was aborted
     error: Optional[str]
-    # Null while there is none
+    # Null without a file
     file: Optional[RecordingFile]
 
 
 class RecordingFile(TypedDict):
-    """Null while there is none"""
+    """Null without a file"""
 
     # Null for a local file
     bucket: Optional[str]
@@ -453,7 +456,7 @@ class RecordingList(TypedDict):
 
 
 class Session(TypedDict):
-    """A room from its opening to its end; recorders and agents are not counted"""
+    """A room from its opening to its end, without recorders and agents"""
 
     # The media server's id of the session, as `room.id` of events
     sessionId: str
@@ -471,7 +474,7 @@ class Session(TypedDict):
     durationMs: int
     # Number of identities that were there; somebody who joined several times counts once
     totalParticipants: int
-    # Most identities at the same time
+    # Maximum number of identities at the same time
     peakParticipants: int
     # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
     # an identity was connected twice counts once
@@ -494,7 +497,7 @@ class SessionTranscription(TypedDict):
     transcriptionId: str
     # live: of the room; post: of a recording
     kind: Literal["live", "post"]
-    # The recording that it is of; null for a live one
+    # The recording of a post-call transcription; null for a live one
     recordingId: Optional[str]
     # State; active or stopped for a live transcription
     status: Literal["active", "stopped", "queued", "processing", "completed", "failed"]
@@ -515,13 +518,13 @@ class SessionParticipant(TypedDict):
     identity: str
     # Display name
     name: str
-    # Role of the token; null for tokens of others
+    # Role of the token; null for tokens that another program issued
     role: Optional[str]
     # When the participant joined
     joinedAt: str
-    # Null while the participant is there
+    # Null while the participant is present
     leftAt: Optional[str]
-    # From joinedAt to leftAt, in milliseconds; until now while the participant is there
+    # From joinedAt to leftAt, in milliseconds; until now while the participant is present
     durationMs: int
 
 
@@ -542,7 +545,7 @@ class _SessionDetailRequired(TypedDict):
     durationMs: int
     # Number of identities that were there; somebody who joined several times counts once
     totalParticipants: int
-    # Most identities at the same time
+    # Maximum number of identities at the same time
     peakParticipants: int
     # Minutes of all participants together, with two decimals; until now for those who are still there. Time in which
     # an identity was connected twice counts once
@@ -551,19 +554,19 @@ class _SessionDetailRequired(TypedDict):
     recordings: list[Recording]
     # Transcriptions of the room and of these recordings, oldest first
     transcriptions: list[SessionTranscription]
-    # Who was there when, in the order in which they joined; at most the first 1000
+    # Presence of the participants, in the order in which they joined; at most the first 1000
     participants: list[SessionParticipant]
 
 
 class SessionDetail(_SessionDetailRequired, total=False):
-    """A session with who was there, its recordings and transcriptions"""
+    """A session with its participants, recordings and transcriptions"""
 
     # True if there are more participants; their own list has all of them
     participantsTruncated: bool
 
 
 class SessionParticipantList(TypedDict):
-    """A page of who was in a session"""
+    """A page of the participants of a session"""
 
     # Their connections, in the order in which they joined
     participants: list[SessionParticipant]
@@ -589,19 +592,19 @@ class Ingress(TypedDict):
     ingressId: str
     # Name of the ingress
     name: str
-    # What the streaming program is given; whoever has it can stream
+    # Key for the streaming program; its holder can publish a stream
     streamKey: str
-    # Where to stream to
+    # Address for the stream
     url: str
     # RTMP_INPUT or WHIP_INPUT
     inputType: str
-    # The room into which the stream goes
+    # The room in which the stream is published
     roomName: str
     # Identity of the stream in the room
     participantIdentity: str
     # Display name of the stream in the room
     participantName: str
-    # Whether it can be used again after a stream has ended
+    # Whether the ingress can be used again after a stream has ended
     reusable: bool
 
 
@@ -615,7 +618,7 @@ class IngressList(TypedDict):
 class TranscriptionStart(TypedDict, total=False):
     """How to transcribe a room"""
 
-    # BCP 47, or auto where a model tells which language is spoken; default en-US
+    # BCP 47, or auto when a model detects the spoken language; default en-US
     language: str
     # Track id or identity to speaker name
     participants: dict[str, str]
@@ -626,7 +629,7 @@ class TranscriptionStart(TypedDict, total=False):
 class TranscriptionStartOptions(TypedDict, total=False):
     """How to transcribe"""
 
-    # Interim results in captions, and at the end of the segments that are read; default false
+    # Interim results in captions, and at the end of the returned segments; default false
     partialResults: bool
     # Send captions to everyone in the room (text streams on lk.transcription); default true
     captions: bool
@@ -637,7 +640,7 @@ class TranscriptionStartOptions(TypedDict, total=False):
 
 
 class TranscriptionStarted(TypedDict):
-    """The transcription that runs"""
+    """The active transcription"""
 
     # Form tr_<id>
     transcriptionId: str
@@ -652,7 +655,7 @@ class TranscriptionStarted(TypedDict):
 
 
 class TranscriptionStopped(TypedDict):
-    """The transcription that was stopped"""
+    """The stopped transcription"""
 
     # Form tr_<id>
     transcriptionId: str
@@ -665,7 +668,7 @@ class TranscriptionStopped(TypedDict):
 
 
 class Word(TypedDict):
-    """A word and when it was spoken"""
+    """A word with its times"""
 
     # The word, with its punctuation
     text: str
@@ -697,9 +700,9 @@ class _SegmentRequired(TypedDict):
     start: float
     # Seconds from the transcription's start
     end: float
-    # When it was begun to be said
+    # When the segment began
     startedAt: str
-    # When it was said
+    # Time of the speech
     endedAt: str
     # False for an interim result, which keeps its id when it becomes final
     final: bool
@@ -732,19 +735,19 @@ class _LiveTranscriptionRequired(TypedDict):
     transcriptionId: str
     # Room name
     roomId: str
-    # Whether it still runs
+    # Whether the transcription is still active
     status: Literal["active", "stopped", "failed"]
     # BCP 47
     language: str
     # When the transcription was started
     startedAt: str
-    # When it was stopped, or failed; null while it runs
+    # When the transcription was stopped, or failed; null while it is active
     stoppedAt: Optional[str]
     # Why it failed
     error: Optional[LiveTranscriptionError]
     # The segments by their start
     segments: list[Segment]
-    # Position behind these segments, for `cursor` of the next read
+    # Position after these segments, for `cursor` of the next read
     nextCursor: str
 
 
@@ -758,14 +761,14 @@ class LiveTranscription(_LiveTranscriptionRequired, total=False):
 class LiveTranscriptionError(TypedDict):
     """Why it failed"""
 
-    # A word for it
+    # Error code
     code: str
     # What is wrong, and what to do
     message: str
 
 
 class SpeakerUpdate(TypedDict):
-    """Names to give, or to take away"""
+    """Names to set or to remove"""
 
     # Merged into the map; null removes a name
     participants: dict[str, Optional[str]]
@@ -774,20 +777,20 @@ class SpeakerUpdate(TypedDict):
 class TranscriptionQueue(TypedDict, total=False):
     """How to transcribe a recording"""
 
-    # BCP 47, or auto where a model tells which language is spoken; default en-US
+    # BCP 47, or auto when a model detects the spoken language; default en-US
     language: str
     # Track id or identity to speaker name
     participants: dict[str, str]
 
 
 class TranscriptionQueued(TypedDict):
-    """The transcription that was queued"""
+    """The queued transcription"""
 
     # Form tr_<id>
     transcriptionId: str
     # The recording's egress id
     recordingId: str
-    # How far it is
+    # State of the transcription
     status: Literal["queued", "processing", "completed"]
     # When it was queued
     queuedAt: str
@@ -802,7 +805,7 @@ class PostTranscription(TypedDict):
     recordingId: str
     # Room name
     roomId: str
-    # How far it is
+    # State of the transcription
     status: Literal["queued", "processing", "completed", "failed"]
     # BCP 47
     language: str
@@ -812,20 +815,20 @@ class PostTranscription(TypedDict):
     progress: float
     # When it was queued
     queuedAt: str
-    # When a worker took it up; null before
+    # When a worker first claimed it; null before
     startedAt: Optional[str]
     # When it was completed or failed; null before
     completedAt: Optional[str]
     # Length of the audio in milliseconds; null until known
     durationMs: Optional[int]
-    # Why it failed, or why its last try did
+    # Why it failed, or the error of its last attempt
     error: Optional[PostTranscriptionError]
 
 
 class PostTranscriptionError(TypedDict):
-    """Why it failed, or why its last try did"""
+    """Why it failed, or the error of its last attempt"""
 
-    # A word for it
+    # Error code
     code: str
     # What is wrong, and what to do
     message: str
@@ -841,7 +844,7 @@ class PostTranscriptionList(TypedDict):
 
 
 class TextPiece(TypedDict):
-    """A piece of a text that was found"""
+    """A piece of the text of a match"""
 
     # A part of the text
     text: str
@@ -850,7 +853,7 @@ class TextPiece(TypedDict):
 
 
 class TranscriptHit(TypedDict):
-    """A segment that was found"""
+    """A segment that matches"""
 
     # post: the transcription of a recording
     kind: Literal["live", "post"]
@@ -864,7 +867,7 @@ class TranscriptHit(TypedDict):
 
 
 class TranscriptHitList(TypedDict):
-    """A page of what was found in transcripts"""
+    """A page of matches in transcripts"""
 
     # The found segments, newest first
     hits: list[TranscriptHit]
@@ -879,7 +882,7 @@ class _PostTranscriptionDetailRequired(TypedDict):
     recordingId: str
     # Room name
     roomId: str
-    # How far it is
+    # State of the transcription
     status: Literal["queued", "processing", "completed", "failed"]
     # BCP 47
     language: str
@@ -889,13 +892,13 @@ class _PostTranscriptionDetailRequired(TypedDict):
     progress: float
     # When it was queued
     queuedAt: str
-    # When a worker took it up; null before
+    # When a worker first claimed it; null before
     startedAt: Optional[str]
     # When it was completed or failed; null before
     completedAt: Optional[str]
     # Length of the audio in milliseconds; null until known
     durationMs: Optional[int]
-    # Why it failed, or why its last try did
+    # Why it failed, or the error of its last attempt
     error: Optional[PostTranscriptionDetailError]
     # The segments by their start
     segments: list[Segment]
@@ -909,16 +912,16 @@ class PostTranscriptionDetail(_PostTranscriptionDetailRequired, total=False):
 
 
 class PostTranscriptionDetailError(TypedDict):
-    """Why it failed, or why its last try did"""
+    """Why it failed, or the error of its last attempt"""
 
-    # A word for it
+    # Error code
     code: str
     # What is wrong, and what to do
     message: str
 
 
 class ForgottenWords(TypedDict):
-    """What was deleted of what a participant said, and what is left"""
+    """What was deleted of a participant's words, and what remains"""
 
     # Final segments that were deleted
     segments: int
@@ -926,7 +929,7 @@ class ForgottenWords(TypedDict):
     transcriptions: int
     # Running transcriptions of the room, which go on storing what the participant says
     running: int
-    # Recordings in which a worker heard the participant: their sound stays until they are deleted
+    # Recordings with speech of the participant: their audio stays until they are deleted
     recordings: int
 
 
@@ -974,7 +977,7 @@ class _WebhookListRequired(TypedDict):
 class WebhookList(_WebhookListRequired, total=False):
     """Every webhook, or a page of them"""
 
-    # Where the next page begins, null after the last; only with `limit` or `cursor`
+    # Cursor of the next page, null after the last; only with `limit` or `cursor`
     nextCursor: Optional[str]
 
 
@@ -1002,13 +1005,13 @@ class WebhookPatch(TypedDict, total=False):
 
 
 class WebhookPut(TypedDict, total=False):
-    """What to change, the secret too"""
+    """Changes of the webhook, including the secret"""
 
     # Delivery endpoint, http or https, without user info, on a public address
     url: str
     # Event filter; default ["*"]
     events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
-    # New signing secret; the mask *** keeps the present one
+    # New signing secret; the mask *** keeps the current one
     secret: str
     # Ignored, so that you can send a webhook as you read it
     id: Any
@@ -1024,7 +1027,7 @@ class _WebhookTestRequired(TypedDict):
 
 
 class WebhookTest(_WebhookTestRequired, total=False):
-    """How the test delivery went"""
+    """The result of the test delivery"""
 
     # Why there was no complete response
     error: str
@@ -1052,11 +1055,11 @@ class Delivery(TypedDict):
 
 
 class DeliveryAttemptsItem(TypedDict):
-    # Counts the attempts from 1
+    # Number of the attempt, from 1
     number: int
-    # When it was sent
+    # When the request was sent
     startedAt: str
-    # How long it took, in milliseconds
+    # Duration in milliseconds
     durationMs: int
     # Null if there was no response
     statusCode: Optional[int]
@@ -1087,7 +1090,7 @@ class _EventRoomRequired(TypedDict):
     id: str
     # Room name
     name: str
-    # Participants in the room after the event, recorders and agents not counted
+    # Participants in the room after the event, without recorders and agents
     numParticipants: int
 
 
@@ -1106,9 +1109,9 @@ class _RoomCreatedEventRequired(TypedDict):
     room: EventRoom
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
 
 
@@ -1125,9 +1128,9 @@ class _RoomStartedEventRequired(TypedDict):
     room: EventRoom
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
 
 
@@ -1144,9 +1147,9 @@ class _RoomFinishedEventRequired(TypedDict):
     room: EventRoom
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
 
 
@@ -1171,9 +1174,9 @@ class _JoinedParticipantRequired(TypedDict):
 class JoinedParticipant(_JoinedParticipantRequired, total=False):
     """Who joined"""
 
-    # As in the token, or as it was changed since
+    # Metadata of the token, or the changed one
     metadata: str
-    # Role of the token; absent for tokens of others
+    # Role of the token; absent for foreign tokens
     role: str
 
 
@@ -1183,9 +1186,9 @@ class _ParticipantJoinedEventRequired(TypedDict):
     room: EventRoom
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     participant: JoinedParticipant
 
@@ -1210,13 +1213,13 @@ class _LeftParticipantRequired(TypedDict):
 
 
 class LeftParticipant(_LeftParticipantRequired, total=False):
-    """Who left, and why"""
+    """Who left, and the reason"""
 
     # When the participant joined
     joinedAt: str
-    # As in the token, or as it was changed since
+    # Metadata of the token, or the changed one
     metadata: str
-    # Role of the token; absent for tokens of others
+    # Role of the token; absent for foreign tokens
     role: str
 
 
@@ -1226,9 +1229,9 @@ class _ParticipantLeftEventRequired(TypedDict):
     room: EventRoom
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     participant: LeftParticipant
 
@@ -1241,7 +1244,7 @@ class ParticipantLeftEvent(_ParticipantLeftEventRequired, total=False):
 
 
 class TrackParticipant(TypedDict):
-    """Who publishes the track"""
+    """The participant who publishes the track"""
 
     # The media server's id of this connection
     sid: str
@@ -1260,22 +1263,22 @@ class EventTrack(TypedDict, total=False):
     type: str
     # CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN
     source: str
-    # Name that the publisher gave it
+    # Name from the publisher
     name: str
-    # Whether it is muted
+    # Whether the track is muted
     muted: bool
 
 
 class _TrackPublishedEventRequired(TypedDict):
     # Event name
     event: Literal["track_published"]
-    # The room; null where it is not known
+    # The room; null when it is unknown
     room: Optional[EventRoom]
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     participant: TrackParticipant
     track: EventTrack
@@ -1291,13 +1294,13 @@ class TrackPublishedEvent(_TrackPublishedEventRequired, total=False):
 class _TrackUnpublishedEventRequired(TypedDict):
     # Event name
     event: Literal["track_unpublished"]
-    # The room; null where it is not known
+    # The room; null when it is unknown
     room: Optional[EventRoom]
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     participant: TrackParticipant
     track: EventTrack
@@ -1320,7 +1323,7 @@ class _EventRecordingRequired(TypedDict):
 class EventRecording(_EventRecordingRequired, total=False):
     """The recording"""
 
-    # When its media begins; null until known
+    # When the recording's media begins; null until known
     mediaStartedAt: Optional[str]
     # Valid for 24 h from the attempt; absent if there is no file
     fileUrl: str
@@ -1328,22 +1331,22 @@ class EventRecording(_EventRecordingRequired, total=False):
     durationMs: int
     # Size of the file in bytes
     sizeBytes: int
-    # Why it failed or was aborted
+    # Why the recording failed or was aborted
     error: str
-    # An earlier egress_ended reported it as failed; its file came after all
+    # An earlier egress_ended reported the recording as failed; its file was stored after all
     corrected: bool
 
 
 class _EgressStartedEventRequired(TypedDict):
     # Event name; recording_started only for a webhook that is registered under that name
     event: Literal["egress_started", "recording_started"]
-    # The room; null where it is not known
+    # The room; null when it is unknown
     room: Optional[EventRoom]
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     recording: EventRecording
 
@@ -1358,13 +1361,13 @@ class EgressStartedEvent(_EgressStartedEventRequired, total=False):
 class _EgressEndedEventRequired(TypedDict):
     # Event name; recording_stopped only for a webhook that is registered under that name
     event: Literal["egress_ended", "recording_stopped"]
-    # The room; null where it is not known
+    # The room; null when it is unknown
     room: Optional[EventRoom]
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     recording: EventRecording
 
@@ -1399,19 +1402,19 @@ class EventIngress(_EventIngressRequired, total=False):
 class _IngressStartedEventRequired(TypedDict):
     # Event name
     event: Literal["ingress_started"]
-    # The room; null where it is not known
+    # The room; null when it is unknown
     room: Optional[EventRoom]
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     ingress: EventIngress
 
 
 class IngressStartedEvent(_IngressStartedEventRequired, total=False):
-    """A stream comes in through an ingress."""
+    """A stream through an ingress started."""
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
@@ -1420,13 +1423,13 @@ class IngressStartedEvent(_IngressStartedEventRequired, total=False):
 class _IngressEndedEventRequired(TypedDict):
     # Event name; ingress_stopped only for a webhook that is registered under that name
     event: Literal["ingress_ended", "ingress_stopped"]
-    # The room; null where it is not known
+    # The room; null when it is unknown
     room: Optional[EventRoom]
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     ingress: EventIngress
 
@@ -1444,38 +1447,38 @@ class _EventTranscriptionRequired(TypedDict):
 
 
 class EventTranscription(_EventTranscriptionRequired, total=False):
-    """The transcription; its text is read from the API"""
+    """The transcription; read its text from the API"""
 
     # live or post
     kind: str
     # Room name
     roomId: str
-    # The recording, of a post-call transcription
+    # The recording of a post-call transcription
     recordingId: str
     # stopped, completed or failed
     status: str
     # BCP 47
     language: str
-    # Of a live transcription
+    # Live transcriptions only
     startedAt: Optional[str]
-    # Of a live transcription
+    # Live transcriptions only
     stoppedAt: Optional[str]
-    # Of a post-call transcription
+    # Post-call transcriptions only
     queuedAt: Optional[str]
-    # Of a post-call transcription
+    # Post-call transcriptions only
     completedAt: Optional[str]
     # Length of the audio, of a post-call transcription
     durationMs: Optional[int]
     # Final segments
     segmentCount: int
-    # Why it failed; only with transcription_failed
+    # Why the transcription failed; only with transcription_failed
     error: EventTranscriptionError
 
 
 class EventTranscriptionError(TypedDict):
-    """Why it failed; only with transcription_failed"""
+    """Why the transcription failed; only with transcription_failed"""
 
-    # A word for it
+    # Error code
     code: str
     # What is wrong, and what to do
     message: str
@@ -1484,19 +1487,19 @@ class EventTranscriptionError(TypedDict):
 class _TranscriptionCompletedEventRequired(TypedDict):
     # Event name
     event: Literal["transcription_completed"]
-    # The room; null where it is not known
+    # The room; null when it is unknown
     room: Optional[EventRoom]
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     transcription: EventTranscription
 
 
 class TranscriptionCompletedEvent(_TranscriptionCompletedEventRequired, total=False):
-    """A transcription was stopped or is complete."""
+    """A transcription was stopped or completed."""
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
@@ -1505,19 +1508,19 @@ class TranscriptionCompletedEvent(_TranscriptionCompletedEventRequired, total=Fa
 class _TranscriptionFailedEventRequired(TypedDict):
     # Event name
     event: Literal["transcription_failed"]
-    # The room; null where it is not known
+    # The room; null when it is unknown
     room: Optional[EventRoom]
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
     transcription: EventTranscription
 
 
 class TranscriptionFailedEvent(_TranscriptionFailedEventRequired, total=False):
-    """A transcription failed; `error` says why."""
+    """A transcription failed; `error` has the reason."""
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
@@ -1533,13 +1536,13 @@ class EventList(TypedDict):
 
 
 class _KeyCreateRequired(TypedDict):
-    # What the key is for, such as the program that has it. At most 256 bytes of UTF-8, no control characters.
+    # Purpose of the key, such as the program that uses it. At most 256 bytes of UTF-8, no control characters.
     name: str
-    # What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events,
-    # and download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks,
+    # Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
+    # downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
     # data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
-    # change and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other
-    # four may, the audit log and the self-check; no API keys.
+    # change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
+    # other four allow, the audit log and the self-check; no API keys.
     scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
 
 
@@ -1551,19 +1554,19 @@ class KeyCreate(_KeyCreateRequired, total=False):
 
 
 class _KeyRequired(TypedDict):
-    # Form key_<id>: what callers send as X-Api-Key
+    # Form key_<id>: sent as X-Api-Key
     id: str
     # Name of the key, such as the program that uses it
     name: str
-    # What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events,
-    # and download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks,
+    # Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
+    # downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
     # data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
-    # change and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other
-    # four may, the audit log and the self-check; no API keys.
+    # change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
+    # other four allow, the audit log and the self-check; no API keys.
     scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
     # Only an active key is accepted
     status: Literal["active", "expired", "revoked"]
-    # When it was made
+    # When the key was created
     createdAt: str
     # When it expires; null for never
     expiresAt: Optional[str]
@@ -1588,7 +1591,7 @@ class KeyList(TypedDict):
 
 
 class OwnKey(TypedDict):
-    """The key that a request was signed with, and what it may do"""
+    """The key that signed the request, with its scopes"""
 
     # Form key_<id>; `root` for the root key, API_KEY
     id: str
@@ -1596,24 +1599,24 @@ class OwnKey(TypedDict):
     name: str
     # Whether it is the root key, which alone creates and revokes keys
     isRoot: bool
-    # What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events,
-    # and download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks,
+    # Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
+    # downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
     # data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
-    # change and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other
-    # four may, the audit log and the self-check; no API keys.
+    # change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
+    # other four allow, the audit log and the self-check; no API keys.
     scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
     # When it expires; null for never
     expiresAt: Optional[str]
 
 
 class AuditEntry(TypedDict):
-    """A request that changed something or was to; asked for by its id, also one that failed"""
+    """A request that changed something or tried to; by its id also one that failed"""
 
     # Form aud_<id>
     id: str
-    # When the request came
+    # When the request was received
     occurredAt: str
-    # The API key that signed it; `root` for API_KEY
+    # Id of the API key that signed the request; `root` for API_KEY
     keyId: str
     # HTTP method
     method: str
@@ -1627,9 +1630,9 @@ class AuditEntry(TypedDict):
     requestId: str
     # HTTP status of the response
     status: int
-    # How it ended: done (2xx), refused (4xx) or failed (5xx)
+    # Result: done (2xx), refused (4xx) or failed (5xx)
     result: Literal["done", "refused", "failed"]
-    # Slug of the problem type; null when there was none
+    # Slug of the problem type; null without a problem
     problem: Optional[str]
 
 
@@ -1661,7 +1664,7 @@ class _PersonRequired(TypedDict):
 
 
 class Person(_PersonRequired, total=False):
-    """Whose code it is"""
+    """The person of the code"""
 
     # Former or present abbreviation of the province, EE for births abroad; only needed if the city is ambiguous
     province: str
@@ -1690,8 +1693,8 @@ class GeneratedCodeDetails(TypedDict):
     """With details=true only"""
 
     birthplace: PlacePeriod
-    # Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name of another time;
-    # it came later; it had ended; nobody recorded its dates; it took over the place that was named
+    # Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name at another time;
+    # it came later; it had ended; its dates are unknown; it is the successor of the given place
     why: Literal["code", "name", "alias", "other-name", "later", "ended", "undated", "successor"]
     # Warnings about the data
     warnings: list[Literal["place-not-in-force", "place-ended", "names-after-comma"]]
@@ -1722,7 +1725,7 @@ class PlaceRecord(TypedDict):
 
 
 class CodeFault(TypedDict):
-    """Something wrong with a code"""
+    """An error in a code"""
 
     # A word for it
     reason: str
@@ -1730,7 +1733,7 @@ class CodeFault(TypedDict):
     start: int
     # Index after the last one
     end: int
-    # A sentence for it
+    # Error message
     message: str
 
 
@@ -1788,20 +1791,20 @@ class CodeAndPerson(_CodeAndPersonRequired, total=False):
 
 
 class MatchPart(TypedDict):
-    """A part of the code, compared"""
+    """A part of the code, compared with the data"""
 
     # Which part
     part: Literal["surname", "name", "gender", "day", "month", "year", "place"]
     # Whether it matches
     matches: bool
-    # By the person's data: three letters of a name, F or M, a number of the date, a Belfiore code
+    # Computed from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code
     expected: Union[str, int]
     # In the code
     found: Union[str, int]
 
 
 class Match(TypedDict):
-    """Whether a code fits a person, part by part"""
+    """Whether a code matches a person, part by part"""
 
     # Whether all parts match
     matches: bool
@@ -1814,7 +1817,7 @@ class DecodedCodeDetails(TypedDict):
 
     # The code without omocodia
     baseCode: str
-    # How many digits are replaced by letters, 0 to 7
+    # Number of digits that are replaced by letters, 0 to 7
     omocodiaLevel: int
     # The birth date by the other reading of the two-digit year
     otherBirthday: Optional[str]
@@ -1822,7 +1825,7 @@ class DecodedCodeDetails(TypedDict):
     birthplaceCode: str
     # Whether the place existed on the birth date
     birthplaceWasInForce: bool
-    # The place under its name of today, or the one that holds it
+    # The place with its current name, or its successor
     birthplaceToday: Optional[PlaceRecord]
     # Warnings about a valid code
     warnings: list[Literal["place-not-in-force", "names-not-derivable"]]
@@ -1858,10 +1861,10 @@ class DecodedCode(_DecodedCodeRequired, total=False):
 
 
 class _ValidityRequired(TypedDict):
-    # Whether it is valid
+    # Whether the code is valid
     valid: bool
-    # What the code is by its own check digit: of a person, provisional, a VAT number (which is also the code of most
-    # organisations), of an organisation without VAT number; null when it is none
+    # Kind of the code by its own check digit: of a person, provisional, a VAT number (which is also the code of most
+    # organisations), of an organisation without VAT number; null when it is none of them
     kind: Optional[Literal["person", "provisional", "vat", "organisation"]]
 
 
@@ -1870,7 +1873,7 @@ class Validity(_ValidityRequired, total=False):
 
     # For an invalid code: the most important error
     reason: Literal["length", "characters", "omocodia", "check-character", "date", "place", "place-not-in-force", "provisional-code", "vat-number", "organisation-code"]
-    # With details=true: everything that is wrong
+    # With details=true: all errors
     faults: list[CodeFault]
     # Warnings about a valid code
     warnings: list[Literal["place-not-in-force", "names-not-derivable"]]
@@ -1985,7 +1988,7 @@ class Problem(_ProblemRequired, total=False):
     errorsTruncated: bool
     # What to do next; `detail` says it too
     hint: ProblemHint
-    # Until when the identity is blocked; null for ever
+    # End of the block; null for a permanent one
     blockedUntil: Optional[str]
     # Scopes, of which the API key needs one; `root` if only the root key may do it
     requiredScopes: list[str]
@@ -2008,18 +2011,18 @@ class ProblemHint(_ProblemHintRequired, total=False):
 class _WebhookTestEventRequired(TypedDict):
     # Event name
     event: Literal["webhook_test"]
-    # Always null: a test has no room
+    # Always null, because a test has no room
     room: Optional[EventRoom]
     # When it happened
     timestamp: str
-    # The same on every retry and replay: handle each id once
+    # The same for every retry and replay: handle each id once
     id: str
-    # Counts the events of one session of a room, from 1
+    # Number of the event in the session of its room, from 1
     sequence: Optional[int]
 
 
 class WebhookTestEvent(_WebhookTestEventRequired, total=False):
-    """A test that a caller asked for."""
+    """A test event that a caller requested."""
 
     # The event was missed and found later; the timestamp is when it was found
     reconciled: bool
@@ -2547,7 +2550,7 @@ class Operations:
         )
 
     def forget_words(self, room_id: str, participant_id: str, *, all_rooms: Optional[bool] = None) -> ForgottenWords:
-        """Delete what a participant said."""
+        """Delete a participant's words."""
         response: ForgottenWords = self._call(
             "DELETE",
             self._path("/v1/rooms/{}/participants/{}/words", room_id, participant_id),

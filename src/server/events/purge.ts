@@ -32,13 +32,13 @@ export function startPurge(deps: PurgeDeps): Pick<Loop, 'close'> {
   return startLoop({
     clock,
     log,
-    failureMessage: 'deleting what is past its retention failed; trying again',
+    failureMessage: 'deleting expired data failed; trying again',
     round: async (signal) => {
       const deleted = new Map<string, number>();
       try {
         await purgeAll(deps, signal, (name, count) => deleted.set(name, (deleted.get(name) ?? 0) + count));
       } finally {
-        if (deleted.size > 0) log.info(Object.fromEntries(deleted), 'deleted what was past its retention');
+        if (deleted.size > 0) log.info(Object.fromEntries(deleted), 'deleted expired data');
       }
       return INTERVAL_MS;
     },

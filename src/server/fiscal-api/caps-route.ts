@@ -28,7 +28,7 @@ export function capsRoute(): Route {
     success: {
       ...lastingSuccess('The postal codes, in order', CapsResponseSchema),
       400: describeFiscalError(
-        'Several places of the province have this name; ask by Belfiore code',
+        'Several places of the province have this name; use the Belfiore code',
         fiscalError(400, FISCAL_TEXTS.en.ambiguousCity),
       ),
       404: describeFiscalError(

@@ -47,7 +47,7 @@ function generateRoute(today: () => string): Route {
     success: {
       200: { description: 'The code', schema: GeneratedCodeSchema },
       400: describeFiscalError(
-        'The data are malformed, or the place unknown; `errors` tells of each bad field',
+        'The data are malformed, or the place is unknown; `errors` has each invalid field',
         fiscalError(400, 'The person is not valid: no place is known by this name', {
           errors: { city: 'no place is known by this name' },
           suggestions: [{ code: 'H501', belfiore_code: 'H501', province: 'RM', name: 'ROMA' }],
@@ -78,7 +78,7 @@ function matchRoute(today: () => string): Route {
     success: {
       200: { description: 'Each part of the code, compared with the data', schema: MatchSchema },
       400: describeFiscalError(
-        'The code is invalid, or the data are; `errors` tells of each bad field',
+        'The code or the data are invalid; `errors` has each invalid field',
         fiscalError(400, FISCAL_TEXTS.en.invalidCode, {
           errors: { cf: 'the check character does not fit the fifteen before it' },
         }),

@@ -18,7 +18,7 @@ export const PLACE_ROUTE = {
 const CACHE_HEADERS = {
   ETag: 'Changes with the data of a release; for If-None-Match',
   'Cache-Control': 'A day',
-  Vary: 'Accept-Encoding: long responses are compressed for callers that take gzip',
+  Vary: 'Accept-Encoding: long responses are compressed for callers that accept gzip',
 };
 
 /** Describes the responses of a route whose data change only with a release. */

@@ -38,7 +38,7 @@ function regionsRoute(): Route {
     path: '/it/regions',
     operationId: 'listRegions',
     summary: 'List the regions with their provinces',
-    description: 'As they are today.',
+    description: 'The current regions and provinces.',
     success: lastingSuccess('The twenty regions', RegionListSchema),
     handle: ({ raw }) => lastingResponse(raw.headers, regions()),
   });
@@ -101,7 +101,7 @@ function placesRoute(): Route {
       'Finds names that begin with the text, then names with such a word, then similar names. Among equals, existing places come first, then places with more residents. Each has its names and provinces over time, and its successors.',
     query: PlacesQuery,
     success: {
-      ...lastingSuccess('The places, best first', FoundPlaceListSchema),
+      ...lastingSuccess('The places, the best match first', FoundPlaceListSchema),
       400: describeFiscalError('A parameter is malformed', fiscalError(400, FISCAL_TEXTS.en.noSuchDate)),
     },
     handle: ({ query, raw }) => {

@@ -42,7 +42,7 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       success: {
         200: { description: 'Everything that the service needs responds', schema: ReadinessSchema },
         503: {
-          description: 'Something does not respond; `checks` says what',
+          description: 'A dependency does not respond; `checks` names it',
           schema: ReadinessSchema,
           example: { ready: false, checks: { mediaServer: false, database: true } },
         },

@@ -33,7 +33,9 @@ export function createLog(level: string, program: LogProgram = {}): Log {
   const base = { service: 'rtc-service', ...program };
   const serializers = { err: plainError };
   const log = pino({ level, base, timestamp: isoTime(), formatters, serializers }, { write: writer.write });
-  writer.onRecovery((dropped) => log.warn({ dropped }, 'log lines were dropped, because nobody read them'));
+  writer.onRecovery((dropped) =>
+    log.warn({ dropped }, 'log lines were dropped, because the reader of the log is too slow'),
+  );
   setInterval(writer.send, WRITE_EVERY_MS).unref();
   // Pino's own exit listener waits for a slow reader without a limit, so this one must run before it.
   process.prependListener('exit', writer.writeRest);

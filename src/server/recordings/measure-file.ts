@@ -57,7 +57,7 @@ export async function measureFile(
   try {
     const durationMs = await withTimeout<number | undefined | typeof late>(reading, MEASURE_TIMEOUT_MS, late);
     if (durationMs === late) throw new Error('the file was not read in time');
-    if (durationMs === undefined) log.debug(fields, 'the file of a recording does not say how long it is');
+    if (durationMs === undefined) log.debug(fields, 'the file of a recording does not contain its duration');
     return durationMs;
   } catch (err) {
     // The read may still fail after its time limit.

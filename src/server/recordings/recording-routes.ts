@@ -150,8 +150,8 @@ const VALIDATORS = {
 const DOWNLOADS: Readonly<Record<number, SuccessResponse>> = {
   200: { description: 'The whole file', headers: VALIDATORS, ...FILE },
   206: {
-    description: 'The range asked for',
-    headers: { ...VALIDATORS, 'Content-Range': 'Which bytes of how many' },
+    description: 'The requested range',
+    headers: { ...VALIDATORS, 'Content-Range': 'The range of bytes, and the length of the file' },
     ...FILE,
   },
   302: { description: 'The file is in a bucket', headers: { Location: 'Pre-signed URL' } },

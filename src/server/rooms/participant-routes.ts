@@ -84,10 +84,9 @@ function removeRoute(deps: ParticipantRouteDeps): Route {
     query: RemoveParticipantQuery,
     success: {
       204: {
-        description: 'The participant is disconnected, and blocked where that was asked for',
+        description: 'The participant is disconnected, and blocked on request',
         headers: {
-          'X-Participant-Removed':
-            'Only with `block`: `false` when nobody was there to disconnect, else `true`',
+          'X-Participant-Removed': 'Only with `block`: `false` when nobody was disconnected, else `true`',
         },
       },
     },

@@ -37,7 +37,7 @@ function createRoute(deps: RoomRouteDeps): Route {
     tag: 'rooms',
     summary: 'Create a room, or get the existing one',
     description:
-      'An open room keeps its settings, except for the metadata; X-Room-Ignored names the settings that it keeps.',
+      'An open room keeps its settings, except for the metadata; X-Room-Ignored lists the settings that it keeps.',
     security: 'signed',
     scopes: ['rooms'],
     body: RoomCreateSchema,

@@ -32,7 +32,7 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       path: '/v1/token',
       operationId: 'createToken',
       summary: 'Issue an access token',
-      description: `A LiveKit client connects to \`url\` with it. The room is opened by the first one who joins. Everybody with a token can join until \`expiresAt\`, and stay.\n\n${roleTable()}`,
+      description: `A LiveKit client connects to \`url\` with it. The first participant who joins opens the room. Everyone with a token can join until \`expiresAt\`, and stay.\n\n${roleTable()}`,
     }),
     issue({
       path: '/v1/token/refresh',
@@ -59,6 +59,6 @@ function roleTable(): string {
     '|---|---|---|---|---|---|',
     ...rows,
     '',
-    'LiveKit has no grant to mute others: the token says so in its attribute `rtc.canMuteOthers`, and your back end mutes for them.',
+    'LiveKit has no grant to mute others: the token has it as its attribute `rtc.canMuteOthers`, and your back end mutes for them.',
   ].join('\n');
 }

@@ -69,7 +69,8 @@ function stopRoute(deps: TranscriptionDeps): Route {
     operationId: 'stopTranscription',
     tag: 'transcription',
     summary: 'Stop transcribing a room',
-    description: 'The segments so far stay, and no further ones are added. The end of a room stops it too.',
+    description:
+      'The segments so far are kept, and no further ones are added. The end of a room stops it too.',
     security: 'signed',
     scopes: ['recordings'],
     params: RoomParams,

@@ -86,7 +86,7 @@ function listRoute(deps: TranscriptionsDeps): Route {
     query: TranscriptionListQuery,
     success: {
       200: {
-        description: 'Transcriptions without their segments; with q, the segments that were found',
+        description: 'Transcriptions without their segments; with q, the matching segments',
         schema: Type.Union([PostTranscriptionListSchema, TranscriptHitListSchema]),
       },
     },
@@ -112,7 +112,7 @@ function searchRoute(deps: TranscriptionsDeps): Route {
     security: 'signed',
     scopes: ['read', 'recordings'],
     query: TranscriptSearchQuery,
-    success: { 200: { description: 'The segments that were found', schema: TranscriptHitListSchema } },
+    success: { 200: { description: 'The matching segments', schema: TranscriptHitListSchema } },
     errors: ['storage-unavailable'],
     handle: async ({ query }) => ({
       status: 200,
@@ -128,7 +128,7 @@ function readRoute(deps: TranscriptionsDeps): Route {
     operationId: 'getTranscriptionById',
     tag: 'transcription',
     summary: 'Read a transcription with its segments',
-    description: 'Returns a post-call transcription, or a live one in the same form as its room does.',
+    description: 'Returns a post-call transcription, or a live one in the same form as at its room.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     params: TranscriptionParams,

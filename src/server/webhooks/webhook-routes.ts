@@ -99,7 +99,7 @@ function singleRoutes(deps: WebhookDeps): readonly Route[] {
   ];
 }
 
-const AFTER_UPDATE = 'Pending deliveries and retries go to the new URL.';
+const AFTER_UPDATE = 'Pending deliveries and retries are sent to the new URL.';
 
 function updateRoutes(deps: WebhookDeps): readonly Route[] {
   return [

@@ -69,7 +69,7 @@ describe('recordings and transcriptions', () => {
     await make(stage, 'older', 3);
     await make(stage, 'young', 1.9);
     const { logLines } = await serve(folder, { RECORDING_RETENTION: '2', TRANSCRIPT_RETENTION: '2' });
-    const logged = () => logLines.filter(({ message }) => message === 'deleted what was past its retention');
+    const logged = () => logLines.filter(({ message }) => message === 'deleted expired data');
     await expect
       .poll(logged)
       .toEqual([{ level: 'info', message: expect.anything(), fields: { transcriptions: 2, recordings: 2 } }]);

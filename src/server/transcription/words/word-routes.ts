@@ -14,7 +14,7 @@ export function wordRoutes(deps: WordDeps): readonly Route[] {
       path: '/v1/rooms/:roomId/participants/:participantId/words',
       operationId: 'forgetWords',
       tag: 'transcription',
-      summary: 'Delete what a participant said',
+      summary: "Delete a participant's words",
       description:
         'Deletes the segments of this identity from every transcription of the room, live and of recordings, and from the search; with `allRooms=true` from those of every room. The room may have ended and the participant may have left. The times at which the participant spoke in recordings are deleted too. Segments of recordings whose speaker is not known stay, and so does the sound: delete the recordings. A transcription that runs goes on storing what is said: stop it first.',
       security: 'signed',
