@@ -11,6 +11,7 @@ import type { AuthenticationDeps } from '../platform/http/authentication/credent
 import type { Caller } from '../platform/http/caller.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
 import { BROWSER_HEADERS, errorFormatOf, registerPreflights } from '../platform/http/error-format.ts';
+import { limitConnections } from '../platform/http/limits/limit-connections.ts';
 import { limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
 import { createUnauthorizedLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
 import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
@@ -58,6 +59,8 @@ const IDLE_CONNECTION_MS = 300_000;
 const CHECKING_INTERVAL_MS = 1000;
 /** Limits memory: a connection takes about 20 KB. Further connections are closed at once. */
 const MAX_CONNECTIONS = 10_000;
+/** Idle connections are closed above it, so that new callers do not meet the other limit. */
+const MAX_OPEN_CONNECTIONS = 9_000;
 /** Spreads long-lived connections over the instances behind a load balancer. */
 const MAX_REQUESTS_PER_CONNECTION = 10_000;
 /** A percent-encoded name of 256 bytes takes 768 characters. */
@@ -96,7 +99,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   app.server.maxConnections = MAX_CONNECTIONS;
   app.server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION;
-  limitPipelining(app.server);
+  const connections = limitPipelining(app.server);
+  limitConnections(app.server, { maxOpen: MAX_OPEN_CONNECTIONS, connections });
   handleClientErrors(app.server, randomUUID);
   app.decorateRequest('rawBody');
   app.decorateRequest('caller');

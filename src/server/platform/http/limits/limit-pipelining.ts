@@ -14,8 +14,16 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 type Waiting = { readonly request: IncomingMessage; readonly response: ServerResponse };
 type ConnectionState = { running: number; readonly waiting: Waiting[] };
 
+/** What the limit knows of a connection. */
+export type ServedConnections = {
+  /** Whether the connection has sent a request, whole or not. */
+  readonly hasRequested: (socket: Duplex) => boolean;
+  /** Whether a request of the connection is being served or waits to be. */
+  readonly isServing: (socket: Duplex) => boolean;
+};
+
 /** Puts the limit before the server's request listeners. Must be called before further listeners are added. */
-export function limitPipelining(server: Server): void {
+export function limitPipelining(server: Server): ServedConnections {
   const listeners = server.rawListeners('request');
   server.removeAllListeners('request');
   const serve: Serve = (request, response) => {
@@ -38,6 +46,13 @@ export function limitPipelining(server: Server): void {
     serveNext(socket, current, serve);
     if (current.waiting.length > 0) socket.pause();
   });
+  return {
+    hasRequested: (socket) => connections.has(socket),
+    isServing: (socket) => {
+      const state = connections.get(socket);
+      return state !== undefined && state.running + state.waiting.length > 0;
+    },
+  };
 }
 
 function serveNext(socket: Duplex, state: ConnectionState, serve: Serve): void {
