@@ -1,5 +1,6 @@
 import { chaosPostgres } from './chaos/postgres.ts';
 import { chaosSqlite } from './chaos/sqlite.ts';
+import { hostileConnections } from './hostile/connections/connections.ts';
 import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-cases.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
 import { steadyLoad } from './load/load.ts';
@@ -21,6 +22,7 @@ export const parts: readonly ProofPart[] = [
   mutatedRequests,
   documentCasesSqlite,
   documentCasesPostgres,
+  hostileConnections,
   steadyLoad,
   mediaFaults,
   slowLivekit,

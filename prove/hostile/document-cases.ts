@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runSchemathesis } from '../../test/support/parts/schemathesis.ts';
@@ -8,10 +8,12 @@ import { type DatabaseName, startTarget } from './target.ts';
 
 const SEED = 16;
 const CASES = 20_000;
-/** Leaves time for the start and for the search for secrets within the hour that a part may take. */
-const SECONDS = 3_000;
+/** Makes the cases that are claimed on a busy machine too, and leaves time for the search for secrets. */
+const SECONDS = 1_500;
 /** Random cases per operation and phase. With Schemathesis' own 100 the run ends before 20,000 cases. */
 const EXAMPLES = { long: 300, short: 1 } as const;
+/** A part of what the build makes for the pages; without it the pages are answered with 500. */
+const REFERENCE_PAGE = join(import.meta.dirname, '..', '..', 'dist', 'reference');
 /** The output of Schemathesis is kept here for reading. */
 const DETAILS = join(import.meta.dirname, '..', '..', '.cache', 'prove', 'details');
 
@@ -32,6 +34,8 @@ function documentCases(database: DatabaseName): ProofPart {
         'real LiveKit.',
       'Schemathesis reports some answers as failures that are correct. Each kind was read, and the table counts the operations on which it ' +
         'was reported; a failure of any other kind, or on any other operation where the explanation names one, counts as not explained.',
+      'Three of the requests that a check wanted refused are not about the signature: a cursor that is far too long is refused with 431, which the ' +
+        'check does not expect, PUT of a webhook accepts a masked secret, and PATCH accepts `null` for its events.',
       'Afterwards the part searches for secrets in the same places as mutated-requests' +
         `${database === 'PostgreSQL' ? ', and in a dump of the database' : ''}.`,
     ],
@@ -65,9 +69,9 @@ const EXPLAINED: Readonly<Record<string, Explanation>> = {
   },
   RejectedPositiveData: { words: 'the service refuses what the schema alone allows' },
   AcceptedNegativeData: {
-    words: 'the check removes a header of the signature, and the hook adds it again',
+    words: 'mostly, the check removes a header of the signature and the hook adds it again',
   },
-  UseAfterFree: { words: 'a revoked key stays readable and says so', operations: /\/v1\/keys/ },
+  UseAfterFree: { words: 'a revoked key stays readable and says so' },
   ResponseTimeExceeded: {
     words: 'the caller asked to wait for events (`wait`)',
     operations: /\/v1\/events|transcription/,
@@ -79,6 +83,9 @@ const EXPLAINED: Readonly<Record<string, Explanation>> = {
 
 async function runOn(database: DatabaseName, context: ProofContext): Promise<Findings> {
   const { form, say, cleanUp } = context;
+  await access(REFERENCE_PAGE).catch(() => {
+    throw new Error('the pages of the service are not built: run `npm run build` first');
+  });
   const target = await startTarget(context, database);
   await plantSecrets(target);
   const folder = await mkdtemp(join(tmpdir(), 'rtc-schemathesis-'));
@@ -101,7 +108,7 @@ async function runOn(database: DatabaseName, context: ProofContext): Promise<Fin
   const report: Report = JSON.parse(await readFile(reportFile, 'utf8'));
   const scan = await scanForSecrets(target);
   for (const line of scan.found) say(`found: ${line}`);
-  const unexplained = report.failures.flatMap(unexplainedIn);
+  const unexplained = [...report.failures.flatMap(unexplainedIn), ...foundAfterDeletion(output)];
   for (const line of unexplained) say(`not explained: ${line}`);
   const cases = { name: 'requests', measured: report.test_cases.generated, bound: CASES };
   return {
@@ -130,6 +137,12 @@ function unexplainedIn({ type, operations }: Failure): readonly string[] {
   return operations
     .filter((operation) => !covered.test(operation))
     .map((operation) => `${type}: ${operation}`);
+}
+
+/** Resources other than keys that were there after their deletion: the report names no operation for them. */
+function foundAfterDeletion(output: string): readonly string[] {
+  const deletions = output.matchAll(/The resource was deleted with `(DELETE \S+)`/g);
+  return [...deletions].map(([, call = '']) => call).filter((call) => !call.startsWith('DELETE /v1/keys/'));
 }
 
 /** Requests that the log has with the status 500. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ODD_VALUES } from '../../src/fiscal/check-character.ts';
 import {
   CHECK_STATUS,
   type CheckOptions,
@@ -271,5 +272,18 @@ describe('check statuses', () => {
     expect(checkBytes(bytes, 19, 19)).toBe(CHECK_STATUS.length);
     expect(checkBytes(bytes, 30, 33)).toBe(CHECK_STATUS.characters);
     expect(checkBytes(bytes, 25, 99)).toBe(CHECK_STATUS.characters);
+  });
+});
+
+describe('the check character', () => {
+  /** Letters in the order of their values, from the decree's table of characters at odd positions. */
+  const BY_ODD_VALUE = 'BAKPLCQDREVOSFTGUHMINJWZYX';
+
+  it('gives each letter and digit at an odd position the value of the decree', () => {
+    for (const [value, letter] of [...BY_ODD_VALUE].entries()) {
+      expect([letter, ODD_VALUES[letter.charCodeAt(0)]]).toEqual([letter, value]);
+      const digit = letter.charCodeAt(0) - 'A'.charCodeAt(0);
+      if (digit < 10) expect([digit, ODD_VALUES['0'.charCodeAt(0) + digit]]).toEqual([digit, value]);
+    }
   });
 });

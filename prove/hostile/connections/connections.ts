@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  exactly,
+  type Figure,
+  type Findings,
+  observed,
+  type ProofContext,
+  type ProofPart,
+} from '../../part.ts';
+import { plantSecrets, scanForSecrets } from '../secret-scan.ts';
+import { startTarget } from '../target.ts';
+import { type Limits, type Served, type Stage, servedFigures, whileServed } from '../well-behaved.ts';
+import { attack } from './attacker.ts';
+import type { AttackName, AttackReport } from './attacks.ts';
+import { AMBIGUOUS, sendFraming } from './framing.ts';
+
+const CALM_SECONDS = { long: 15, short: 1 } as const;
+/** The service gives up a request that is not whole after 30 s; the long form waits for that. */
+const SECONDS = { long: 40, short: 2 } as const;
+const LIMITS: Limits = { p99Ms: 1_500, growthMb: 250 };
+/** More than the service keeps open at a time. */
+const IDLE_CONNECTIONS = 12_000;
+const DESCRIPTORS = 20_000;
+
+type Crowd = {
+  readonly name: string;
+  readonly attack: AttackName;
+  readonly connections: { readonly long: number; readonly short: number };
+  /** Whether every connection has to be closed by the service within the stage. */
+  readonly isGivenUp?: true;
+};
+
+const CROWDS: readonly Crowd[] = [
+  { name: 'slow headers', attack: 'slowHeaders', connections: { long: 2_000, short: 100 }, isGivenUp: true },
+  { name: 'slow bodies', attack: 'slowBodies', connections: { long: 2_000, short: 100 }, isGivenUp: true },
+  { name: 'refused requests', attack: 'refusedFlood', connections: { long: 50, short: 4 } },
+  { name: 'unread answers', attack: 'unreadAnswers', connections: { long: 500, short: 20 } },
+  { name: 'idle connections', attack: 'idle', connections: { long: IDLE_CONNECTIONS, short: 200 } },
+];
+
+export const hostileConnections: ProofPart = {
+  name: 'hostile-connections',
+  title: 'Connections smuggle requests, stall, flood, never read and stay idle',
+  claim:
+    'Whatever the connections of others do, the service answers a well-behaved caller, keeps its memory bounded, and never takes a part of ' +
+    'one request for another request.',
+  attack: [
+    'One instance runs on SQLite with a real LiveKit and without rate limits. A well-behaved caller sends 40 signed requests a second, every second ' +
+      'one on a new connection: first alone, and then during each attack. The attackers run on another thread of the proof.',
+    `Framing: ${Object.keys(AMBIGUOUS).length} kinds of requests contradict themselves or are not HTTP (${Object.keys(AMBIGUOUS).join('; ')}), ` +
+      'and two kinds have a body that looks like a request. Each carries a second request with an id of its own, and the part looks for an ' +
+      'answer with that id.',
+    `Slow headers and slow bodies: 2,000 connections each send one byte a second. Refused requests: 50 connections pipeline requests without a ` +
+      `signature as fast as they are answered. Unread answers: 500 connections ask for the OpenAPI document 200 times each and never read. Idle ` +
+      `connections: ${IDLE_CONNECTIONS.toLocaleString('en-US')} connections are kept open and send nothing. Each attack lasts ${SECONDS.long} s.`,
+    'Afterwards the part searches for secrets in the same places as mutated-requests.',
+  ],
+  notClaimed: [
+    'Attackers with a valid signature, and floods that use up the network or the processor of the machine: the attackers share its two cores with the service.',
+    'The protection that a proxy in front of the service adds.',
+  ],
+  run: attackConnections,
+};
+
+async function attackConnections(context: ProofContext): Promise<Findings> {
+  const { form, say } = context;
+  const target = await startTarget(context, 'SQLite');
+  await plantSecrets(target);
+  const { instance, fleet } = target;
+  for (const pid of [process.pid, instance.pid]) raiseDescriptors(pid);
+  const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
+  // The first requests compile the code that they need.
+  await whileServed(served, 'warm-up', () => delay(CALM_SECONDS[form] * 300));
+  const { stage: calm } = await whileServed(served, 'calm', () => delay(CALM_SECONDS[form] * 1_000));
+  const { stage: framed, result: framing } = await whileServed(served, 'framing', () =>
+    sendFraming(served.url),
+  );
+  for (const line of [...framing.accepted, ...framing.smuggled, ...framing.leftOpen]) say(line);
+  const figures: Figure[] = [
+    ...servedFigures(calm, calm, { form, limits: LIMITS }).slice(0, 2),
+    observed('framing: requests', framing.forms),
+    exactly('framing: requests that were answered from within another', framing.smuggled.length, 0),
+    exactly('framing: ambiguous requests that were not refused', framing.accepted.length, 0),
+    exactly('framing: connections left open after an ambiguous request', framing.leftOpen.length, 0),
+    ...servedFigures(framed, calm, { form, limits: LIMITS }),
+  ];
+  for (const crowd of CROWDS) {
+    say(crowd.name);
+    figures.push(...(await attackWith(crowd, { context, served, calm })));
+  }
+  const scan = await scanForSecrets(target);
+  for (const line of scan.found) say(`found: ${line}`);
+  figures.push(exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0));
+  return { figures };
+}
+
+type Ground = { readonly context: ProofContext; readonly served: Served; readonly calm: Stage };
+
+async function attackWith(
+  crowd: Crowd,
+  { context: { form, say }, served, calm }: Ground,
+): Promise<readonly Figure[]> {
+  const { name, connections } = crowd;
+  const options = {
+    url: served.url,
+    keys: served.keys,
+    connections: connections[form],
+    seconds: SECONDS[form],
+  };
+  const { stage, result } = await whileServed(served, name, () => attack(crowd.attack, options));
+  for (const line of new Set(stage.failures)) say(`${name}: ${line}`);
+  return [...reportFigures(crowd, result, form), ...servedFigures(stage, calm, { form, limits: LIMITS })];
+}
+
+function reportFigures({ name, isGivenUp }: Crowd, report: AttackReport, form: ProofContext['form']) {
+  const { opened, closed, sent, answered } = report;
+  const closings = `${name}: connections that the service closed`;
+  return [
+    observed(`${name}: connections opened`, opened),
+    isGivenUp && form === 'long' ? exactly(closings, closed, opened) : observed(closings, closed),
+    observed(`${name}: writes of the attackers`, sent),
+    observed(`${name}: answers to them`, answered),
+  ];
+}
+
+/** The usual soft limit of a thousand descriptors would end the attack before the service does. */
+function raiseDescriptors(pid: number): void {
+  execFileSync('prlimit', ['--pid', `${pid}`, `--nofile=${DESCRIPTORS}:`]);
+}
