@@ -10,24 +10,26 @@ const SENTENCES = [
 ];
 const POLL_MS = 50;
 
-export type CallFigures = {
-  /** Resident memory of the worker after each call, in bytes. */
-  readonly residentBytes: readonly number[];
-  readonly segments: number;
+export type CallsSettings = {
+  readonly calls: number;
+  /** Called after each call with its number and the resident memory of the worker, in bytes. */
+  readonly onCall: (call: number, residentBytes: number) => void;
 };
 
-/** Short calls of three people, one after the other, each in a room of its own and with one sentence a person. */
-export async function measureCalls(ground: Ground, calls: number): Promise<CallFigures> {
+/**
+ * Short calls of three people, one after the other, each in a room of its own and with one sentence a person. Returns the
+ * number of segments.
+ */
+export async function measureCalls(ground: Ground, { calls, onCall }: CallsSettings): Promise<number> {
   const worker = await ground.startWorker('stt-live');
   const sentences = await Promise.all(SENTENCES.map((text, index) => synthesise(ground, text, index)));
-  const residentBytes: number[] = [];
   let segments = 0;
-  for (let call = 0; call < calls; call += 1) {
+  for (let call = 1; call <= calls; call += 1) {
     segments += await holdCall(ground, sentences);
-    residentBytes.push(worker.residentBytes());
+    onCall(call, worker.residentBytes());
   }
   await worker.close();
-  return { residentBytes, segments };
+  return segments;
 }
 
 async function holdCall({ livekit, store }: Ground, sentences: readonly Int16Array[]): Promise<number> {

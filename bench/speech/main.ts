@@ -71,11 +71,14 @@ async function live(on: Ground): Promise<void> {
 async function calls(count: number): Promise<void> {
   const ground = await openGround();
   try {
-    const { residentBytes, segments } = await measureCalls(ground, count);
-    const after = (call: number): string => `${call}: ${megabytes(residentBytes[call - 1] ?? Number.NaN)}`;
-    const marks = [1, 10, 20, 30, 40, 50, 100, 200, 300, 400].filter((call) => call < count);
-    console.log(`calls of three people: ${segments} segments of ${count * 3} sentences stored`);
-    console.log(`    memory of the worker after call ${[...marks, count].map(after).join(', ')}`);
+    console.log('calls of three people; memory of the worker after call');
+    const segments = await measureCalls(ground, {
+      calls: count,
+      onCall: (call, bytes) => {
+        if (call === 1 || call === count || call % 10 === 0) console.log(`    ${call}: ${megabytes(bytes)}`);
+      },
+    });
+    console.log(`    ${segments} segments of ${count * 3} sentences stored`);
   } finally {
     await ground.close();
   }
