@@ -82,9 +82,10 @@ function loudnessDetector(minSilence: number): PauseDetector {
       return found;
     },
     current: () => voiced && { start: voiced.start, samples: Float32Array.from(voiced.samples) },
-    pausedAt: () => {
+    pause: () => {
       if (voiced === undefined || voiced.quiet < PAUSE) return undefined;
-      return voiced.start + voiced.samples.length - voiced.quiet;
+      const { start, samples, quiet } = voiced;
+      return { seconds: quiet / SAMPLE_RATE, utteranceEnd: start + samples.length - quiet };
     },
     flush: () => {
       const last = cut();

@@ -1,6 +1,5 @@
 import type { Vad } from '../engines/sherpa.ts';
-import { type PauseDetector, SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
-import { PAUSE_PROBE, PauseProbe } from './pause-probe.ts';
+import { type Pause, type PauseDetector, SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
 import { SampleRingBuffer } from './sample-ring-buffer.ts';
 import { splitSegment } from './split-segment.ts';
 import { createVadPool, type PooledVad, type VadPoolDeps } from './vad-pool.ts';
@@ -12,10 +11,15 @@ const HISTORY_SECONDS = 30;
 export const SPEECH_MARGINS = { leadSeconds: 0.25, tailSeconds: 0.1 } as const;
 /** Margins for turns (who speaks when): the detector reports the end of speech about 0.1 s late. */
 export const TURN_MARGINS = { leadSeconds: 0, tailSeconds: -0.1 } as const;
-/** Shorter sounds are no speech. */
-const MIN_SPEECH_SECONDS = 0.1;
-/** The detector reports speech this long after it began. */
-const REPORT_SAMPLES = 2 * WINDOW + MIN_SPEECH_SECONDS * SAMPLE_RATE;
+/**
+ * Length of the shortest pause that the native detector reports. It does so after four windows, because it judges whole
+ * ones. Pauses between words are rarely so long.
+ */
+const SHORT_PAUSE_SAMPLES = 3.5 * WINDOW;
+/** The native detector reports speech after two windows of it. */
+const REPORT_SAMPLES = 2 * WINDOW;
+/** Sounds of less than 0.1 s are not speech. The native detector reports each sound for some windows longer than it lasts. */
+const MIN_SPEECH_WINDOWS = 8;
 
 export type VoiceActivitySettings = {
   /** Longest input of the recogniser. */
@@ -31,25 +35,32 @@ type Margins = { readonly leadSeconds: number; readonly tailSeconds: number };
 /** Creates detectors. */
 export function createDetectorFactory(deps: VadPoolDeps): (settings: VoiceActivitySettings) => PauseDetector {
   const acquireVad = createVadPool(deps);
-  const acquireProbe = (): PooledVad => acquireVad(PAUSE_PROBE);
   return (settings) => {
-    const main = acquireVad({
-      minSilenceSeconds: settings.minSilenceSeconds,
-      minSpeechSeconds: MIN_SPEECH_SECONDS,
-      // In longer speech the detector accepts shorter pauses as an end. This is not a hard limit.
+    const pooled = acquireVad({
+      minSilenceSeconds: SHORT_PAUSE_SAMPLES / SAMPLE_RATE,
+      minSpeechSeconds: 0.03,
+      // In longer speech the detector needs more certainty to go on. This is not a hard limit.
       maxSpeechSeconds: settings.maxSegmentSeconds / 2,
     });
-    return new SileroDetector(settings, { main, acquireProbe });
+    return new SileroDetector(settings, pooled);
   };
 }
 
-type Detectors = {
-  readonly main: PooledVad;
-  readonly acquireProbe: () => PooledVad;
+/** Speech that no pause has ended yet. Positions are indices of samples in the stream. */
+type CurrentUtterance = {
+  readonly start: number;
+  /** Number of windows in which the native detector reported speech. */
+  windows: number;
+  /** Where the current pause began; undefined while somebody speaks. */
+  pauseStart: number | undefined;
 };
 
+/**
+ * The native detector reports every short pause, so that recognition can begin at once. This class decides which of them
+ * end a segment.
+ */
 class SileroDetector implements PauseDetector {
-  readonly #detectors: Detectors;
+  readonly #pooled: PooledVad;
   readonly #vad: Vad;
   readonly #maxSamples: number;
   readonly #pauseSamples: number;
@@ -59,17 +70,13 @@ class SileroDetector implements PauseDetector {
   readonly #windows = new WindowCutter();
   /** End of the last segment, because no sample may belong to two segments. */
   #lastEnd = 0;
-  /** Start of the current utterance; undefined during silence. */
-  #voicedFrom: number | undefined;
-
-  /** Listens for a pause in the current utterance. */
-  #probe: PauseProbe | undefined;
+  #utterance: CurrentUtterance | undefined;
   #isClosed = false;
 
-  constructor(settings: VoiceActivitySettings, detectors: Detectors) {
+  constructor(settings: VoiceActivitySettings, pooled: PooledVad) {
     const { leadSeconds, tailSeconds } = settings.margins ?? SPEECH_MARGINS;
-    this.#detectors = detectors;
-    this.#vad = detectors.main.vad;
+    this.#pooled = pooled;
+    this.#vad = pooled.vad;
     this.#maxSamples = settings.maxSegmentSeconds * SAMPLE_RATE;
     this.#pauseSamples = settings.minSilenceSeconds * SAMPLE_RATE;
     this.#leadSamples = leadSeconds * SAMPLE_RATE;
@@ -78,76 +85,88 @@ class SileroDetector implements PauseDetector {
 
   push(samples: Float32Array): readonly VoicedSegment[] {
     if (this.#isClosed) return [];
-    const segments: VoicedSegment[] = [];
-    for (const window of this.#windows.push(samples)) {
-      this.#history.push(window);
-      this.#vad.acceptWaveform(window);
-      segments.push(...this.#take());
-      this.#noteVoiced();
-    }
-    return segments;
+    return this.#windows.push(samples).flatMap((window) => this.#hear(window));
   }
 
   current(): VoicedSegment | undefined {
-    if (this.#voicedFrom === undefined) return undefined;
-    const seen = this.#history.length;
-    return this.#history.read(Math.max(this.#voicedFrom, seen - this.#maxSamples), seen);
+    const utterance = this.#speech();
+    if (utterance === undefined) return undefined;
+    const heard = this.#history.length;
+    return this.#history.read(Math.max(utterance.start, heard - this.#maxSamples), heard);
   }
 
-  pausedAt(): number | undefined {
-    if (this.#voicedFrom === undefined) return undefined;
-    this.#probe ??= new PauseProbe(this.#detectors.acquireProbe(), this.#voicedFrom);
-    const silentFrom = this.#probe.findPause(this.#history);
-    return silentFrom === undefined
-      ? undefined
-      : Math.min(this.#history.length, silentFrom + this.#tailSamples);
+  pause(): Pause | undefined {
+    const pauseStart = this.#speech()?.pauseStart;
+    if (pauseStart === undefined) return undefined;
+    return {
+      seconds: (this.#history.length - pauseStart) / SAMPLE_RATE,
+      utteranceEnd: this.#endOf(pauseStart),
+    };
   }
 
-  /** Ends the current utterance by appending a pause, because the detector's own flush drops the last samples. */
+  /** Appends a pause to end the current utterance. */
   flush(): readonly VoicedSegment[] {
     if (this.#isClosed) return [];
     const end = this.#history.length + this.#windows.restLength;
     const pause = new Float32Array(this.#pauseSamples + 4 * WINDOW);
-    const segments = [...this.push(pause)];
-    this.#vad.flush();
-    segments.push(...this.#take());
+    const segments = [...this.push(pause), ...this.#endUtterance(end)];
     this.#vad.reset();
     this.#history.clear();
     this.#windows.takeRest();
     this.#lastEnd = 0;
-    this.#endUtterance();
     return segments.flatMap((segment) => withinStream(segment, end));
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#endUtterance();
-    this.#detectors.main.release();
+    this.#utterance = undefined;
+    this.#pooled.release();
   }
 
-  #endUtterance(): void {
-    this.#voicedFrom = undefined;
-    this.#probe?.close();
-    this.#probe = undefined;
+  #hear(window: Float32Array): readonly VoicedSegment[] {
+    this.#history.push(window);
+    this.#vad.acceptWaveform(window);
+    for (; !this.#vad.isEmpty(); this.#vad.pop());
+    if (this.#vad.isDetected()) this.#noteSpeech();
+    else return this.#noteSilence();
+    return [];
   }
 
-  #take(): readonly VoicedSegment[] {
-    const segments: VoicedSegment[] = [];
-    for (; !this.#vad.isEmpty(); this.#vad.pop()) {
-      const { start, samples } = this.#vad.front(false);
-      const from = Math.max(this.#lastEnd, start - this.#leadSamples);
-      const end = Math.min(this.#history.length, start + samples.length + this.#tailSamples);
-      segments.push(...splitSegment(this.#history.read(from, end), this.#maxSamples));
-      this.#lastEnd = end;
-    }
-    return segments;
+  #noteSpeech(): void {
+    const start = Math.max(this.#lastEnd, this.#history.length - REPORT_SAMPLES - this.#leadSamples);
+    this.#utterance ??= { start, windows: 0, pauseStart: undefined };
+    this.#utterance.windows += 1;
+    this.#utterance.pauseStart = undefined;
   }
 
-  #noteVoiced(): void {
-    const spoken = this.#history.length - REPORT_SAMPLES - this.#leadSamples;
-    if (!this.#vad.isDetected()) this.#endUtterance();
-    else this.#voicedFrom ??= Math.max(this.#lastEnd, spoken);
+  #noteSilence(): readonly VoicedSegment[] {
+    const utterance = this.#speech();
+    if (utterance === undefined) this.#utterance = undefined;
+    if (utterance === undefined) return [];
+    const heard = this.#history.length;
+    utterance.pauseStart ??= heard - SHORT_PAUSE_SAMPLES;
+    const isLong = utterance.pauseStart - utterance.start > this.#maxSamples / 2;
+    const isOver = isLong || heard - utterance.pauseStart >= this.#pauseSamples;
+    return isOver ? this.#endUtterance(utterance.pauseStart) : [];
+  }
+
+  /** The current utterance, unless it may still be a short sound. */
+  #speech(): CurrentUtterance | undefined {
+    return (this.#utterance?.windows ?? 0) < MIN_SPEECH_WINDOWS ? undefined : this.#utterance;
+  }
+
+  #endUtterance(pauseStart: number): readonly VoicedSegment[] {
+    const utterance = this.#speech();
+    this.#utterance = undefined;
+    if (utterance === undefined) return [];
+    const end = this.#endOf(pauseStart);
+    this.#lastEnd = end;
+    return splitSegment(this.#history.read(utterance.start, end), this.#maxSamples);
+  }
+
+  #endOf(pauseStart: number): number {
+    return Math.min(this.#history.length, pauseStart + this.#tailSamples);
   }
 }
 

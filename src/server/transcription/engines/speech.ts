@@ -73,12 +73,16 @@ export interface VoiceActivityDetector {
 
 /** A detector that also reports a pause that is not long enough to end a segment. */
 export interface PauseDetector extends VoiceActivityDetector {
-  /**
-   * Returns where the current utterance will end if the pause that has begun lasts; undefined while somebody speaks, and
-   * during silence. Ask after each `push`: it costs as much as the detection itself.
-   */
-  pausedAt(): number | undefined;
+  /** Returns the pause that has begun in the current utterance; undefined while somebody speaks, and during silence. */
+  pause(): Pause | undefined;
 }
+
+export type Pause = {
+  /** Length so far. */
+  readonly seconds: number;
+  /** Index in the stream at which the utterance ends if nobody speaks any more. */
+  readonly utteranceEnd: number;
+};
 
 export type VoicedSegment = {
   /** Index of the first sample in the stream. */

@@ -1,12 +1,6 @@
 import { judgeText } from '../engines/judge-text.ts';
 import { type Recognition, SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from '../engines/speech.ts';
 
-/**
- * Allowed difference of two ends of speech. The detector of the track and that of pauses mostly differ by 14 ms, at most by
- * 60 ms. Both add a tenth of a second after the end.
- */
-const TOLERANCE_SAMPLES = SAMPLE_RATE * 0.08;
-
 /** Indices of samples in a stream. */
 export type SampleSpan = { readonly start: number; readonly end: number };
 
@@ -34,7 +28,7 @@ export class Speculation {
    * has no text.
    */
   recognitionOf({ start, end }: SampleSpan): Recognition | undefined {
-    const isExpected = start === this.#span.start && Math.abs(end - this.#span.end) <= TOLERANCE_SAMPLES;
+    const isExpected = start === this.#span.start && end === this.#span.end;
     return isExpected && this.#recognition?.text !== '' ? this.#recognition : undefined;
   }
 }

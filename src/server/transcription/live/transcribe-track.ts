@@ -180,13 +180,13 @@ export class TrackTranscriber {
     const { engine } = this.#deps;
     // Not for servers: the same audio would be sent again after every pause.
     if (engine.isRemoteFor(this.#request.language)) return false;
-    const pausedAt = this.#detector.pausedAt();
-    if (pausedAt === undefined) this.#speculation = undefined;
-    if (pausedAt === undefined || this.#speculation !== undefined) return pausedAt !== undefined;
+    const pause = this.#detector.pause();
+    if (pause === undefined) this.#speculation = undefined;
+    if (pause === undefined || this.#speculation !== undefined) return pause !== undefined;
     const current = this.#detector.current();
     if (current === undefined) return false;
     const { start } = current;
-    const voiced = { start, samples: current.samples.subarray(0, pausedAt - start) };
+    const voiced = { start, samples: current.samples.subarray(0, pause.utteranceEnd - start) };
     const speculation = new Speculation(spanOf(voiced));
     this.#speculation = speculation;
     const recognise = async (): Promise<Recognition | undefined> =>

@@ -179,25 +179,24 @@ describe('the voice activity detector', () => {
     expect(current?.samples.length).toBeGreaterThan(SAMPLE_RATE);
   });
 
-  it('reports a pause long before the pause ends a segment, and where the segment will end', () => {
+  it('reports a pause a quarter of a second before it ends a segment, and where the segment will end', () => {
     const detector = createDetector(0.4, 'en');
-    const [frame, aheadMs, errorsMs]: [number, number[], number[]] = [320, [], []];
-    let paused: { readonly start: number | undefined; readonly end: number; readonly at: number } | undefined;
-    for (let at = 0; at < prose.length; at += frame) {
-      const [segment] = detector.push(prose.subarray(at, at + frame));
-      if (segment !== undefined && paused !== undefined) {
-        expect(paused.start).toBe(segment.start);
-        aheadMs.push((at - paused.at) / 16);
-        errorsMs.push(Math.abs(paused.end - segment.start - segment.samples.length) / 16);
+    const aheadSamples: number[] = [];
+    let pause: { readonly at: number; readonly expected: object } | undefined;
+    for (let at = 0; at < prose.length; at += 320) {
+      const [segment] = detector.push(prose.subarray(at, at + 320));
+      if (segment !== undefined && pause !== undefined) {
+        const { start, samples } = segment;
+        expect({ start, end: start + samples.length }).toEqual(pause.expected);
+        aheadSamples.push(at - pause.at);
       }
-      const end = detector.pausedAt();
-      if (end === undefined) paused = undefined;
-      else if (end !== paused?.end) paused = { start: detector.current()?.start, end, at };
+      const end = detector.pause()?.utteranceEnd;
+      if (end === undefined) pause = undefined;
+      else pause ??= { at, expected: { start: detector.current()?.start, end } };
     }
-    expect(aheadMs.filter((ms) => ms >= 200).length).toBeGreaterThanOrEqual(9);
-    expect(errorsMs.filter((ms) => ms <= 50).length).toBeGreaterThanOrEqual(9);
+    expect(aheadSamples.filter((samples) => samples >= 0.25 * SAMPLE_RATE).length).toBeGreaterThanOrEqual(9);
     detector.flush();
-    expect(detector.pausedAt()).toBeUndefined();
+    expect(detector.pause()).toBeUndefined();
   });
 
   it('finds no speech in silence and in noise', () => {
