@@ -87,6 +87,7 @@ function loudnessDetector(minSilence: number): PauseDetector {
       const { start, samples, quiet } = voiced;
       return { seconds: quiet / SAMPLE_RATE, utteranceEnd: start + samples.length - quiet };
     },
+    endAtPause: cut,
     flush: () => {
       const last = cut();
       position = 0;

@@ -104,6 +104,11 @@ class SileroDetector implements PauseDetector {
     };
   }
 
+  endAtPause(): readonly VoicedSegment[] {
+    const pauseStart = this.#speech()?.pauseStart;
+    return pauseStart === undefined ? [] : this.#endUtterance(pauseStart);
+  }
+
   /** Appends a pause to end the current utterance. */
   flush(): readonly VoicedSegment[] {
     if (this.#isClosed) return [];

@@ -75,6 +75,8 @@ export interface VoiceActivityDetector {
 export interface PauseDetector extends VoiceActivityDetector {
   /** Returns the pause that has begun in the current utterance; undefined while somebody speaks, and during silence. */
   pause(): Pause | undefined;
+  /** Ends the current utterance although its pause is not long enough for that, and returns its segments. */
+  endAtPause(): readonly VoicedSegment[];
 }
 
 export type Pause = {

@@ -1,6 +1,9 @@
 import { judgeText } from '../engines/judge-text.ts';
 import { type Recognition, SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from '../engines/speech.ts';
 
+/** A mark that ends a sentence in any script, but not an ellipsis; brackets and quotation marks may follow. */
+const SENTENCE_END = /(?<!\.)\p{Sentence_Terminal}[\p{Final_Punctuation}\p{Close_Punctuation}"']*$/u;
+
 /** Indices of samples in a stream. */
 export type SampleSpan = { readonly start: number; readonly end: number };
 
@@ -14,6 +17,11 @@ export class Speculation {
 
   constructor(span: SampleSpan) {
     this.#span = span;
+  }
+
+  /** Whether the text is there and ends like a sentence: then the speaker has probably finished. */
+  get isSentence(): boolean {
+    return SENTENCE_END.test(this.#recognition?.text.trimEnd() ?? '');
   }
 
   /** Rejects as the engine does. */

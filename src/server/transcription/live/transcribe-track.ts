@@ -67,6 +67,9 @@ export type Utterance = {
 const INTERIM_INTERVAL_MS = 700;
 /** Shorter speech holds no word yet. */
 const MIN_INTERIM_SAMPLES = SAMPLE_RATE * 0.4;
+/** A pause of this length ends an utterance whose text is a sentence. Other utterances end after a longer pause. */
+const SENTENCE_PAUSE_SECONDS = 0.25;
+
 export class TrackTranscriber {
   readonly #deps: TranscribeTrackDeps;
   readonly #request: TrackRequest;
@@ -100,6 +103,7 @@ export class TrackTranscriber {
   push(samples: Float32Array): void {
     if (!this.#stream.push(samples)) return;
     const isPausing = this.#speculate();
+    this.#endSentence();
     if (this.#request.options.partialResults && !isPausing) this.#interim();
   }
 
@@ -195,6 +199,13 @@ export class TrackTranscriber {
         : undefined;
     this.#queue.setEarly(this.#interimWork(voiced, recognise));
     return true;
+  }
+
+  /** Ends the current utterance in a pause that is long enough for a whole sentence, if its text is one. */
+  #endSentence(): void {
+    const pauseSeconds = this.#detector.pause()?.seconds ?? 0;
+    if (pauseSeconds < SENTENCE_PAUSE_SECONDS || this.#speculation?.isSentence !== true) return;
+    this.#stream.emit(this.#detector.endAtPause());
   }
 
   #interim(): void {

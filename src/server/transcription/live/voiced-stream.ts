@@ -42,7 +42,7 @@ export class VoicedStream {
       this.flush();
       this.#streamClock.append(samples.length, now);
     }
-    this.#emit(detector.push(samples));
+    this.emit(detector.push(samples));
     return true;
   }
 
@@ -56,16 +56,18 @@ export class VoicedStream {
     if (this.#streamClock.isInterrupted(this.#settings.clock.now())) this.flush();
   }
 
+  /** Emits segments with which the detector has ended the current utterance. */
+  emit(segments: readonly VoicedSegment[]): void {
+    const { onVoiced } = this.#settings;
+    for (const segment of segments) onVoiced(segment, this.at(segment.start));
+  }
+
   /** Ends the current utterance. */
   flush(): void {
     if (!this.#streamClock.isRunning) return;
-    this.#emit(this.#settings.detector.flush());
+    this.emit(this.#settings.detector.flush());
     this.#streamClock.restart();
     this.#settings.onRestart?.();
-  }
-
-  #emit(segments: readonly VoicedSegment[]): void {
-    for (const segment of segments) this.#settings.onVoiced(segment, this.at(segment.start));
   }
 }
 

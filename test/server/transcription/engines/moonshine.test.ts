@@ -199,6 +199,31 @@ describe('the voice activity detector', () => {
     expect(detector.pause()).toBeUndefined();
   });
 
+  it('ends an utterance at its pause when that is asked for, and begins the next one behind it', () => {
+    const detector = createDetector(0.4, 'en');
+    const segments: VoicedSegment[] = [];
+    for (let at = 0; at < prose.length; at += 320) {
+      segments.push(...detector.push(prose.subarray(at, at + 320)));
+      const pause = detector.pause();
+      if (pause === undefined || pause.seconds < 0.2) continue;
+      const [ended] = detector.endAtPause();
+      expect((ended?.start ?? 0) + (ended?.samples.length ?? 0)).toBe(pause.utteranceEnd);
+      expect([detector.pause(), detector.current(), detector.endAtPause()]).toEqual([
+        undefined,
+        undefined,
+        [],
+      ]);
+      if (ended !== undefined) segments.push(ended);
+    }
+    segments.push(...detector.flush());
+    expect(segments.length).toBeGreaterThan(detect(prose, 0.4).length);
+    let end = 0;
+    for (const { start, samples } of segments) {
+      expect(start).toBeGreaterThanOrEqual(end);
+      end = start + samples.length;
+    }
+  });
+
   it('finds no speech in silence and in noise', () => {
     expect(detect(new Float32Array(5 * SAMPLE_RATE), 0.4)).toEqual([]);
     const noise = Float32Array.from(

@@ -227,6 +227,50 @@ describe('a track', () => {
     expect(spans()).toEqual([[0, 1_000]]);
   });
 
+  it('ends after a quarter of a second where its text is a sentence already', async () => {
+    const track = transcriber({ recognise: () => 'We are done.' });
+    hear(track, 1_000, VOICE);
+    hear(track, 240, HUM);
+    await settled();
+    expect(told).toEqual([]);
+    hear(track, 20, HUM);
+    await settled();
+    expect(told.map(({ text, isFinal }) => [text, isFinal])).toEqual([['We are done.', true]]);
+    expect(spans()).toEqual([[0, 1_000]]);
+    hear(track, 1_000, HUM);
+    hear(track, 1_000, VOICE);
+    hear(track, 500, HUM);
+    await settled();
+    expect(spans()).toEqual([
+      [0, 1_000],
+      [2_260, 3_260],
+    ]);
+  });
+
+  it('ends after the whole pause where its text is a part of a sentence', async () => {
+    const track = transcriber({ recognise: () => 'In short,' });
+    hear(track, 1_000, VOICE);
+    hear(track, 380, HUM);
+    await settled();
+    expect(told).toEqual([]);
+    hear(track, 20, HUM);
+    await settled();
+    expect(told.map(({ text }) => text)).toEqual(['In short,']);
+  });
+
+  it('ends as soon as its text is there and a sentence, where that comes late in the pause', async () => {
+    const { promise: text, resolve: give } = Promise.withResolvers<string>();
+    const track = transcriber({ recognise: () => text });
+    hear(track, 1_000, VOICE);
+    hear(track, 340, HUM);
+    give('We are done.');
+    await settled();
+    expect(told).toEqual([]);
+    hear(track, 20, HUM);
+    await settled();
+    expect(told.map(({ text: said }) => said)).toEqual(['We are done.']);
+  });
+
   it('is recognised as a whole when the speaker continues after a short pause', async () => {
     const track = transcriber();
     hear(track, 1_000, VOICE);
