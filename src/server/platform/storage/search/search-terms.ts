@@ -11,13 +11,13 @@ import { charactersOf, normalize, piecesOf, withoutAccents, wordsInRun } from '.
  * other.
  */
 
-/** What a text has to have. `phrase` are terms that follow one another. */
+/** A condition on the terms of a text. The terms of a `phrase` follow one another. */
 export type TermQuery =
   | { readonly phrase: readonly string[] }
   | { readonly all: readonly TermQuery[] }
   | { readonly any: readonly TermQuery[] };
 
-/** Indexes have limits; no segment comes near this one. */
+/** Limits the size of a segment's entry in the index. Recognised segments are far shorter. */
 const INDEXED_CHARACTERS = 16_384;
 /** Stemmers take more than proportionally long for long words, and no language has words of this length. */
 const STEMMED_CHARACTERS = 64;
@@ -35,7 +35,7 @@ export function indexedTerms(text: string, language: string): readonly string[] 
   });
 }
 
-/** Returns what a text has to have to be found; undefined where the query has no words. */
+/** Returns the condition on the texts that the query finds; undefined if the query has no words. */
 export function termQuery(query: string): TermQuery | undefined {
   const { words, runs } = soughtWords(query);
   const conditions: TermQuery[] = runs.map((run) => ({ phrase: phraseOf(run) }));
@@ -43,7 +43,7 @@ export function termQuery(query: string): TermQuery | undefined {
   return conditions.length === 0 ? undefined : { all: conditions };
 }
 
-/** Splits a text so that every second piece, from the second on, is what the query looks for. */
+/** Splits a text so that every second piece, from the second on, is a match of the query. */
 export function splitAtWords(text: string, query: string, language: string): readonly string[] {
   const tag = stemmedLanguage(language);
   const { words, runs } = soughtWords(query);
@@ -52,7 +52,7 @@ export function splitAtWords(text: string, query: string, language: string): rea
   const pieces = [''];
   const add = (part: string, isMatch: boolean) => {
     if (!isMatch) pieces.push(`${pieces.pop()}${part}`);
-    // Two matches side by side are one.
+    // Adjacent matches become one piece.
     else if (pieces.length > 1 && pieces.at(-1) === '') pieces.splice(-2, 2, `${pieces.at(-2)}${part}`, '');
     else pieces.push(part, '');
   };
@@ -78,7 +78,7 @@ function soughtWords(query: string): SoughtWords {
   return { words: [...new Set(words)], runs: [...new Set(hasNeeded ? needed : runs.flatMap(wordsInRun))] };
 }
 
-/** Leaves out particles. A single character belongs to the word before it: it is seldom looked for by itself. */
+/** Leaves out particles, and adds a single character to the word before it, because it is seldom a word by itself. */
 function neededInRun(run: string): readonly string[] {
   const needed: string[] = [];
   let isAfterParticle = true;
@@ -92,7 +92,7 @@ function neededInRun(run: string): readonly string[] {
   return needed;
 }
 
-/** All words as they are, or all words that a language cannot do without in any of their forms. */
+/** Alternatives: all words as they are, or for each language all words but its stop words, in any of their forms. */
 function wordQueries(words: readonly string[]): readonly TermQuery[] {
   const asTheyAre = words.map((word): TermQuery => ({ phrase: [plainTerm(word)] }));
   const inLanguages = STEMMED_LANGUAGES.flatMap((tag): readonly TermQuery[] => {
@@ -114,7 +114,7 @@ function plainTerm(word: string): string {
   return withoutAccents(word).slice(0, TERM_CHARACTERS);
 }
 
-/** Accents count for the stem. A word that was written without them is found by the stem that it has then. */
+/** The stems of the word with and without its accents, since a stemmer may treat the two differently. */
 function stemTerms(word: string, tag: string): readonly string[] {
   if (word.length > STEMMED_CHARACTERS) return [`${tag}:${plainTerm(word)}`];
   const plain = withoutAccents(word);
@@ -122,7 +122,7 @@ function stemTerms(word: string, tag: string): readonly string[] {
   return [...new Set(stems.map((found) => `${tag}:${withoutAccents(found)}`))];
 }
 
-/** Returns the pairs of neighbouring characters; the character where there is only one. */
+/** Returns the pairs of neighbouring characters, or the character if there is only one. */
 function phraseOf(run: string): readonly string[] {
   const characters = charactersOf(run);
   if (characters.length === 1) return characters;

@@ -1,7 +1,6 @@
 /*
- * Words that a query may have without a text having them, such as articles and prepositions: somebody who looks for "il
- * budget di marzo" finds "budget per marzo" too. They are in the index all the same, and are looked for where a query
- * has nothing else.
+ * Stop words: articles, prepositions and the like. A text is found even if it lacks the stop words of a query: "il budget
+ * di marzo" finds "budget per marzo". They are indexed all the same, because a query may consist of nothing else.
  */
 
 const BY_LANGUAGE: Readonly<Record<string, string>> = {
@@ -35,7 +34,7 @@ const STOPS_IN_RUNS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Leaves out the words that a search in the language can do without. */
+/** Removes the stop words of the language. */
 export function withoutStopWords(words: readonly string[], language: string): readonly string[] {
   const stops = STOP_WORDS.get(ALIASES[language] ?? language);
   return words.filter((word) => stops?.has(word) !== true);

@@ -1,7 +1,8 @@
 /*
- * Texts in pieces. Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words, and Korean writes
- * particles onto them: what stands between two spaces or marks there is a run. A run is searched by its characters, so
- * that it does not matter where a dictionary sees words in it; other texts are searched by words.
+ * Divides texts for the search. Chinese, Japanese, Thai, Lao, Khmer and Burmese have no spaces between words, and Korean
+ * writes particles onto words. A sequence of their characters between two spaces or punctuation marks is called a run. A
+ * run is indexed by its characters, so that a word is found wherever a dictionary would divide the text. All other texts
+ * are indexed by words.
  */
 
 export type Piece = {
@@ -11,7 +12,7 @@ export type Piece = {
 
 const RUN_SCRIPTS =
   '[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}]';
-/** The letters of a Korean syllable may stand for themselves. */
+/** A Korean syllable in decomposed form (NFD). */
 const SYLLABLE = '[\\u{1100}-\\u{115F}]+[\\u{1160}-\\u{11A7}]+[\\u{11A8}-\\u{11FF}]*';
 const RUN = `(?:${SYLLABLE}|[${RUN_SCRIPTS}&&[\\p{L}\\p{N}]]\\p{M}*)`;
 const WORD_START = `[[\\p{L}\\p{N}]--${RUN_SCRIPTS}]`;
@@ -38,19 +39,19 @@ export function charactersOf(run: string): readonly string[] {
 
 const dictionary = new Intl.Segmenter('und', { granularity: 'word' });
 
-/** Returns the words that a dictionary sees in a run. */
+/** Divides a run into words by ICU's dictionary. */
 export function wordsInRun(run: string): readonly string[] {
   return [...dictionary.segment(run)].flatMap(({ segment, isWordLike }) =>
     isWordLike === true ? [segment] : [],
   );
 }
 
-/** Composed and in lower case, as stemmers want it. */
+/** Composes characters (NFC) and lowers their case, as stemmers need it. */
 export function normalize(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
 
-/** Letters that Unicode does not compose of a letter and an accent. */
+/** Letters that Unicode does not decompose into a letter and an accent. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   æ: 'ae',
   đ: 'd',
