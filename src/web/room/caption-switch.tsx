@@ -24,8 +24,11 @@ export function CaptionSwitch({ invitation, onError }: Props) {
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: it looks once, when the page opens
   useEffect(() => {
-    // The button works even if the state cannot be read.
-    readCaptions(invitation).then(setOn, () => undefined);
+    // The button works even if the state cannot be read. A click may have been answered before.
+    readCaptions(invitation).then(
+      (found) => setOn((known) => known ?? found),
+      () => undefined,
+    );
   }, []);
   return (
     <button type="button" aria-pressed={isOn === true} disabled={isBusy} onClick={() => void flip()}>
