@@ -135,13 +135,14 @@ function insertWebhook(store: Store, id: string): Promise<void> {
     secret: 's'.repeat(80),
     previousSecret: null,
     previousSecretUntil: null,
+    ordering: 'none',
     createdAt: DUE,
     updatedAt: DUE,
   });
 }
 
 function claim(store: Store, changes: { limitPerWebhook?: number; exceptWebhooks?: readonly string[] }) {
-  const all = { limit: BATCH, limitPerWebhook: BATCH, exceptWebhooks: [] };
+  const all = { limit: BATCH, limitPerWebhook: BATCH, limitPerOrder: BATCH, exceptWebhooks: [] };
   const { leaseOwner, leaseUntil } = LEASED;
   return store.deliveries.claim({ owner: leaseOwner, now: NOW, leaseUntil, ...all, ...changes });
 }
@@ -186,6 +187,8 @@ function newDelivery(event: NewEvent, webhookId: string, changes: Partial<NewDel
     createdAt: event.createdAt,
     leaseOwner: null,
     leaseUntil: null,
+    orderingKey: null,
+    sequence: null,
     ...changes,
   };
 }

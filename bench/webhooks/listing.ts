@@ -66,6 +66,8 @@ async function store(
       createdAt: now - 1_000_000 + first + index,
       leaseOwner: OWNER,
       leaseUntil: now + 600_000,
+      orderingKey: null,
+      sequence: null,
     }),
   );
   await deliveries.insert(rows);

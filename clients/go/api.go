@@ -868,6 +868,9 @@ type Webhook struct {
 	Events []string `json:"events"`
 	// The secret in the response to the creation; a mask in all others
 	Secret string `json:"secret"`
+	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
+	// earlier one is retried; none: they may overtake each other. One of none, room.
+	Ordering string `json:"ordering"`
 	// When it was registered
 	CreatedAt string `json:"createdAt"`
 	// Only in the response to a creation or change, if there is a warning
@@ -893,6 +896,9 @@ type WebhookCreate struct {
 	Events []string `json:"events,omitempty"`
 	// HMAC signing secret, any text of up to 1024 bytes of UTF-8; generated as whsec_<base64 of 32 bytes> when absent
 	Secret *string `json:"secret,omitempty"`
+	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
+	// earlier one is retried; none: they may overtake each other. One of none, room.
+	Ordering *string `json:"ordering,omitempty"`
 }
 
 // WebhookPatch: What to change.
@@ -904,6 +910,9 @@ type WebhookPatch struct {
 	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
 	// ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
+	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
+	// earlier one is retried; none: they may overtake each other. One of none, room.
+	Ordering *string `json:"ordering,omitempty"`
 }
 
 // WebhookPut: Changes of the webhook, including the secret.
@@ -915,6 +924,9 @@ type WebhookPut struct {
 	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
 	// ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
+	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
+	// earlier one is retried; none: they may overtake each other. One of none, room.
+	Ordering *string `json:"ordering,omitempty"`
 	// New signing secret; the mask *** keeps the current one
 	Secret *string `json:"secret,omitempty"`
 	// Ignored, so that you can send a webhook as you read it
@@ -948,8 +960,10 @@ type Delivery struct {
 	Status string `json:"status"`
 	// When the event was stored
 	CreatedAt string `json:"createdAt"`
-	// Null if it is not pending
+	// Null if it is not pending, or if it is waiting
 	NextAttemptAt *string `json:"nextAttemptAt"`
+	// Whether it waits for an earlier delivery of its room, because its webhook asks for order
+	Waiting bool `json:"waiting"`
 	// Every attempt, oldest first
 	Attempts []DeliveryAttemptsItem `json:"attempts"`
 }
@@ -2511,14 +2525,14 @@ func (c *Client) GetWebhook(ctx context.Context, webhookID string) (Webhook, err
 	return response, err
 }
 
-// PutWebhook: Change the URL, the events or the secret of a webhook.
+// PutWebhook: Change the URL, the events, the order or the secret of a webhook.
 func (c *Client) PutWebhook(ctx context.Context, webhookID string, body *WebhookPut) (Webhook, error) {
 	var response Webhook
 	err := c.do(ctx, request{method: http.MethodPut, path: "/v1/webhooks/" + url.PathEscape(webhookID), query: nil, body: orNil(body)}, &response)
 	return response, err
 }
 
-// PatchWebhook: Change the URL or the events of a webhook.
+// PatchWebhook: Change the URL, the events or the order of a webhook.
 func (c *Client) PatchWebhook(ctx context.Context, webhookID string, body *WebhookPatch) (Webhook, error) {
 	var response Webhook
 	err := c.do(ctx, request{method: http.MethodPatch, path: "/v1/webhooks/" + url.PathEscape(webhookID), query: nil, body: orNil(body)}, &response)

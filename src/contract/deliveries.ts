@@ -80,7 +80,11 @@ export const DeliverySchema = Type.Object(
     }),
     createdAt: instantSchema('When the event was stored'),
     nextAttemptAt: Type.Union([instantSchema('When it will be tried'), Type.Null()], {
-      description: 'Null if it is not pending',
+      description: 'Null if it is not pending, or if it is waiting',
+    }),
+    waiting: Type.Boolean({
+      description: 'Whether it waits for an earlier delivery of its room, because its webhook asks for order',
+      examples: [false],
     }),
     attempts: Type.Array(AttemptSchema, { description: 'Every attempt, oldest first' }),
   },

@@ -25,6 +25,13 @@ const events = Type.Array(Type.Enum(EVENT_NAMES, { description: 'An event name, 
   description: 'Event filter; default ["*"]',
   examples: [['room_started', 'room_finished']],
 });
+export const WEBHOOK_ORDERINGS = ['none', 'room'] as const;
+export type WebhookOrdering = (typeof WEBHOOK_ORDERINGS)[number];
+const ordering = Type.Enum(WEBHOOK_ORDERINGS, {
+  description:
+    'room: the events of one session of a room are sent one after the other, by their sequence, and wait while an earlier one is retried; none: they may overtake each other',
+  examples: ['none'],
+});
 const secret = Type.String({
   ...SECRET_LENGTH,
   format: 'webhook-secret',
@@ -36,13 +43,18 @@ export const webhookIdParameter = idParameter('Form wh_<id>', 'wh_01KAJ3F5N8QZ7V
 export const WebhookParams = Type.Object({ webhookId: webhookIdParameter });
 
 export const WebhookCreateSchema = Type.Object(
-  { url, events: Type.Optional(events), secret: Type.Optional(secret) },
+  {
+    url,
+    events: Type.Optional(events),
+    secret: Type.Optional(secret),
+    ordering: Type.Optional(ordering),
+  },
   { $id: 'WebhookCreate', description: 'The webhook to register', additionalProperties: false },
 );
 export type WebhookCreate = Static<typeof WebhookCreateSchema>;
 
 export const WebhookPatchSchema = Type.Object(
-  { url: Type.Optional(url), events: Type.Optional(events) },
+  { url: Type.Optional(url), events: Type.Optional(events), ordering: Type.Optional(ordering) },
   { $id: 'WebhookPatch', description: 'What to change', additionalProperties: false },
 );
 export type WebhookPatch = Static<typeof WebhookPatchSchema>;
@@ -54,6 +66,7 @@ export const WebhookPutSchema = Type.Object(
   {
     url: Type.Optional(url),
     events: Type.Optional(events),
+    ordering: Type.Optional(ordering),
     secret: Type.Optional(
       Type.String({
         ...SECRET_LENGTH,
@@ -100,6 +113,7 @@ export const WebhookSchema = Type.Object(
       description: 'The secret in the response to the creation; a mask in all others',
       examples: [WEBHOOK_SECRET_MASK],
     }),
+    ordering,
     createdAt: instantSchema('When it was registered'),
     warnings: Type.Optional(
       Type.Array(WebhookWarningSchema, {

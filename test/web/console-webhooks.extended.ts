@@ -55,6 +55,11 @@ describe('webhooks in the console', () => {
     await confirm(page, 'Done');
     await page.getByRole('cell', { name: 'webhook_test' }).waitFor();
 
+    await page.getByRole('button', { name: 'Order events' }).click();
+    await page.getByText(/rtc webhooks update wh_\S+ --ordered/).waitFor();
+    await confirm(page, 'Send them in order');
+    await page.getByText('events of a room in order').waitFor();
+
     await page.getByRole('button', { name: 'Rotate secret' }).click();
     await confirm(page, 'Rotate');
     expect(await page.getByText(/^whsec_/).textContent()).toMatch(/^whsec_[\w+/]{43}=$/);

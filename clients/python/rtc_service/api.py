@@ -958,6 +958,9 @@ class _WebhookRequired(TypedDict):
     events: list[str]
     # The secret in the response to the creation; a mask in all others
     secret: str
+    # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
+    # earlier one is retried; none: they may overtake each other
+    ordering: Literal["none", "room"]
     # When it was registered
     createdAt: str
 
@@ -993,6 +996,9 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
     # HMAC signing secret, any text of up to 1024 bytes of UTF-8; generated as whsec_<base64 of 32 bytes> when absent
     secret: str
+    # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
+    # earlier one is retried; none: they may overtake each other
+    ordering: Literal["none", "room"]
 
 
 class WebhookPatch(TypedDict, total=False):
@@ -1002,6 +1008,9 @@ class WebhookPatch(TypedDict, total=False):
     url: str
     # Event filter; default ["*"]
     events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
+    # earlier one is retried; none: they may overtake each other
+    ordering: Literal["none", "room"]
 
 
 class WebhookPut(TypedDict, total=False):
@@ -1011,6 +1020,9 @@ class WebhookPut(TypedDict, total=False):
     url: str
     # Event filter; default ["*"]
     events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
+    # earlier one is retried; none: they may overtake each other
+    ordering: Literal["none", "room"]
     # New signing secret; the mask *** keeps the current one
     secret: str
     # Ignored, so that you can send a webhook as you read it
@@ -1048,8 +1060,10 @@ class Delivery(TypedDict):
     status: Literal["pending", "delivered", "failed", "cancelled"]
     # When the event was stored
     createdAt: str
-    # Null if it is not pending
+    # Null if it is not pending, or if it is waiting
     nextAttemptAt: Optional[str]
+    # Whether it waits for an earlier delivery of its room, because its webhook asks for order
+    waiting: bool
     # Every attempt, oldest first
     attempts: list[DeliveryAttemptsItem]
 
@@ -2599,12 +2613,12 @@ class Operations:
         return response
 
     def put_webhook(self, webhook_id: str, body: Optional[WebhookPut] = None) -> Webhook:
-        """Change the URL, the events or the secret of a webhook."""
+        """Change the URL, the events, the order or the secret of a webhook."""
         response: Webhook = self._call("PUT", self._path("/v1/webhooks/{}", webhook_id), {}, body)
         return response
 
     def patch_webhook(self, webhook_id: str, body: Optional[WebhookPatch] = None) -> Webhook:
-        """Change the URL or the events of a webhook."""
+        """Change the URL, the events or the order of a webhook."""
         response: Webhook = self._call("PATCH", self._path("/v1/webhooks/{}", webhook_id), {}, body)
         return response
 

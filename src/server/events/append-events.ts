@@ -6,7 +6,7 @@ import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob } from '../webhooks/store.ts';
 import { type DomainEvent, toNewEvent } from './event-payload.ts';
 import { dispatchJobs, planDeliveries, toFanOut } from './plan-deliveries.ts';
-import type { EventContext, EventStores, NewEvent, RoomSession } from './store.ts';
+import type { EventContext, EventStores, LeftOut, NewEvent, RoomSession } from './store.ts';
 
 export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
   readonly store: UnitOfWork<Stores>;
@@ -27,7 +27,8 @@ type AddedEvent = { readonly event: NewEvent; readonly isReconciled: boolean };
 type Appended = { readonly events: AddedEvent[]; context: AppendContext | undefined };
 
 /**
- * With fewer webhooks than this, usual transactions stay below the maximum of deliveries per commit and need no fan-out.
+ * With fewer webhooks than this, usual transactions stay below the maximum of deliveries per commit and need no fan-out. That
+ * is not enough for a webhook that asks for order.
  */
 const MIN_WEBHOOKS_OF_FAN_OUT = 5;
 
@@ -68,18 +69,18 @@ export async function appendEvents<Stores extends EventStores, T>(
   deps: AppendEventsDeps<Stores>,
   work: (store: UnitOfWork<Stores>, appender: EventAppender) => Promise<T>,
 ): Promise<T> {
-  const { value, events, jobs, known } = await deps.store.transaction(async (store) => {
+  const { value, events, jobs, leftOut } = await deps.store.transaction(async (store) => {
     const appended: Appended = { events: [], context: undefined };
     const result = await work(store, createAppender(deps, store, appended));
     return { value: result, events: appended.events, ...(await storeWithDeliveries(deps, store, appended)) };
   });
   deps.onStored?.(
     events
-      .filter(({ event }) => !known.has(event.id))
+      .filter(({ event }) => !leftOut.known.has(event.id))
       .map(({ event, isReconciled }) => ({ type: event.type, isReconciled })),
   );
-  const stored = jobs.filter((job) => !known.has(job.event.id));
-  dispatchJobs(deps.dispatcher, stored);
+  const stored = jobs.filter((job) => !leftOut.known.has(job.event.id));
+  dispatchJobs(deps.dispatcher, stored, leftOut.waiting);
   return value;
 }
 
@@ -124,22 +125,22 @@ async function storeWithDeliveries(
   deps: StoreEventsDeps,
   store: EventStores,
   { events: added, context }: Appended,
-): Promise<{ readonly jobs: readonly DeliveryJob[]; readonly known: ReadonlySet<string> }> {
+): Promise<{ readonly jobs: readonly DeliveryJob[]; readonly leftOut: LeftOut }> {
   const events = added.map(({ event }) => event);
-  if (events.length === 0) return { jobs: [], known: new Set() };
+  if (events.length === 0) return { jobs: [], leftOut: { known: new Set(), waiting: new Set() } };
   const webhooks = await store.webhooks.listRegistrations(context?.registrationsVersion);
   const delivered = events.filter(({ room }) => room === null || !isProbeRoom(room));
   const open = delivered.map((event) => ({ event, after: undefined }));
-  const mustQueue =
-    webhooks.length >= MIN_WEBHOOKS_OF_FAN_OUT &&
-    (context?.isFanOutOpen ?? (await store.fanOuts.isAnyOpen()));
+  const mayQueue =
+    webhooks.length >= MIN_WEBHOOKS_OF_FAN_OUT || webhooks.some(({ ordering }) => ordering === 'room');
+  const mustQueue = mayQueue && (context?.isFanOutOpen ?? (await store.fanOuts.isAnyOpen()));
   const { jobs, rest } = mustQueue ? { jobs: [], rest: open } : planDeliveries(deps, webhooks, open);
   await store.fanOuts.insert(rest.map(toFanOut));
-  const known = await store.events.insertAll(
+  const leftOut = await store.events.insertAll(
     events,
     jobs.map((job) => job.delivery),
   );
-  return { jobs, known };
+  return { jobs, leftOut };
 }
 
 /** room_started counts the first participant, although participant_joined follows it. */

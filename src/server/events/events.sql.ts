@@ -2,9 +2,15 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
-import { insertDeliveries } from '../webhooks/insert-deliveries.sql.ts';
+import { orderLocks } from '../webhooks/delivery-order.sql.ts';
+import {
+  type InsertedDelivery,
+  insertDeliveries,
+  insertOrdered,
+  splitByOrder,
+} from '../webhooks/insert-deliveries.sql.ts';
 import type { NewDelivery } from '../webhooks/store.ts';
-import type { EventQuery, EventStore, NewEvent, StoredEvent } from './store.ts';
+import type { EventQuery, EventStore, LeftOut, NewEvent, StoredEvent } from './store.ts';
 
 /**
  * Maximum difference between the clocks of instances. Synchronised clocks differ by much less, so that a list since an
@@ -60,18 +66,32 @@ async function insertEvents(
   { atomically, dialect, changes, runAtCommit }: Connection,
   events: readonly NewEvent[],
   deliveries: readonly NewDelivery[],
-): Promise<ReadonlySet<string>> {
+): Promise<LeftOut> {
   const known = new Set(events.map(({ id }) => id));
-  if (events.length === 0) return known;
+  const waiting = new Set<string>();
+  if (events.length === 0) return { known, waiting };
+  const { ordered, unordered } = splitByOrder(deliveries);
+  const insert = dialect.engine === 'SQLite' ? insertOnSqlite : insertOnPostgres;
+  const insertOrderedOfStored = { sql: insertOrdered(dialect, ordered, isEventStored) };
+  const statements: readonly Statement<InsertedDelivery>[] = [
+    // The locks come before that of the counter, which orders all transactions of events.
+    ...orderLocks(dialect, ordered),
+    ...insert(dialect, events, unordered),
+    ...(ordered.length === 0 ? [] : [insertOrderedOfStored]),
+  ];
   await atomically(async (db) => {
-    const insert = dialect.engine === 'SQLite' ? insertOnSqlite : insertOnPostgres;
-    await runAtCommit(db, insert(dialect, events, deliveries), (stored) => {
-      for (const { id } of stored) known.delete(id);
+    await runAtCommit(db, statements, (rows) => {
+      for (const { id, isWaiting } of rows) {
+        known.delete(id);
+        if (isWaiting === 1) waiting.add(id);
+      }
     });
     changes.note(db, 'events');
   });
-  return known;
+  return { known, waiting };
 }
+
+const isEventStored = sql`exists (select 1 from events where events.id = listed."eventId")`;
 
 /** Statements that insert the events and their deliveries, and return the ids of the events that were stored. */
 type InsertEvents = (
@@ -98,11 +118,10 @@ const insertOnPostgres: InsertEvents = (dialect, events, deliveries) => {
 /** A statement that changes data cannot be part of another one. */
 const insertOnSqlite: InsertEvents = (dialect, events, deliveries) => {
   const before = sql`(select value from counters where name = 'events') - ${events.length}`;
-  const isStored = sql`exists (select 1 from events where events.id = listed."eventId")`;
   return [
     { sql: sql`update counters set value = value + ${events.length} where name = 'events'` },
     { sql: sql`${insertNumbered(dialect, events, before)} returning id` },
-    ...(deliveries.length === 0 ? [] : [{ sql: insertDeliveries(dialect, deliveries, isStored) }]),
+    ...(deliveries.length === 0 ? [] : [{ sql: insertDeliveries(dialect, deliveries, isEventStored) }]),
   ];
 };
 

@@ -47,20 +47,20 @@ export function startFanOut(deps: FanOutDeps): Pick<Loop, 'close'> {
 /** Stores the next deliveries and returns whether there are more. */
 async function storeNextDeliveries(deps: FanOutDeps): Promise<boolean> {
   if (!(await deps.store.fanOuts.isAnyOpen())) return false;
-  const jobs = await deps.store.transaction(async (store) => {
+  const { jobs, waiting } = await deps.store.transaction(async (store) => {
     const rows = await store.fanOuts.lockNext(FAN_OUTS_AT_ONCE);
     const open = await openFanOuts(store, rows);
     const plan = planDeliveries(deps, await store.webhooks.listRegistrations(), open);
-    await store.deliveries.insert(plan.jobs.map((job) => job.delivery));
+    const waiting = await store.deliveries.insert(plan.jobs.map((job) => job.delivery));
     const [next] = plan.rest;
     const remaining = new Set(plan.rest.map(({ event }) => event.id));
     await store.fanOuts.delete(
       rows.filter(({ eventId }) => !remaining.has(eventId)).map(({ eventId }) => eventId),
     );
     if (next !== undefined) await store.fanOuts.advance(toFanOut(next));
-    return plan.jobs;
+    return { jobs: plan.jobs, waiting };
   });
-  dispatchJobs(deps.dispatcher, jobs);
+  dispatchJobs(deps.dispatcher, jobs, waiting);
   return true;
 }
 

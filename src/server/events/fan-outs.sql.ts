@@ -11,7 +11,12 @@ export function createFanOutStore({ db, dialect, changes }: Connection): FanOutS
       (await db.selectFrom('fanOuts').select('eventId').limit(1).executeTakeFirst()) !== undefined,
     lockNext: async (limit) => {
       await dialect.lockName(db, LOCK);
-      const next = db.selectFrom('fanOuts').selectAll().orderBy('createdAt').orderBy('eventId');
+      const next = db
+        .selectFrom('fanOuts')
+        .leftJoin('events', 'events.id', 'fanOuts.eventId')
+        .selectAll('fanOuts')
+        .orderBy(sql`coalesce(position, 0)`)
+        .orderBy('fanOuts.eventId');
       return await next.limit(limit).execute();
     },
     insert: async (fanOuts) => {

@@ -61,6 +61,7 @@ function isBehind(one: WebhookPlace, other: WebhookPlace): boolean {
 function jobFactory({ ids, clock, dispatcher, instanceId }: PlanDeps) {
   const leaseUntil = clock.now() + DELIVERY_LEASE_MS;
   const leased = new Map<string, number>();
+  const begunOrders = new Set<string>();
   return (event: NewEvent, webhook: Webhook): DeliveryJob | undefined => {
     const eventName = deliveredName(event.type as EventType, webhook.events);
     if (eventName === undefined) return undefined;
@@ -76,9 +77,13 @@ function jobFactory({ ids, clock, dispatcher, instanceId }: PlanDeps) {
       createdAt: event.createdAt,
       leaseOwner: hasCapacity ? instanceId : null,
       leaseUntil: hasCapacity ? leaseUntil : null,
+      ...placeOf(event, webhook),
     };
+    const order = `${webhook.id} ${delivery.orderingKey}`;
+    const waiting = delivery.orderingKey !== null && begunOrders.has(order) ? 1 : null;
+    begunOrders.add(order);
     return {
-      delivery: { ...delivery, state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null },
+      delivery: { ...delivery, state: 'pending', waiting, attempts: 0, roundAttempts: 0, endedAt: null },
       webhook,
       event: {
         id: event.id,
@@ -91,6 +96,16 @@ function jobFactory({ ids, clock, dispatcher, instanceId }: PlanDeps) {
   };
 }
 
+/** An event without a room, or of a room whose session is not known, has no place in an order. */
+function placeOf(
+  { roomSid, sequence }: NewEvent,
+  { ordering }: Webhook,
+): Pick<NewDelivery, 'orderingKey' | 'sequence'> {
+  return ordering === 'none' || roomSid === null || sequence === null
+    ? { orderingKey: null, sequence: null }
+    : { orderingKey: roomSid, sequence };
+}
+
 export function toFanOut({ event, after }: OpenFanOut): FanOut {
   return {
     eventId: event.id,
@@ -100,12 +115,17 @@ export function toFanOut({ event, after }: OpenFanOut): FanOut {
   };
 }
 
-/** Dispatches the deliveries that were stored with a lease, and reports the webhooks for which there was no capacity. */
+/**
+ * Dispatches the deliveries that were stored with a lease, and reports the webhooks for which there was no capacity. Those in
+ * `waiting` got no lease, because they wait for an earlier delivery; the instance that ends that one claims them.
+ */
 export function dispatchJobs(
   dispatcher: Pick<DeliveryDispatcher, 'dispatch' | 'overflow'>,
   jobs: readonly DeliveryJob[],
+  waiting: ReadonlySet<string>,
 ): void {
-  dispatcher.dispatch(jobs.filter((job) => job.delivery.leaseOwner !== null));
-  const overflow = jobs.filter((job) => job.delivery.leaseOwner === null);
+  const ready = jobs.filter((job) => !waiting.has(job.delivery.id));
+  dispatcher.dispatch(ready.filter((job) => job.delivery.leaseOwner !== null));
+  const overflow = ready.filter((job) => job.delivery.leaseOwner === null);
   if (overflow.length > 0) dispatcher.overflow([...new Set(overflow.map((job) => job.webhook.id))]);
 }

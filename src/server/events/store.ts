@@ -13,10 +13,10 @@ import type { NewDelivery, WebhookStores } from '../webhooks/store.ts';
 export interface EventStore {
   /**
    * Stores events with different sourceIds in order, with their deliveries, at the very end of the transaction: the
-   * transaction itself cannot read them. The result has the ids of events whose sourceId was stored already; they are left
-   * out with their deliveries. The result is complete once the transaction has resolved.
+   * transaction itself cannot read them. Events whose sourceId was stored already are left out with their deliveries. The
+   * result is complete once the transaction has resolved.
    */
-  insertAll(events: readonly NewEvent[], deliveries: readonly NewDelivery[]): Promise<ReadonlySet<string>>;
+  insertAll(events: readonly NewEvent[], deliveries: readonly NewDelivery[]): Promise<LeftOut>;
   /** Returns the sourceIds that are stored already. */
   findKnown(sourceIds: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<StoredEvent | undefined>;
@@ -28,6 +28,13 @@ export interface EventStore {
   /** Deletes at most `limit` of the oldest events stored before `before` that no pending delivery needs; returns how many. */
   purge(before: number, limit: number): Promise<number>;
 }
+
+export type LeftOut = {
+  /** Ids of the events that were stored already. */
+  readonly known: ReadonlySet<string>;
+  /** Ids of the deliveries that wait for an earlier one of their room, and therefore got no lease. */
+  readonly waiting: ReadonlySet<string>;
+};
 
 export type NewEvent = {
   readonly id: string;
@@ -186,7 +193,10 @@ export type PublishedTrack = {
 /** Events whose deliveries are not all stored yet: see fan-out.ts. */
 export interface FanOutStore {
   isAnyOpen(): Promise<boolean>;
-  /** Returns at most `limit` fan-outs, the oldest first, and locks all fan-outs until the transaction ends. */
+  /**
+   * Returns at most `limit` fan-outs, in the order of the positions of their events, and locks all fan-outs until the
+   * transaction ends.
+   */
   lockNext(limit: number): Promise<readonly FanOut[]>;
   insert(fanOuts: readonly FanOut[]): Promise<void>;
   /** Stores the position to continue from. */

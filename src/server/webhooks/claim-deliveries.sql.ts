@@ -7,9 +7,11 @@ import type { ClaimRequest, Delivery } from './store.ts';
  * A claimed row. `takenOver` is the number of all claimed rows that had a lease of another owner; it is the same in each
  * row.
  */
-type Claimed = Delivery & { readonly takenOver: number };
+export type Claimed = Delivery & { readonly takenOver: number };
 
-/** The update that leases due deliveries, as DeliveryStore.claim describes it. */
+/**
+ * The update that leases due deliveries, as DeliveryStore.claim describes it, but for those that wait for an earlier one.
+ */
 export function claimDeliveries(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Claimed> {
   return dialect.engine === 'SQLite' ? claimOnSqlite(dialect, request) : claimOnPostgres(dialect, request);
 }
@@ -21,7 +23,8 @@ export function claimDeliveries(dialect: SqlDialect, request: ClaimRequest): Raw
  */
 function claimOnSqlite(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Claimed> {
   const { owner, now, leaseUntil, limit, limitPerWebhook, exceptWebhooks } = request;
-  const claimable = sql`"webhookId" = "webhooks"."id" and state = 'pending' and "claimableAt" <= ${now}`;
+  const claimable = sql`
+    "webhookId" = "webhooks"."id" and state = 'pending' and waiting is null and "claimableAt" <= ${now}`;
   // Materialised, so that it holds the rows as they were before the update.
   return sql`
     with due as materialized (
@@ -50,7 +53,8 @@ function claimOnSqlite(dialect: SqlDialect, request: ClaimRequest): RawBuilder<C
  */
 function claimOnPostgres(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Claimed> {
   const { owner, now, leaseUntil, limit, limitPerWebhook, exceptWebhooks } = request;
-  const claimable = sql`"webhookId" = webhooks.id and state = 'pending' and "claimableAt" between 0 and ${now}`;
+  const claimable = sql`
+    "webhookId" = webhooks.id and state = 'pending' and waiting is null and "claimableAt" between 0 and ${now}`;
   return sql`
     with due as materialized (
       select due.id, due."leaseOwner" as former from (

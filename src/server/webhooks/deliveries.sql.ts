@@ -1,9 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
 import { DELIVERY_STATES } from '../../contract/deliveries.ts';
-import type { Connection } from '../platform/storage/engine.ts';
+import type { Connection, Statement } from '../platform/storage/engine.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
+import { claimFollowing } from './claim-following.sql.ts';
 import { DELIVERY_COLUMNS, deliveryColumns } from './delivery-columns.sql.ts';
-import { insertDeliveries } from './insert-deliveries.sql.ts';
+import { orderLocks } from './delivery-order.sql.ts';
+import {
+  type InsertedDelivery,
+  insertDeliveries,
+  insertOrdered,
+  splitByOrder,
+} from './insert-deliveries.sql.ts';
 import { purgeDeliveries } from './purge-deliveries.sql.ts';
 import { recordOutcomes } from './record-outcomes.sql.ts';
 import { replayDelivery, replayFailed } from './replay-deliveries.sql.ts';
@@ -15,16 +22,14 @@ import type {
   DeliveryQuery,
   DeliveryState,
   DeliveryStore,
+  NewDelivery,
 } from './store.ts';
 import { toWebhook } from './webhooks.sql.ts';
 
 export function createDeliveryStore(connection: Connection): DeliveryStore {
   const { db } = connection;
   return {
-    insert: async (deliveries) => {
-      if (deliveries.length > 0)
-        await insertDeliveries(connection.dialect, deliveries, sql`true`).execute(db);
-    },
+    insert: (deliveries) => insertAll(connection, deliveries),
     claim: (request) => claimJobs(connection, request),
     renew: (owner, ids, leaseUntil) =>
       changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, heldOf(connection, owner, ids)),
@@ -47,14 +52,40 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
   };
 }
 
+async function insertAll(
+  { atomically, dialect, runAtCommit }: Connection,
+  deliveries: readonly NewDelivery[],
+): Promise<ReadonlySet<string>> {
+  const waiting = new Set<string>();
+  const always = sql`true`;
+  const { ordered, unordered } = splitByOrder(deliveries);
+  const statements: readonly Statement<InsertedDelivery>[] = [
+    ...orderLocks(dialect, ordered),
+    ...(unordered.length === 0 ? [] : [{ sql: insertDeliveries(dialect, unordered, always) }]),
+    ...(ordered.length === 0 ? [] : [{ sql: insertOrdered(dialect, ordered, always) }]),
+  ];
+  if (statements.length === 0) return waiting;
+  await atomically((db) =>
+    runAtCommit(db, statements, (rows) => {
+      for (const { id, isWaiting } of rows) if (isWaiting === 1) waiting.add(id);
+    }),
+  );
+  return waiting;
+}
+
 /** The webhooks and events are read once each, however many deliveries share them. */
 async function claimJobs(
   { db, dialect, atomically }: Connection,
   request: ClaimRequest,
 ): Promise<readonly DeliveryJob[]> {
   // On SQLite the transaction shares one commit with other writes of the same moment.
-  const { rows: claimed } = await atomically((inside) => claimDeliveries(dialect, request).execute(inside));
-  const takenOver = claimed[0]?.takenOver ?? 0;
+  const [first, next] = await atomically(async (inside) => {
+    const { rows } = await claimDeliveries(dialect, request).execute(inside);
+    const following = claimFollowing(dialect, request, rows);
+    return [rows, following === undefined ? [] : (await following.execute(inside)).rows] as const;
+  });
+  const claimed = [...first, ...next];
+  const takenOver = (first[0]?.takenOver ?? 0) + (next[0]?.takenOver ?? 0);
   if (takenOver > 0) request.onTakeover?.(takenOver);
   const rows = claimed.map(({ takenOver: _, ...delivery }) => delivery);
   if (rows.length === 0) return [];
@@ -78,11 +109,26 @@ async function claimJobs(
     // Deliveries of a webhook that was deleted since the claim are not sent.
     return webhook === undefined || event === undefined ? [] : [{ delivery, webhook, event }];
   });
+  const dueAtOf = dueTimes(rows);
   return jobs
     .sort(
-      (one, other) => one.delivery.dueAt - other.delivery.dueAt || one.event.position - other.event.position,
+      (one, other) =>
+        dueAtOf(one.delivery) - dueAtOf(other.delivery) || one.event.position - other.event.position,
     )
     .map(({ delivery, webhook, event: { position: _, ...event } }) => ({ delivery, webhook, event }));
+}
+
+/** Those of an order are due when its first one is, which may be a retry. */
+function dueTimes(claimed: readonly Delivery[]): (delivery: Delivery) => number {
+  const firstOf = new Map(
+    claimed.filter(({ waiting }) => waiting === null).map((first) => [orderOf(first), first.dueAt]),
+  );
+  return (delivery) =>
+    (delivery.orderingKey === null ? undefined : firstOf.get(orderOf(delivery))) ?? delivery.dueAt;
+}
+
+function orderOf({ webhookId, orderingKey }: Delivery): string {
+  return `${webhookId} ${orderingKey}`;
 }
 
 function heldOf({ dialect }: Connection, owner: string, ids: readonly string[]): RawBuilder<unknown> {
@@ -102,12 +148,14 @@ async function changeLeases(
   return changed.rows.map(({ id }) => id);
 }
 
-/** Notifies the other instances, which claim the deliveries of a closing instance at once. */
+/**
+ * Notifies the other instances, which claim the deliveries of a closing instance at once, and those behind the ones that it
+ * has just ended.
+ */
 async function releaseLeases(connection: Connection, owner: string): Promise<number> {
   const { db, changes } = connection;
   const change = sql`"leaseOwner" = null, "leaseUntil" = null`;
   const released = await changeLeases(connection, change, sql`"leaseOwner" = ${owner}`);
-  if (released.length === 0) return 0;
   changes.note(db, 'events');
   return released.length;
 }
@@ -202,7 +250,8 @@ async function nextClaimableAt(
   const { rows } = await sql<{ next: number | null }>`
     select min(first) as next from (
       select (
-        select min("claimableAt") from deliveries where "webhookId" = webhooks.id and state = 'pending'
+        select min("claimableAt") from deliveries
+        where "webhookId" = webhooks.id and state = 'pending' and waiting is null
       ) as first
       from webhooks where id ${dialect.noneOf(exceptWebhooks)}
     ) as firsts`.execute(db);

@@ -77,6 +77,8 @@ async function findDelivery(
 }
 
 function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRecord {
+  const isPending = delivery.state === 'pending';
+  const isWaiting = delivery.waiting !== null;
   return {
     id: delivery.id,
     webhookId: delivery.webhookId,
@@ -84,7 +86,8 @@ function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRec
     event: delivery.eventName,
     status: delivery.state,
     createdAt: new Date(delivery.createdAt).toISOString(),
-    nextAttemptAt: delivery.state === 'pending' ? new Date(delivery.dueAt).toISOString() : null,
+    nextAttemptAt: isPending && !isWaiting ? new Date(delivery.dueAt).toISOString() : null,
+    waiting: isPending && isWaiting,
     attempts: attempts.map(({ deliveryId: _, startedAt, ...attempt }) => ({
       ...attempt,
       startedAt: new Date(startedAt).toISOString(),

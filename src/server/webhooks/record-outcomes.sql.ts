@@ -2,14 +2,15 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
+import { advanceOrders, type DeliveryOrder, giveBackWaiting } from './delivery-order.sql.ts';
 import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';
 
 type Database = Kysely<Tables>;
-type LockedRow = Pick<Delivery, 'id' | 'attempts' | 'leaseOwner'>;
+type LockedRow = Pick<Delivery, 'id' | 'attempts' | 'leaseOwner' | 'webhookId' | 'orderingKey'>;
 
 /**
  * Stores outcomes. Those of first attempts whose lease is held take one statement on PostgreSQL and two on SQLite, however
- * many there are; the others take four or five more.
+ * many there are; the others take four or five more, and up to three more where some have a place in an order.
  */
 export async function recordOutcomes(
   connection: Connection,
@@ -24,7 +25,15 @@ export async function recordOutcomes(
   const batches = others.length === 0 ? repeated : [others, ...repeated];
   if (batches.length === 0) return;
   await atomically(async (db) => {
-    for (const batch of batches) await recordBatch(db, dialect, { owner, batch });
+    const advanced: DeliveryOrder[] = [];
+    const stopped: DeliveryOrder[] = [];
+    for (const batch of batches) {
+      const orders = await recordBatch(db, dialect, { owner, batch });
+      advanced.push(...orders.advanced);
+      stopped.push(...orders.stopped);
+    }
+    await giveBackWaiting(connection, db, { owner, orders: stopped });
+    await advanceOrders(connection, db, advanced);
     if (batches.flat().some(isEnd)) changes.note(db, 'deliveries');
   });
 }
@@ -34,7 +43,7 @@ function isEnd({ next }: DeliveryOutcome): boolean {
 }
 
 /**
- * Records those of the outcomes that are of a first attempt under the owner's lease, and returns the ids of their
+ * Records those of the outcomes that are of a first attempt under the owner's lease, without a place in an order, and returns the ids of their
  * deliveries. A batch that is repeated for want of a response finds none: what it stored has an attempt.
  */
 async function recordFirstAttempts(
@@ -71,6 +80,7 @@ function firstAttemptsOnPostgres(
     with outcome as materialized (select * from ${outcomeRows(dialect, outcomes)} as listed),
     held as materialized (
       select id from deliveries where id ${dialect.oneOf(ids)} and "leaseOwner" = ${owner} and attempts = 0
+        and "orderingKey" is null
       order by id for update
     ), logged as (
       insert into attempts (${ATTEMPT_COLUMNS}) select ${ATTEMPT_COLUMNS} from outcome where "deliveryId" in (select id from held)
@@ -92,12 +102,15 @@ function firstAttemptsOnSqlite(
       sql: sql`
         insert into attempts (${ATTEMPT_COLUMNS}) select ${ATTEMPT_COLUMNS} from ${outcome} as outcome where exists (
           select 1 from deliveries where id = outcome."deliveryId" and "leaseOwner" = ${owner} and attempts = 0
+            and "orderingKey" is null
         )`,
     },
     {
       sql: sql`
         update deliveries set ${MOVED} from ${outcome} as outcome
-        where deliveries.id = outcome."deliveryId" and "leaseOwner" = ${owner} and attempts = 0 returning id`,
+        where deliveries.id = outcome."deliveryId" and "leaseOwner" = ${owner} and attempts = 0
+          and "orderingKey" is null
+        returning id`,
     },
   ];
 }
@@ -110,10 +123,22 @@ function outcomeRows(dialect: SqlDialect, outcomes: readonly DeliveryOutcome[]):
 
 type OutcomeBatch = { readonly owner: string; readonly batch: readonly DeliveryOutcome[] };
 
-async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: OutcomeBatch): Promise<void> {
+type RecordedOrders = {
+  /** Orders of which a delivery has ended. */
+  readonly advanced: readonly DeliveryOrder[];
+  /** Orders of which a delivery was not delivered. */
+  readonly stopped: readonly DeliveryOrder[];
+};
+
+async function recordBatch(
+  db: Database,
+  dialect: SqlDialect,
+  { owner, batch }: OutcomeBatch,
+): Promise<RecordedOrders> {
   const ids = batch.map(({ attempt }) => attempt.deliveryId);
   const locked = await sql<LockedRow>`
-    select id, attempts, "leaseOwner" from deliveries where id ${dialect.oneOf(ids)} order by id ${dialect.lockRows}
+    select id, attempts, "leaseOwner", "webhookId", "orderingKey" from deliveries
+    where id ${dialect.oneOf(ids)} order by id ${dialect.lockRows}
   `.execute(db);
   const rows = new Map(locked.rows.map((row) => [row.id, row]));
   const isHeld = ({ attempt }: DeliveryOutcome) => rows.get(attempt.deliveryId)?.leaseOwner === owner;
@@ -140,6 +165,18 @@ async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: 
   if (held.length > 0) await changeStates(db, dialect, held);
   if (lost.length > 0) await countAttempts(db, dialect, lost);
   if (claimedSince.length > 0) await releaseReclaimed(db, dialect, claimedSince);
+  const ordersOf = (outcomes: readonly DeliveryOutcome[]) =>
+    outcomes.flatMap(({ attempt }) => orderOf(rows.get(attempt.deliveryId)));
+  return {
+    advanced: ordersOf(held.filter(isEnd)),
+    stopped: ordersOf(batch.filter(({ next }) => next.state !== 'delivered')),
+  };
+}
+
+function orderOf(row: LockedRow | undefined): readonly DeliveryOrder[] {
+  return row === undefined || row.orderingKey === null
+    ? []
+    : [{ webhookId: row.webhookId, orderingKey: row.orderingKey }];
 }
 
 /**

@@ -65,7 +65,7 @@ type Round = { readonly webhookId: string; readonly chosen: readonly Chosen[]; r
 
 /**
  * Makes deliveries pending again whose webhook and event still exist. The events are locked against a purge until the
- * commit.
+ * commit. A replayed delivery has no place in an order any more, because the deliveries behind it have gone on without it.
  */
 async function beginRound(
   db: Kysely<Tables>,
@@ -80,7 +80,8 @@ async function beginRound(
   const kept = new Set(events.rows.map((event) => event.id));
   const ids = chosen.filter((row) => kept.has(row.eventId)).map((row) => row.id);
   const begun = await sql`
-    update deliveries set state = 'pending', "dueAt" = ${now}, "endedAt" = null, "roundAttempts" = 0
+    update deliveries set
+      state = 'pending', "dueAt" = ${now}, "endedAt" = null, "roundAttempts" = 0, "orderingKey" = null, waiting = null
     where id ${dialect.oneOf(ids)}`.execute(db);
   return Number(begun.numAffectedRows ?? 0);
 }

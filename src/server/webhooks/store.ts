@@ -1,4 +1,6 @@
 import type { DELIVERY_STATES } from '../../contract/deliveries.ts';
+import type { WebhookOrdering } from '../../contract/webhooks.ts';
+
 /*
  * Webhooks and their deliveries. The delivery row is the job: no queue in memory has information that the row lacks.
  *
@@ -7,6 +9,13 @@ import type { DELIVERY_STATES } from '../../contract/deliveries.ts';
  *   delivered  the receiver responded with 2xx
  *   failed     the last retry of its round failed
  *   cancelled  the webhook was deleted first
+ *
+ * A webhook may ask for the events of a room in order. Its deliveries then have an orderingKey, which is the session of
+ * the room, and are sent one after the other by their sequence. All pending deliveries of a key but the first are `waiting`;
+ * when the first one ends, the next one is no longer waiting. A claim of the first one also leases the next few. Their
+ * owner sends them one after the other as long as each is delivered. If one is not (it is to be tried again, it failed, or
+ * its lease was lost), the owner gives back those behind it. A delivery has no key if it was stored before its webhook asked
+ * for order, or if somebody has replayed it; it waits for no other.
  *
  * A round is a first attempt and its retries; a replay of an ended delivery begins a new round. Attempts are counted through
  * all rounds. Only the owner of the lease changes the state; an outcome after a lost lease is stored and counted as an
@@ -50,6 +59,7 @@ export type Webhook = {
   /** Encrypted; also signs until previousSecretUntil. */
   readonly previousSecret: string | null;
   readonly previousSecretUntil: number | null;
+  readonly ordering: WebhookOrdering;
   readonly createdAt: number;
   readonly updatedAt: number;
 };
@@ -70,15 +80,21 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export interface DeliveryStore {
   /**
    * Stores deliveries in the transaction of their event. A delivery may have a lease, so that the storing instance can send
-   * it at once. A delivery whose webhook is deleted at the same moment is stored, never claimed, and purged.
+   * it at once. A delivery whose webhook is deleted at the same moment is stored, never claimed, and purged. Deliveries of
+   * an orderingKey must be stored in the order of their sequence. One that waits for an earlier delivery gets no lease,
+   * unless that one is stored in the same call with a lease. The result has the ids of those that got none for that reason.
+   * The result is complete once the transaction has resolved.
    */
-  insert(deliveries: readonly NewDelivery[]): Promise<void>;
+  insert(deliveries: readonly NewDelivery[]): Promise<ReadonlySet<string>>;
   /**
    * Leases due deliveries (pending, dueAt <= now, no lease or one that ran out: leaseUntil <= now), at most `limit` in total
    * and `limitPerWebhook` of one webhook, none of `exceptWebhooks`. The webhook that has waited longest comes first, with
    * its oldest deliveries, so that no webhook starves behind the backlog of another. The result is ordered by due time, and
    * within a millisecond by the order of the events. Instances never get the same row and never wait for each other: rows
    * that another instance is claiming are skipped.
+   *
+   * Of an orderingKey it leases the first pending delivery and those that follow it, at most `limitPerOrder` in total. It
+   * leases no delivery without all pending ones before it.
    */
   claim(request: ClaimRequest): Promise<readonly DeliveryJob[]>;
   /**
@@ -91,7 +107,8 @@ export interface DeliveryStore {
   release(owner: string): Promise<number>;
   /**
    * Writes the attempts and moves the rows whose lease `owner` still holds, all in one transaction. Repeating the call
-   * changes nothing. Purged deliveries are skipped.
+   * changes nothing. Purged deliveries are skipped. When the first delivery of an orderingKey ends, the next one can be
+   * claimed. Where a delivery was not delivered, `owner` loses its leases of the deliveries behind it.
    */
   recordOutcomes(owner: string, outcomes: readonly DeliveryOutcome[]): Promise<void>;
   /** Lists deliveries by (createdAt, id), the newest first. */
@@ -100,8 +117,8 @@ export interface DeliveryStore {
   /** Lists the attempts of several deliveries, in order. */
   listAttempts(deliveryIds: readonly string[]): Promise<readonly Attempt[]>;
   /**
-   * Makes an ended delivery pending again, due at `now`, in a new round. Returns false when it has not ended or when its
-   * webhook or event does not exist any more.
+   * Makes an ended delivery pending again, due at `now`, in a new round and without a place in an order. Returns false when
+   * it has not ended or when its webhook or event does not exist any more.
    */
   replay(webhookId: string, id: string, now: number): Promise<boolean>;
   /**
@@ -133,10 +150,16 @@ export type NewDelivery = {
   readonly createdAt: number;
   readonly leaseOwner: string | null;
   readonly leaseUntil: number | null;
+  /** The session of the room within which it has its place; null for a delivery that waits for no other. */
+  readonly orderingKey: string | null;
+  /** Its event's number within that session; null without an orderingKey. */
+  readonly sequence: number | null;
 };
 
 export type Delivery = NewDelivery & {
   readonly state: DeliveryState;
+  /** 1 while the delivery waits for the end of an earlier one of its orderingKey. */
+  readonly waiting: 1 | null;
   /** Number of attempts in all rounds. */
   readonly attempts: number;
   /** Number of attempts in this round, which selects the next retry delay. */
@@ -165,6 +188,7 @@ export type ClaimRequest = {
   readonly leaseUntil: number;
   readonly limit: number;
   readonly limitPerWebhook: number;
+  readonly limitPerOrder: number;
   readonly exceptWebhooks: readonly string[];
   /** Called with the number of claimed deliveries whose lease of another owner had run out. */
   readonly onTakeover?: ((count: number) => void) | undefined;

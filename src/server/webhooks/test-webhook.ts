@@ -93,9 +93,18 @@ async function storeTest(
       createdAt: now,
       leaseOwner: `test-${ids.next()}`,
       leaseUntil: now + TEST_LEASE_MS,
+      orderingKey: null,
+      sequence: null,
     };
     await inside.events.insertAll([event], [delivery]);
-    const started = { ...delivery, state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null } as const;
+    const untried = {
+      state: 'pending',
+      waiting: null,
+      attempts: 0,
+      roundAttempts: 0,
+      endedAt: null,
+    } as const;
+    const started = { ...delivery, ...untried };
     return {
       delivery: started,
       webhook,

@@ -99,7 +99,8 @@ function singleRoutes(deps: WebhookDeps): readonly Route[] {
   ];
 }
 
-const AFTER_UPDATE = 'Pending deliveries and retries are sent to the new URL.';
+const AFTER_UPDATE =
+  'Pending deliveries and retries are sent to the new URL. A change of the order applies to new events only.';
 
 function updateRoutes(deps: WebhookDeps): readonly Route[] {
   return [
@@ -108,7 +109,7 @@ function updateRoutes(deps: WebhookDeps): readonly Route[] {
       path: BY_ID,
       operationId: 'patchWebhook',
       tag: 'webhooks',
-      summary: 'Change the URL or the events of a webhook',
+      summary: 'Change the URL, the events or the order of a webhook',
       description: AFTER_UPDATE,
       security: 'signed',
       scopes: ['webhooks'],
@@ -126,7 +127,7 @@ function updateRoutes(deps: WebhookDeps): readonly Route[] {
       path: BY_ID,
       operationId: 'putWebhook',
       tag: 'webhooks',
-      summary: 'Change the URL, the events or the secret of a webhook',
+      summary: 'Change the URL, the events, the order or the secret of a webhook',
       description: `A new secret starts a rotation: for 24 h, the Standard Webhooks header carries the signatures of both secrets. ${AFTER_UPDATE}`,
       security: 'signed',
       scopes: ['webhooks'],

@@ -56,6 +56,7 @@ const COLUMNS = {
   secret: 'text',
   previousSecret: 'text',
   previousSecretUntil: 'integer',
+  ordering: 'text',
   createdAt: 'integer',
   updatedAt: 'integer',
 } as const satisfies Record<keyof WebhookRow, 'text' | 'integer'>;

@@ -52,6 +52,7 @@ export async function createWebhook(
     secret: deps.secretBox.seal(secret, id),
     previousSecret: null,
     previousSecretUntil: null,
+    ordering: request.ordering ?? 'none',
     createdAt: now,
     updatedAt: now,
   };
@@ -96,6 +97,7 @@ export async function updateWebhook(
       updatedAt: now,
       ...(request.url === undefined ? {} : { url: request.url }),
       ...(request.events === undefined ? {} : { events: request.events }),
+      ...(request.ordering === undefined ? {} : { ordering: request.ordering }),
       ...(secret === undefined ? {} : rotation(secretBox, webhook, { secret, now })),
     };
     return await inside.webhooks.update(id, change);
@@ -176,12 +178,13 @@ function webhookNotFound(id: string): ServiceError {
   return new ServiceError('webhook-not-found', `There is no webhook ${JSON.stringify(id)}.`);
 }
 
-function toRecord({ id, url, events, createdAt }: Webhook): WebhookRecord {
+function toRecord({ id, url, events, ordering, createdAt }: Webhook): WebhookRecord {
   return {
     id,
     url,
     events: [...events],
     secret: WEBHOOK_SECRET_MASK,
+    ordering,
     createdAt: new Date(createdAt).toISOString(),
   };
 }

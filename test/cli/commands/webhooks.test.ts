@@ -57,7 +57,7 @@ describe('webhooks create and list', () => {
     const created = await stack.rtc(`webhooks create ${receiver.url}/hook --events room_started,room_closed`);
     expect(created.code).toBe(0);
     expect(created.stdout).toMatch(
-      /^ID\twh_[\w-]+\nURL\thttp:.*\/hook\nEVENTS\troom_started,room_closed\nSECRET\twhsec_[\w+/=]{44}\nCREATED\t\d{4}-.*Z\n$/,
+      /^ID\twh_[\w-]+\nURL\thttp:.*\/hook\nEVENTS\troom_started,room_closed\nORDER\tnone\nSECRET\twhsec_[\w+/=]{44}\nCREATED\t\d{4}-.*Z\n$/,
     );
     const secret = /whsec_\S+/.exec(created.stdout)?.[0] ?? '';
     const id = /wh_\S+/.exec(created.stdout)?.[0] ?? '';
@@ -161,6 +161,19 @@ describe('webhooks update', () => {
       events: ['room_closed'],
       secret: '***',
     });
+  });
+
+  it('changes the order, which a new webhook can have at once', async () => {
+    const created = await stack.rtc(`webhooks create ${receiver.url}/hook --ordered --json id,ordering`);
+    const { id, ordering } = JSON.parse(created.stdout) as { id: string; ordering: string };
+    expect(ordering).toBe('room');
+    const orderAfter = async (option: string) =>
+      (JSON.parse((await stack.rtc(`webhooks update ${id} ${option} --json`)).stdout) as { ordering: string })
+        .ordering;
+    expect(await orderAfter('--unordered')).toBe('none');
+    expect(await orderAfter('--ordered')).toBe('room');
+    expect(await orderAfter('--events *')).toBe('room');
+    expect((await stack.rtc(`webhooks update ${id} --ordered --unordered`)).code).toBe(2);
   });
 
   it('requires something to change, and a webhook that exists', async () => {

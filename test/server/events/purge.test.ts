@@ -55,9 +55,11 @@ describe('an event whose retention has ended', () => {
     statusCode = 500;
     const { webhookDeps } = stage;
     const due = { webhookId: id, eventName: 'room_finished', leaseOwner: null, leaseUntil: null };
+    const unordered = { orderingKey: null, sequence: null };
     const [event] = await stage.store.events.list({ afterPosition: 0, limit: 1 });
     const pending = {
       ...due,
+      ...unordered,
       id: 'dlv_pending',
       eventId: event?.id ?? '',
       dueAt: clock.now(),

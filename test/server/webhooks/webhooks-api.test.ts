@@ -123,7 +123,7 @@ describe('registering a webhook', () => {
     const refused = await create();
     expect([refused.status, refused.json]).toMatchObject([
       409,
-      { type: 'urn:problem-type:rtc:webhook-limit-reached', detail: expect.stringContaining('There are 2') },
+      { type: 'urn:problem-type:rtc:webhook-limit-reached', detail: expect.stringContaining('2 webhooks') },
     ]);
     await limited.call('DELETE', `/v1/webhooks/${(kept as { id: string }).id}`);
     expect((await create()).status).toBe(201);
@@ -199,6 +199,28 @@ describe('registering a webhook', () => {
       expect(headers['webhook-signature']).toBe(`v1,${sign(signed).digest('base64')}`);
     },
   );
+
+  it('keeps the order that a webhook asks for, and changes it by PATCH and PUT', async () => {
+    const { id } = await withReceiver();
+    const orderingOf = (response: { readonly json: unknown }) =>
+      (response.json as { readonly ordering: unknown }).ordering;
+    const path = `/v1/webhooks/${id}`;
+    expect(orderingOf(await service.call('GET', path))).toBe('none');
+    const asked = { url: 'https://example.org/hook', ordering: 'room' };
+    const created = await service.call('POST', '/v1/webhooks', { body: asked });
+    registered.push((created.json as { id: string }).id);
+    expect([created.status, orderingOf(created)]).toEqual([201, 'room']);
+    for (const [method, ordering] of [
+      ['PATCH', 'room'],
+      ['PUT', 'none'],
+    ] as const) {
+      const changed = await service.call(method, path, { body: { ordering } });
+      expect([changed.status, orderingOf(changed)]).toEqual([200, ordering]);
+      expect(orderingOf(await service.call('GET', path))).toBe(ordering);
+    }
+    const wrong = await service.call('PATCH', path, { body: { ordering: 'global' } });
+    expect(wrong.status).toBe(400);
+  });
 
   it('accepts a webhook by PUT as it was read, and rotates nothing', async () => {
     const { id, secret } = await withReceiver(['room_finished']);

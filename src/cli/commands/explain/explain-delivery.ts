@@ -47,7 +47,7 @@ export async function explainDelivery(reading: Reading, { delivery, webhook }: F
 }
 
 function headlineOf(
-  { id, event, status, attempts, nextAttemptAt }: Delivery,
+  { id, event, status, waiting, attempts, nextAttemptAt }: Delivery,
   { id: webhookId, url }: Webhook,
 ): string {
   const what = `Delivery ${id} of ${event} to webhook ${webhookId} (${url})`;
@@ -55,6 +55,7 @@ function headlineOf(
   if (status === 'delivered') return `${what} was accepted by the receiver at attempt ${attempts.length}.`;
   if (status === 'failed') return `${what} failed after ${tries}; it is not retried automatically.`;
   if (status === 'cancelled') return `${what} was cancelled: its webhook was deleted.`;
+  if (waiting) return `${what} waits for an earlier delivery of its room, which its webhook wants in order.`;
   const due = nextAttemptAt === null ? '' : `; the next one is due at ${nextAttemptAt}`;
   return `${what} has not been delivered yet, after ${tries}${due}.`;
 }

@@ -23,7 +23,7 @@ import { rotate } from './rotate-command.ts';
 import { simulate } from './simulate/simulate-command.ts';
 import { trigger } from './trigger-command.ts';
 import { verify } from './verify-command.ts';
-import { WEBHOOK_EVENTS, WEBHOOK_ID } from './webhook-arguments.ts';
+import { WEBHOOK_EVENTS, WEBHOOK_ID, WEBHOOK_ORDERED, WEBHOOK_UNORDERED } from './webhook-arguments.ts';
 import { readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
 import { WEBHOOK_FIELDS, WEBHOOK_LIST, WEBHOOK_RECORD, WEBHOOK_WITHOUT_SECRET } from './webhook-view.ts';
 
@@ -36,7 +36,7 @@ const create = defineCommand({
   needs: 'service',
   fields: WEBHOOK_FIELDS,
   arguments: { url: argument('http or https address on a public network') },
-  options: { events: WEBHOOK_EVENTS, secretStdin: SECRET_STDIN },
+  options: { events: WEBHOOK_EVENTS, ordered: WEBHOOK_ORDERED, secretStdin: SECRET_STDIN },
   examples: [
     { line: 'rtc webhooks create https://example.org/hooks/rtc', does: 'All events, with a new secret' },
     {
@@ -44,15 +44,20 @@ const create = defineCommand({
       does: 'Two events; only the secret, as JSON',
     },
     {
+      line: 'rtc webhooks create https://example.org/hooks/rtc --ordered',
+      does: 'The events of each room one after the other',
+    },
+    {
       line: 'pass show hook | rtc webhooks create https://example.org/hook --secret-stdin',
       does: 'With a secret of your own',
     },
   ],
-  async run(context, { url, events, secretStdin }) {
+  async run(context, { url, events, ordered, secretStdin }) {
     const secret = await readGivenSecret(context, { secretStdin });
     const body: WebhookCreate = {
       url,
       ...(events === undefined ? {} : { events: [...events] }),
+      ...(ordered ? { ordering: 'room' } : {}),
       ...(secret === undefined ? {} : { secret }),
     };
     const client = await context.client();
@@ -125,12 +130,13 @@ const get = defineCommand({
 const update = defineCommand({
   noun: 'webhooks',
   verb: 'update',
-  summary: 'Change the URL or the events of a webhook',
-  description: 'Pending deliveries and retries go to the new URL.',
+  summary: 'Change the URL, the events or the order of a webhook',
+  description:
+    'Pending deliveries and retries go to the new URL. A change of the order applies to new events only.',
   needs: 'service',
   fields: WEBHOOK_FIELDS,
   arguments: { id: WEBHOOK_ID, url: optionalArgument('new address') },
-  options: { events: WEBHOOK_EVENTS },
+  options: { events: WEBHOOK_EVENTS, ordered: WEBHOOK_ORDERED, unordered: WEBHOOK_UNORDERED },
   examples: [
     {
       line: 'rtc webhooks update wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C https://example.org/new-hook',
@@ -140,17 +146,24 @@ const update = defineCommand({
       line: 'rtc webhooks update wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --events room_started,room_finished',
       does: 'Only these events from now on',
     },
+    {
+      line: 'rtc webhooks update wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --ordered',
+      does: 'New events of each room one after the other',
+    },
   ],
-  async run(context, { id, url, events }) {
-    if (url === undefined && events === undefined) {
+  async run(context, { id, url, events, ordered, unordered }) {
+    if (ordered && unordered) throw usageError('--ordered and --unordered exclude each other');
+    if (url === undefined && events === undefined && !ordered && !unordered) {
       throw usageError(
         'nothing to change',
-        'give a new URL or --events; for a new secret: rtc webhooks rotate',
+        'give a new URL, --events, --ordered or --unordered; for a new secret: rtc webhooks rotate',
       );
     }
     const body: WebhookPatch = {
       ...(url === undefined ? {} : { url }),
       ...(events === undefined ? {} : { events: [...events] }),
+      ...(ordered ? { ordering: 'room' } : {}),
+      ...(unordered ? { ordering: 'none' } : {}),
     };
     const client = await context.client();
     const webhook = await client.webhooks.update(id, body, { signal: context.io.signal });

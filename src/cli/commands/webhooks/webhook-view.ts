@@ -10,6 +10,7 @@ export const WEBHOOK_FIELDS = [
   'url',
   'events',
   'secret',
+  'ordering',
   'createdAt',
 ] as const satisfies readonly (keyof Webhook)[];
 
@@ -20,6 +21,7 @@ const EVENTS: Column<Webhook> = {
   value: (webhook) => webhook.events.join(','),
   display: ({ events }) => (events.includes('*') ? 'all' : events.join(', ')),
 };
+const ORDER: Column<Webhook> = { heading: 'ORDER', value: (webhook) => webhook.ordering };
 const SECRET: Column<Webhook> = {
   heading: 'SECRET',
   value: (webhook) => webhook.secret,
@@ -31,9 +33,9 @@ const CREATED: Column<Webhook> = {
 };
 
 export const WEBHOOK_LIST: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
-export const WEBHOOK_RECORD: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, SECRET, CREATED];
+export const WEBHOOK_RECORD: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, ORDER, SECRET, CREATED];
 /** The columns for a webhook whose secret the user chose: the secret is not shown again. */
-export const WEBHOOK_WITHOUT_SECRET: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
+export const WEBHOOK_WITHOUT_SECRET: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, ORDER, CREATED];
 
 export const DELIVERY_FIELDS = [
   'id',
@@ -43,6 +45,7 @@ export const DELIVERY_FIELDS = [
   'status',
   'createdAt',
   'nextAttemptAt',
+  'waiting',
   'attempts',
 ] as const satisfies readonly (keyof Delivery)[];
 
@@ -88,7 +91,8 @@ function statusColumn(nowMs: number): Column<Delivery> {
     heading: 'STATUS',
     value: (delivery) => delivery.status,
     paint: (delivery) => STATUS_PAINT[delivery.status],
-    display: ({ status, nextAttemptAt, attempts }) => {
+    display: ({ status, waiting, nextAttemptAt, attempts }) => {
+      if (waiting) return 'waits in order';
       if (nextAttemptAt === null || attempts.length === 0) return status;
       const leftMs = Date.parse(nextAttemptAt) - nowMs;
       return leftMs < 1000 ? 'again now' : `again in ${formatDuration(leftMs / 1000)}`;

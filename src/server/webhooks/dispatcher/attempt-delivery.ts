@@ -10,6 +10,12 @@ import type { BuildErrorLog } from './build-error-log.ts';
 const RETRY_DELAYS_MS = [5_000, 30_000, 300_000] as const;
 export const LONGEST_RETRY_DELAY_MS = Math.max(...RETRY_DELAYS_MS);
 
+/**
+ * Milliseconds after its event for which an ordered delivery is tried again. Behind a receiver that stays down the
+ * deliveries of a room fail one after the other: later ones would wait for days.
+ */
+const ORDERED_RETRIES_END_MS = 3_600_000;
+
 export type AttemptDeps = BuildDeliveryDeps & {
   readonly sender: WebhookSender;
   readonly buildErrors: Pick<BuildErrorLog, 'error'>;
@@ -108,7 +114,10 @@ async function buildAndSend(
 }
 
 function afterFailure({ delivery }: DeliveryJob, now: number): DeliveryOutcome['next'] {
-  const delayMs = delivery.eventName === TEST_EVENT ? undefined : RETRY_DELAYS_MS[delivery.roundAttempts];
+  const isLast =
+    delivery.eventName === TEST_EVENT ||
+    (delivery.orderingKey !== null && now - delivery.createdAt >= ORDERED_RETRIES_END_MS);
+  const delayMs = isLast ? undefined : RETRY_DELAYS_MS[delivery.roundAttempts];
   return delayMs === undefined
     ? { state: 'failed', endedAt: now }
     : { state: 'pending', dueAt: now + delayMs };

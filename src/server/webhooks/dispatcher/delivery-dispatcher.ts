@@ -22,6 +22,9 @@ import { WebhookCache } from './webhook-cache.ts';
  *   recordOutcomes   stores attempts and new states in batches; no attempt starts while the store is slow or unavailable
  *
  * A receiver that is down or slow fills its own queue and no other, and is left out of claims while its queue is full.
+ *
+ * The deliveries of a room to an ordered webhook go one at a time. Behind one that is delivered the next goes on at once,
+ * also before that is stored. Behind one that is not, this instance drops the others: who claims it next has them again.
  */
 
 /**
@@ -157,13 +160,16 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   }
 
   async #deliver(job: DeliveryJob): Promise<void> {
-    const webhookId = job.webhook.id;
+    const { id, webhookId, orderingKey } = job.delivery;
     const webhook = await this.#webhooks.get(webhookId);
     // The webhook was deleted, and its deliveries were cancelled with it; or this process stood still until its lease
     // ran out, and another instance has taken the delivery over.
-    const isOwned = this.#inFlight.isLeased(job.delivery.id, this.#deps.clock.now());
-    if (webhook === undefined || !isOwned) this.#release(webhookId, job.delivery.id);
-    else this.#outcomes.add({ ...(await attemptDelivery(this.#deps, { ...job, webhook })), webhookId });
+    const isOwned = this.#inFlight.isLeased(id, this.#deps.clock.now());
+    const isSent = webhook !== undefined && isOwned;
+    const outcome = isSent ? await attemptDelivery(this.#deps, { ...job, webhook }) : undefined;
+    if (outcome === undefined) this.#release(webhookId, id);
+    else this.#outcomes.add({ ...outcome, webhookId, orderingKey });
+    if (outcome?.next.state !== 'delivered') this.#inFlight.stopOrder(job);
     if (!isOwned) this.poll();
     const isHalfEmpty = this.#inFlight.finish(job);
     this.#startQueued(webhookId);
@@ -176,12 +182,18 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   }
 
   #afterWrite(outcomes: readonly WebhookOutcome[]): void {
-    for (const { webhookId, attempt, next } of outcomes) {
+    for (const { webhookId, orderingKey, attempt, next } of outcomes) {
+      if (orderingKey !== null && next.state !== 'delivered')
+        this.#inFlight.resumeOrder(webhookId, orderingKey);
       this.#release(webhookId, attempt.deliveryId);
       if (next.state === 'pending') this.#claims.wakeWithin(next.dueAt - this.#deps.clock.now());
     }
     for (const webhookId of this.#inFlight.startableWebhooks()) this.#startQueued(webhookId);
-    if (this.#inFlight.canClaimFor(this.#overflowing)) this.poll();
+    // The end of an ordered delivery may have let the next one of its room be claimed.
+    const isAnyEnded = outcomes.some(
+      ({ orderingKey, next }) => orderingKey !== null && next.state !== 'pending',
+    );
+    if (isAnyEnded || this.#inFlight.canClaimFor(this.#overflowing)) this.poll();
   }
 
   /** Reads before it claims, because a claim takes SQLite's write lock, which an idle instance must not take. */

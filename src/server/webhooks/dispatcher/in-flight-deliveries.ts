@@ -14,14 +14,26 @@ const SHARE_PER_WEBHOOK = CONCURRENCY_PER_WEBHOOK;
 const CLAIM_PER_WEBHOOK = 256;
 const CLAIM_LIMIT = 500;
 const HALF_EMPTY = MAX_PER_WEBHOOK - CLAIM_PER_WEBHOOK;
+/**
+ * Maximum deliveries of one room to an ordered webhook that a claim takes. They go one after the other: with so many, a
+ * full queue has enough rooms for all its requests, and a room with a long backlog leaves places for the others.
+ */
+const CLAIM_PER_ORDER = MAX_PER_WEBHOOK / CONCURRENCY_PER_WEBHOOK;
 
 /** The bounds of the next claim. */
-export type ClaimCapacity = Pick<ClaimRequest, 'limit' | 'limitPerWebhook' | 'exceptWebhooks'>;
+export type ClaimCapacity = Pick<
+  ClaimRequest,
+  'limit' | 'limitPerWebhook' | 'limitPerOrder' | 'exceptWebhooks'
+>;
 
 type WebhookQueue = {
   readonly queued: DeliveryJob[];
   /** Rooms whose room_started is being sent: their other events wait for the end of that request. */
   readonly startingRooms: Set<string>;
+  /** Ordering keys of which a delivery is being sent. */
+  readonly runningOrders: Set<string>;
+  /** Ordering keys of which the last one sent was not delivered, which is not stored yet. */
+  readonly stoppedOrders: Set<string>;
   running: number;
   /** Deliveries that are queued, running, or sent and not yet stored. */
   unreleased: number;
@@ -65,11 +77,19 @@ export class InFlightDeliveries {
   get claimCapacity(): ClaimCapacity {
     const free = MAX_TOTAL - this.size;
     if (free >= CLAIM_PER_WEBHOOK) {
-      const exceptWebhooks = this.#webhooksWithAtLeast(HALF_EMPTY + 1);
-      return { limit: Math.min(CLAIM_LIMIT, free), limitPerWebhook: CLAIM_PER_WEBHOOK, exceptWebhooks };
+      return {
+        limit: Math.min(CLAIM_LIMIT, free),
+        limitPerWebhook: CLAIM_PER_WEBHOOK,
+        limitPerOrder: CLAIM_PER_ORDER,
+        exceptWebhooks: this.#webhooksWithAtLeast(HALF_EMPTY + 1),
+      };
     }
-    const exceptWebhooks = this.#webhooksWithAtLeast(SHARE_PER_WEBHOOK);
-    return { limit: CLAIM_LIMIT, limitPerWebhook: SHARE_PER_WEBHOOK, exceptWebhooks };
+    return {
+      limit: CLAIM_LIMIT,
+      limitPerWebhook: SHARE_PER_WEBHOOK,
+      limitPerOrder: CLAIM_PER_ORDER,
+      exceptWebhooks: this.#webhooksWithAtLeast(SHARE_PER_WEBHOOK),
+    };
   }
 
   /** Whether the next claim would include one of these webhooks. */
@@ -83,8 +103,18 @@ export class InFlightDeliveries {
     return [...this.#queues].filter(([, queue]) => unsentIn(queue) >= unsent).map(([id]) => id);
   }
 
+  /**
+   * Adds a delivery behind those of its webhook. One whose order has stopped is left out: the lease that it came with is
+   * given back when that is stored.
+   */
   add(job: DeliveryJob): void {
     const queue = this.#queueOf(job.webhook.id);
+    const { orderingKey, waiting } = job.delivery;
+    if (orderingKey !== null) {
+      // The store has the end of everything before it.
+      if (waiting === null) queue.stoppedOrders.delete(orderingKey);
+      if (queue.stoppedOrders.has(orderingKey)) return;
+    }
     queue.queued.push(job);
     queue.unreleased += 1;
     this.#leaseEnds.set(job.delivery.id, job.delivery.leaseUntil ?? 0);
@@ -94,11 +124,15 @@ export class InFlightDeliveries {
   startNext(webhookId: string): DeliveryJob | undefined {
     const queue = this.#queues.get(webhookId);
     if (queue === undefined || queue.running >= CONCURRENCY_PER_WEBHOOK) return undefined;
-    const index = queue.queued.findIndex(({ event }) => !queue.startingRooms.has(event.roomSid ?? ''));
+    const index = queue.queued.findIndex(
+      ({ delivery, event }) =>
+        !queue.startingRooms.has(event.roomSid ?? '') && !queue.runningOrders.has(delivery.orderingKey ?? ''),
+    );
     const [job] = index === -1 ? [] : queue.queued.splice(index, 1);
     if (job === undefined) return undefined;
     queue.running += 1;
     if (isFirstStart(job)) queue.startingRooms.add(job.event.roomSid ?? '');
+    if (job.delivery.orderingKey !== null) queue.runningOrders.add(job.delivery.orderingKey);
     return job;
   }
 
@@ -119,7 +153,28 @@ export class InFlightDeliveries {
     if (queue === undefined) return false;
     queue.running -= 1;
     if (isFirstStart(job)) queue.startingRooms.delete(job.event.roomSid ?? '');
+    queue.runningOrders.delete(job.delivery.orderingKey ?? '');
     return unsentIn(queue) === HALF_EMPTY;
+  }
+
+  /**
+   * Removes what waits behind a delivery that was not delivered; call it before `finish`. As long as that delivery is in
+   * flight, nothing behind it is added again.
+   */
+  stopOrder(job: DeliveryJob): void {
+    const { id, orderingKey } = job.delivery;
+    const queue = this.#queues.get(job.webhook.id);
+    if (queue === undefined || orderingKey === null) return;
+    if (this.#leaseEnds.has(id)) queue.stoppedOrders.add(orderingKey);
+    this.#releaseQueued(
+      job.webhook.id,
+      ({ delivery }) => delivery.orderingKey === orderingKey && delivery.waiting !== null,
+    );
+  }
+
+  /** Call it when the store has what became of the delivery at which the order stopped. */
+  resumeOrder(webhookId: string, orderingKey: string): void {
+    this.#queues.get(webhookId)?.stoppedOrders.delete(orderingKey);
   }
 
   /** Removes a delivery and returns the number of deliveries of its webhook that remain. */
@@ -133,15 +188,27 @@ export class InFlightDeliveries {
 
   /** Removes all deliveries that have not started. */
   releaseQueued(): void {
-    for (const [webhookId, { queued }] of this.#queues) {
-      for (const job of queued.splice(0)) this.release(webhookId, job.delivery.id);
-    }
+    for (const webhookId of this.#queues.keys()) this.#releaseQueued(webhookId, () => true);
+  }
+
+  #releaseQueued(webhookId: string, isMeant: (job: DeliveryJob) => boolean): void {
+    const { queued } = this.#queueOf(webhookId);
+    const removed = queued.filter(isMeant);
+    queued.splice(0, queued.length, ...queued.filter((job) => !isMeant(job)));
+    for (const job of removed) this.release(webhookId, job.delivery.id);
   }
 
   #queueOf(webhookId: string): WebhookQueue {
     const known = this.#queues.get(webhookId);
     if (known !== undefined) return known;
-    const queue: WebhookQueue = { queued: [], startingRooms: new Set(), running: 0, unreleased: 0 };
+    const queue: WebhookQueue = {
+      queued: [],
+      startingRooms: new Set(),
+      runningOrders: new Set(),
+      stoppedOrders: new Set(),
+      running: 0,
+      unreleased: 0,
+    };
     this.#queues.set(webhookId, queue);
     return queue;
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { Batcher } from '../../platform/jobs/batcher.ts';
 import type { Log } from '../../platform/log.ts';
-import type { DeliveryOutcome, DeliveryStore } from '../store.ts';
+import type { Delivery, DeliveryOutcome, DeliveryStore } from '../store.ts';
 
 /** Maximum outcomes that are not stored yet. After a kill at most these deliveries, and those in flight, are sent again. */
 export const MAX_UNWRITTEN_OUTCOMES = 500;
@@ -18,7 +18,7 @@ export type OutcomeWriterDeps = {
   readonly onWritten: (outcomes: readonly WebhookOutcome[]) => void;
 };
 
-export type WebhookOutcome = DeliveryOutcome & { readonly webhookId: string };
+export type WebhookOutcome = DeliveryOutcome & Pick<Delivery, 'webhookId' | 'orderingKey'>;
 
 /**
  * Stores outcomes in batches, with one durable commit at a time. Deliveries that end during a commit share the next one. A

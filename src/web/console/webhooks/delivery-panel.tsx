@@ -20,7 +20,7 @@ type Props = { readonly webhook: Webhook; readonly delivery: Delivery; readonly 
 
 /** One delivery: the request, the result of each attempt, and the time of the next one. */
 export function DeliveryPanel({ webhook, delivery, onClose }: Props) {
-  const { id, event, attempts, status, nextAttemptAt } = delivery;
+  const { id, event, attempts, status, waiting, nextAttemptAt } = delivery;
   return (
     <aside className="panel" aria-label={`Delivery of ${event}`}>
       <header className="panel-head">
@@ -59,6 +59,7 @@ export function DeliveryPanel({ webhook, delivery, onClose }: Props) {
           </li>
         ))}
       </ol>
+      {waiting && <p>It waits for an earlier delivery of its room.</p>}
       {nextAttemptAt !== null && (
         <p>
           Next try <Ago at={nextAttemptAt} />.

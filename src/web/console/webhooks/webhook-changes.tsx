@@ -2,18 +2,19 @@ import { FlaskConical, KeyRound, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { EVENT_TYPES, type EventName } from '../../../contract/event-names.ts';
-import type { Webhook } from '../../../contract/webhooks.ts';
+import type { Webhook, WebhookOrdering } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { Status } from '../parts/status.tsx';
+import { ChangeOrder } from './change-order.tsx';
 import { newSecret, Secret } from './secret.tsx';
 
 /** The fields of the dialog of a new webhook. */
-type Typed = { url: string; events: readonly EventName[] };
+type Typed = { url: string; events: readonly EventName[]; ordering: WebhookOrdering };
 
 export function CreateWebhook() {
-  const typed: Typed = { url: '', events: [] };
+  const typed: Typed = { url: '', events: [], ordering: 'none' };
   return (
     <ChangeButton
       className="primary"
@@ -22,9 +23,9 @@ export function CreateWebhook() {
         fields: <NewWebhookFields typed={typed} />,
         verb: 'Register',
         run: async () => {
-          const { url, events } = typed;
+          const { url, events, ordering } = typed;
           const chosen = events.length === 0 ? {} : { events: [...events] };
-          const { secret, warnings = [] } = await client.webhooks.create({ url, ...chosen });
+          const { secret, warnings = [] } = await client.webhooks.create({ url, ordering, ...chosen });
           return (
             <>
               {warnings.map(({ code, detail }) => (
@@ -46,6 +47,7 @@ export function CreateWebhook() {
 function NewWebhookFields({ typed }: { readonly typed: Typed }) {
   const [url, setUrl] = useState('');
   const [events, setEvents] = useState<readonly EventName[]>([]);
+  const [ordering, setOrdering] = useState<WebhookOrdering>('none');
   const toggle = (name: EventName): void => {
     const chosen = events.includes(name) ? events.filter((other) => other !== name) : [...events, name];
     typed.events = chosen;
@@ -56,6 +58,7 @@ function NewWebhookFields({ typed }: { readonly typed: Typed }) {
     'create',
     url === '' ? 'URL' : url,
     ...(events.length === 0 ? [] : ['--events', events.join(',')]),
+    ...(ordering === 'room' ? ['--ordered'] : []),
   );
   return (
     <>
@@ -79,6 +82,20 @@ function NewWebhookFields({ typed }: { readonly typed: Typed }) {
             {name}
           </label>
         ))}
+      </fieldset>
+      <fieldset className="choices">
+        <legend>Order</legend>
+        <label>
+          <input
+            type="checkbox"
+            checked={ordering === 'room'}
+            onChange={(event) => {
+              typed.ordering = event.target.checked ? 'room' : 'none';
+              setOrdering(typed.ordering);
+            }}
+          />
+          The events of a room one after the other
+        </label>
       </fieldset>
       <CommandLine command={command} />
     </>
@@ -113,6 +130,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
       >
         <FlaskConical aria-hidden /> Test
       </ChangeButton>
+      <ChangeOrder webhook={webhook} />
       <ChangeButton
         change={() => ({
           question: 'Give it a new secret?',

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { commandOf } from '../parts/command-line.tsx';
@@ -17,7 +18,7 @@ export function WebhookView({ id }: { readonly id: string }) {
   return (
     <View
       title={data === undefined ? 'Webhook' : data.url}
-      note={data === undefined || data.events.includes('*') ? undefined : data.events.join(', ')}
+      note={data === undefined ? undefined : noteOf(data)}
       command={commandOf('webhooks', 'deliveries', id)}
       actions={data === undefined ? undefined : <WebhookActions webhook={data} />}
       isFilled
@@ -32,4 +33,12 @@ export function WebhookView({ id }: { readonly id: string }) {
       )}
     </View>
   );
+}
+
+function noteOf({ events, ordering }: Webhook): string | undefined {
+  const notes = [
+    ...(events.includes('*') ? [] : [events.join(', ')]),
+    ...(ordering === 'room' ? ['events of a room in order'] : []),
+  ];
+  return notes.length === 0 ? undefined : notes.join('; ');
 }

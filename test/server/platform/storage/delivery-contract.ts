@@ -262,7 +262,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await addWebhooks('hook');
         const leased = newDelivery('leased', { leaseOwner: 'me', leaseUntil: 5000 });
         await insert(newDelivery('free'), leased);
-        const untried = { state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null };
+        const untried = { state: 'pending', waiting: null, attempts: 0, roundAttempts: 0, endedAt: null };
         expect(await find('free')).toEqual({ ...newDelivery('free'), ...untried });
         expect(await find('leased')).toEqual({ ...leased, ...untried });
         expect(await find('leased', 'other')).toBeUndefined();
@@ -468,6 +468,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           expect(await find('d')).toEqual({
             ...newDelivery('d'),
             state,
+            waiting: null,
             attempts: 1,
             roundAttempts: 1,
             endedAt: 1200,
@@ -481,7 +482,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         await store.deliveries.recordOutcomes('me', [retried('d', 6000)]);
         const retry = { state: 'pending', dueAt: 6000, attempts: 1, roundAttempts: 1, endedAt: null };
-        expect(await find('d')).toEqual({ ...newDelivery('d'), ...retry });
+        expect(await find('d')).toEqual({ ...newDelivery('d'), ...retry, waiting: null });
         expect(await claim({ now: 5999 })).toEqual([]);
         expect(await claim({ now: 6000, owner: 'me' })).toEqual(['d']);
         await store.deliveries.recordOutcomes('me', [settled('d', 'failed', { startedAt: 6000 })]);
@@ -1021,6 +1022,7 @@ function claimRequest(changes: Partial<ClaimRequest>): ClaimRequest {
     leaseUntil: 90_000,
     limit: 100,
     limitPerWebhook: 100,
+    limitPerOrder: 100,
     exceptWebhooks: [],
     ...changes,
   };

@@ -70,7 +70,13 @@ const differenceOf = (one: Store, other: Store) => Math.abs(one.clock.now() - ot
 function claim({ clock, deliveries }: Store, owner: string) {
   const now = clock.now();
   const lease = { owner, now, leaseUntil: now + DELIVERY_LEASE_MS };
-  return deliveries.claim({ ...lease, limit: 10, limitPerWebhook: 10, exceptWebhooks: [] });
+  return deliveries.claim({
+    ...lease,
+    limit: 10,
+    limitPerWebhook: 10,
+    limitPerOrder: 10,
+    exceptWebhooks: [],
+  });
 }
 
 describe('instances on PostgreSQL whose clocks are 15 s apart', () => {

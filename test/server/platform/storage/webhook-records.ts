@@ -8,6 +8,7 @@ export function newWebhook(id: string, changes: Partial<Webhook> = {}): Webhook 
     secret: 'sealed',
     previousSecret: null,
     previousSecretUntil: null,
+    ordering: 'none',
     createdAt: 100,
     updatedAt: 100,
     ...changes,
@@ -24,6 +25,8 @@ export function newDelivery(id: string, changes: Partial<NewDelivery> = {}): New
     createdAt: 1000,
     leaseOwner: null,
     leaseUntil: null,
+    orderingKey: null,
+    sequence: null,
     ...changes,
   };
 }

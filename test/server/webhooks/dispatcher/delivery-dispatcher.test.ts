@@ -87,7 +87,8 @@ describe('a delivery in flight', () => {
     const deliveries = await stage.store.deliveries.list({ webhookId: slow, limit: 1 });
     const eventId = deliveries[0]?.eventId ?? '';
     const due = { webhookId: other, eventId, eventName: 'room_finished', dueAt: 0, createdAt: 0 };
-    await stage.store.deliveries.insert([{ id: 'dlv_lost', ...due, leaseOwner: null, leaseUntil: null }]);
+    const free = { leaseOwner: null, leaseUntil: null, orderingKey: null, sequence: null };
+    await stage.store.deliveries.insert([{ id: 'dlv_lost', ...due, ...free }]);
     instance.dispatcher.poll();
     await letPass(clock, 20_000, () => held.length === 2);
     expect(held[1]?.request.url).toBe('http://127.0.0.1:1/other');
@@ -156,7 +157,7 @@ describe('a process that was suspended until its leases expired', () => {
     const thawedAt = clock.now() + DELIVERY_LEASE_MS;
     const taken = await stage.store.deliveries.claim({
       ...{ owner: 'another', now: thawedAt, leaseUntil: thawedAt + 60_000 },
-      ...{ limit: 100, limitPerWebhook: 100, exceptWebhooks: [] },
+      ...{ limit: 100, limitPerWebhook: 100, limitPerOrder: 100, exceptWebhooks: [] },
     });
     expect(taken).toHaveLength(20);
     clock.advance(DELIVERY_LEASE_MS);

@@ -15,20 +15,24 @@ type JobOptions = {
   readonly roomSid?: string | null;
   readonly roundAttempts?: number;
   readonly leaseUntil?: number | null;
+  readonly orderingKey?: string | null;
+  readonly waiting?: 1 | null;
 };
 
 function jobOf(id: string, options: JobOptions = {}): DeliveryJob {
   const { webhookId = 'wh_1', eventName = 'participant_joined', roomSid = 'RM_1' } = options;
-  const { roundAttempts = 0, leaseUntil = LEASE_END } = options;
+  const { roundAttempts = 0, leaseUntil = LEASE_END, orderingKey = null, waiting = null } = options;
   const times = { dueAt: 1, createdAt: 1, endedAt: null, leaseOwner: 'one', leaseUntil };
   const counts = { attempts: roundAttempts, roundAttempts };
+  const order = { orderingKey, waiting, sequence: orderingKey === null ? null : 1 };
   const secrets = { secret: '', previousSecret: null, previousSecretUntil: null };
   return {
-    delivery: { id, webhookId, eventId: id, eventName, state: 'pending', ...times, ...counts },
+    delivery: { id, webhookId, eventId: id, eventName, state: 'pending', ...times, ...counts, ...order },
     webhook: {
       id: webhookId,
       url: 'http://127.0.0.1:1/',
       events: ['*'],
+      ordering: 'none',
       createdAt: 1,
       updatedAt: 1,
       ...secrets,
@@ -183,6 +187,7 @@ describe('the capacity of a claim', () => {
     expect(new InFlightDeliveries().claimCapacity).toEqual({
       limit: 500,
       limitPerWebhook: 256,
+      limitPerOrder: 32,
       exceptWebhooks: [],
     });
   });
@@ -207,6 +212,7 @@ describe('the capacity of a claim', () => {
     expect(inFlight.claimCapacity).toEqual({
       limit: 500,
       limitPerWebhook: 16,
+      limitPerOrder: 32,
       exceptWebhooks: [...Object.keys(sevenFull()), 'eighth', 'enough'],
     });
     expect(inFlight.canClaimFor(['some'])).toBe(true);

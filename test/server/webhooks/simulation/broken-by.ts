@@ -37,6 +37,24 @@ export function* brokenBy(
   yield* startsBroken({ deliveries, receivers }, request);
 }
 
+/** What an ordered webhook must have got before it gets this event: all earlier ones of the room, but for those that failed. */
+export function* overtakenBy(
+  { deliveries, receivers }: Pick<World, 'deliveries' | 'receivers'>,
+  { instance, webhookId, eventId }: SentRequest,
+): Generator<string> {
+  const ofWebhook = [...deliveries.rows.values()].filter((one) => one.webhookId === webhookId);
+  const row = ofWebhook.find((one) => one.eventId === eventId);
+  if (row === undefined || row.orderingKey === null) return;
+  for (const earlier of ofWebhook) {
+    if (earlier.orderingKey !== row.orderingKey) continue;
+    if ((earlier.sequence ?? 0) >= (row.sequence ?? 0) || earlier.state === 'failed') continue;
+    const hasArrived = receivers.requests.some(
+      (one) => one.webhookId === webhookId && one.eventId === earlier.eventId && one.arrived === 'accepted',
+    );
+    if (!hasArrived) yield `${row.id}, sent by ${instance}, arrives before ${earlier.id}`;
+  }
+}
+
 /** A room's events wait for the first attempt of its room_started. */
 function* startsBroken(
   { deliveries, receivers }: Pick<World, 'deliveries' | 'receivers'>,

@@ -1,3 +1,4 @@
+import type { WebhookOrdering } from '../../../../src/contract/webhooks.ts';
 import { dispatchJobs, planDeliveries } from '../../../../src/server/events/plan-deliveries.ts';
 import type { NewEvent } from '../../../../src/server/events/store.ts';
 import {
@@ -7,14 +8,14 @@ import {
 import type { Webhook } from '../../../../src/server/webhooks/store.ts';
 import { Random } from '../../../support/random.ts';
 import { Schedule } from '../../../support/simulation/schedule.ts';
-import { brokenBy, MAX_OFFSET_MS } from './broken-by.ts';
+import { brokenBy, MAX_OFFSET_MS, overtakenBy } from './broken-by.ts';
 import { SimulatedDeliveries } from './simulated-deliveries.ts';
 import { SimulatedReceivers } from './simulated-receivers.ts';
 
 const NOW = 1_700_000_000_000;
 export const STEPS = 150;
-/** Between the last retries of a round are five minutes. */
-const LAST_MINUTES = 8;
+/** Between the last retries of a round are five minutes, and one round may wait for another. */
+const LAST_MINUTES = 16;
 
 export type Simulation = {
   readonly deliveries: SimulatedDeliveries;
@@ -55,11 +56,12 @@ type Instance = {
 export async function simulate(seed: number): Promise<Simulation> {
   const schedule = new Schedule(new Random(seed), NOW);
   const weather = WEATHERS[schedule.integer(WEATHERS.length)] ?? 'storm';
-  const webhooks = ['wh-1', 'wh-2'].map(webhookOf);
+  const webhooks = [webhookOf(1, 'none'), webhookOf(2, 'room')];
   const deliveries = new SimulatedDeliveries(schedule, webhooks);
   const violations: string[] = [];
-  const receivers = new SimulatedReceivers(schedule, (request) => {
-    violations.push(...brokenBy({ schedule, deliveries, receivers }, request));
+  const receivers = new SimulatedReceivers(schedule, {
+    onSend: (request) => violations.push(...brokenBy({ schedule, deliveries, receivers }, request)),
+    onAccept: (request) => violations.push(...overtakenBy({ deliveries, receivers }, request)),
   });
   const world = { schedule, deliveries, receivers, webhooks };
   deliveries.isPeaceful = weather === 'calm';
@@ -211,8 +213,7 @@ function createInstance(name: string, { schedule, deliveries, receivers, webhook
   const append = async (event: NewEvent): Promise<void> => {
     const planDeps = { ids: { next: nextId }, clock, dispatcher, instanceId: name };
     const { jobs } = planDeliveries(planDeps, webhooks, [{ event, after: undefined }]);
-    await deliveries.insert(name, event, jobs);
-    dispatchJobs(dispatcher, jobs);
+    dispatchJobs(dispatcher, jobs, await deliveries.insert(name, event, jobs));
   };
   const appending: Promise<void>[] = [];
   return {
@@ -228,7 +229,8 @@ function createInstance(name: string, { schedule, deliveries, receivers, webhook
 const CLOSE_TIMEOUT_MS = 4_000;
 const SECRET = 'whsec_c2ltdWxhdGVkIHNlY3JldCBvZiB0aGUgdGVzdHM=';
 
-function webhookOf(id: string, index: number): Webhook {
+function webhookOf(number: number, ordering: WebhookOrdering): Webhook {
+  const id = `wh-${number}`;
   return {
     id,
     url: `https://receiver.example/${id}`,
@@ -236,7 +238,8 @@ function webhookOf(id: string, index: number): Webhook {
     secret: id,
     previousSecret: null,
     previousSecretUntil: null,
-    createdAt: NOW + index,
+    ordering,
+    createdAt: NOW + number,
     updatedAt: NOW,
   };
 }

@@ -45,7 +45,7 @@ export class SimulatedDeliveries {
       recordOutcomes: (owner, outcomes) => statement(() => this.#record(owner, outcomes)),
       nextClaimableAt: (except) =>
         statement(() => {
-          const times = this.pending.filter(({ webhookId }) => !except.includes(webhookId)).map(claimableAt);
+          const times = this.#claimable(except).map(claimableAt);
           return times.length === 0 ? undefined : Math.min(...times);
         }),
       bringForward: () => statement(() => undefined),
@@ -59,16 +59,44 @@ export class SimulatedDeliveries {
     };
   }
 
-  /** The transaction that stores an event with its deliveries. */
-  async insert(actor: string, event: NewEvent, jobs: readonly DeliveryJob[]): Promise<void> {
-    await this.#statement(actor, () => {
+  /**
+   * The transaction that stores an event with its deliveries, and returns those that wait. The room is locked until its
+   * end, so that the sequence is the order of the commits.
+   */
+  insert(actor: string, event: NewEvent, jobs: readonly DeliveryJob[]): Promise<ReadonlySet<string>> {
+    return this.#statement(actor, () => {
       this.events.set(event.id, event);
+      const waitingIds = new Set<string>();
       for (const { delivery } of jobs) {
-        this.rows.set(delivery.id, delivery);
-        if (delivery.leaseOwner !== null) this.#grant(delivery.leaseOwner, delivery.id);
+        const stored = this.#inItsPlace(delivery);
+        this.rows.set(stored.id, stored);
+        if (stored.leaseOwner !== null) this.#grant(stored.leaseOwner, stored.id);
+        else if (stored.waiting !== null) waitingIds.add(stored.id);
       }
       this.notify(actor);
+      return waitingIds;
     });
+  }
+
+  /** As insert-deliveries.sql.ts, of one event at a time. */
+  #inItsPlace(delivery: Delivery): Delivery {
+    if (delivery.orderingKey === null) return delivery;
+    const placed = { ...delivery, sequence: this.events.size };
+    if (this.#pendingOf(delivery).length === 0) return { ...placed, waiting: null };
+    return { ...placed, waiting: 1, leaseOwner: null, leaseUntil: null };
+  }
+
+  /** The pending deliveries of its order, by their sequence. */
+  #pendingOf({ webhookId, orderingKey }: Delivery): readonly Delivery[] {
+    return this.pending
+      .filter((one) => one.webhookId === webhookId && one.orderingKey === orderingKey)
+      .toSorted((one, other) => (one.sequence ?? 0) - (other.sequence ?? 0));
+  }
+
+  #claimable(exceptWebhooks: readonly string[]): readonly Delivery[] {
+    return this.pending.filter(
+      ({ webhookId, waiting }) => waiting === null && !exceptWebhooks.includes(webhookId),
+    );
   }
 
   subscribe(actor: string, listener: (origin: 'here' | 'elsewhere') => void): () => void {
@@ -99,14 +127,18 @@ export class SimulatedDeliveries {
     throw new ServiceError('storage-unavailable', 'lost', { retryable: true });
   }
 
-  #claim({ now, owner, leaseUntil, limit, limitPerWebhook, exceptWebhooks }: ClaimRequest) {
-    const due = this.pending
-      .filter((row) => claimableAt(row) <= now && !exceptWebhooks.includes(row.webhookId))
+  #claim(request: ClaimRequest) {
+    const { now, owner, leaseUntil, limit, limitPerWebhook, exceptWebhooks } = request;
+    const due = this.#claimable(exceptWebhooks)
+      .filter((row) => claimableAt(row) <= now)
       .toSorted((one, other) => claimableAt(one) - claimableAt(other));
-    const claimed = [...Map.groupBy(due, ({ webhookId }) => webhookId).values()]
+    const first = [...Map.groupBy(due, ({ webhookId }) => webhookId).values()]
       .flatMap((rows) => rows.slice(0, limitPerWebhook))
       .slice(0, limit);
+    const dueAtOf = new Map(first.map((row) => [orderOf(row), row.dueAt]));
+    const claimed = [...first, ...first.flatMap((row) => this.#following(row, request))];
     const positions = [...this.events.keys()];
+    const dueTime = (row: Delivery): number => dueAtOf.get(orderOf(row)) ?? row.dueAt;
     return claimed
       .map(({ id, leaseOwner }) => {
         if (leaseOwner !== null && leaseOwner !== owner) this.takenOver += 1;
@@ -115,9 +147,21 @@ export class SimulatedDeliveries {
       })
       .toSorted(
         (one, other) =>
-          one.delivery.dueAt - other.delivery.dueAt ||
+          dueTime(one.delivery) - dueTime(other.delivery) ||
           positions.indexOf(one.event.id) - positions.indexOf(other.event.id),
       );
+  }
+
+  /** As claim-following.sql.ts. */
+  #following(first: Delivery, { now, owner, limitPerOrder }: ClaimRequest): readonly Delivery[] {
+    if (first.orderingKey === null) return [];
+    const behind = this.#pendingOf(first)
+      .filter(({ waiting }) => waiting !== null)
+      .slice(0, limitPerOrder - 1);
+    const isFree = ({ dueAt, leaseOwner, leaseUntil }: Delivery): boolean =>
+      dueAt <= now && (leaseUntil === null || leaseUntil <= now || leaseOwner === owner);
+    const stop = behind.findIndex((row) => !isFree(row));
+    return stop === -1 ? behind : behind.slice(0, stop);
   }
 
   #jobOf(delivery: Delivery): DeliveryJob {
@@ -130,15 +174,17 @@ export class SimulatedDeliveries {
   #release(owner: string): number {
     const held = this.pending.filter(({ leaseOwner }) => leaseOwner === owner);
     for (const { id } of held) this.#change(id, { leaseOwner: null, leaseUntil: null });
-    if (held.length > 0) this.notify(owner);
+    this.notify(owner);
     return held.length;
   }
 
   /** As record-outcomes.sql.ts. */
   #record(owner: string, outcomes: readonly DeliveryOutcome[]): void {
+    const ended: Delivery[] = [];
     for (const { attempt, next } of outcomes) {
       const row = this.rows.get(attempt.deliveryId);
       if (row === undefined) continue;
+      if (next.state !== 'delivered') this.#giveBackBehind(owner, row);
       const key = `${attempt.startedAt} ${attempt.durationMs}`;
       const logged = this.attempts.get(row.id) ?? [];
       if (logged.includes(key)) {
@@ -149,10 +195,26 @@ export class SimulatedDeliveries {
       const counted = { attempts: row.attempts + 1 };
       if (row.leaseOwner !== owner) this.#change(row.id, counted);
       else {
-        const ended = { roundAttempts: row.roundAttempts + 1, leaseOwner: null, leaseUntil: null };
-        this.#change(row.id, { ...counted, ...ended, ...next });
+        const given = { roundAttempts: row.roundAttempts + 1, leaseOwner: null, leaseUntil: null };
+        const changed = this.#change(row.id, { ...counted, ...given, ...next });
+        if (changed.state !== 'pending') ended.push(changed);
       }
     }
+    for (const row of ended) this.#advance(row);
+  }
+
+  #giveBackBehind(owner: string, row: Delivery): void {
+    if (row.orderingKey === null) return;
+    const behind = this.#pendingOf(row).filter(
+      ({ waiting, leaseOwner }) => waiting !== null && leaseOwner === owner,
+    );
+    for (const { id } of behind) this.#change(id, { leaseOwner: null, leaseUntil: null });
+  }
+
+  #advance(row: Delivery): void {
+    if (row.orderingKey === null) return;
+    const [first] = this.#pendingOf(row);
+    if (first !== undefined) this.#change(first.id, { waiting: null });
   }
 
   #held(owner: string, id: string): boolean {
@@ -171,6 +233,11 @@ export class SimulatedDeliveries {
     this.rows.set(id, changed);
     return changed;
   }
+}
+
+/** Deliveries without an order are alone in theirs. */
+function orderOf({ id, webhookId, orderingKey }: Delivery): string {
+  return orderingKey === null ? id : `${webhookId} ${orderingKey}`;
 }
 
 function claimableAt({ dueAt, leaseUntil }: Delivery): number {

@@ -17,6 +17,13 @@ export type SentRequest = {
   isOver: boolean;
 };
 
+type RequestObservers = {
+  /** Called for each request before it is one of `requests`. */
+  readonly onSend: (request: SentRequest) => void;
+  /** Called when the receiver has just accepted it. */
+  readonly onAccept: (request: SentRequest) => void;
+};
+
 /** The time that a delivery has (webhook-sender.ts). */
 const TIMEOUT_MS = 10_000;
 
@@ -27,12 +34,11 @@ export class SimulatedReceivers {
   /** They accept everything, and take nearly all the time that they have. */
   areSlow = false;
   readonly #schedule: Schedule;
-  readonly #onSend: (request: SentRequest) => void;
+  readonly #observers: RequestObservers;
 
-  /** `onSend` is called for each request before it is one of `requests`. */
-  constructor(schedule: Schedule, onSend: (request: SentRequest) => void) {
+  constructor(schedule: Schedule, observers: RequestObservers) {
     this.#schedule = schedule;
-    this.#onSend = onSend;
+    this.#observers = observers;
   }
 
   senderOf(instance: string): WebhookSender {
@@ -52,7 +58,7 @@ export class SimulatedReceivers {
       arrived: 'not yet',
       isOver: false,
     };
-    this.#onSend(request);
+    this.#observers.onSend(request);
     this.requests.push(request);
     const response = await this.#exchange(instance, request);
     request.isOver = true;
@@ -63,6 +69,7 @@ export class SimulatedReceivers {
     await this.#schedule.turn(instance);
     if (this.#happens(10)) return NO_ANSWER;
     request.arrived = this.#happens(5) ? 'refused' : 'accepted';
+    if (request.arrived === 'accepted') this.#observers.onAccept(request);
     const { sleep } = this.#schedule.clockOf(instance, 0);
     if (this.areSlow) await sleep(TIMEOUT_MS - 1_000);
     else if (this.#happens(10)) await sleep(TIMEOUT_MS);

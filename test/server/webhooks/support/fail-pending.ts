@@ -10,7 +10,7 @@ export async function failPending(dataDir: string): Promise<number> {
   try {
     const owner = 'time that passes';
     const now = Date.now() + 600_000;
-    const limits = { limit: 100, limitPerWebhook: 100, exceptWebhooks: [] };
+    const limits = { limit: 100, limitPerWebhook: 100, limitPerOrder: 1, exceptWebhooks: [] };
     const jobs = await store.deliveries.claim({ owner, now, leaseUntil: now + 60_000, ...limits });
     const failed = { durationMs: 1, statusCode: 500, error: 'the receiver answered 500', responseBody: '' };
     await store.deliveries.recordOutcomes(

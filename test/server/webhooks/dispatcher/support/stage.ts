@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WebhookCreate } from '../../../../../src/contract/webhooks.ts';
 import { openStore, type StoreOptions } from '../../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../../src/server/app/store.ts';
 import { type AppendEventsDeps, appendEvents } from '../../../../../src/server/events/append-events.ts';
+import type { DomainEvent } from '../../../../../src/server/events/event-payload.ts';
 import { startFanOut } from '../../../../../src/server/events/fan-out.ts';
 import type { Clock } from '../../../../../src/server/platform/clock.ts';
 import { systemClock, systemIds } from '../../../../../src/server/platform/system.ts';
@@ -25,7 +27,7 @@ export type Stage = {
   readonly store: Store;
   readonly logLines: readonly LogLine[];
   readonly webhookDeps: Omit<WebhookDeps, 'dispatcher'>;
-  readonly webhook: (url: string, events?: readonly 'room_finished'[]) => Promise<string>;
+  readonly webhook: (url: string, options?: Omit<WebhookCreate, 'url'>) => Promise<string>;
   /** An instance with the real sender, or what the test puts in its place. */
   readonly instance: (options?: InstanceOptions) => Instance;
   /** Stores events as a process without a dispatcher does, such as a worker, on a connection of its own. */
@@ -45,6 +47,8 @@ export type Instance = {
   readonly dispatcher: ClosableDispatcher;
   /** Stores events, all in one transaction, as an instance that was told of them does. */
   readonly append: (...names: readonly string[]) => Promise<void>;
+  /** The same of one session of a room, in which they have a sequence. */
+  readonly appendTo: (roomSid: string, ...names: readonly string[]) => Promise<void>;
 };
 
 export type StageOptions = {
@@ -71,8 +75,7 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
     store,
     logLines,
     webhookDeps: deps,
-    webhook: async (url, events) =>
-      (await createWebhook(deps, { url, ...(events === undefined ? {} : { events: [...events] }) })).id,
+    webhook: async (url, options) => (await createWebhook(deps, { url, ...options })).id,
     instance: (options = {}) => {
       const { timeoutMs } = options;
       const sender =
@@ -96,7 +99,12 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
       senders.push(sender);
       const appendDeps = { ...deps, instanceId, dispatcher };
       fanOuts.push(startFanOut({ ...appendDeps, changes: store.changes }));
-      return { id: instanceId, dispatcher, append: (...names) => appendNamed(appendDeps, names) };
+      return {
+        id: instanceId,
+        dispatcher,
+        append: (...names) => appendNamed(appendDeps, names),
+        appendTo: (roomSid, ...names) => appendToRoom(appendDeps, roomSid, names),
+      };
     },
     appendElsewhere: async (...names) => {
       const other = await openStore({ database: place, clock: systemClock, log });
@@ -115,13 +123,27 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
 
 async function appendNamed(deps: AppendEventsDeps, names: readonly string[]): Promise<void> {
   await appendEvents(deps, async (_store, appender) => {
-    const domainEvents = names.map((name) => ({
-      type: 'room_finished' as const,
-      sourceId: name,
-      occurredAt: deps.clock.now(),
-      subject: {},
-      isReconciled: false,
-    }));
-    await appender.append({ session: undefined, roomName: 'a room', present: 0 }, domainEvents);
+    const scope = { session: undefined, roomName: 'a room', present: 0 };
+    await appender.append(scope, domainEvents(deps, names));
   });
+}
+
+async function appendToRoom(deps: AppendEventsDeps, sid: string, names: readonly string[]): Promise<void> {
+  const times = { createdAt: deps.clock.now(), startedAt: null, endedAt: null };
+  await appendEvents(deps, async ({ presence }, appender) => {
+    const session = (await presence.lockRoom(sid)) ?? { sid, name: sid, ...times, sequence: 0 };
+    const scope = { session, roomName: sid, present: 0 };
+    const updated = await appender.append(scope, domainEvents(deps, names));
+    if (updated !== undefined) await presence.saveRoom(updated);
+  });
+}
+
+function domainEvents({ clock }: AppendEventsDeps, names: readonly string[]): readonly DomainEvent[] {
+  return names.map((name) => ({
+    type: 'room_finished',
+    sourceId: name,
+    occurredAt: clock.now(),
+    subject: {},
+    isReconciled: false,
+  }));
 }
