@@ -180,12 +180,12 @@ function isNo(text: string): boolean {
 /** Assigns errors of day, month or year to the date that they came from. Reports text with invalid characters as such. */
 function errorsOf(record: PersonRecord, named: RecordErrors, { language }: Rules): RecordErrors {
   const texts = PERSON_TEXTS[language];
-  const told = withAbsence(named, texts);
-  const { day, month, year, ...rest } = told;
+  const filled = withAbsence(named, texts);
+  const { day, month, year, ...rest } = filled;
   const fault = year ?? month ?? day;
   const errors =
     record.date === undefined || fault === undefined
-      ? told
+      ? filled
       : { ...rest, date: dateError(record.date, fault, texts) };
   const garbled = (['name', 'surname', 'city'] as const).filter(
     (field) => errors[field] !== undefined && isGarbled(record[field]),

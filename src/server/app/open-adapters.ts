@@ -139,7 +139,7 @@ async function openTracing(
   return createTracing(tracing, { ...deps, instanceId: deps.instanceId ?? '' });
 }
 
-/** Both count and trace what they are told of. */
+/** Both observers count and trace the calls. */
 function observeCalls(metrics: Metrics | undefined, tracing: Tracing | undefined) {
   return {
     onStoreCall: (call: StoreCall): void => {

@@ -113,7 +113,7 @@ export class PresenceBatch {
       .filter(({ unpublishedAt }) => unpublishedAt === null);
   }
 
-  /** What is to be saved. */
+  /** Returns the rows to save. */
   changes(): Omit<ChangedPresence, 'rooms'> {
     return {
       participants: [...this.#changed].flatMap((sid) => this.#participants.get(sid) ?? []),

@@ -125,7 +125,7 @@ export type LockedRooms = {
   readonly busy: ReadonlySet<string>;
 };
 
-/** What the events of one transaction are about: sids, and ids of events that are likely to be stored. */
+/** Subjects of the events of one transaction: sids, and sourceIds of events that are likely to be stored. */
 export type EventSubjects = {
   readonly rooms: readonly string[];
   readonly participants: readonly string[];
@@ -138,7 +138,7 @@ export type EventContext = LockedRooms & {
   readonly tracks: readonly PublishedTrack[];
   /** Participants present in each room. An empty room is not in the map. */
   readonly presentCounts: ReadonlyMap<string, number>;
-  /** Those sourceIds that are stored already. */
+  /** The sourceIds that are stored already. */
   readonly knownSourceIds: ReadonlySet<string>;
   /** Version of the registrations of webhooks. */
   readonly registrationsVersion: number;

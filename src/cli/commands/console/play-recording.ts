@@ -46,12 +46,12 @@ export async function playRecording(
 }
 
 async function* firstBytes(body: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
-  let left = count;
+  let remaining = count;
   for await (const chunk of body) {
-    yield chunk.length > left ? chunk.subarray(0, left) : chunk;
-    left -= chunk.length;
+    yield chunk.length > remaining ? chunk.subarray(0, remaining) : chunk;
+    remaining -= chunk.length;
     // Leaving the loop ends the transfer.
-    if (left <= 0) return;
+    if (remaining <= 0) return;
   }
 }
 

@@ -136,7 +136,7 @@ function describe({ subject, status, detail, next }: Repair): string {
 }
 
 /** The requests in the order of the checks. Those of --probe depend on responses, and cannot be listed beforehand. */
-const REQUESTS: readonly (readonly [tells: string, send: (client: RtcClient) => Promise<unknown>])[] = [
+const REQUESTS: readonly (readonly [description: string, send: (client: RtcClient) => Promise<unknown>])[] = [
   ['address, clock, add-ons', (client) => client.health()],
   ['signature, media server', (client) => client.rooms.list({ limit: 1 })],
   ['API key', (client) => client.keys.self()],
@@ -148,8 +148,8 @@ const REQUESTS: readonly (readonly [tells: string, send: (client: RtcClient) => 
 /** Prints with --curl every request of doctor, each under its explanation. */
 async function printRequests(context: Context): Promise<Result> {
   const client = await context.client();
-  for (const [tells, send] of REQUESTS) {
-    context.io.stdout.write(`# ${tells}\n`);
+  for (const [description, send] of REQUESTS) {
+    context.io.stdout.write(`# ${description}\n`);
     await send(client).catch((error: unknown) => {
       if (!(error instanceof CurlPrinted)) throw error;
     });

@@ -12,9 +12,9 @@ import {
 } from '../../../contract/webhook-signing.ts';
 
 /** Time limit of the service's own deliveries. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 /** Bytes of a response that are kept: enough to see the error. */
-const KEPT_BYTES = 4096;
+const MAX_TEXT_BYTES = 4096;
 
 /**
  * The outcome at a receiver: `down` when there was no connection, so that it cannot have received the event; `broken` when
@@ -38,7 +38,7 @@ export type EventPoster = {
 
 /** Posts events to a receiver like the service: both signatures, no redirects, 10 s. */
 export function createEventPoster(userAgent: string): EventPoster {
-  const agent = new Agent({ connect: { timeout: PATIENCE_MS } });
+  const agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
   return {
     post: (post, signal) => send(agent, { ...post, userAgent }, signal),
     close: () => agent.destroy(),
@@ -51,7 +51,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<PostOutcome> {
   const body = JSON.stringify(post.event);
-  const limits = AbortSignal.timeout(PATIENCE_MS);
+  const limits = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await agent.request({
       origin: url.origin,
@@ -64,7 +64,7 @@ async function send(
     return { kind: 'answered', statusCode: response.statusCode, text: await readStart(response.body) };
   } catch (error) {
     if (signal.aborted) throw error;
-    if (limits.aborted) return { kind: 'failed', reason: `no answer within ${PATIENCE_MS / 1000} s` };
+    if (limits.aborted) return { kind: 'failed', reason: `no answer within ${TIMEOUT_MS / 1000} s` };
     return explainFault(codeOf(error), error);
   }
 }
@@ -87,9 +87,9 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   for await (const chunk of body) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size >= KEPT_BYTES) break;
+    if (size >= MAX_TEXT_BYTES) break;
   }
-  return Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString('utf8');
+  return Buffer.concat(chunks).subarray(0, MAX_TEXT_BYTES).toString('utf8');
 }
 
 const NO_CONNECTION: Readonly<Record<string, string>> = {

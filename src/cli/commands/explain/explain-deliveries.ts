@@ -30,7 +30,7 @@ export async function explainDeliveries(
     const stuck = pages
       .flatMap(({ deliveries }) => deliveries)
       .filter(({ eventId, attempts }) => eventIds.has(eventId) && attempts.length > 0);
-    if (stuck.length > 0) parts.push(tellStuck(webhook, stuck));
+    if (stuck.length > 0) parts.push(partOfStuck(webhook, stuck));
   }
   const isCut = typeof nextCursor === 'string';
   return {
@@ -50,7 +50,7 @@ export async function explainDeliveries(
   };
 }
 
-function tellStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {
+function partOfStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {
   const failed = stuck.filter(({ status }) => status === 'failed').length;
   const attempts = stuck.flatMap((delivery) =>
     delivery.attempts.map((attempt) => ({ delivery, attempt, atMs: Date.parse(attempt.startedAt) })),

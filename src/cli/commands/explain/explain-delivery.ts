@@ -4,8 +4,8 @@ import { plural } from '../../terminal/time.ts';
 import { type Attempt, mend, type Reading, reasonOf } from './explain-deliveries.ts';
 import type { Explanation, Moment, NextStep } from './explanation.ts';
 import { ifFound } from './if-found.ts';
+import { momentOfEvent } from './moment-of-event.ts';
 import { readEvents } from './read-events.ts';
-import { tellEvent } from './tell-event.ts';
 
 /** Searches all webhooks, because the id of a delivery does not name its webhook. Returns undefined when none has it. */
 export async function findDelivery(
@@ -26,11 +26,11 @@ export async function explainDelivery(reading: Reading, { delivery, webhook }: F
   const { id, eventId, attempts, status, createdAt } = delivery;
   const events = await readEvents(reading, { sinceMs: Date.parse(createdAt) });
   const event = events.find((one) => one.id === eventId);
-  const told = event === undefined ? undefined : tellEvent(event);
+  const moment = event === undefined ? undefined : momentOfEvent(event);
   const room = event?.room == null ? '' : ` in room ${event.room.name}`;
   const stored: Moment = {
     at: createdAt,
-    text: `${delivery.event}${room}${told === undefined ? '' : `: ${told.text}`}`,
+    text: `${delivery.event}${room}${moment === undefined ? '' : `: ${moment.text}`}`,
     source: 'event',
     id: eventId,
     isTrouble: false,
@@ -40,7 +40,7 @@ export async function explainDelivery(reading: Reading, { delivery, webhook }: F
   return {
     subject: { kind: 'delivery', id },
     headline: headlineOf(delivery, webhook),
-    timeline: [stored, ...attempts.map((attempt) => tellAttempt(id, attempt))],
+    timeline: [stored, ...attempts.map((attempt) => momentOfAttempt(id, attempt))],
     troubles: isThrough || last === undefined ? [] : [`the receiver did not accept it: ${detailOf(last)}`],
     next: isThrough ? [] : nextOf(delivery, last),
   };
@@ -60,7 +60,7 @@ function headlineOf(
   return `${what} has not been delivered yet, after ${tries}${due}.`;
 }
 
-function tellAttempt(id: string, attempt: Attempt): Moment {
+function momentOfAttempt(id: string, attempt: Attempt): Moment {
   const isTaken = attempt.error === null && attempt.statusCode !== null && attempt.statusCode < 300;
   const answer = isTaken ? `the receiver responded with ${attempt.statusCode}` : detailOf(attempt);
   return {

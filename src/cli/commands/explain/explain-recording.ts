@@ -5,8 +5,8 @@ import { formatBytes } from '../../terminal/byte-size.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import { explainDeliveries, type Reading } from './explain-deliveries.ts';
 import { combine, type Explanation, type Moment, type NextStep, type Part } from './explanation.ts';
+import { momentOfEvent } from './moment-of-event.ts';
 import { readEvents } from './read-events.ts';
-import { tellEvent } from './tell-event.ts';
 
 /** Tolerance: the clocks of the recorder and the service may differ, and an end is reported some seconds late. */
 const AROUND_MS = 60_000;
@@ -29,11 +29,11 @@ export async function explainRecording(reading: Reading, recording: Recording): 
   const { client, signal } = reading;
   const { transcriptions } = await client.transcriptions.list({ recordingId, signal });
   const parts = [
-    { timeline: [...own, ...around].flatMap((event) => tellEvent(event) ?? []) },
+    { timeline: [...own, ...around].flatMap((event) => momentOfEvent(event) ?? []) },
     { timeline: milestones(recording) },
     judge(recording, around),
     ...transcriptions.map(({ transcriptionId, status, error }) =>
-      tellTranscription({ transcriptionId, status, error }),
+      partOfTranscription({ transcriptionId, status, error }),
     ),
     await explainDeliveries(reading, new Set(own.map(({ id }) => id))),
   ];
@@ -123,7 +123,7 @@ type Transcribed = {
   readonly error: { readonly message: string } | null;
 };
 
-function tellTranscription({ transcriptionId, status, error }: Transcribed): Part {
+function partOfTranscription({ transcriptionId, status, error }: Transcribed): Part {
   const read = step('read its text', `rtc transcriptions get ${transcriptionId}`);
   if (status === 'completed') return { next: [read] };
   if (status !== 'failed')

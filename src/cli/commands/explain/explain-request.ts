@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../../contract/audit.ts';
 import { PROBLEMS } from '../../../contract/errors.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { Explanation, NextStep } from './explanation.ts';
-import { describeRequest, tellRequest } from './tell-request.ts';
+import { describeRequest, momentOfRequest } from './moment-of-request.ts';
 
 /** Explains a request by its id, which every error has. */
 export function explainRequest(requestId: string, entries: readonly AuditEntry[]): Explanation | undefined {
@@ -12,7 +12,7 @@ export function explainRequest(requestId: string, entries: readonly AuditEntry[]
   return {
     subject: { kind: 'request', id: requestId },
     headline: `Request ${requestId}: ${describeRequest(last)}.`,
-    timeline: entries.map(tellRequest),
+    timeline: entries.map(momentOfRequest),
     troubles: isTrouble ? [meaningOf(last.problem)] : [],
     next: nextOf(last),
   };

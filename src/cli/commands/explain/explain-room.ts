@@ -7,10 +7,10 @@ import { formatDuration, plural } from '../../terminal/time.ts';
 import { explainDeliveries, type Reading } from './explain-deliveries.ts';
 import { combine, type Explanation, type Moment, type NextStep, type Part } from './explanation.ts';
 import { ifFound } from './if-found.ts';
+import { momentOfEvent } from './moment-of-event.ts';
+import { momentOfRequest } from './moment-of-request.ts';
 import { readAudit } from './read-audit.ts';
 import { readEvents } from './read-events.ts';
-import { tellEvent } from './tell-event.ts';
-import { tellRequest } from './tell-request.ts';
 
 /** How far back a room is explained that the media server has without a stored session. */
 const LOOKED_BACK_MS = 86_400_000;
@@ -36,12 +36,12 @@ export async function explainRoom(
   const requests = await readAudit(reading, { room: name, since: new Date(sinceMs).toISOString() });
   const people = room === undefined ? undefined : await ifFound(client.participants.list(name, { signal }));
   const parts = [
-    { timeline: events.flatMap((event) => tellEvent(event) ?? []) },
-    { timeline: (requests ?? []).map(tellRequest) },
+    { timeline: events.flatMap((event) => momentOfEvent(event) ?? []) },
+    { timeline: (requests ?? []).map(momentOfRequest) },
     compare(room, session),
-    ...(session === undefined ? [] : [tellMade(session)]),
+    ...(session === undefined ? [] : [partOfResults(session)]),
     await explainDeliveries(reading, new Set(events.map(({ id }) => id))),
-    tellBlocks(name, blocks, events),
+    partOfBlocks(name, blocks, events),
   ];
   const present = people?.participants.map(({ identity }) => identity);
   const { next, ...combined } = combine(parts);
@@ -110,7 +110,7 @@ function compare(room: Room | undefined, session: Session | undefined): Part {
 }
 
 /** Lists blocked identities, and how often they were removed again when they joined with an older token. */
-function tellBlocks(room: string, blocks: readonly Block[], events: readonly Event[]): Part {
+function partOfBlocks(room: string, blocks: readonly Block[], events: readonly Event[]): Part {
   const until = ({ blockedUntil }: Block) => (blockedUntil === null ? 'for ever' : `until ${blockedUntil}`);
   return {
     timeline: blocks.map(
@@ -139,7 +139,7 @@ function tellBlocks(room: string, blocks: readonly Block[], events: readonly Eve
 }
 
 /** Describes recordings and transcriptions that failed, and those that have an explanation of their own. */
-function tellMade({ recordings, transcriptions }: SessionDetail): Part {
+function partOfResults({ recordings, transcriptions }: SessionDetail): Part {
   const bad = recordings.filter(({ status }) => status === 'failed' || status === 'aborted');
   const failed = transcriptions.filter(({ status }) => status === 'failed');
   return {

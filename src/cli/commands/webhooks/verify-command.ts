@@ -121,10 +121,10 @@ async function readSecret(context: Context, options: SecretOptions): Promise<str
 /** The name in the header is not signed, so that a receiver should use the body. */
 function warnAboutEventName({ terminal }: Context, { headers, body }: SignedRequest): void {
   const named = headers.get(WEBHOOK_EVENT_HEADER);
-  const told = /^\s*\{\s*"event"\s*:\s*"(\w+)"/.exec(body)?.[1];
-  if (named === undefined || told === undefined || named === told) return;
+  const inBody = /^\s*\{\s*"event"\s*:\s*"(\w+)"/.exec(body)?.[1];
+  if (named === undefined || inBody === undefined || named === inBody) return;
   printWarning(
     terminal,
-    `${WEBHOOK_EVENT_HEADER} says ${named}, but the body says ${told}; the header is not signed`,
+    `${WEBHOOK_EVENT_HEADER} says ${named}, but the body says ${inBody}; the header is not signed`,
   );
 }

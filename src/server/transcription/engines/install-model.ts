@@ -99,7 +99,7 @@ export async function installModel(name: string, options: InstallOptions): Promi
   return join(folder, name);
 }
 
-/** Where the model comes from there may be the detector too, as networks without a registry need it. */
+/** Networks without a registry need the detector too, so it may be at the source of the model. */
 async function installDetector(options: InstallOptions): Promise<void> {
   const { from, onBytes = () => {}, signal = new AbortController().signal } = options;
   if (from === undefined) return await installOne(VAD_MODEL, options);

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { type ByteProgress, DownloadRefused, downloadFile } from './download-file.ts';
 
 export type CopiedFiles = {
-  /** Where the model comes from, as `--from` names it: an archive, a folder, or the address of a mirror. */
+  /** Source of the model, as in `--from`: an archive, a folder, or the address of a mirror. */
   readonly from: string;
   /** Paths of the files to write, in `folder`. At the place they have the same names, and no folders. */
   readonly paths: readonly string[];

@@ -7,8 +7,8 @@ import { Ago } from '../parts/time.tsx';
 import { Empty } from '../parts/view.tsx';
 import { EditButton } from './edit-participant.tsx';
 import { RemoveButton } from './remove-participant.tsx';
+import { MuteAllButton, SendButton } from './room-buttons.tsx';
 import { nameOf, roleOf } from './room-facts.ts';
-import { MuteAllButton, SendButton } from './tell-room.tsx';
 
 type Props = { readonly room: string; readonly participants: readonly Participant[] };
 

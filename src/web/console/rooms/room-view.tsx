@@ -12,8 +12,8 @@ import { useConsole } from '../shell/console-state.tsx';
 import { Blocks } from './blocks.tsx';
 import { Participants } from './participants.tsx';
 import { RoomActions } from './room-actions.tsx';
+import { MetadataButton } from './room-buttons.tsx';
 import { createdAtMs, isRecorded } from './room-facts.ts';
-import { MetadataButton } from './tell-room.tsx';
 
 /** One room: its participants and the actions on it. */
 export function RoomView({ room: name }: { readonly room: string }) {

@@ -37,7 +37,7 @@ export function checkCodes(
 export function verdictLine({ code, verdict }: Verdict, { isTerminal }: Terminal): string {
   const shown = isTerminal ? escapeForTerminal(code) : escapeCell(code);
   return verdict.valid
-    ? `${shown}\tvalid\t${oddities(verdict).join(',')}`
+    ? `${shown}\tvalid\t${notesOn(verdict).join(',')}`
     : `${shown}\tinvalid\t${verdict.reason ?? ''}`;
 }
 
@@ -48,7 +48,7 @@ export type Verdict = { readonly code: string; readonly verdict: Validity };
 type Checked = Verdict & { readonly result: CheckResult };
 
 /** The kind of a code that is not a person's, and the warnings. */
-function oddities({ kind, warnings = [] }: Validity): readonly string[] {
+function notesOn({ kind, warnings = [] }: Validity): readonly string[] {
   return kind === null || kind === 'person' ? warnings : [kind, ...warnings];
 }
 
@@ -68,6 +68,6 @@ function shown({ palette }: Terminal, { code, result, verdict }: Checked): reado
       ...marks.map((mark) => palette.bad(mark)),
     ];
   }
-  const notes = oddities(verdict).map((note) => `  ${palette.warning(note)}`);
+  const notes = notesOn(verdict).map((note) => `  ${palette.warning(note)}`);
   return [`${code}  ${palette.good('valid')}${notes.join('')}`];
 }

@@ -49,15 +49,15 @@ export async function openRowOutput(
   const inner = /\.xlsx$/i.test(out)
     ? (await import('./workbook-output.ts')).createWorkbookOutput(part, FILE_MODE)
     : toCsvFile(part, delimiter);
-  const told = async (work: Promise<void>): Promise<void> => {
+  const withFileError = async (work: Promise<void>): Promise<void> => {
     await work.catch((cause: unknown) => {
       throw fileError(cause, { path: out, doing: 'written' });
     });
   };
   return {
     row: inner.row,
-    flush: () => told(inner.flush()),
-    finish: () => told(inner.close().then(() => rename(part, path))),
+    flush: () => withFileError(inner.flush()),
+    finish: () => withFileError(inner.close().then(() => rename(part, path))),
     discard: async () => {
       await inner.close().catch(() => undefined);
       await rm(part, { force: true });

@@ -3,7 +3,7 @@ import { isStopInRun, withoutStopWords } from './stop-words.ts';
 import { charactersOf, normalize, piecesOf, withoutAccents, wordsInRun } from './words.ts';
 
 /*
- * What both databases index of a text, and look for: terms that are made here, so that both find the same.
+ * The terms that both databases index and search. They are computed here, so that both databases find the same.
  *
  * A word has the term of itself, and its stem behind the language's tag, such as `it:parl` of "parliamo". A query looks
  * for the stems of every language: a segment has those of its own alone, so that it is found by the rules of its own. A

@@ -3,18 +3,18 @@ import { formatBytes } from '../../terminal/byte-size.ts';
 import { formatDuration } from '../../terminal/time.ts';
 import type { Moment } from './explanation.ts';
 
-/** Returns a sentence for an event; undefined for one that repeats another event. */
-export function tellEvent(event: Event): Moment | undefined {
-  const told = sentenceOf(event);
-  if (told === undefined) return undefined;
-  const { text, isTrouble = false } = typeof told === 'string' ? { text: told } : told;
+/** Returns the moment that a timeline shows for an event; undefined for one that repeats another event. */
+export function momentOfEvent(event: Event): Moment | undefined {
+  const sentence = sentenceOf(event);
+  if (sentence === undefined) return undefined;
+  const { text, isTrouble = false } = typeof sentence === 'string' ? { text: sentence } : sentence;
   const found = event.reconciled === true ? ' (found afterwards: LiveKit could not report it)' : '';
   return { at: event.timestamp, text: text + found, source: 'event', id: event.id, isTrouble };
 }
 
-type Told = string | { readonly text: string; readonly isTrouble?: boolean };
+type Sentence = string | { readonly text: string; readonly isTrouble?: boolean };
 
-function sentenceOf(event: Event): Told | undefined {
+function sentenceOf(event: Event): Sentence | undefined {
   switch (event.event) {
     case 'room_created':
       return 'the room was opened';
@@ -25,7 +25,7 @@ function sentenceOf(event: Event): Told | undefined {
       return `${identity} joined${role === undefined ? '' : ` as ${role}`}`;
     }
     case 'participant_left':
-      return tellLeave(event.participant);
+      return sentenceOfLeave(event.participant);
     case 'track_published':
     case 'track_unpublished': {
       const verb = event.event === 'track_published' ? 'published' : 'unpublished';
@@ -34,7 +34,7 @@ function sentenceOf(event: Event): Told | undefined {
     case 'egress_started':
       return `recording ${event.recording.egressId} was started`;
     case 'egress_ended':
-      return tellRecordingEnd(event.recording);
+      return sentenceOfRecordingEnd(event.recording);
     case 'ingress_started':
     case 'ingress_ended':
       return `stream ${event.ingress.ingressId} ${event.event === 'ingress_started' ? 'began' : 'ended'}`;
@@ -60,11 +60,11 @@ const LEAVES = {
 
 type Leaving = { readonly identity: string; readonly leaveReason: keyof typeof LEAVES };
 
-function tellLeave({ identity, leaveReason }: Leaving): Told {
+function sentenceOfLeave({ identity, leaveReason }: Leaving): Sentence {
   return { text: `${identity} ${LEAVES[leaveReason]}`, isTrouble: leaveReason === 'lost' };
 }
 
-function tellRecordingEnd(recording: NonNullable<Event['recording']>): Told {
+function sentenceOfRecordingEnd(recording: NonNullable<Event['recording']>): Sentence {
   const { egressId, status, durationMs, sizeBytes, error, corrected } = recording;
   if (status === 'stopped') {
     const length = durationMs === undefined ? [] : [formatDuration(durationMs / 1000)];

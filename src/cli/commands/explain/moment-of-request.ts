@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../../contract/audit.ts';
 import type { Moment } from './explanation.ts';
 
 /** Describes a request that changed something, or tried to. */
-export function tellRequest(request: AuditEntry): Moment {
+export function momentOfRequest(request: AuditEntry): Moment {
   const { occurredAt, requestId, status } = request;
   return {
     at: occurredAt,
