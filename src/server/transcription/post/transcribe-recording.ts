@@ -280,7 +280,7 @@ class RecordingWriter {
     const segments = this.#unstored.splice(0);
     const advance = {
       progress: this.#share,
-      leaseUntil: this.#storedAt + leaseMs,
+      leaseUntil: this.#deps.clock.now() + leaseMs,
       ...(this.#durationMs === null ? {} : { durationMs: this.#durationMs }),
     };
     const isHeld =

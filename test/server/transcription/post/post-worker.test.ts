@@ -595,6 +595,30 @@ describe('a worker', () => {
     expect(await stage.store.transcriptions.find(transcriptionId)).toMatchObject({ attempts: 2 });
   }, 60_000);
 
+  it('keeps its lease, by the time of day, whenever it stores its progress', async () => {
+    await stage.beat('stt-post');
+    const thrice = await media.make('thrice.mp4', [
+      ...['-stream_loop', '2', '-i', media.fastStart],
+      ...['-c', 'copy'],
+    ]);
+    const { recordingId } = await record(thrice);
+    const { transcriptionId } = await queue(recordingId);
+    const leases: (number | null | undefined)[] = [];
+    let skippedMs = 0;
+    // More than a second has passed at each segment, so that the progress is stored after it.
+    const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + skippedMs };
+    const recognise = async (): Promise<string> => {
+      leases.push((await stage.store.transcriptions.find(transcriptionId))?.leaseUntil);
+      skippedMs += 2_000;
+      return 'words';
+    };
+    const startedAt = Date.now();
+    await work({ recognise }, { clock });
+    expect((await ended(transcriptionId)).status).toBe('completed');
+    expect(leases.length).toBeGreaterThan(1);
+    expect(leases.filter((until) => (until ?? 0) < startedAt)).toEqual([]);
+  }, 60_000);
+
   it('that is stopped releases its job, and the attempt does not count', async () => {
     await stage.beat('stt-post');
     const { recordingId } = await record(media.speech);
