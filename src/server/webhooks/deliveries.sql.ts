@@ -118,7 +118,7 @@ async function claimJobs(
     .map(({ delivery, webhook, event: { position: _, ...event } }) => ({ delivery, webhook, event }));
 }
 
-/** Those of an order are due when its first one is, which may be a retry. */
+/** All deliveries of an order are due when its first one is, which may be a retry. */
 function dueTimes(claimed: readonly Delivery[]): (delivery: Delivery) => number {
   const firstOf = new Map(
     claimed.filter(({ waiting }) => waiting === null).map((first) => [orderOf(first), first.dueAt]),

@@ -93,7 +93,7 @@ export interface DeliveryStore {
    * within a millisecond by the order of the events. Instances never get the same row and never wait for each other: rows
    * that another instance is claiming are skipped.
    *
-   * Of an orderingKey it leases the first pending delivery and those that follow it, at most `limitPerOrder` in total. It
+   * For an orderingKey it leases the first pending delivery and those that follow it, at most `limitPerOrder` in total. It
    * leases no delivery without all pending ones before it.
    */
   claim(request: ClaimRequest): Promise<readonly DeliveryJob[]>;

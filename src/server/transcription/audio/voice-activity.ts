@@ -51,7 +51,7 @@ type CurrentUtterance = {
   readonly start: number;
   /** Number of windows in which the native detector reported speech. */
   windows: number;
-  /** Where the current pause began; undefined while somebody speaks. */
+  /** Sample at which the current pause began; undefined while somebody speaks. */
   pauseStart: number | undefined;
 };
 

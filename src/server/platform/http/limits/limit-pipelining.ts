@@ -14,7 +14,7 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 type Waiting = { readonly request: IncomingMessage; readonly response: ServerResponse };
 type ConnectionState = { running: number; readonly waiting: Waiting[] };
 
-/** What the limit knows of a connection. */
+/** State of one connection. */
 export type ServedConnections = {
   /** Whether the connection has sent a request, whole or not. */
   readonly hasRequested: (socket: Duplex) => boolean;
