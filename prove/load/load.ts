@@ -25,7 +25,7 @@ const SHARE = 0.6;
 const SAMPLE_MS = 2_000;
 const WARM_UP_SECONDS = { long: 20, short: 2 } as const;
 const CAPACITY_SECONDS = { long: 20, short: 2 } as const;
-const LOAD_SECONDS = { long: 480, short: 6 } as const;
+const LOAD_SECONDS = { long: 1_800, short: 6 } as const;
 const IDLE_SECONDS = { long: 60, short: 0 } as const;
 /** Of resident memory between the middle and the end of the load: the collector's own waves. */
 const MAX_GROWTH_MB = 15;
