@@ -10,6 +10,7 @@ import { mutation } from './mutation/mutation.ts';
 import { livekitNodes } from './nodes/livekit-nodes.ts';
 import type { ProofPart } from './part.ts';
 import { rollingRestart } from './rolling/rolling.ts';
+import { bigDataPostgres, bigDataSqlite } from './scale/big-data.ts';
 import { postgresFaults } from './storage/postgres-faults.ts';
 import { sqliteFaults } from './storage/sqlite-faults.ts';
 import { recorderKills } from './workers/recorder-kills.ts';
@@ -24,6 +25,8 @@ export const parts: readonly ProofPart[] = [
   documentCasesPostgres,
   hostileConnections,
   steadyLoad,
+  bigDataSqlite,
+  bigDataPostgres,
   mediaFaults,
   slowLivekit,
   livekitNodes,
