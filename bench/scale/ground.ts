@@ -62,6 +62,8 @@ export async function openGround({ database, count, traffic }: GroundOptions): P
       return difference(await read(), before);
     },
     close: async () => {
+      // The next one on this database has a receiver of its own.
+      await fleet.call(first, 'DELETE', `/v1/webhooks/${String(webhookId)}`);
       await fleet.close();
       for (const wire of wires) await wire.close();
       receiver.close();

@@ -2,14 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/ground.ts';
+import { type Cost, type Costs, LANDED } from './costs.ts';
 import { type Ground, openGround, type Spent } from './ground.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
+import { measureSerialSection } from './serial-section.ts';
 
 /*
  * `npm run bench:scale`: what each operation costs one, two and three instances on PostgreSQL, and one on SQLite: time
  * on a processor, statements, round trips and bytes to the database. Counts are taken in runs of their own, because
  * counting takes time. `--rounds 3`, `--only TEXT` for some operations, `--land` to write bench/scale/costs.json, of which
- * docs/scaling.md, the simulation and the plots are made.
+ * `node bench/scale/draw.ts` makes the simulation and the pictures of docs/scaling.md.
  */
 
 const { values } = parseArgs({
@@ -21,33 +23,29 @@ const { values } = parseArgs({
   },
 });
 const ROUNDS = Number(values.rounds);
-const LANDED = new URL('costs.json', import.meta.url);
-
-/** What one operation takes; times in milliseconds. */
-type Cost = {
-  readonly database: string;
-  readonly instances: number;
-  readonly operation: string;
-  readonly serviceMs: number;
-  readonly databaseMs: number | null;
-  readonly statements: number | null;
-  readonly roundTrips: number | null;
-  readonly bytes: number | null;
-};
 
 const operations = OPERATIONS.filter(({ name }) => name.includes(values.only));
-const before = loadavg()[0];
+const before = loadavg()[0] ?? 0;
 const costs: Cost[] = [];
 if (values.instances.includes('1')) costs.push(...(await costsOf(await sqliteDatabase(), 1)));
 for (const count of values.instances.split(',').map(Number)) {
   costs.push(...(await costsOf(await postgresDatabase(), count)));
 }
-const machine = {
+const database = await postgresDatabase();
+const serialSection = await measureSerialSection(database);
+await database.close();
+console.log(
+  `the row of positions is held for ${serialSection.perTransactionMs.toFixed(2)} ms by a transaction, and ` +
+    `${serialSection.perEventMs.toFixed(3)} ms by each event`,
+);
+const landed: Costs = {
   node: process.version,
   processor: `${cpus().length} x ${cpus()[0]?.model}`,
-  load: [before, loadavg()[0]],
+  load: [before, loadavg()[0] ?? 0],
+  serialSection,
+  costs,
 };
-if (values.land) await writeFile(LANDED, `${JSON.stringify({ ...machine, costs }, null, 2)}\n`);
+if (values.land) await writeFile(LANDED, `${JSON.stringify(landed, null, 2)}\n`);
 
 async function costsOf(database: Database, count: number): Promise<readonly Cost[]> {
   try {

@@ -16,7 +16,7 @@ const LIVES = 60;
 const EVENTS_OF_LIFE = 17;
 const CALLERS = 64;
 const REQUESTS = 3_000;
-const IDLE_SECONDS = 20;
+const IDLE_SECONDS = 15;
 
 /** In this order: the pages list what the events before them stored. */
 export const OPERATIONS: readonly Operation[] = [

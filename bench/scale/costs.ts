@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import type { SerialSection } from './serial-section.ts';
+
+/** What one operation takes; times in milliseconds. Null for a file, which has no server. */
+export type Cost = {
+  readonly database: string;
+  readonly instances: number;
+  readonly operation: string;
+  readonly serviceMs: number;
+  readonly databaseMs: number | null;
+  readonly statements: number | null;
+  readonly roundTrips: number | null;
+  readonly bytes: number | null;
+};
+
+/** costs.json: what `npm run bench:scale -- --land` saw. */
+export type Costs = {
+  readonly node: string;
+  readonly processor: string;
+  readonly load: readonly number[];
+  readonly serialSection: SerialSection;
+  readonly costs: readonly Cost[];
+};
+
+export const LANDED = new URL('costs.json', import.meta.url);
+export const EVENT_ALONE = 'event, one at a time, delivered';
+export const EVENT_TOGETHER = 'event, 64 at a time, delivered';
+
+export async function landedCosts(): Promise<Costs> {
+  return JSON.parse(await readFile(LANDED, 'utf8')) as Costs;
+}

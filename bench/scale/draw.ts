@@ -1,0 +1,25 @@
+import { writeFile } from 'node:fs/promises';
+import { landedCosts } from './costs.ts';
+import { pictures, simulations } from './pictures.ts';
+import { modelOf } from './simulate.ts';
+
+/*
+ * `node bench/scale/draw.ts` simulates many instances by the costs that were landed, prints what it saw, and writes the
+ * pictures of docs/scaling.md. The same costs give the same pictures.
+ */
+
+const costs = await landedCosts();
+const outcomes = simulations(costs);
+console.log(modelOf(costs));
+console.table(
+  outcomes.map((outcome) => ({
+    ...outcome,
+    medianMs: Math.round(outcome.medianMs * 10) / 10,
+    p99Ms: Math.round(outcome.p99Ms * 10) / 10,
+    eventsPerBatch: Math.round(outcome.eventsPerBatch * 10) / 10,
+    busyShare: Math.round(outcome.busyShare * 100) / 100,
+  })),
+);
+for (const [name, content] of Object.entries(pictures(costs, outcomes))) {
+  await writeFile(new URL(`../../docs/pictures/${name}`, import.meta.url), content);
+}
