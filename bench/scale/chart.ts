@@ -11,7 +11,7 @@ export type LineChart = {
   readonly lines: readonly Line[];
 };
 
-const WIDTH = 720;
+const WIDTH = 750;
 const HEIGHT = 400;
 const PLOT = { left: 70, right: 600, top: 50, bottom: 340 } as const;
 /** Legible on white and on near-black. */

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { landedCosts } from '../../bench/scale/costs.ts';
+import { pictures, simulations } from '../../bench/scale/pictures.ts';
+import { modelOf, simulate } from '../../bench/scale/simulate.ts';
+
+describe('docs/scaling.md', async () => {
+  const costs = await landedCosts();
+
+  it('shows the pictures of the costs that were landed', () => {
+    for (const [name, content] of Object.entries(pictures(costs, simulations(costs)))) {
+      const landed = readFileSync(new URL(`../../docs/pictures/${name}`, import.meta.url), 'utf8');
+      expect(landed, name).toBe(content);
+    }
+  });
+
+  it('simulates instances that store what is offered below their capacity, and no more than that above it', () => {
+    const model = modelOf(costs);
+    const below = simulate(model, 1, 200);
+    expect(below.storedPerSecond).toBeGreaterThan(0.9 * below.offeredPerSecond);
+    const above = simulate(model, 1, 20_000);
+    expect(above.storedPerSecond).toBeLessThan(1_000 / model.service.perEventMs);
+    expect(above.p99Ms).toBeGreaterThan(10 * below.p99Ms);
+  });
+});
