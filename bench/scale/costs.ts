@@ -17,7 +17,7 @@ export type Cost = {
 export type Costs = {
   readonly node: string;
   readonly processor: string;
-  readonly load: readonly number[];
+  readonly load: { readonly before: number; readonly after: number };
   readonly serialSection: SerialSection;
   readonly costs: readonly Cost[];
 };

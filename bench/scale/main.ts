@@ -41,7 +41,7 @@ console.log(
 const landed: Costs = {
   node: process.version,
   processor: `${cpus().length} x ${cpus()[0]?.model}`,
-  load: [before, loadavg()[0] ?? 0],
+  load: { before, after: loadavg()[0] ?? 0 },
   serialSection,
   costs,
 };

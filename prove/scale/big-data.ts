@@ -57,7 +57,10 @@ type Ground = {
   readonly filler: () => Promise<Filler>;
 };
 
-function bigData(engine: 'SQLite' | 'PostgreSQL', prepare: (context: ProofContext) => Promise<Ground>): ProofPart {
+function bigData(
+  engine: 'SQLite' | 'PostgreSQL',
+  prepare: (context: ProofContext) => Promise<Ground>,
+): ProofPart {
   const { rooms, webhooks, events, deliveries, tailers } = SIZES.long;
   return {
     name: engine === 'SQLite' ? 'big-data-sqlite' : 'big-data-postgres',
