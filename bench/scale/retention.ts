@@ -52,8 +52,13 @@ try {
 
 async function registerWebhook({ webhooks }: Store): Promise<void> {
   const secrets = { secret: 'sealed', previousSecret: null, previousSecretUntil: null };
-  const webhook = { id: 'whk_bench', url: 'https://receiver.example', events: ['*'], ...secrets };
-  await webhooks.insert({ ...webhook, createdAt: 1, updatedAt: 1 } as Parameters<typeof webhooks.insert>[0]);
+  const webhook = {
+    id: 'whk_bench',
+    url: 'https://receiver.example',
+    events: ['*'],
+    ordering: 'none',
+  } as const;
+  await webhooks.insert({ ...webhook, ...secrets, createdAt: 1, updatedAt: 1 });
 }
 
 async function fillDatabase({ options }: Database): Promise<void> {

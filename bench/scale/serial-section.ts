@@ -60,5 +60,6 @@ export function newDelivery(eventId: string) {
   return {
     ...{ id: `dlv_${systemIds.next()}`, webhookId: 'whk_bench', eventId, eventName: 'participant_joined' },
     ...{ dueAt: now, createdAt: now, leaseOwner: 'bench', leaseUntil: now + 15_000 },
+    ...{ orderingKey: null, sequence: null },
   };
 }
