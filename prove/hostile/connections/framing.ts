@@ -5,7 +5,7 @@ import { RawConnection } from '../../../test/support/raw-http.ts';
  * front would take for a part of the first one's body: it must not be served.
  */
 
-export const SMUGGLED_ID = 'smuggled-by-framing';
+const SMUGGLED_ID = 'smuggled-by-framing';
 
 const SMUGGLED = `GET /v1/health HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${SMUGGLED_ID}\r\n\r\n`;
 const LENGTH = SMUGGLED.length;
