@@ -51,6 +51,7 @@ export function insertDeliveries(
 /**
  * Inserts ordered deliveries that meet the condition, as pending. The first one of a key is not waiting where no earlier one
  * is pending. Only then do the listed deliveries of that key get their leases: this instance sends them one after the other.
+ * The limit keeps PostgreSQL on the index: it may turn an `exists` into a scan of all pending deliveries.
  */
 export function insertOrdered(
   dialect: SqlDialect,
@@ -68,11 +69,12 @@ export function insertOrdered(
     from (
       select listed.*,
         row_number() over (partition by "webhookId", "orderingKey" order by sequence) as place,
-        case when exists (
+        case when (
           select 1 from deliveries as earlier
           where earlier."webhookId" = listed."webhookId" and earlier."orderingKey" = listed."orderingKey"
             and earlier.state = 'pending'
-        ) then 1 else 0 end as "isBehind"
+          order by earlier.sequence limit 1
+        ) is null then 0 else 1 end as "isBehind"
       from ${dialect.rows(deliveries, ORDERED_TYPES)} as listed where ${condition}
     ) as placed
     returning id, case when waiting = 1 and "leaseOwner" is null then 1 else 0 end as "isWaiting"`;
