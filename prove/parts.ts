@@ -14,6 +14,7 @@ import { bigDataPostgres, bigDataSqlite } from './scale/big-data.ts';
 import { postgresFaults } from './storage/postgres-faults.ts';
 import { sqliteFaults } from './storage/sqlite-faults.ts';
 import { recorderKills } from './workers/recorder-kills.ts';
+import { speechKills } from './workers/speech-kills.ts';
 
 /** Every part of `npm run prove`, in the order of docs/proof.md. */
 export const parts: readonly ProofPart[] = [
@@ -33,5 +34,6 @@ export const parts: readonly ProofPart[] = [
   sqliteFaults,
   postgresFaults,
   recorderKills,
+  speechKills,
   mutation,
 ];
