@@ -1,5 +1,6 @@
 import { chaosPostgres } from './chaos/postgres.ts';
 import { chaosSqlite } from './chaos/sqlite.ts';
+import { forbiddenAddresses } from './hostile/addresses/addresses.ts';
 import { hostileConnections } from './hostile/connections/connections.ts';
 import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-cases.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
@@ -25,6 +26,7 @@ export const parts: readonly ProofPart[] = [
   documentCasesSqlite,
   documentCasesPostgres,
   hostileConnections,
+  forbiddenAddresses,
   steadyLoad,
   bigDataSqlite,
   bigDataPostgres,

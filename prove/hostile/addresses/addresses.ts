@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  createFleet,
+  type Fleet,
+  type FleetInstance,
+} from '../../../test/server/webhooks/support/instance.ts';
+import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
+import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import { ATTEMPT } from './attempt.ts';
+import { type Internal, startInternal } from './internal.ts';
+import { forbiddenUrls } from './urls.ts';
+
+/** The network that the operator allows: it stands for the attacker's own public server. */
+const PUBLIC = '127.0.0.9';
+/** The short form tries every ninth URL, so that it has some of each kind. */
+const EVERY = { long: 1, short: 9 } as const;
+const BATCH = 20;
+
+export const forbiddenAddresses: ProofPart = {
+  name: 'forbidden-addresses',
+  title: 'Webhook URLs lead into the internal network (SSRF)',
+  claim:
+    'A webhook reaches public addresses and the networks that the operator allows, and no other: neither a test nor a delivery opens a ' +
+    'connection to a forbidden address, whatever the URL looks like and whatever its name resolves to.',
+  attack: [
+    'Webhooks are registered with URLs of private, loopback, link-local, metadata, NAT64, 6to4, Teredo and other special addresses: literally in ' +
+      'decimal, octal, hexadecimal, shortened and percent-encoded form, with IDN dots and digits, as IPv4 inside IPv6, and by names that resolve to ' +
+      'them alone or beside a public address. One name resolves to an allowed address at first and to a forbidden one later (rebinding). One allowed ' +
+      'server redirects to a forbidden address.',
+    'Each webhook is tested (POST …/test) and gets an event. A module loaded into the process answers the names and reports every address to which ' +
+      'the process attempts a connection. A server on all loopback addresses counts what arrives.',
+  ],
+  notClaimed: [
+    'Networks that the operator allows with WEBHOOK_ALLOWED_NETWORKS: webhooks reach everything in them.',
+    'Public addresses that a router leads back into the internal network.',
+  ],
+  run: reachForbidden,
+};
+
+async function reachForbidden({ form, say, cleanUp }: ProofContext): Promise<Findings> {
+  const chunks: string[] = [];
+  const internal = await startInternal(PUBLIC);
+  cleanUp(internal.close);
+  const fleet = await createFleet(
+    {
+      WEBHOOK_ALLOWED_NETWORKS: `${PUBLIC}/32`,
+      NODE_OPTIONS: `--import ${new URL('names.ts', import.meta.url)}`,
+    },
+    (text) => chunks.push(text),
+  );
+  cleanUp(fleet.close);
+  const instance = await fleet.start();
+  const urls = forbiddenUrls(internal.port).filter((_, index) => index % EVERY[form] === 0);
+  const ground: Ground = { fleet, instance, internal };
+  const tally: Tally = { refused: 0, tested: 0, delivered: 0, wrong: [] };
+  for (let at = 0; at < urls.length; at += BATCH) {
+    await attackWith(urls.slice(at, at + BATCH), ground, tally);
+    say(`${Math.min(at + BATCH, urls.length)} of ${urls.length} URLs`);
+  }
+  const rebound = await lureWith(ground, internal.port);
+  for (const line of tally.wrong) say(line);
+  const attempts = attemptsIn(chunks.join(''), internal.port).filter((address) => address !== PUBLIC);
+  for (const address of new Set(attempts)) say(`connection attempt to ${address}`);
+  return {
+    figures: [
+      observed('URLs', urls.length),
+      observed('URLs that were refused at registration', tally.refused),
+      observed('tests of a webhook', tally.tested),
+      observed('webhooks that got an event', tally.delivered),
+      exactly('tests and deliveries that did not end with a refusal of the address', tally.wrong.length, 0),
+      observed('requests that reached the allowed server, as they should', rebound.allowed),
+      exactly('connection attempts to forbidden addresses', attempts.length, 0),
+      exactly('requests that reached a forbidden address', internal.reached.length, 0),
+    ],
+  };
+}
+
+type Ground = { readonly fleet: Fleet; readonly instance: FleetInstance; readonly internal: Internal };
+type Tally = { refused: number; tested: number; delivered: number; readonly wrong: string[] };
+
+const ABSENT = /private, loopback|name is not known|could not be looked up/;
+
+async function attackWith(urls: readonly string[], { fleet, instance }: Ground, tally: Tally): Promise<void> {
+  const webhooks: { readonly id: string; readonly url: string }[] = [];
+  for (const url of urls) {
+    const id = await register(fleet, instance, url);
+    if (id === undefined) tally.refused += 1;
+    else webhooks.push({ id, url });
+  }
+  for (const { id, url } of webhooks) {
+    const test = Object(await fleet.call(instance, 'POST', `/v1/webhooks/${id}/test`));
+    tally.tested += 1;
+    if (test.delivered !== false || !ABSENT.test(test.error))
+      tally.wrong.push(`test of ${url}: ${test.error}`);
+  }
+  await postMediaEvent(instance.url, roomFinished(`forbidden-${webhooks[0]?.id}`));
+  for (const { id, url } of webhooks) {
+    const error = await firstErrorOf(fleet, instance, id);
+    tally.delivered += 1;
+    if (!ABSENT.test(error)) tally.wrong.push(`delivery to ${url}: ${error}`);
+    await fleet.call(instance, 'DELETE', `/v1/webhooks/${id}`);
+  }
+}
+
+/** The id; undefined where the URL is refused. */
+async function register(fleet: Fleet, instance: FleetInstance, url: string): Promise<string | undefined> {
+  const created = Object(await fleet.call(instance, 'POST', '/v1/webhooks', { url }));
+  return typeof created.id === 'string' ? created.id : undefined;
+}
+
+const LOOKS = 300;
+
+/** Why the first attempt of the delivery of an event failed. */
+async function firstErrorOf(fleet: Fleet, instance: FleetInstance, id: string): Promise<string> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    const page = Object(await fleet.call(instance, 'GET', `/v1/webhooks/${id}/deliveries`));
+    for (const delivery of page.deliveries ?? []) {
+      const { event, attempts } = Object(delivery);
+      if (event === 'room_finished' && attempts.length > 0) return String(attempts[0].error);
+    }
+    await delay(50);
+  }
+  return 'no attempt was made';
+}
+
+/** A redirect and a name that is rebound; how often the allowed server was asked. */
+async function lureWith(
+  { fleet, instance, internal }: Ground,
+  port: number,
+): Promise<{ readonly allowed: number }> {
+  const hex = '7f000009';
+  const lures = [
+    `http://${PUBLIC}:${port}/redirect`,
+    `http://n0--${hex}--then--7f000001.names.test:${port}/close`,
+  ];
+  for (const url of lures) {
+    const id = await register(fleet, instance, url);
+    for (let times = 0; times < 3; times += 1) await fleet.call(instance, 'POST', `/v1/webhooks/${id}/test`);
+    await fleet.call(instance, 'DELETE', `/v1/webhooks/${id}`);
+  }
+  return { allowed: internal.allowed.length };
+}
+
+/** The addresses to which the process attempted a connection at the port of all URLs; its media server has another one. */
+function attemptsIn(output: string, port: number): readonly string[] {
+  return output.split('\n').flatMap((line) => {
+    const at = line.indexOf(ATTEMPT);
+    const [address = '', attempted] = line.slice(at + ATTEMPT.length).split(' ');
+    return at >= 0 && attempted === `${port}` ? [address] : [];
+  });
+}

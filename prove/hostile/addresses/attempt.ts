@@ -1,0 +1,2 @@
+/** What `names.ts` writes before the address of a connection attempt. */
+export const ATTEMPT = 'connection attempt to ';

@@ -1,0 +1,44 @@
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { Socket } from 'node:net';
+import { ATTEMPT } from './attempt.ts';
+
+/*
+ * Loaded before the service (`--import`): answers names under `.names.test` from their own labels, as a name server of
+ * an attacker could, and reports every address to which a connection is attempted. All other names are looked up as usual.
+ *
+ * `n1--0a000001.names.test` is 10.0.0.1; several answers follow each other by `-`; what follows `--then--` is the answer of
+ * the second look-up and those after it. The number in front makes names distinct.
+ */
+
+const looked = new Map<string, number>();
+const lookup = dns.lookup;
+
+function answersOf(name: string): dns.LookupAddress[] {
+  const [, first = '', , later = first] = name.replace(/\.names\.test\.?$/, '').split('--');
+  const count = looked.get(name) ?? 0;
+  looked.set(name, count + 1);
+  return (count === 0 ? first : later)
+    .split('-')
+    .map((hex) =>
+      hex.length === 8
+        ? { address: (hex.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16)).join('.'), family: 4 }
+        : { address: (hex.match(/..../g) ?? []).join(':'), family: 6 },
+    );
+}
+
+Object.assign(dns, {
+  lookup: (name: string, options: dns.LookupAllOptions, callback: (...results: unknown[]) => void) => {
+    if (!/\.names\.test\.?$/.test(name)) return Reflect.apply(lookup, dns, [name, options, callback]);
+    setImmediate(callback, null, answersOf(name));
+  },
+});
+syncBuiltinESMExports();
+
+const emit = Socket.prototype.emit;
+Object.assign(Socket.prototype, {
+  emit(this: Socket, event: string, ...values: unknown[]) {
+    if (event === 'connectionAttempt') process.stderr.write(`${ATTEMPT}${values[0]} ${values[1]}\n`);
+    return Reflect.apply(emit, this, [event, ...values]);
+  },
+});
