@@ -1,3 +1,4 @@
+import { orderedOnPostgres, orderedOnSqlite } from './chaos/ordered.ts';
 import { chaosPostgres } from './chaos/postgres.ts';
 import { chaosSqlite } from './chaos/sqlite.ts';
 import { forbiddenAddresses } from './hostile/addresses/addresses.ts';
@@ -21,6 +22,8 @@ import { speechKills } from './workers/speech-kills.ts';
 export const parts: readonly ProofPart[] = [
   chaosSqlite,
   chaosPostgres,
+  orderedOnSqlite,
+  orderedOnPostgres,
   rollingRestart,
   mutatedRequests,
   documentCasesSqlite,

@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { postMediaEvent, roomLife } from '../../test/server/webhooks/support/media-webhook.ts';
+import { startReceiver } from '../../test/server/webhooks/support/receiver.ts';
+import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
+import { Random } from '../../test/support/random.ts';
+import { type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import { Arrivals } from './room-arrivals.ts';
+
+const SEED = 20_261_124;
+const INSTANCES = { SQLite: 1, PostgreSQL: 3 } as const;
+const KILLS = { long: 20, short: 2 } as const;
+const ROOMS_PER_ROUND = { long: 10, short: 3 } as const;
+/** One room in so many has an event that its receivers refuse once, which then waits for its retry after 5 s. */
+const REFUSED_ROOM = 3;
+const REPEAT_AFTER_MS = 100;
+const POST_TIMEOUT_MS = 5_000;
+/** Longer than any lease, retry or restart takes. */
+const SILENCE_MS = 90_000;
+const LOOK_MS = 20;
+
+type DatabaseName = keyof typeof INSTANCES;
+
+const part = (database: DatabaseName): ProofPart => ({
+  name: `chaos-ordered-${database.toLowerCase()}`,
+  title: `Deliveries in order under kills, on ${database}`,
+  claim:
+    'A webhook with `ordering: "room"` accepts the events of each room for the first time in the order of their `sequence`, without a gap, ' +
+    'whatever is killed or refused meanwhile. A room whose event waits for a retry holds up no other room.',
+  attack: [
+    `${INSTANCES[database] === 1 ? 'One instance runs' : `${INSTANCES[database]} instances run`} on ${database} with two webhooks: one in ` +
+      'order, one without. A stand-in for the media server plays whole rooms of five people with 17 events each, many rooms at a time. Each event ' +
+      'is repeated until it is answered with 200, and the next one of its room follows then, at any instance.',
+    `In every round an instance gets SIGKILL after a seeded number of arrivals, and is started again. One room in ${REFUSED_ROOM} has an event that ` +
+      'the receiver of both webhooks refuses once with 503. The receiver notes every delivery that it accepts.',
+  ],
+  notClaimed: [
+    'Exactly-once delivery: after a kill an event may arrive again, also behind newer ones.',
+    'Replays by hand, and events that failed for good after four attempts: the order continues without them.',
+    'Instances of different versions: an instance that does not know the order would not keep it.',
+  ],
+  run: (context) => killInOrder(context, database),
+});
+
+export const orderedOnSqlite = part('SQLite');
+export const orderedOnPostgres = part('PostgreSQL');
+
+async function killInOrder(context: ProofContext, database: DatabaseName): Promise<Findings> {
+  const { form, say, cleanUp } = context;
+  const fleet = await createFleet(await environmentOf(context, database));
+  cleanUp(fleet.close);
+  const living: FleetInstance[] = [];
+  for (let count = 0; count < INSTANCES[database]; count += 1) living.push(await fleet.start());
+  const random = new Random(SEED);
+  const arrivals = new Arrivals();
+  const refused = new Map<string, number>();
+  const receiver = await startReceiver((_request, response, received) => {
+    const isRefused = arrivals.refuses(received, refused.get(received.body.room.name));
+    if (!isRefused) arrivals.accept(received);
+    response.writeHead(isRefused ? 503 : 200).end();
+  });
+  cleanUp(receiver.close);
+  await register({ fleet, living }, receiver.url);
+  const rooms: Promise<void>[] = [];
+  const names: string[] = [];
+  for (let round = 0; round < KILLS[form]; round += 1) {
+    const added = Array.from({ length: ROOMS_PER_ROUND[form] }, (_, index) => `r${round}-${index}`);
+    for (const [index, name] of added.entries()) {
+      if (index % REFUSED_ROOM === 0) refused.set(name, 1 + random.integer(10));
+      names.push(name);
+      rooms.push(playRoom(name, { living, random }));
+    }
+    const moment = arrivals.accepted + random.integer(ROOMS_PER_ROUND[form] * 30);
+    await arrivals.until(({ accepted }) => accepted >= moment, { silenceMs: SILENCE_MS, lookMs: LOOK_MS });
+    await living.splice(random.integer(living.length), 1)[0]?.kill();
+    living.push(await fleet.start());
+    if ((round + 1) % 5 === 0) say(`${round + 1} of ${KILLS[form]} kills, ${arrivals.accepted} accepted`);
+  }
+  await Promise.all(rooms);
+  await arrivals.until((seen) => seen.areComplete(names), { silenceMs: SILENCE_MS, lookMs: LOOK_MS });
+  return {
+    figures: [
+      observed('kills of an instance', KILLS[form]),
+      observed('rooms', names.length),
+      observed('rooms with an event that was refused at first', refused.size),
+      ...arrivals.figures(names, new Set(refused.keys())),
+    ],
+    notes: [`Seed ${SEED}.`],
+  };
+}
+
+async function environmentOf(
+  { cleanUp }: ProofContext,
+  database: DatabaseName,
+): Promise<Readonly<Record<string, string>>> {
+  if (database === 'SQLite') return {};
+  const cluster = await startPostgres();
+  cleanUp(cluster.close);
+  return { DATABASE_URL: (await createDatabase(cluster)).url };
+}
+
+type Stage = { readonly fleet: Fleet; readonly living: readonly FleetInstance[] };
+
+async function register({ fleet, living: [instance] }: Stage, url: string): Promise<void> {
+  if (instance === undefined) throw new Error('no instance lives');
+  await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${url}/ordered`, ordering: 'room' });
+  await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${url}/unordered` });
+}
+
+type Players = { readonly living: readonly FleetInstance[]; readonly random: Random };
+
+/** Posts the events of a room one after the other, each until an instance acknowledges it. */
+async function playRoom(name: string, { living, random }: Players): Promise<void> {
+  for (const event of roomLife(name)) {
+    while ((await postTo(living.length > 0 ? random.pick(living) : undefined, event)) !== 200) {
+      await delay(REPEAT_AFTER_MS);
+    }
+  }
+}
+
+async function postTo(
+  instance: FleetInstance | undefined,
+  event: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  if (instance === undefined) return 0;
+  return await Promise.race([postMediaEvent(instance.url, event).catch(() => 0), delay(POST_TIMEOUT_MS, 0)]);
+}
