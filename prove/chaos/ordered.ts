@@ -25,8 +25,8 @@ const part = (database: DatabaseName): ProofPart => ({
   name: `chaos-ordered-${database.toLowerCase()}`,
   title: `Deliveries in order under kills, on ${database}`,
   claim:
-    'A webhook with `ordering: "room"` accepts the events of each room for the first time in the order of their `sequence`, without a gap, ' +
-    'whatever is killed or refused meanwhile. A room whose event waits for a retry holds up no other room.',
+    'The receiver of a webhook with `ordering: "room"` gets the events of each room for the first time in the order of their `sequence`, without a gap, ' +
+    'whatever is killed or refused meanwhile.',
   attack: [
     `${INSTANCES[database] === 1 ? 'One instance runs' : `${INSTANCES[database]} instances run`} on ${database} with two webhooks: one in ` +
       'order, one without. A stand-in for the media server plays whole rooms of five people with 17 events each, many rooms at a time. Each event ' +
