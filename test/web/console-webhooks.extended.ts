@@ -59,6 +59,9 @@ describe('webhooks in the console', () => {
     await page.getByText(/rtc webhooks update wh_\S+ --ordered/).waitFor();
     await confirm(page, 'Send them in order');
     await page.getByText('events of a room in order').waitFor();
+    await page.getByRole('button', { name: 'Stop ordering' }).click();
+    await confirm(page, 'Send them side by side');
+    await page.getByText('events of a room in order').waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: 'Rotate secret' }).click();
     await confirm(page, 'Rotate');
