@@ -6,6 +6,7 @@ import { createDatabase, startPostgres } from '../../test/support/parts/postgres
 import { Random } from '../../test/support/random.ts';
 import { type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
 import { Arrivals } from './room-arrivals.ts';
+import { untilEnoughOrSilence } from './until-silence.ts';
 
 const SEED = 20_261_124;
 const INSTANCES = { SQLite: 1, PostgreSQL: 3 } as const;
@@ -15,9 +16,6 @@ const ROOMS_PER_ROUND = { long: 10, short: 3 } as const;
 const REFUSED_ROOM = 3;
 const REPEAT_AFTER_MS = 100;
 const POST_TIMEOUT_MS = 5_000;
-/** Longer than any lease, retry or restart takes. */
-const SILENCE_MS = 90_000;
-const LOOK_MS = 20;
 
 type DatabaseName = keyof typeof INSTANCES;
 
@@ -53,6 +51,7 @@ async function killInOrder(context: ProofContext, database: DatabaseName): Promi
   for (let count = 0; count < INSTANCES[database]; count += 1) living.push(await fleet.start());
   const random = new Random(SEED);
   const arrivals = new Arrivals();
+  const accepted = (): number => arrivals.accepted;
   const refused = new Map<string, number>();
   const receiver = await startReceiver((_request, response, received) => {
     const isRefused = arrivals.refuses(received, refused.get(received.body.room.name));
@@ -71,13 +70,13 @@ async function killInOrder(context: ProofContext, database: DatabaseName): Promi
       rooms.push(playRoom(name, { living, random }));
     }
     const moment = arrivals.accepted + random.integer(ROOMS_PER_ROUND[form] * 30);
-    await arrivals.until(({ accepted }) => accepted >= moment, { silenceMs: SILENCE_MS, lookMs: LOOK_MS });
+    await untilEnoughOrSilence(accepted, () => accepted() >= moment);
     await living.splice(random.integer(living.length), 1)[0]?.kill();
     living.push(await fleet.start());
     if ((round + 1) % 5 === 0) say(`${round + 1} of ${KILLS[form]} kills, ${arrivals.accepted} accepted`);
   }
   await Promise.all(rooms);
-  await arrivals.until((seen) => seen.areComplete(names), { silenceMs: SILENCE_MS, lookMs: LOOK_MS });
+  await untilEnoughOrSilence(accepted, () => arrivals.areComplete(names));
   return {
     figures: [
       observed('kills of an instance', KILLS[form]),

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Received } from '../../test/server/webhooks/support/receiver.ts';
 import { exactly, type Figure, observed } from '../part.ts';
 
@@ -13,8 +12,6 @@ type RoomArrivals = {
   firstAt: number;
   lastAt: number;
 };
-
-type Patience = { readonly silenceMs: number; readonly lookMs: number };
 
 /** The deliveries that the receiver accepted, by webhook and room. */
 export class Arrivals {
@@ -48,14 +45,6 @@ export class Arrivals {
   /** Both webhooks have the last event of each room and all before it. */
   areComplete(names: readonly string[]): boolean {
     return names.every((name) => [ORDERED, UNORDERED].every((path) => isWhole(this.#of(path, name))));
-  }
-
-  async until(isEnough: (arrivals: Arrivals) => boolean, { silenceMs, lookMs }: Patience): Promise<void> {
-    let last = { accepted: this.accepted, at: performance.now() };
-    while (!isEnough(this) && performance.now() - last.at < silenceMs) {
-      await delay(lookMs);
-      if (this.accepted > last.accepted) last = { accepted: this.accepted, at: performance.now() };
-    }
   }
 
   figures(names: readonly string[], refused: ReadonlySet<string>): readonly Figure[] {

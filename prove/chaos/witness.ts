@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Fleet, FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import {
   expectedSignatures,
   type Received,
   startReceiver,
 } from '../../test/server/webhooks/support/receiver.ts';
+import { untilEnoughOrSilence } from './until-silence.ts';
 
 /** Receives the deliveries of several webhooks, and counts them without the service's help. */
 export type Witness = {
@@ -39,9 +39,6 @@ class Refusals {
   }
 }
 
-const SILENCE_MS = 90_000;
-const LOOK_MS = 5;
-
 export type WitnessOptions = {
   readonly fleet: Fleet;
   /** The instance at which the webhooks are registered. */
@@ -66,7 +63,11 @@ export async function startWitness({ fleet, instance, webhooks }: WitnessOptions
   return {
     webhooks,
     tally: () => counter,
-    until: (isEnough) => untilTally(counter, isEnough),
+    until: (isEnough) =>
+      untilEnoughOrSilence(
+        () => counter.arrivals,
+        () => isEnough(counter),
+      ),
     close: receiver.close,
   };
 }
@@ -108,12 +109,4 @@ function isSigned(received: Received, secret: string): boolean {
   const { specified, standard } = expectedSignatures(received, secret);
   const { headers } = received;
   return headers['x-service-webhook-signature'] === specified && headers['webhook-signature'] === standard;
-}
-
-async function untilTally(tally: Tally, isEnough: (tally: Tally) => boolean): Promise<void> {
-  let last = { arrivals: tally.arrivals, at: performance.now() };
-  while (!isEnough(tally) && performance.now() - last.at < SILENCE_MS) {
-    await delay(LOOK_MS);
-    if (tally.arrivals > last.arrivals) last = { arrivals: tally.arrivals, at: performance.now() };
-  }
 }

@@ -1,0 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Longer than any lease, retry or restart takes. */
+const SILENCE_MS = 90_000;
+const LOOK_MS = 5;
+
+/** Resolves when what arrived is enough, or when nothing more has arrived for longer than any lease, retry or restart takes. */
+export async function untilEnoughOrSilence(arrivals: () => number, isEnough: () => boolean): Promise<void> {
+  let last = { arrivals: arrivals(), at: performance.now() };
+  while (!isEnough() && performance.now() - last.at < SILENCE_MS) {
+    await delay(LOOK_MS);
+    if (arrivals() > last.arrivals) last = { arrivals: arrivals(), at: performance.now() };
+  }
+}
