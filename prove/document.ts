@@ -6,7 +6,8 @@ import { tableOf } from './table.ts';
 const INTRODUCTION = `# Proof
 
 This page tests what the service claims. Each part below names a claim, describes how the claim was attacked, and shows what
-happened, including every figure that missed its bound. It ends with what the part does not show.
+happened, including every figure that missed its bound. It then names the defects of the service that the attack found, and ends
+with what the part does not show.
 
 \`npm run prove\` runs the attacks and writes this page from the results. Each part takes less than an hour on two cores, sends
 nothing beyond the loopback interface, and continues after an interruption.
@@ -50,23 +51,51 @@ function overview(seen: readonly Seen[]): string {
   return `## Summary
 
 ${markdownTable(['part', 'attack', 'claims that hold', 'last run', 'duration'], rows)}
+
+${missedClaims(seen)}
 `;
 }
 
+function missedClaims(seen: readonly Seen[]): string {
+  const rows = seen.flatMap(({ part, result }) => {
+    const missed = result.figures.filter((figure) => figure.holds === false);
+    return missed.map(({ name, measured, bound = '' }) => [
+      `[${part.name}](#${part.name})`,
+      name,
+      measured,
+      bound,
+    ]);
+  });
+  if (rows.length === 0) return 'Every claim held in the last run of its part.';
+  return `These claims did not hold in the last run of their part:
+
+${markdownTable(['part', 'figure', 'measured', 'claimed'], rows)}`;
+}
+
 function section(part: ProofPart, result: Landed | undefined): string {
-  return `## ${part.name}
+  const { name, title, claim, attack, found = [], notClaimed } = part;
+  const results =
+    result === undefined
+      ? '**Results.** There are none yet: this part has not run to its end.\n'
+      : resultsOf(result);
+  const defects = `**Found and mended.** This attack, or an earlier form of it, found these defects:\n\n${list(found)}\n`;
+  return `## ${name}
 
-${part.title}.
+${title}.
 
-**Claim.** ${part.claim}
+**Claim.** ${claim}
 
-**Attack.** ${part.attack.join('\n\n')}
+**Attack.** ${attack.join('\n\n')}
 
-${result === undefined ? '**Results.** There are none yet: this part has not run to its end.\n' : resultsOf(result)}
-**Not claimed.**
+${results}
+${found.length === 0 ? '' : `${defects}\n`}**Not claimed.**
 
-${part.notClaimed.map((line) => `- ${line}`).join('\n')}
+${list(notClaimed)}
 `;
+}
+
+function list(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join('\n');
 }
 
 function resultsOf(result: Landed): string {

@@ -38,6 +38,8 @@ export type ProofPart = {
   readonly claim: string;
   /** How the claim was attacked: paragraphs of Markdown. */
   readonly attack: readonly string[];
+  /** Defects of the service that this attack or an earlier form of it found, in whole sentences, with the commits that mended them. */
+  readonly found?: readonly string[];
   readonly notClaimed: readonly string[];
   readonly run: (context: ProofContext) => Promise<Findings>;
 };

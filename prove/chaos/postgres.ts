@@ -42,6 +42,10 @@ export const chaosPostgres: ProofPart = {
       `${FREEZE_POINTS.map(({ name }) => name).join('; ')}. Meanwhile the other instances get five events a second, and the part measures ` +
       'how long they take to acknowledge and deliver them.',
   ],
+  found: [
+    'An instance that was frozen inside the transaction that stores an event held its room locks, and all other instances stopped accepting events for 30 s. Instances now store the events of rooms whose locks are free, and PostgreSQL ends a transaction that has been idle for 5 s.',
+    'An instance that was frozen, and continued after others had taken over its deliveries, sent its whole queue again: 2,720 repeated deliveries. It looks at each lease before it sends now (1a5a482).',
+  ],
   notClaimed: [
     'Exactly-once delivery and the order of retries, as in chaos-sqlite.',
     'An asynchronous replica: events that were acknowledged but not yet replicated are lost with the primary.',

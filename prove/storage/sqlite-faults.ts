@@ -33,6 +33,9 @@ export const sqliteFaults: ProofPart = {
       `byte, keeps it full for ${SECONDS.long} s, and then deletes its file.`,
     'At the end all events and webhooks are listed and compared with what callers were told and with what the receiver of webhooks got.',
   ],
+  found: [
+    'Writes that queued behind a locked file waited five seconds each, one after the other: a request could take half a minute to be refused. The time in the queue counts towards the limit now (59b1602).',
+  ],
   notClaimed: [
     'A disk that loses what it was told to keep, or that returns other bytes than were written.',
     'That an acknowledged request changes something only once: a caller who repeats a refused request needs Idempotency-Key.',

@@ -32,6 +32,9 @@ export const recorderKills: ProofPart = {
     'The part reads each recording until it has ended, tries to record the room again until that succeeds, and counts the egress_ended that ' +
       'a webhook got, with their signatures.',
   ],
+  found: [
+    "When a recorder's browser died alone, the recording failed after a minute while its egress continued and stored a whole file. The service stops such a recorder first now, and takes its file (02b9b7a).",
+  ],
   notClaimed: [
     "LiveKit's own recorder: it is not in the package registries, and this part does not start it.",
     'The file of a recording whose recorder was killed: it dies with the recorder.',

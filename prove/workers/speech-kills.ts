@@ -37,6 +37,9 @@ export const speechKills: ProofPart = {
     `A proxy between the worker and its database places each kill: ${STATES.map(({ name }) => name).join('; ')}. The part compares the ` +
       'transcription with one that nobody disturbed.',
   ],
+  found: [
+    'A worker set the end of its lease by the monotonic clock whenever it stored progress. On SQLite another worker could take the recording at once; on PostgreSQL every longer transcription failed (abb4873).',
+  ],
   notClaimed: [
     'Live captions: tests kill live workers during a call (docs/transcription.md says what a takeover loses).',
     'A recording that kills every worker that reads it: it fails as worker-lost after three of them.',

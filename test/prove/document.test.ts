@@ -33,6 +33,15 @@ describe('docs/proof.md', () => {
     const document = proofDocument([part, { ...part, name: 'other' }], { sample: result });
     expect(document).toContain('| seen \\| once | 2 | 1 | NO |');
     expect(document).toContain('this part has not run to its end');
+    expect(document).toContain('| [sample](#sample) | seen \\| once | 2 | 1 |');
+  });
+
+  it('names the defects that an attack found, if there are any', () => {
+    const found = ['Nothing was looked at (abc1234).'];
+    expect(proofDocument([{ ...part, found }], {})).toContain(
+      'found these defects:\n\n- Nothing was looked at (abc1234).\n',
+    );
+    expect(proofDocument([part], {})).not.toContain('Found and mended');
   });
 
   it('ends what a part started, the last first', () => {

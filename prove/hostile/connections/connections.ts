@@ -56,6 +56,10 @@ export const hostileConnections: ProofPart = {
       `connections: ${IDLE_CONNECTIONS.toLocaleString('en-US')} connections are kept open and send nothing. Each attack lasts ${SECONDS.long} s.`,
     'Afterwards the part searches for secrets in the same places as mutated-requests.',
   ],
+  found: [
+    'A rate limiter from a library counted a whole pipelined burst before it compared, and refused all of it. The service has a limiter of its own now, which counts synchronously (212f9c5).',
+    'Someone who opened 10,000 connections and sent nothing locked out all other callers for as long as they liked, without a key. The service closes the oldest idle connections now (42e2f64).',
+  ],
   notClaimed: [
     'Attackers with a valid signature, and floods that use up the network or the processor of the machine: the attackers share its two cores with the service.',
     'The protection that a proxy in front of the service adds.',
