@@ -31,7 +31,7 @@ npm run prove -- --short             # run the short form of every part, as the 
 
 type Seen = { readonly part: ProofPart; readonly result: Landed };
 
-/** docs/proof.md. */
+/** Returns the text of docs/proof.md. */
 export function proofDocument(parts: readonly ProofPart[], landed: Results): string {
   const seen = parts.flatMap((part): readonly Seen[] => {
     const result = landed[part.name];

@@ -1,21 +1,21 @@
 import { type Figure, rangeInWords } from './part.ts';
 import type { Result } from './run-part.ts';
 
-/** A run of a part before the last one: what is kept of it for the spread. */
+/** An earlier run of a part, kept for the spread. */
 export type EarlierRun = {
   readonly endedAt: string;
   readonly load: Result['load'];
-  /** The numbers by the names of their figures. */
+  /** Values by the names of their figures. */
   readonly values: Readonly<Record<string, number>>;
 };
 
-/** The last run of a part, and those before it on the same machine. */
+/** The last run of a part, and earlier runs on the same machine. */
 export type Landed = Result & { readonly earlier?: readonly EarlierRun[] };
 
-/** Runs of a part that its spread is taken from, the last one included. */
+/** Number of runs that the spread is computed from, including the last one. */
 const MAX_RUNS = 5;
 
-/** Puts a run in front of those that were landed. Runs on another machine are not comparable and are dropped. */
+/** Puts a new run in front of the landed ones. Drops runs on another machine, because they are not comparable. */
 export function landRun(landed: Landed | undefined, result: Result): Landed {
   if (landed === undefined || landed.machine !== result.machine) return result;
   if (landed.endedAt === result.endedAt) return withEarlier(result, landed.earlier ?? []);
@@ -31,7 +31,7 @@ function toEarlier({ endedAt, load, figures }: Result): EarlierRun {
   return { endedAt, load, values: Object.fromEntries(values) };
 }
 
-/** The figures of the last run, each with the spread over the runs that have it, unless it has one of its own. */
+/** Returns the figures of the last run, each with its spread over all runs, unless it has a spread of its own. */
 export function figuresWithSpread({ figures, earlier = [] }: Landed): readonly Figure[] {
   return figures.map((figure) => {
     const { name, value, unit } = figure;

@@ -1,25 +1,25 @@
-/** The long form is what docs/proof.md holds; the short one runs in a few seconds, with the tests. */
+/** docs/proof.md contains results of the long form. The short form runs in a few seconds, with the tests. */
 export type Form = 'long' | 'short';
 
-/** One line of the table: what was measured, and what it had to be where something was claimed. */
+/** One line of the table: a measured value, and what was required of it, if anything was claimed. */
 export type Figure = {
   readonly name: string;
   readonly measured: string;
-  /** The number in `measured` and what follows it: several runs of a part are compared by them. */
+  /** The number in `measured`. Runs are compared by it. */
   readonly value?: number;
   readonly unit?: string;
-  /** The lowest and the highest sample of this run. Without it the spread over several runs is shown. */
+  /** The lowest and the highest sample of this run. If absent, the table shows the spread over several runs. */
   readonly spread?: string;
   readonly bound?: string;
-  /** Absent where nothing is claimed: the figure is for reading. */
+  /** Whether the claim holds. Absent if nothing is claimed. */
   readonly holds?: boolean;
 };
 
 export type Findings = {
   readonly figures: readonly Figure[];
-  /** Programs of others that took part, with their versions. */
+  /** Versions of the third-party programs that took part. */
   readonly versions?: Readonly<Record<string, string>>;
-  /** What the figures do not say, in whole sentences. */
+  /** What the figures do not show, in whole sentences. */
   readonly notes?: readonly string[];
 };
 
@@ -27,16 +27,16 @@ export type ProofContext = {
   readonly form: Form;
   /** Reports progress. */
   readonly say: (line: string) => void;
-  /** Registers what has to be ended with the part, in the reverse order. */
+  /** Registers something to end with the part. The last one is ended first. */
   readonly cleanUp: (close: () => unknown) => void;
 };
 
-/** A claim about the service, and the attack on it. Adding one to `parts.ts` puts it into the run and the document. */
+/** A claim about the service, and the attack on it. An entry in `parts.ts` adds it to the run and to the document. */
 export type ProofPart = {
   readonly name: string;
   readonly title: string;
   readonly claim: string;
-  /** How the claim was attacked: paragraphs of Markdown. */
+  /** Describes the attack, in paragraphs of Markdown. */
   readonly attack: readonly string[];
   /** Defects of the service that this attack or an earlier form of it found, in whole sentences, with the commits that mended them. */
   readonly found?: readonly string[];
@@ -48,7 +48,7 @@ export function exactly(name: string, measured: number, expected: number): Figur
   return { ...observed(name, measured), bound: inWords(expected), holds: measured === expected };
 }
 
-/** `unit` follows the numbers, such as ` ms`. */
+/** `unit` follows the numbers, for example ` ms`. */
 export type BoundedFigure = {
   readonly name: string;
   readonly measured: number;
@@ -66,18 +66,18 @@ export function atLeast({ name, measured, bound, unit = '' }: BoundedFigure): Fi
   return { ...figure, bound: `at least ${inWords(bound, unit)}`, holds: measured >= bound };
 }
 
-/** A figure without a claim. */
+/** Returns a figure without a claim. */
 export function observed(name: string, measured: number, unit = ''): Figure {
   const figure = { name, measured: inWords(measured, unit), value: measured };
   return unit === '' ? figure : { ...figure, unit };
 }
 
-/** As the tables show a number. */
+/** Formats a number for the tables. */
 function inWords(value: number, unit = ''): string {
   return `${numberText(value)}${unit}`;
 }
 
-/** The lowest to the highest of some numbers. */
+/** Formats the range from the lowest to the highest number. */
 export function rangeInWords(values: readonly number[], unit = ''): string {
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
   return lowest === highest ? 'none' : `${numberText(lowest)} to ${inWords(highest, unit)}`;

@@ -1,4 +1,4 @@
-/** The value below which this part of them lies; 1 is the largest. */
+/** Returns the value below which this share of the values is. For a share of 1 it is the largest. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;

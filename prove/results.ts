@@ -4,12 +4,12 @@ import type { Landed } from './landed.ts';
 import type { Result } from './run-part.ts';
 
 const root = join(import.meta.dirname, '..');
-/** The results of this machine. */
+/** Results of this machine. */
 const CACHE = join(root, '.cache', 'prove');
-/** The results that docs/proof.md is written from. */
+/** Results that docs/proof.md is written from. */
 const LANDED = join(import.meta.dirname, 'landed.json');
 
-/** By the name of the part. */
+/** Results by the name of their part. */
 export type Results = Readonly<Record<string, Landed>>;
 
 export async function cachedResult(part: string): Promise<Result | undefined> {

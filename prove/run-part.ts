@@ -2,23 +2,23 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import type { Findings, Form, ProofPart } from './part.ts';
 
-/** What one run of a part found, where and when. */
+/** Findings of one run of a part, with the place and time. */
 export type Result = Findings & {
   readonly part: string;
   readonly form: Form;
-  /** The end of the run, in UTC. */
+  /** End of the run, in UTC. */
   readonly endedAt: string;
   readonly seconds: number;
-  /** The sources that were run: the hashes of src and prove in git, and whether they were changed since. */
+  /** Hashes of src and prove in git, and whether files have changed since. */
   readonly sources: string;
   readonly commit: string;
   readonly machine: string;
   readonly node: string;
-  /** Load averages of one minute before and after: other programs take the processor too. */
+  /** Load averages of one minute, before and after. They show how much other programs used the processor. */
   readonly load: readonly [before: number, after: number];
 };
 
-/** No part takes longer: what would is a mistake. */
+/** No part takes longer. One that does is stuck. */
 const MAX_MINUTES = 60;
 
 export async function runPart(part: ProofPart, form: Form, say: (line: string) => void): Promise<Result> {
@@ -51,12 +51,12 @@ export async function runPart(part: ProofPart, form: Form, say: (line: string) =
   }
 }
 
-/** Whether everything that the part claims was seen. */
+/** Whether every claim of the part holds. */
 export function holds({ figures }: Pick<Result, 'figures'>): boolean {
   return figures.every((figure) => figure.holds !== false);
 }
 
-/** Changes with the service and with the parts: what was seen of others need not be true any more. */
+/** Returns a hash that changes with the service and with the parts. Results for another hash may no longer be true. */
 export function sourceHash(): string {
   const changed = git('status', '--porcelain', '--', 'src', 'prove') === '' ? '' : '+';
   return `${git('rev-parse', '--short', 'HEAD:src')}${changed}`;

@@ -6,7 +6,7 @@ export type Table = {
   readonly rows: readonly (readonly string[])[];
 };
 
-/** One table of all results, for a terminal. */
+/** Prints one table of all results on the terminal. */
 export function printTable(results: readonly Landed[]): void {
   const { head, rows } = withoutEmptyColumns({
     head: ['part', ...HEAD],
@@ -27,7 +27,7 @@ export function printTable(results: readonly Landed[]): void {
   }
 }
 
-/** The table of one part: a column appears where at least one figure has something in it. */
+/** Returns the table of one part. A column is left out if it would be empty. */
 export function tableOf(result: Landed): Table {
   return withoutEmptyColumns({ head: HEAD, rows: rowsOf(result) });
 }

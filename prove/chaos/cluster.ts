@@ -5,13 +5,13 @@ import { type PostgresPair, startPostgresPair } from '../../test/support/parts/p
 import type { ProofContext } from '../part.ts';
 import { startWire, type Wire } from './wire.ts';
 
-/** Instances that share PostgreSQL, each with a wire and a clock of its own. */
+/** Instances that share one PostgreSQL. Each has its own database proxy and its own clock. */
 export type Cluster = {
   readonly fleet: Fleet;
   readonly database: PostgresPair;
-  /** Changes with kills. */
+  /** The running instances. Kills and replacements change this array. */
   readonly living: Member[];
-  /** Another instance in the place of one that is gone: on its wire, with its clock. */
+  /** Starts another instance in place of a dead one, with the same proxy and clock. */
   readonly replace: (member: Member) => Promise<void>;
 };
 

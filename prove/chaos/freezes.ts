@@ -5,20 +5,23 @@ import type { MediaEvents } from './media-events.ts';
 import type { Passage } from './wire.ts';
 import { REFUSED_ONCE } from './witness.ts';
 
-/** A place in the work of an instance where it stands still. */
+/** A point in the work of an instance at which the run freezes its process. */
 export type FreezePoint = {
   readonly name: string;
-  /** In the statement that the instance sends there: its name, as the text of one that is prepared is sent once. */
+  /**
+   * Text that identifies the statement at this point. It is the statement's name, because a prepared statement sends its
+   * SQL only once.
+   */
   readonly text: string;
   readonly passage: Passage;
-  /** Whether the events that lead there are refused by the receiver at first: retries have to be claimed. */
+  /** Whether the receiver refuses the first attempts, so that retries have to be claimed. */
   readonly needsRetries?: true;
 };
 
-/** The name of the statement that stores the outcomes of first attempts. */
+/** Name of the statement that stores the outcomes of first attempts. */
 const STORING = 'record-first-attempts';
 
-/** Where it hurts most: with locks, leases or outcomes in its hands. */
+/** The worst points: the instance has locks, leases or unstored outcomes. */
 export const FREEZE_POINTS: readonly FreezePoint[] = [
   { name: 'holding room locks', text: 'lock-free-names', passage: 'passes' },
   { name: 'after sending an insert and its commit', text: 'insert-events', passage: 'passes' },
@@ -34,12 +37,12 @@ export type FreezeOptions = {
   readonly frozenMs: number;
 };
 
-/** What a freeze did to the others. */
+/** What the other instances observed during a freeze. */
 export type Frozen = {
   readonly point: FreezePoint;
-  /** Whether the instance came to the place at all; else it was stopped anywhere. */
+  /** Whether the instance reached the point. Otherwise an arbitrary instance was frozen. */
   readonly isPlaced: boolean;
-  /** Names of the rooms whose events the others got meanwhile, one after the other. */
+  /** Rooms whose events were sent to the other instances during the freeze, in their order. */
   readonly probes: readonly string[];
   readonly slowestMs: number;
   readonly refused: number;
@@ -47,10 +50,10 @@ export type Frozen = {
 
 const PROBE_PAUSE_MS = 200;
 const BAIT_PAUSE_MS = 50;
-/** By then some transaction has been there. */
+/** Within this time some transaction reaches the point. */
 const PLACED_WITHIN_MS = 25_000;
 
-/** Stops the instance that first comes to the point, and sends events to the others until it is thawed. */
+/** Freezes the first instance that reaches the point, and sends events to the others until it continues. */
 export async function freezeAt(point: FreezePoint, options: FreezeOptions): Promise<Frozen> {
   const { cluster, events, random, frozenMs } = options;
   const slug = point.name.replaceAll(' ', '-');
@@ -80,7 +83,7 @@ export async function freezeAt(point: FreezePoint, options: FreezeOptions): Prom
   return { point, isPlaced: placed !== undefined, probes, slowestMs, refused };
 }
 
-/** Lets events come in until an instance is at the point, which stops there. */
+/** Sends events until an instance reaches the point, and freezes it there. */
 async function stopAt(
   point: FreezePoint,
   members: readonly Member[],

@@ -3,17 +3,17 @@ import type { FleetInstance } from '../../test/server/webhooks/support/instance.
 import { postMediaEvent, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
 import type { Random } from '../../test/support/random.ts';
 
-/** Posts events as the media server does: each again until an instance acknowledges it. */
+/** Posts events as LiveKit does: repeats each one until an instance acknowledges it. */
 export type MediaEvents = {
-  /** To any of the living, whichever the seed picks; resolves when one has acknowledged it. */
+  /** Posts to running instances that the seed picks; resolves when one has acknowledged the event. */
   readonly post: (name: string) => Promise<void>;
-  /** To this instance alone, once; the time until its 200, or undefined. */
+  /** Posts once, to this instance only. Resolves to the milliseconds until its 200, or undefined. */
   readonly postOnceTo: (instance: FleetInstance, name: string) => Promise<number | undefined>;
-  /** By the name of the room, when the event was acknowledged. */
+  /** When each event was acknowledged, by room name. */
   readonly acknowledgedAt: ReadonlyMap<string, number>;
-  /** Posts without a 200, each of which was repeated. */
+  /** Number of posts without a 200. Each was repeated. */
   readonly refused: () => number;
-  /** Posts nothing again. */
+  /** Stops the repetitions. */
   readonly close: () => void;
 };
 

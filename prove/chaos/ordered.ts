@@ -12,7 +12,7 @@ const SEED = 20_261_124;
 const INSTANCES = { SQLite: 1, PostgreSQL: 3 } as const;
 const KILLS = { long: 20, short: 2 } as const;
 const ROOMS_PER_ROUND = { long: 10, short: 3 } as const;
-/** One room in so many has an event that its receivers refuse once, which then waits for its retry after 5 s. */
+/** One room in this many has an event that its receivers refuse once. Its retry follows after 5 s. */
 const REFUSED_ROOM = 3;
 const REPEAT_AFTER_MS = 100;
 const POST_TIMEOUT_MS = 5_000;
@@ -108,7 +108,7 @@ async function register({ fleet, living: [instance] }: Stage, url: string): Prom
 
 type Players = { readonly living: readonly FleetInstance[]; readonly random: Random };
 
-/** Posts the events of a room one after the other, each until an instance acknowledges it. */
+/** Posts the events of a room one after the other. Each is repeated until an instance acknowledges it. */
 async function playRoom(name: string, { living, random }: Players): Promise<void> {
   for (const event of roomLife(name)) {
     while ((await postTo(living.length > 0 ? random.pick(living) : undefined, event)) !== 200) {

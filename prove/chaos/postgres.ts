@@ -23,7 +23,7 @@ const SEED = 20_260_201;
 const WEBHOOKS = 10;
 const EVENTS_PER_ROUND = 55;
 const FROZEN_MS = 30_000;
-/** Seconds that the time of day of each instance is off. */
+/** Offset of each instance's clock, in seconds. */
 const CLOCKS = [0, 15, -15];
 
 export const chaosPostgres: ProofPart = {
@@ -66,7 +66,7 @@ function schedule(form: Form, { kill, freezes, restart, failOver }: Strikes): re
   if (form === 'short') return [kill, restart, kill, failOver];
   const [inEvents = kill, afterEvents = kill, inClaim = kill, unstored = kill, inStoring = kill] = freezes;
   const kills = (count: number): readonly Fault[] => Array.from({ length: count }, () => kill);
-  // A claim follows a kill: the leases of the dead run out.
+  // A kill comes before each freeze that needs a claim: the leases of the dead instance expire.
   const freezing = [
     inEvents,
     ...kills(3),
@@ -124,7 +124,7 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
   };
 }
 
-/** What those who were not stopped noticed. */
+/** What the running instances observed during the freezes. */
 function freezeFigures(frozen: readonly Frozen[], witness: Witness, events: MediaEvents): readonly Figure[] {
   const { completeAt } = witness.tally();
   const late = (name: string): number =>

@@ -4,23 +4,23 @@ import { exactly, type Figure, observed } from '../part.ts';
 const ORDERED = '/ordered';
 const UNORDERED = '/unordered';
 
-/** What one webhook accepted of one room. */
+/** The deliveries of one room that one webhook's receiver accepted. */
 type RoomArrivals = {
-  /** Sequences in the order in which they were accepted for the first time. */
+  /** Sequence numbers, in the order in which they were first accepted. */
   readonly sequences: number[];
   isFinished: boolean;
   firstAt: number;
   lastAt: number;
 };
 
-/** The deliveries that the receiver accepted, by webhook and room. */
+/** The accepted deliveries, by webhook and room. */
 export class Arrivals {
   accepted = 0;
   #repeated = 0;
   readonly #rooms = new Map<string, RoomArrivals>();
   readonly #refused = new Set<string>();
 
-  /** Whether this delivery has the sequence that its room's receivers refuse, and was not refused before. */
+  /** Whether to refuse this delivery: it has the sequence number that is refused once, and was not refused before. */
   refuses({ path, body }: Received, sequence: number | undefined): boolean {
     const id = `${path} ${body.room.name}`;
     if (sequence === undefined || body.sequence !== sequence || this.#refused.has(id)) return false;
@@ -42,7 +42,7 @@ export class Arrivals {
     room.lastAt = at;
   }
 
-  /** Both webhooks have the last event of each room and all before it. */
+  /** Whether both webhooks have every event of each room. */
   areComplete(names: readonly string[]): boolean {
     return names.every((name) => [ORDERED, UNORDERED].every((path) => isWhole(this.#of(path, name))));
   }
@@ -79,7 +79,7 @@ function isWhole({ sequences, isFinished }: RoomArrivals): boolean {
   return isFinished && Math.max(...sequences) === sequences.length;
 }
 
-/** Events that were accepted for the first time when the one before them had not been accepted yet. */
+/** Counts events that were first accepted before their predecessor. */
 function outOfOrder({ sequences }: RoomArrivals): number {
   return sequences.filter((sequence, index) => sequence !== index + 1).length;
 }

@@ -2,7 +2,7 @@ import type { Random } from '../../test/support/random.ts';
 import type { MediaEvents } from './media-events.ts';
 import type { Tally, Witness } from './witness.ts';
 
-/** Strikes at a moment when some deliveries of the round have been made and others not. */
+/** Causes a fault while some deliveries of the round have been made and others have not. */
 export type Fault = () => Promise<void>;
 
 export type Rounds = {
@@ -10,14 +10,16 @@ export type Rounds = {
   readonly events: MediaEvents;
   readonly random: Random;
   readonly eventsPerRound: number;
-  /** One for each round; undefined is a round in peace. */
+  /** One entry per round; undefined means a round without a fault. */
   readonly faults: readonly (Fault | undefined)[];
   readonly say: (line: string) => void;
 };
 
 const ROUNDS_BETWEEN_REPORTS = 5;
 
-/** Posts so many events in each round, strikes once in it, and resolves when all deliveries have come or none comes. */
+/**
+ * Posts the events of each round and causes its fault. Resolves when all deliveries have arrived, or none arrives any more.
+ */
 export async function playRounds(options: Rounds): Promise<Tally> {
   const { witness, events, random, eventsPerRound, faults, say } = options;
   const posts: Promise<void>[] = [];

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Fleet, FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 
 const LOOK_MS = 250;
-/** A lease and a batch, and some. */
+/** Longer than a lease and a batch. */
 const SETTLED_WITHIN_MS = 60_000;
 
-/** How many webhooks have a delivery that is pending or has failed, once that has stopped to change. */
+/** Counts the webhooks with a pending or failed delivery, after the number has stopped changing. */
 export async function countUnsettled(fleet: Fleet, instance: FleetInstance): Promise<number> {
   const deadline = Date.now() + SETTLED_WITHIN_MS;
   for (;;) {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const SILENCE_MS = 90_000;
 const LOOK_MS = 5;
 
-/** Resolves when what arrived is enough, or when nothing more has arrived for longer than any lease, retry or restart takes. */
+/** Resolves when enough has arrived, or when nothing has arrived for `SILENCE_MS`. */
 export async function untilEnoughOrSilence(arrivals: () => number, isEnough: () => boolean): Promise<void> {
   let last = { arrivals: arrivals(), at: performance.now() };
   while (!isEnough() && performance.now() - last.at < SILENCE_MS) {

@@ -7,13 +7,15 @@ import type { Witness } from './witness.ts';
 export type Verdict = {
   readonly witness: Witness;
   readonly events: MediaEvents;
-  /** Stops of an instance after which its deliveries are made by others: kills, and freezes beyond the lease. */
+  /**
+   * Number of kills, and of freezes beyond the lease. After each, other instances deliver what the stopped one had claimed.
+   */
   readonly stops: number;
-  /** Webhooks with a delivery that is pending or failed at the end. */
+  /** Number of webhooks with a pending or failed delivery at the end. */
   readonly unsettled: number;
 };
 
-/** What every chaos run claims. */
+/** The figures that every chaos run claims. */
 export function verdict({ witness, events, stops, unsettled }: Verdict): readonly Figure[] {
   const { arrivals, distinct, wrongSignatures } = witness.tally();
   const acknowledged = events.acknowledgedAt.size * witness.webhooks;

@@ -2,23 +2,23 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { portOf } from '../../test/server/platform/storage/network.ts';
 
-/** What lies between one instance and its database: it sees each statement on its way. */
+/** A TCP proxy between one instance and its database. It sees every statement. */
 export type Wire = {
-  /** `url`, through this wire. */
+  /** Returns `url` with the address of this proxy. */
   readonly through: (url: string) => string;
-  /** Once, when the instance next sends bytes with this text. */
+  /** Calls `strike` once, when the instance next sends bytes that contain the text. */
   readonly onNext: (text: string, strike: () => Passage) => void;
-  /** Waits for the text no longer. */
+  /** Cancels `onNext`. */
   readonly forget: () => void;
-  /** Lets through what was held. */
+  /** Forwards what was held back. */
   readonly release: () => void;
   readonly close: () => Promise<void>;
 };
 
-/** Whether the database gets what the instance has sent, or not before the wire is released. */
+/** Whether the proxy forwards the statement to the database, or holds it back until `release`. */
 export type Passage = 'passes' | 'held';
 
-/** Leads to whatever port `target` names at the time of a connection. */
+/** Starts a proxy to the port that `target` returns when a connection is made. */
 export async function startWire(target: () => number): Promise<Wire> {
   const sockets = new Set<Socket>();
   let awaited: { readonly text: string; readonly strike: () => Passage } | undefined;

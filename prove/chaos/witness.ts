@@ -6,26 +6,26 @@ import {
 } from '../../test/server/webhooks/support/receiver.ts';
 import { untilEnoughOrSilence } from './until-silence.ts';
 
-/** Receives the deliveries of several webhooks, and counts them without the service's help. */
+/** Receives the deliveries of several webhooks, and counts them independently of the service. */
 export type Witness = {
   readonly webhooks: number;
   readonly tally: () => Tally;
-  /** Resolves when the tally is enough, or when nothing has come for longer than any lease, retry or restart takes. */
+  /** Resolves when the tally is enough, or when nothing has arrived for longer than any lease, retry or restart takes. */
   readonly until: (isEnough: (tally: Tally) => boolean) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
 export type Tally = {
   readonly arrivals: number;
-  /** Deliveries that came at least once. */
+  /** Number of different deliveries that arrived. */
   readonly distinct: number;
-  /** Requests of which either signature is not what the specifications make of their bytes. */
+  /** Number of requests with a signature that differs from what the specifications require for their bytes. */
   readonly wrongSignatures: number;
-  /** By the name of the room, when its event had come to all webhooks. */
+  /** When each event had arrived at all webhooks, by room name. */
   readonly completeAt: ReadonlyMap<string, number>;
 };
 
-/** Events of rooms with such a name are refused by each webhook at the first attempt. */
+/** Prefix of rooms whose events each webhook refuses at the first attempt. */
 export const REFUSED_ONCE = 'refused-once-';
 
 class Refusals {
@@ -41,7 +41,7 @@ class Refusals {
 
 export type WitnessOptions = {
   readonly fleet: Fleet;
-  /** The instance at which the webhooks are registered. */
+  /** The instance on which the webhooks are registered. */
   readonly instance: FleetInstance;
   readonly webhooks: number;
 };

@@ -8,13 +8,13 @@ import { type DatabaseName, startTarget } from './target.ts';
 
 const SEED = 16;
 const CASES = 20_000;
-/** Makes the cases that are claimed on a busy machine too, and leaves time for the search for secrets. */
+/** Enough for the claimed number of cases on a busy machine too. Leaves time for the search for secrets. */
 const SECONDS = 1_500;
 /** Random cases per operation and phase. With Schemathesis' own 100 the run ends before 20,000 cases. */
 const EXAMPLES = { long: 300, short: 1 } as const;
-/** A part of what the build makes for the pages; without it the pages are answered with 500. */
+/** A file that `npm run build` makes for the reference pages. Without it they respond with 500. */
 const REFERENCE_PAGE = join(import.meta.dirname, '..', '..', 'dist', 'reference');
-/** The output of Schemathesis is kept here for reading. */
+/** Folder with the output of Schemathesis. */
 const DETAILS = join(import.meta.dirname, '..', '..', '.cache', 'prove', 'details');
 
 export const documentCasesSqlite = documentCases('SQLite');
@@ -52,7 +52,7 @@ function documentCases(database: DatabaseName): ProofPart {
   };
 }
 
-/** A check that failed, over all operations. */
+/** A failed check, counted over all operations. */
 type Failure = { readonly type: string; readonly count: number; readonly operations: readonly string[] };
 type Report = {
   readonly test_cases: { readonly generated: number };
@@ -62,11 +62,11 @@ type Report = {
 
 type Explanation = {
   readonly words: string;
-  /** The operations that it explains; all when it is absent. */
+  /** The operations that the explanation covers; all if absent. */
   readonly operations?: RegExp;
 };
 
-/** Failures that were read and are correct answers, by the name of the check. */
+/** Failures that were examined and are correct responses, by the name of the check. */
 const EXPLAINED: Readonly<Record<string, Explanation>> = {
   ServerError: {
     words: 'the documented 502 or 503, because no recorder runs and the bucket does not exist',
@@ -134,7 +134,7 @@ async function runOn(database: DatabaseName, context: ProofContext): Promise<Fin
   };
 }
 
-/** The failures of a check on operations that its explanation does not cover. */
+/** Returns the failures of a check on operations that no explanation covers. */
 function unexplainedIn({ type, operations }: Failure): readonly string[] {
   const explanation = EXPLAINED[type];
   const covered = explanation === undefined ? /$^/ : (explanation.operations ?? /./);
@@ -143,13 +143,13 @@ function unexplainedIn({ type, operations }: Failure): readonly string[] {
     .map((operation) => `${type}: ${operation}`);
 }
 
-/** Resources other than keys that were there after their deletion: the report names no operation for them. */
+/** Returns resources, except keys, that still existed after they were deleted. The report names no operation for them. */
 function foundAfterDeletion(output: string): readonly string[] {
   const deletions = output.matchAll(/The resource was deleted with `(DELETE \S+)`/g);
   return [...deletions].map(([, call = '']) => call).filter((call) => !call.startsWith('DELETE /v1/keys/'));
 }
 
-/** Requests that the log has with the status 500. */
+/** Counts requests with the status 500 in the log. */
 function countFaults(log: string): number {
   return log.split('\n').filter((line) => /"status(Code)?":500\b/.test(line)).length;
 }

@@ -10,9 +10,11 @@ import { startTarget, type Target } from './target.ts';
 const SEED = 20_261_121;
 const COUNT = { long: 100_000, short: 2_000 } as const;
 const CONNECTIONS = 8;
-/** Of a hundred requests: unchanged, changed once and signed anew, changed twice; the others are changed once. */
+/**
+ * Percentage of requests that are unchanged, changed once and signed again, or changed twice. The others are changed once.
+ */
 const SHARES = { unchanged: 10, resigned: 15, twice: 25 } as const;
-/** Without those that start a recording, which wait for a recorder. */
+/** Requests that start a recording are left out, because they wait for a recorder. */
 const KINDS = BASES.filter(({ target }) => !target.endsWith('/start'));
 const REPORT_EVERY = 20_000;
 
@@ -39,7 +41,7 @@ export const mutatedRequests: ProofPart = {
   run: sendMutated,
 };
 
-/** What became of the requests that were sent. */
+/** What happened to the requests. */
 type Tally = {
   sent: number;
   authentic: number;
@@ -120,9 +122,9 @@ type Outcome = { readonly status: number; readonly problem: string; readonly wir
 
 const REFUSALS = ['missing-credentials', 'invalid-api-key', 'timestamp-out-of-window', 'invalid-signature'];
 
-/** A media server that is asked for what it has not may fail: that request was let in. */
+/** If the media server does not know the thing that is asked for, the request may fail: it was authenticated. */
 function account(tally: Tally, judgement: Judgement, { status, problem, wire }: Outcome): void {
-  // An answer to HEAD names no problem.
+  // A response to HEAD has no body that names a problem.
   const isNamed = REFUSALS.includes(problem) || wire().startsWith('HEAD ');
   const isRefused = [400, 401, 405, 501, 505].includes(status) || (status === 403 && isNamed);
   if (status >= 500 && !/^(media|recording|recorder|ingress)/.test(problem))
@@ -161,7 +163,7 @@ function makeRequest(signing: Signing, random: Random): RawRequest {
   return changed;
 }
 
-/** The headers of the signature as they have to be for what the request has become. */
+/** Signs the changed request again. */
 function signAnew(request: RawRequest, signing: Signing): RawRequest {
   const { method, target, body } = request;
   const signed = signatureHeaders({ method, path: target, body }, signing);

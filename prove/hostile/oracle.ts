@@ -3,18 +3,18 @@ import type { RawRequest } from '../../test/support/raw-http.ts';
 import type { Signing } from '../../test/support/sign.ts';
 
 /*
- * What the specification says of a request, decided from its bytes and from the specification alone: no code of the
- * service is used, and neither is the code that signed the request.
+ * The expected decision about a request, computed from its bytes and the specification alone. It uses no code of the
+ * service, and not the code that signed the request.
  */
 
 export type Judgement =
   | { readonly kind: 'authentic' }
-  /** Not HTTP, or with a header that is none: refused before anybody looks at the signature. */
+  /** Not HTTP, or with a malformed header. It is refused before the signature is checked. */
   | { readonly kind: 'malformed' }
   | { readonly kind: 'refused'; readonly problem: RefusalProblem }
-  /** Not under /v1: nobody has to sign for that, and nothing is there. */
+  /** A path outside /v1. It needs no signature, and nothing is served there. */
   | { readonly kind: 'elsewhere' }
-  /** The clock decides, and it may have moved. */
+  /** The timestamp is at a limit, and the clock may have moved. */
   | { readonly kind: 'undecided' };
 
 export type RefusalProblem =
@@ -24,7 +24,7 @@ export type RefusalProblem =
   | 'invalid-signature';
 
 const WINDOW_SECONDS = 300;
-/** Between our look at the clock and the service's. */
+/** Time between the reading of the clock here and in the service. */
 const CLOCK_SLACK_SECONDS = 5;
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -67,7 +67,7 @@ function isTarget(target: string): boolean {
   return /^\/[\x21-\x7e]*$/.test(target);
 }
 
-/** The optional white space around a value is not part of it. */
+/** Optional white space around a value is not part of it. */
 function trim(value: string): string {
   return value.replace(/^[ \t]+|[ \t]+$/g, '');
 }

@@ -7,7 +7,7 @@ import type { Target } from './target.ts';
 
 export type Planted = { readonly name: string; readonly secret: string };
 
-/** Secrets that callers make the service create: of a webhook, twice over, and of a key. */
+/** Lets the service create secrets: of a webhook (twice) and of an API key. */
 export async function plantSecrets({ fleet, instance, planted }: Target): Promise<void> {
   const secretOf = (created: unknown): string => {
     const { secret }: { secret?: unknown } = Object(created);
@@ -22,12 +22,12 @@ export async function plantSecrets({ fleet, instance, planted }: Target): Promis
 }
 
 export type Scan = {
-  /** What was searched, with its size in bytes. */
+  /** The places that were searched, with their size in bytes. */
   readonly places: readonly (readonly [name: string, bytes: number])[];
   readonly found: readonly string[];
 };
 
-/** Looks for each secret, as text, in hexadecimal and in base64, where none belongs. */
+/** Searches all places for each secret: as text, in hexadecimal and in base64. */
 export async function scanForSecrets(target: Target): Promise<Scan> {
   const places = await readPlaces(target);
   const found = places.flatMap(([place, bytes]) =>
@@ -73,7 +73,7 @@ async function metricsOf({ fleet, instance }: Target): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer());
 }
 
-/** SQLite's files among them, with the write-ahead log. */
+/** Includes SQLite's files and its write-ahead log. */
 async function filesIn(folder: string): Promise<Buffer> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries

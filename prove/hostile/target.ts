@@ -7,15 +7,15 @@ import type { Planted } from './secret-scan.ts';
 
 export type DatabaseName = 'SQLite' | 'PostgreSQL';
 
-/** A service with a real media server, and every secret that it was given. */
+/** A service with a real media server, and every secret that the service was given. */
 export type Target = {
   readonly fleet: Fleet;
   readonly instance: FleetInstance;
   readonly livekit: Livekit;
   readonly planted: Planted[];
-  /** Everything that it has logged, at the level `debug`. */
+  /** Returns everything that the service has logged, at level `debug`. */
   readonly log: () => string;
-  /** Of PostgreSQL; undefined on SQLite. */
+  /** PostgreSQL's URL; undefined on SQLite. */
   readonly databaseUrl: string | undefined;
 };
 

@@ -5,14 +5,14 @@ import { sampleProcess } from '../load/process-figures.ts';
 import { atMost, exactly, type Figure, type Form, observed } from '../part.ts';
 import { percentile } from '../percentile.ts';
 
-/** What is called and watched while somebody else attacks it. */
+/** The service that is called and watched during an attack. */
 export type Served = {
   readonly url: string;
   readonly pid: number;
   readonly keys: Omit<Signing, 'timestamp'>;
 };
 
-/** What a well-behaved caller and the process saw during a stage. */
+/** What a well-behaved caller and the process observed during a stage. */
 export type Stage = {
   readonly name: string;
   readonly timesMs: readonly number[];
@@ -20,13 +20,13 @@ export type Stage = {
   readonly highestMb: number;
 };
 
-/** Forty signed requests a second, of which every second one opens a connection of its own. */
+/** Sends forty signed requests a second. Every second one opens a connection. */
 const PAUSE_MS = 25;
 const REQUEST_TIMEOUT_MS = 30_000;
 const SAMPLE_MS = 200;
 const PATHS = ['/v1/webhooks', '/v1/events?limit=5', '/v1/health'];
 
-/** Calls the service at an even rate while `work` runs, and watches its memory. */
+/** Calls the service at a constant rate while `work` runs, and watches its memory. */
 export async function whileServed<Result>(
   served: Served,
   name: string,
@@ -67,7 +67,7 @@ export async function whileServed<Result>(
   }
 }
 
-/** The status, or why there is none. */
+/** Returns the status, or the reason why there is none. */
 function callService({ url, keys }: Served, path: string, agent: Agent | false): Promise<string> {
   const signing = { ...keys, timestamp: Math.floor(Date.now() / 1000) };
   const headers = signatureHeaders({ method: 'GET', path }, signing);
@@ -82,7 +82,7 @@ function callService({ url, keys }: Served, path: string, agent: Agent | false):
   });
 }
 
-/** Limits to what an attack may do to others; times are no claim of the short form, whose machine may be busy. */
+/** Limits for what other callers notice of an attack. The short form claims no times, because its machine may be busy. */
 export type Limits = { readonly p99Ms: number; readonly growthMb: number };
 
 export function servedFigures(stage: Stage, calm: Stage, { form, limits }: FigureOptions): readonly Figure[] {

@@ -27,7 +27,7 @@ const WARM_UP_SECONDS = { long: 20, short: 2 } as const;
 const CAPACITY_SECONDS = { long: 20, short: 2 } as const;
 const LOAD_SECONDS = { long: 1_800, short: 6 } as const;
 const IDLE_SECONDS = { long: 60, short: 0 } as const;
-/** Of resident memory between the middle and the end of the load: the collector's own waves. */
+/** Growth of resident memory between the middle and the end of the load. The garbage collector alone causes this much. */
 const MAX_GROWTH_MB = 15;
 
 export const steadyLoad: ProofPart = {
@@ -96,7 +96,7 @@ function callFor(seconds: number, options: CallersOptions): Promise<Ledger> {
   return callUntil(AbortSignal.timeout(seconds * 1000), options);
 }
 
-/** Turns at an even rate; who is late goes at once. */
+/** Returns a function that waits for the next turn at a constant rate. Late callers do not wait. */
 function paced(perSecond: number): () => Promise<void> {
   const startedAt = performance.now();
   let count = 0;

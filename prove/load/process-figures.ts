@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** A process at one moment (Linux). */
+/** A sample of a process (Linux). */
 export type Sample = {
   readonly at: number;
   readonly residentMb: number;
   readonly descriptors: number;
-  /** Time of all of its threads on a processor so far. */
+  /** Processor time of all its threads so far. */
   readonly runMs: number;
 };
 
@@ -24,13 +24,13 @@ export async function sampleProcess(pid: number): Promise<Sample> {
   };
 }
 
-/** A thread may end between the listing and the look. */
+/** A thread may end between the listing and the reading. */
 async function runNs(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(() => '0');
   return Number(text.split(' ')[0]);
 }
 
-/** Part of one core that it took between the samples. */
+/** Returns the share of one core that the process used between the samples. */
 export function coreShare(before: Sample, after: Sample): number {
   return (after.runMs - before.runMs) / (after.at - before.at);
 }

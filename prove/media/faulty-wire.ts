@@ -3,20 +3,20 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { portOf } from '../../test/server/platform/storage/network.ts';
 
-/** What the wire does to the bytes that the server sends. */
+/** What the proxy does to the bytes that the server sends. */
 export type WireFault =
   | { readonly kind: 'none' }
-  /** They arrive later by this time. */
+  /** Delays all bytes. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** The first half of an answer arrives, and nothing else on that connection. */
+  /** Forwards the first half of a response, and then nothing more on that connection. */
   | { readonly kind: 'stall' }
-  /** The first half of an answer arrives, and the connection is reset. */
+  /** Forwards the first half of a response, and then resets the connection. */
   | { readonly kind: 'reset' };
 
-/** Lies between the service and a server that it needs. */
+/** A TCP proxy between the service and a server that it needs. */
 export type FaultyWire = {
   readonly port: number;
-  /** Applies from now on, also to connections that are open. */
+  /** Sets the fault for all connections, including the open ones. */
   readonly setFault: (fault: WireFault) => void;
   readonly close: () => Promise<void>;
 };
@@ -56,7 +56,7 @@ function join(near: Socket, far: Socket): void {
   }
 }
 
-/** Passes the server's bytes on, in their order, as the fault of the moment lets them. */
+/** Forwards the server's bytes in order, as the current fault allows. */
 function pass(far: Socket, near: Socket, faultNow: () => WireFault): void {
   let sent: Promise<unknown> = Promise.resolve();
   let isStalled = false;

@@ -15,7 +15,7 @@ export type MediaStage = {
   readonly livekitPort: number;
   readonly redisPort: number;
   readonly livekit: () => Livekit;
-  /** Starts LiveKit again at the same address, after it was killed. */
+  /** Restarts a killed LiveKit at the same address. */
   readonly startLivekitAgain: () => Promise<void>;
   readonly killRedis: () => Promise<void>;
   readonly startRedisAgain: () => Promise<void>;
@@ -23,7 +23,7 @@ export type MediaStage = {
 
 export type MediaStageOptions = {
   readonly connections: number;
-  /** The URL by which the service reaches LiveKit; LiveKit's own unless it is given. */
+  /** Returns the URL by which the service reaches LiveKit. Default: LiveKit's own URL. */
   readonly urlOf?: (livekit: Livekit) => Promise<string>;
 };
 
@@ -60,7 +60,7 @@ export async function startMediaStage(
   };
 }
 
-/** The callers of one stage; `prefix` names their rooms. */
+/** Returns the callers of one stage; `prefix` begins the names of their rooms. */
 export function callersOn(
   { client, mediaSecret }: Pick<MediaStage, 'client' | 'mediaSecret'>,
   { random, prefix }: { readonly random: Random; readonly prefix: string },
@@ -76,7 +76,7 @@ export function callersOn(
 
 const LOOK_MS = 50;
 
-/** Milliseconds until a room can be made and closed again, and the rooms can be listed. */
+/** Resolves to the milliseconds until a room can be created and deleted again, and rooms can be listed. */
 export async function untilRooms({ client }: Pick<MediaStage, 'client'>): Promise<number> {
   const startedAt = performance.now();
   while (!(await canUseRooms(client))) await delay(LOOK_MS);

@@ -17,12 +17,12 @@ import { callersOn, startMediaStage, untilRooms } from './media-stage.ts';
 import { mediaRefusals, otherFailures, surprising } from './refusals.ts';
 
 const SEED = 20_261_127;
-/** Callers whose requests need the media server, and callers whose requests need the database alone. */
+/** Number of callers that need the media server, and of callers that need only the database. */
 const CALLERS = 6;
 const PAUSE_MS = 30;
-/** The service waits 10 s for each call of LiveKit, and a request about a room makes up to two of them in a row. */
+/** The service waits 10 s for each call to LiveKit, and a request about a room makes up to two calls. */
 const MEDIA_BOUND_MS = 25_000;
-/** What needs no media server must not wait for it: much less than the shortest delay that is an outage. */
+/** Requests that need no media server must not wait for it. This is much less than the shortest delay that is an outage. */
 const STORED_BOUND_MS = 1_000;
 
 type SlowStage = { readonly name: string; readonly fault: WireFault; readonly seconds: number };

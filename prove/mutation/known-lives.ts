@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** One line for each mutant that was run: its key, and whether it survived. An interrupted run goes on from it. */
+/** One line for each mutant that was run: its key, and whether it survived. An interrupted run continues from here. */
 const FILE = join(import.meta.dirname, '..', '..', '.cache', 'prove', 'mutants.txt');
 
 export type KnownLives = {

@@ -1,10 +1,10 @@
 import { parseSync, Visitor } from 'oxc-parser';
 
-/** A small change of a file that its tests should notice. */
+/** A small change of a file. The tests should fail because of it. */
 export type Mutant = {
   readonly file: string;
   readonly line: number;
-  /** What is replaced, by its place in the text, and with what. */
+  /** Offsets of the replaced text, and the replacement. */
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
@@ -29,7 +29,10 @@ const OPERATORS: Readonly<Record<string, string>> = {
   '??': '&&',
 };
 
-/** Every mutant of a file: operators, conditions, literals, and statements that are left out. Types and imports stay. */
+/**
+ * Returns every mutant of a file: changed operators, conditions and literals, and removed statements. Types and imports are
+ * not changed.
+ */
 export function mutantsOf(file: string, text: string): readonly Mutant[] {
   const found: Omit<Mutant, 'file' | 'line'>[] = [];
   const left: Span[] = [];
@@ -79,7 +82,7 @@ export function apply(text: string, { start, end, replacement }: Mutant): string
   return `${text.slice(0, start)}${replacement}${text.slice(end)}`;
 }
 
-/** The mutant for a reader: its place, the text before, and after. */
+/** Describes a mutant for people: its place, the text before, and the text after. */
 export function describeMutant(text: string, mutant: Mutant): string {
   const before = text.slice(mutant.start, mutant.end).replace(/\s+/g, ' ').slice(0, 60);
   const after = mutant.replacement === '' ? 'nothing' : mutant.replacement;

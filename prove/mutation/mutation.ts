@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..', '..');
 const CONFIG = 'prove/mutation/vitest.config.ts';
 const SEED = 20_261_124;
 const WORKERS = 2;
-/** A mutant that loops for ever is noticed too. */
+/** A mutant that loops for ever is detected by this timeout. */
 const TIMEOUT_MS = 180_000;
 const MOST_OF_EACH = { long: Number.POSITIVE_INFINITY, short: 1 } as const;
 
@@ -118,7 +118,7 @@ async function describe(mutant: Mutant): Promise<string> {
   return describeMutant(await textOf(mutant.file), mutant).replaceAll('`', "'");
 }
 
-/** Mutants with a key that changes with their source and with the tests of their subject. */
+/** Returns the mutants of a subject. Each key changes with the source and with the tests of the subject. */
 async function tasksOf(subject: Subject, most: number): Promise<readonly Task[]> {
   const tests = await hashOfTests(subject);
   const mutants = (await shuffledMutants(subject)).slice(0, most);
@@ -152,7 +152,7 @@ function textOf(file: string): Promise<string> {
   return readFile(join(root, file), 'utf8');
 }
 
-/** The exit status of the subject's tests; not 0 when one fails, or when they take too long. */
+/** Runs the subject's tests. Resolves to the exit status, which is not 0 if a test fails or the timeout passes. */
 async function runTests({ tests }: Subject, mutant?: Mutant): Promise<number> {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const child = spawn(process.execPath, [vitest, 'run', '--config', CONFIG, '--bail', '1', ...tests], {

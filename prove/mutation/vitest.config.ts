@@ -7,11 +7,11 @@ const root = join(import.meta.dirname, '..', '..');
 const { MUTANT = '' } = process.env;
 const mutant: Mutant | undefined = MUTANT === '' ? undefined : JSON.parse(MUTANT);
 
-/** The tests with one file changed: MUTANT names it, as JSON. */
+/** Runs the tests with one file changed. The variable MUTANT names it, as JSON. */
 export default defineConfig(
   mergeConfig(base, {
     root,
-    // The cache of transformed modules does not know which mutant is in them.
+    // The cache of transformed modules would not notice the mutant.
     test: { maxWorkers: 1, fsModuleCache: false },
     plugins: [
       {

@@ -5,7 +5,7 @@ import { freePort, runPart, untilReady, withFreshPorts } from '../../test/suppor
 
 export type LivekitBalancer = { readonly port: number; readonly close: () => Promise<void> };
 
-/** HAProxy with health checks before several LiveKit nodes, as LiveKit's documentation asks for. */
+/** HAProxy with health checks in front of several LiveKit nodes, as LiveKit's documentation recommends. */
 export function startLivekitBalancer(nodePorts: readonly number[]): Promise<LivekitBalancer> {
   return withFreshPorts(async () => {
     const port = await freePort();
@@ -23,7 +23,7 @@ export function startLivekitBalancer(nodePorts: readonly number[]): Promise<Live
   });
 }
 
-/** A node that does not answer two checks in a row gets nothing more, and its connections are ended. */
+/** A node that fails two checks in a row receives no further connections, and its open ones are closed. */
 function configuration(port: number, nodePorts: readonly number[]): string {
   const servers = nodePorts.map(
     (node, index) =>

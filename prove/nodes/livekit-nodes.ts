@@ -77,7 +77,7 @@ async function strikeNodes(context: ProofContext): Promise<Findings> {
   return { figures, versions: { LiveKit: livekitServerVersion }, notes: [`Seed ${SEED}.`] };
 }
 
-/** `settling`: requests about rooms may be refused. */
+/** In the mood `settling`, requests about rooms may be refused. */
 type Mood = 'calm' | 'settling';
 
 function createCalls({ client, mediaSecret }: NodeStage, random: Random, say: (line: string) => void) {

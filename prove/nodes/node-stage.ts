@@ -10,20 +10,20 @@ import { MEDIA_KEY } from '../rolling/callers.ts';
 import { createSignedClient, type SignedClient } from '../rolling/signed-client.ts';
 import { startLivekitBalancer } from './livekit-balancer.ts';
 
-/** One of two LiveKit nodes; it has another id after each start. */
+/** One of two LiveKit nodes. It gets a new id at each start. */
 export type Node = {
   readonly livekit: () => Livekit;
   readonly id: () => string;
   readonly startAgain: () => Promise<void>;
 };
 
-/** Two LiveKit nodes on one Redis behind a balancer, and one instance of the service. */
+/** Two LiveKit nodes that share one Redis behind a balancer, and one instance of the service. */
 export type NodeStage = {
   readonly client: SignedClient;
   readonly mediaSecret: string;
   readonly receiver: Receiver;
   readonly nodes: readonly [Node, Node];
-  /** The id of the node that holds the room, as LiveKit has it in Redis. */
+  /** Resolves to the id of the node that hosts the room, as LiveKit stores it in Redis. */
   readonly holderOf: (room: string) => Promise<string | undefined>;
 };
 

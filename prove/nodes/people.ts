@@ -4,7 +4,7 @@ import { type JoinedParticipant, join } from '../../test/support/parts/participa
 import type { SignedClient } from '../rolling/signed-client.ts';
 import type { NodeStage } from './node-stage.ts';
 
-/** Somebody in a room, by LiveKit's own client, with what the client itself knows. */
+/** A participant that uses LiveKit's own client, with the client's own view of the connection. */
 export type Person = { readonly room: string; readonly identity: string; readonly joined: JoinedParticipant };
 
 export async function enter(client: SignedClient, room: string, identity: string): Promise<Person> {
@@ -13,25 +13,25 @@ export async function enter(client: SignedClient, room: string, identity: string
   return { room, identity, joined: await join(String(json.url), String(json.token)) };
 }
 
-/** Rooms with people in them, on a node that is struck and on the one that is not. */
+/** Rooms with participants, on the node with the fault and on the other one. */
 export type Rooms = {
-  /** Whose people are gone with the node. */
+  /** Its participants leave with the node. */
   readonly deserted: string;
-  /** Whose people come back: LiveKit's client connects again by itself. */
+  /** Its participants return: LiveKit's client reconnects by itself. */
   readonly resumed: string;
-  /** On the node that is struck, without people. */
+  /** Rooms without participants, on the node with the fault. */
   readonly empty: readonly string[];
-  /** On the other node. */
+  /** A room on the other node. */
   readonly elsewhere: string;
 };
 
 const MAX_ROOMS = 40;
 const EMPTY_ROOMS = 3;
-/** How long a room stays open without people, in seconds: before the first one comes, and after the last one has left. */
+/** Seconds that a room stays open without participants, before the first one joins and after the last one leaves. */
 const LIVELY = { emptyTimeout: 30 };
 const LASTING = { emptyTimeout: 3_600 };
 
-/** Opens rooms until LiveKit has put enough of them on either node. */
+/** Creates rooms until LiveKit has placed enough of them on either node. */
 export async function openRooms(stage: NodeStage, prefix: string, struckId: string): Promise<Rooms> {
   const empties = await openOn(stage, {
     prefix: `${prefix}-empty`,
@@ -54,7 +54,7 @@ type Opening = {
   readonly prefix: string;
   readonly struckId: string;
   readonly settings: { readonly emptyTimeout: number };
-  /** So many on the node that will be struck, and at least one on the other. */
+  /** Number of rooms on the node that gets the fault. At least one more must be on the other node. */
   readonly wanted: number;
 };
 
@@ -70,14 +70,14 @@ async function openOn(stage: NodeStage, { prefix, struckId, settings, wanted }: 
   return { onStruck, others };
 }
 
-/** Who should be where: by the name of the room, the identities; a room that is not named must not be there. */
+/** Expected participants: identities by room name. A room without an entry must not exist. */
 export type Truth = ReadonlyMap<string, readonly string[]>;
 
 const LOOK_MS = 250;
 
 /**
- * Milliseconds until the service's lists agree with the truth of the moment and do so for two seconds; at the deadline
- * the last difference.
+ * Resolves to the milliseconds until the service's lists match the expectation and do so for two seconds; at the deadline,
+ * to a description of the last difference.
  */
 export async function untilTrue(
   client: SignedClient,
@@ -120,7 +120,7 @@ async function differenceTo(client: SignedClient, truth: Truth, prefix: string):
 
 type Listed = { readonly name: string; readonly identity: string; readonly numParticipants: number };
 
-/** The events of a room that a webhook got, in the order of their sequence. */
+/** Returns the events of a room that a webhook received, in the order of their sequence numbers. */
 export function eventsOf({ received }: Receiver, room: string): readonly string[] {
   return received
     .filter(({ body }) => body.room.name === room)

@@ -4,7 +4,7 @@ import { atMost, exactly, type Figure, observed } from '../part.ts';
 import type { Node, NodeStage } from './node-stage.ts';
 import { enter, eventsOf, openRooms, type Person, type Rooms, type Truth, untilTrue } from './people.ts';
 
-/** From the end of a fault until the lists are true. */
+/** Maximum time between the end of a fault and correct lists. */
 export const BOUND_SECONDS = 120;
 
 export type Struck = {
@@ -19,7 +19,7 @@ export type Strike = {
   readonly blow: () => Promise<void>;
 };
 
-/** Lets people in, strikes the node that holds their rooms, and takes away those who leave with it. */
+/** Lets people join, causes the fault on the node that hosts their rooms, and disconnects those who leave with it. */
 export async function strike(stage: NodeStage, { prefix, node, blow }: Strike): Promise<Struck> {
   const rooms = await openRooms(stage, prefix, node.id());
   const people: Person[] = [];
@@ -35,7 +35,7 @@ export async function strike(stage: NodeStage, { prefix, node, blow }: Strike): 
   return { prefix, rooms, people };
 }
 
-/** Who should be where, and `also` rooms: those of them without people in them are listed too. */
+/** Returns the expected participants. The rooms in `also` are listed even if nobody is in them. */
 function truthOf({ resumed, elsewhere }: Rooms, people: readonly Person[], also: readonly string[]): Truth {
   const names = [...also, resumed, elsewhere];
   return new Map(
@@ -45,13 +45,16 @@ function truthOf({ resumed, elsewhere }: Rooms, people: readonly Person[], also:
 
 type Aftermath = { readonly figures: readonly Figure[]; readonly lines: readonly string[] };
 
-/** The truth of the moment: who is connected, by the clients themselves. */
+/** Returns who is connected now, according to the clients themselves. */
 function truthNow({ rooms, people }: Struck): Truth {
   const present = people.filter(({ joined }) => joined.room.isConnected);
   return truthOf(rooms, present, rooms.empty);
 }
 
-/** Begins now: milliseconds until the lists are true, or what is wrong in them at the deadline. */
+/**
+ * Starts to measure. Resolves to the milliseconds until the lists are correct, or to a description of what is wrong at the
+ * deadline.
+ */
 export function watch({ client }: NodeStage, struck: Struck): Promise<number | string> {
   const { prefix } = struck;
   return untilTrue(client, () => truthNow(struck), { prefix, deadlineMs: BOUND_SECONDS * 1000 });
@@ -60,11 +63,11 @@ export function watch({ client }: NodeStage, struck: Struck): Promise<number | s
 export type Watched = {
   readonly since: string;
   readonly seen: number | string;
-  /** Whether the service can know the truth: a node that was frozen takes people off LiveKit's own lists. */
+  /** `observed` if the service cannot know who is present: LiveKit's own lists lose the participants of a frozen node. */
   readonly claims: 'claimed' | 'observed';
 };
 
-/** Counts what was reported, once the lists are true. */
+/** Counts the events that were published, after the lists are correct. */
 export async function aftermath(
   stage: NodeStage,
   struck: Struck,
@@ -82,7 +85,7 @@ export async function aftermath(
     claims === 'claimed'
       ? exactly(`${prefix}: ${name}`, measured, expected)
       : observed(`${prefix}: ${name}`, measured);
-  // A figure beyond the bound stands for lists that never became true.
+  // A figure above the bound means that the lists never became correct.
   const seconds = typeof seen === 'string' ? BOUND_SECONDS + 1 : Math.round(seen / 1000);
   const untilTrue = `${prefix}: time from ${since} until the lists are true`;
   const figures: Figure[] = [
@@ -113,7 +116,10 @@ export async function aftermath(
 
 const LOOK_MS = 500;
 
-/** Waits until people joined as often as they left and are there; the number of rooms in which they did not in time. */
+/**
+ * Waits until joins minus leaves match the participants of every room. Resolves to the number of rooms where they do not at
+ * the deadline.
+ */
 async function untilBalanced(receiver: Receiver, truth: Truth): Promise<number> {
   const deadline = performance.now() + BOUND_SECONDS * 1000;
   for (;;) {

@@ -4,7 +4,7 @@ import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/m
 import type { Random } from '../../test/support/random.ts';
 import type { Answer, SignedClient } from './signed-client.ts';
 
-/** One thing that a caller does, request by request; throws a {@link WrongSuccess} where a 2xx was not true. */
+/** An operation of a caller: one or more requests. Throws a {@link WrongSuccess} if a 2xx was wrong. */
 export type Operation = {
   readonly name: string;
   readonly run: (caller: Caller, id: string) => Promise<void>;
@@ -13,7 +13,7 @@ export type Operation = {
 /** Sends one request and counts it. */
 export type Caller = {
   readonly call: SignedClient['call'];
-  /** As the media server does it, by the way that is for it. */
+  /** Reports an event as the media server does, to the endpoint that is meant for it. */
   readonly report: (name: string) => Promise<Answer>;
   readonly mediaSecret: string;
 };
@@ -70,7 +70,7 @@ const webhooks: Operation = {
   },
 };
 
-/** Pages of these lists, one after the other. */
+/** Requests pages of these lists, one after the other. */
 function pages(paths: readonly string[]): Operation {
   return {
     name: 'lists',
@@ -98,17 +98,17 @@ const OPERATIONS: readonly Operation[] = [
   ...[token, token, rooms, webhooks],
   ...[pages([ROOM_LIST, ...STORED_LISTS]), events, events],
 ];
-/** Operations that ask the media server, and those that need the database alone. */
+/** Operations that need the media server, and operations that need only the database. */
 export const MEDIA_OPERATIONS: readonly Operation[] = [rooms, pages([ROOM_LIST])];
 export const STORED_OPERATIONS: readonly Operation[] = [token, webhooks, pages(STORED_LISTS), events];
 
-/** Every request of the run, by what became of it. */
+/** Every request of the run, by its outcome. */
 export type Ledger = {
   readonly requests: number;
-  /** Without an answer, or answered with other than 2xx, but for a 404 that was right. */
+  /** Requests without a response, or with a status outside 2xx. A correct 404 is not included. */
   readonly failures: readonly string[];
   readonly wrongSuccesses: readonly string[];
-  /** Names of the rooms whose event was answered 200. */
+  /** Rooms whose event was acknowledged with 200. */
   readonly reported: readonly string[];
   readonly timesMs: readonly number[];
 };
@@ -120,15 +120,15 @@ export type CallersOptions = {
   readonly random: Random;
   readonly callers: number;
   readonly pauseMs: number;
-  /** Of the names of rooms, for several runs on one media server. */
+  /** Prefix of room names, so that several runs can share one media server. */
   readonly prefix?: string;
-  /** What the callers do; the whole mix unless it is given. */
+  /** Operations of the callers. Default: all. */
   readonly operations?: readonly Operation[];
-  /** Resolves when the next request may be sent; at once where there is none. */
+  /** Resolves when the next request may be sent. If absent, requests do not wait. */
   readonly turn?: () => Promise<void>;
 };
 
-/** Callers who go on with whatever the seed picks until the signal; resolves when the last one has ended. */
+/** Runs callers until the signal. The seed picks their operations. Resolves when the last caller has ended. */
 export async function callUntil(signal: AbortSignal, options: CallersOptions): Promise<Ledger> {
   const ledger = {
     requests: 0,

@@ -17,11 +17,11 @@ import { namesOfStoredEvents } from './stored-events.ts';
 const SEED = 20_260_310;
 const CALLERS = 8;
 const PAUSE_MS = 40;
-/** As the shipped configuration says that it is enough. */
+/** Seconds. The shipped configuration recommends this value. */
 const SHUTDOWN_DELAY = 5;
-/** Every instance is restarted so many times. */
+/** Number of restarts of every instance. */
 const ROUNDS = { long: 5, short: 1 } as const;
-/** For the balancer to find an instance: two probes. */
+/** Time for the balancer to notice an instance: two probes. */
 const SETTLE_MS = 2_500;
 
 export const rollingRestart: ProofPart = {
@@ -115,7 +115,7 @@ function figures(ledger: Ledger, missing: number) {
   ];
 }
 
-/** How many of the rooms have no event in the whole list. */
+/** Counts the rooms without an event in the complete list. */
 async function missingEvents(client: SignedClient, names: readonly string[]): Promise<number> {
   const known = new Set(await namesOfStoredEvents(client));
   return names.filter((name) => !known.has(name)).length;

@@ -4,14 +4,14 @@ import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 export type Answer = {
   readonly status: number;
   readonly text: string;
-  /** Its members, where the text is a JSON object; else none. */
+  /** The members of the JSON object in the text. Empty if it is not one. */
   readonly json: Readonly<Record<string, unknown>>;
 };
 
-/** A caller who sends each request once: an error of the connection is thrown. */
+/** Sends each request once. Throws if the connection fails. */
 export type SignedClient = {
   readonly call: (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<Answer>;
-  /** Without a signature, with headers of the request's own. */
+  /** Posts without a signature, with the request's own headers. */
   readonly post: (path: string, request: WholeRequest) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };

@@ -1,6 +1,6 @@
 import type { SignedClient } from './signed-client.ts';
 
-/** The names of the rooms of all events that the service lists, each as often as it has events. */
+/** Returns the room name of every event that the service lists. */
 export async function namesOfStoredEvents(client: SignedClient): Promise<readonly string[]> {
   const names: string[] = [];
   for (let cursor = ''; ; ) {

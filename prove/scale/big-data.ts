@@ -101,7 +101,7 @@ async function measure(
   await filler.close();
   say('the database is filled');
   const instance = await ground.fleet.start(environment);
-  // The comparison that follows a start.
+  // Waits for the comparison that follows a start.
   await delay(form === 'long' ? 20_000 : 500);
   const client = createSignedClient(instance.url, ground.fleet.keys, size.tailers + 1);
   cleanUp(client.close);
@@ -142,7 +142,7 @@ async function untilCompared(fleet: Fleet, instance: FleetInstance, rooms: numbe
   return passed;
 }
 
-/** They get no event here. Returns the id of the first. */
+/** Registers webhooks that receive no event here. Returns the id of the first. */
 async function registerWebhooks(fleet: Fleet, instance: FleetInstance, count: number): Promise<string> {
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -156,7 +156,7 @@ async function registerWebhooks(fleet: Fleet, instance: FleetInstance, count: nu
 async function pageFigures(client: SignedClient, webhookId: string, form: Form): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const listing of listings(webhookId)) {
-    // The first pages make connections and compile code.
+    // Warms up: the first pages open connections and compile code.
     await timePages(client, listing, 3);
     const times = await timePages(client, listing, PAGES[form]);
     const p99 = { name: `page of 50 ${listing.name}, p99`, measured: round(percentile(times, 0.99)) };
@@ -175,7 +175,7 @@ async function readerFigures(
   form: Form,
 ): Promise<readonly Figure[]> {
   const tailers = startTailers(client, SIZES[form].tailers);
-  // Each of them waits by then.
+  // By then each of them waits.
   await delay(10 * POLL_MS);
   const times = await tailers.follow(TAILED_EVENTS[form]);
   const before = await sampleProcess(pid);

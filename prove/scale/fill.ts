@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 
-/** How much there is. */
+/** Number of rows to insert. */
 export type Size = {
   readonly rooms: number;
   readonly webhooks: number;
@@ -16,7 +16,7 @@ export type Filler = {
   readonly close: () => Promise<void>;
 };
 
-/** They are younger than any retention. */
+/** The rows are younger than any retention. */
 const SPREAD_MS = 2 * 86_400_000;
 
 export async function fillerOf(
@@ -37,8 +37,8 @@ export async function fillerOf(
 }
 
 /**
- * Inserts events and ended deliveries with an attempt each: half of the deliveries belong to the first webhook. The
- * statements are the same for both engines.
+ * Inserts events and completed deliveries with one attempt each. Half of the deliveries belong to the first webhook. Both
+ * engines use the same statements.
  */
 export async function fill({ run }: Filler, { rooms, webhooks, events, deliveries }: Size): Promise<void> {
   const now = Date.now();
@@ -68,6 +68,6 @@ export async function fill({ run }: Filler, { rooms, webhooks, events, deliverie
   await run(`
     insert into attempts ("deliveryId", number, "startedAt", "durationMs", "statusCode", "responseBody")
     select id, 1, "createdAt", 5, case when state = 'failed' then 500 else 200 end, 'ok' from deliveries`);
-  // PostgreSQL does it by itself within minutes of so many new rows.
+  // PostgreSQL does this by itself within minutes of so many new rows.
   await run('analyze');
 }

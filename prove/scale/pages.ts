@@ -2,7 +2,7 @@ import type { SignedClient } from '../rolling/signed-client.ts';
 
 export type Listing = {
   readonly name: string;
-  /** With its query, but for the cursor. */
+  /** The path with its query, without the cursor. */
   readonly path: string;
 };
 
@@ -22,7 +22,7 @@ export function listings(webhookId: string): readonly Listing[] {
   ];
 }
 
-/** Milliseconds of each page, which follow one another from the first one on, and from the start again after the last. */
+/** Resolves to the milliseconds of each page. Pages follow one another, and begin again after the last one. */
 export async function timePages(
   client: SignedClient,
   { path }: Listing,

@@ -3,7 +3,7 @@ import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/m
 import type { SignedClient } from '../rolling/signed-client.ts';
 
 export type Tailers = {
-  /** Posts events one after the other; the milliseconds until each of them was at each tailer. */
+  /** Posts events one after the other. Resolves to the milliseconds until each event was at each tailer. */
   readonly follow: (events: number) => Promise<readonly number[]>;
   readonly close: () => Promise<void>;
 };
@@ -11,7 +11,7 @@ export type Tailers = {
 const WAIT_SECONDS = 20;
 const PAUSE_MS = 200;
 
-/** Readers who wait at the end of the events, each with a request of its own. */
+/** Starts readers that wait at the end of the events, each with its own request. */
 export function startTailers(client: SignedClient, count: number): Tailers {
   const postedAt = new Map<string, number>();
   const times: number[] = [];
@@ -48,7 +48,7 @@ export function startTailers(client: SignedClient, count: number): Tailers {
     },
     close: async () => {
       isClosed = true;
-      // A last event ends the waiting.
+      // One last event ends the waiting requests.
       await client.post('/livekit/webhook', mediaWebhook(roomFinished('the-last')));
       await failed;
     },

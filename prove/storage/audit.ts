@@ -3,10 +3,10 @@ import { exactly, type Figure, observed } from '../part.ts';
 import { namesOfStoredEvents } from '../rolling/stored-events.ts';
 import type { Calls, StorageStage } from './storage-stage.ts';
 
-/** Whether the outcome of a refused write is known: a connection that broke during a commit leaves it open. */
+/** Whether the outcome of a refused write is known. A connection that breaks during a commit leaves it unknown. */
 export type Refusals = 'stored nothing' | 'may have been stored';
 
-/** Compares what the service has at the end with what callers and the receiver of webhooks saw. */
+/** Compares the stored data with what callers and the webhook's receiver saw. */
 export async function audit(
   stage: StorageStage,
   calls: readonly Calls[],

@@ -10,7 +10,7 @@ import { type StorageFault, strikeAll } from './strike.ts';
 
 const SEED = 20_261_129;
 const SLOW_MS = 300;
-/** The service waits 15 s for a database that has stopped answering, and 5 s for a connection to it. */
+/** The service waits 15 s for a database that does not respond, and 5 s for a connection to it. */
 const BOUND_MS = 25_000;
 
 export const postgresFaults: ProofPart = {
@@ -134,7 +134,7 @@ async function lockTables(url: string): Promise<() => Promise<void>> {
   };
 }
 
-/** The setting counts for open connections too, from their next transaction on. */
+/** The setting takes effect for open connections too, at their next transaction. */
 async function configure(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

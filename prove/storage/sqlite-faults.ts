@@ -10,12 +10,9 @@ import { startStorageStage } from './storage-stage.ts';
 import { type StorageFault, strikeAll } from './strike.ts';
 
 const SEED = 20_261_128;
-/** A write waits 5 s for the lock: the short form only makes writes slow by it. */
+/** A write waits 5 s for the lock. In the short form this only makes writes slow. */
 const SECONDS = { long: 15, short: 1 } as const;
-/**
- * A write waits 5 s for the lock, and before that for a commit that waits as long; an event waits for the batch before it
- * too.
- */
+/** A write waits 5 s for the lock, after it waited as long for a commit. An event also waits for the batch before it. */
 const BOUND_MS = 22_000;
 const DISK_BYTES = 48 * 1024 * 1024;
 
@@ -104,7 +101,7 @@ function fullDisk(folder: string, seconds: number): StorageFault {
   };
 }
 
-/** The last bytes are taken by smaller and smaller blocks. */
+/** Uses up the remaining bytes by smaller and smaller blocks. */
 function fill(path: string): void {
   for (let size = BLOCK.length; size >= 1; size = Math.floor(size / 2)) {
     while (isAppended(path, size));

@@ -1,21 +1,21 @@
 import type { Operation } from '../rolling/callers.ts';
 
-/** So many webhooks are kept at a time; further ones replace them. */
+/** Number of webhooks that are kept. New ones replace the oldest. */
 const KEPT = 200;
 
-/** What callers were told about their webhooks. */
+/** The responses that callers got about their webhooks. */
 export class WebhookBook {
-  /** Created with 201, and not deleted. By id, the URL. */
+  /** URLs of webhooks that were created with 201 and not deleted, by id. */
   readonly kept = new Map<string, string>();
-  /** Deleted with 204. */
+  /** Ids of webhooks that were deleted with 204. */
   readonly deleted = new Set<string>();
-  /** Where a delete was refused, either is right. */
+  /** Ids of webhooks whose deletion failed. They may be stored or not. */
   readonly unsure = new Set<string>();
-  /** The URLs whose creation was refused. */
+  /** URLs of webhooks whose creation failed. */
   readonly refused = new Set<string>();
 }
 
-/** Creates webhooks that stay, and deletes the oldest of them. */
+/** Creates webhooks, and deletes the oldest ones. */
 export function keepWebhooks(book: WebhookBook): Operation {
   return {
     name: 'webhooks that stay',
@@ -36,7 +36,7 @@ export function keepWebhooks(book: WebhookBook): Operation {
 
 const CODE = 'RSSMRA85T10A562S';
 
-/** Needs no database, whatever becomes of it. */
+/** An operation that needs no database. */
 export const CHECK_FISCAL_CODE: Operation = {
   name: 'fiscal codes',
   run: async ({ call }) => void (await call('GET', `/cf/check/${CODE}`)),

@@ -25,9 +25,9 @@ export type StorageStage = {
   readonly client: SignedClient;
   readonly witness: Witness;
   readonly book: WebhookBook;
-  /** Callers who need the database, and callers who need none, until the signal. */
+  /** Runs callers that need the database and callers that do not, until the signal. */
   readonly call: (signal: AbortSignal, name: string) => Promise<Calls>;
-  /** Milliseconds until the service takes writes again. */
+  /** Resolves to the milliseconds until the service accepts writes again. */
   readonly untilWritten: () => Promise<number>;
 };
 

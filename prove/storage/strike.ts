@@ -6,11 +6,11 @@ import type { Calls, StorageStage } from './storage-stage.ts';
 export type StorageFault = {
   readonly name: string;
   readonly seconds: number;
-  /** The longest that an answer may take meanwhile. */
+  /** Maximum response time during the fault. */
   readonly boundMs: number;
-  /** Whether the fault keeps writes from being stored, or only makes them slow. */
+  /** Whether the fault prevents writes, or only makes them slow. */
   readonly effect: 'refuses' | 'slows';
-  /** Begins the fault; the function that it returns ends it. */
+  /** Begins the fault. The returned function ends it. */
   readonly begin: () => Promise<() => unknown>;
 };
 
@@ -20,7 +20,7 @@ const FREE_BOUND_MS = 1_000;
 
 export type Struck = { readonly calls: readonly Calls[]; readonly figures: readonly Figure[] };
 
-/** Callers go on in peace, and through each fault and the time after it. */
+/** Runs callers before the faults, and through each fault and the time after it. */
 export async function strikeAll(
   { form, say }: Pick<ProofContext, 'form' | 'say'>,
   stage: StorageStage,

@@ -5,7 +5,7 @@ import type { RecorderStage } from './recorder-stage.ts';
 export type RecorderState = {
   readonly name: string;
   readonly slug: string;
-  /** The recorder dies so long after it has come to the state, at the latest. */
+  /** The recorder is killed at most this long after it has reached the state. */
   readonly spreadMs: number;
   readonly endsAs: 'failed' | 'stopped';
   readonly arrive: (stage: RecorderStage, recording: Started) => Promise<void>;
@@ -19,9 +19,9 @@ export type Killed = Started & {
   readonly status: unknown;
   readonly error: unknown;
   readonly sizeBytes: number | null;
-  /** Milliseconds from the death of the recorder until the recording had ended. */
+  /** Milliseconds from the death of the recorder to the end of the recording. */
   readonly endedMs: number;
-  /** The same until the room could be recorded again. */
+  /** Milliseconds from the death of the recorder until the room could be recorded again. */
   readonly againMs: number;
 };
 
@@ -68,7 +68,7 @@ export const STATES: readonly RecorderState[] = [
 
 export type Kill = { readonly state: RecorderState; readonly room: string; readonly afterMs: number };
 
-/** Records a room, kills its recorder in the state, and waits for the end and for the next recording of the room. */
+/** Records a room, kills its recorder in the state, and waits for the end and for the room's next recording. */
 export async function killOne(stage: RecorderStage, { state, room, afterMs }: Kill): Promise<Killed> {
   const { client, media } = stage;
   await client.call('POST', '/v1/rooms', { name: room });
@@ -109,7 +109,7 @@ async function untilEnded({ client }: RecorderStage, { recordingId }: Started) {
   });
 }
 
-/** The room's next recording goes on until the end of the part. */
+/** Waits until the room can be recorded again. That recording continues until the end of the part. */
 async function untilRecorded({ client }: RecorderStage, start: string): Promise<number> {
   return await poll(async () =>
     (await client.call('POST', start)).status === 201 ? performance.now() : undefined,

@@ -4,7 +4,7 @@ import { type RunningPart, runPart } from '../../test/support/parts/run-part.ts'
 import { startWire } from '../chaos/wire.ts';
 import type { RecorderStage } from './recorder-stage.ts';
 
-/** A statement of a worker at which it dies, and whether the database still gets it. */
+/** A statement at which the worker is killed, and whether the database still receives it. */
 export type WorkerState = {
   readonly name: string;
   readonly slug: string;
@@ -44,7 +44,7 @@ export type SpeechStage = RecorderStage & {
 export type Outcome = {
   readonly status: unknown;
   readonly segments: number;
-  /** Segments that begin when another one begins. */
+  /** Segments that begin at the same time as another segment. */
   readonly repeated: number;
   readonly words: string;
   readonly events: number;
@@ -56,7 +56,7 @@ const DEADLINE_MS = 240_000;
 const LOOK_MS = 100;
 const program = new URL('speech-worker-process.ts', import.meta.url).pathname;
 
-/** Transcribes a recording with a worker that dies in the state, and a second one that starts then. */
+/** Transcribes a recording with a worker that is killed in the state, and then with a second one. */
 export async function killWorker(
   stage: SpeechStage,
   state: WorkerState | undefined,
@@ -93,7 +93,7 @@ export async function killWorker(
 
 type Segment = { readonly start: number; readonly text: string };
 
-/** Records the room, and puts the spoken file in the place of the recorder's silent one. */
+/** Records the room, and replaces the recorder's silent file by the spoken one. */
 async function record(stage: SpeechStage, room: string): Promise<string> {
   const { client, media } = stage;
   await client.call('POST', '/v1/rooms', { name: room });

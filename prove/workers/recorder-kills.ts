@@ -12,9 +12,9 @@ import { type Killed, killOne, type RecorderState, STATES } from './kill-recorde
 import { type RecorderStage, startRecorderStage } from './recorder-stage.ts';
 
 const SEED = 20_261_131;
-/** Recordings for each state, all at the same time. */
+/** Number of recordings for each state. They run at the same time. */
 const ROOMS = { long: 6, short: 1 } as const;
-/** A recorder may take a minute to join its room; then a comparison finds it missing. */
+/** A recorder may take a minute to join its room. After that a comparison finds that it is missing. */
 const BOUND_SECONDS = 120;
 
 export const recorderKills: ProofPart = {

@@ -28,11 +28,11 @@ export type RecorderStage = {
   readonly client: SignedClient;
   readonly media: EmbeddedMediaServer;
   readonly recordingDir: string;
-  /** The state of the egress as the media server has it. */
+  /** Resolves to the state of the egress in the media server. */
   readonly egressStatus: (egressId: string) => Promise<EgressStatus | undefined>;
-  /** The egress_ended of a recording that the webhook got. */
+  /** Returns the `egress_ended` events of a recording that the webhook received. */
   readonly endsOf: (recordingId: string) => readonly RecordingEnd[];
-  /** Until each of them has an egress_ended, or none has come for a while. */
+  /** Resolves when each recording has an `egress_ended`, or when none has arrived for a while. */
   readonly untilReported: (recordingIds: readonly string[]) => Promise<void>;
 };
 

@@ -22,7 +22,7 @@ import {
 import { startRecorderStage } from './recorder-stage.ts';
 import { makeSpokenRecording } from './spoken-recording.ts';
 
-/** A worker's lease ends after 12 s; then another one starts over with what was not stored. */
+/** A worker's lease expires after 12 s. Then another worker continues after the last stored segment. */
 const BOUND_SECONDS = 60;
 
 export const speechKills: ProofPart = {

@@ -1,6 +1,6 @@
 import { runWorker } from '../../src/server/worker.ts';
 
-/* `rtc worker stt-post` from the sources, with the service's settings, until it is told to stop or killed. */
+/* Runs `rtc worker stt-post` from the sources, with the service's settings, until it is stopped or killed. */
 const ending = new AbortController();
 process.once('SIGTERM', () => ending.abort());
 await runWorker({ kind: 'stt-post', signal: ending.signal });

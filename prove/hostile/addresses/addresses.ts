@@ -10,9 +10,9 @@ import { ATTEMPT } from './attempt.ts';
 import { type Internal, startInternal } from './internal.ts';
 import { forbiddenUrls } from './urls.ts';
 
-/** The network that the operator allows: it stands for the attacker's own public server. */
+/** The only address that the operator allows. It represents the attacker's public server. */
 const PUBLIC = '127.0.0.9';
-/** The short form tries every ninth URL, so that it has some of each kind. */
+/** The short form tries every ninth URL. This includes some of each kind. */
 const EVERY = { long: 1, short: 9 } as const;
 const BATCH = 20;
 
@@ -102,7 +102,7 @@ async function attackWith(urls: readonly string[], { fleet, instance }: Ground, 
   }
 }
 
-/** The id; undefined where the URL is refused. */
+/** Registers a webhook and returns its id; undefined if the URL is refused. */
 async function register(fleet: Fleet, instance: FleetInstance, url: string): Promise<string | undefined> {
   const created = Object(await fleet.call(instance, 'POST', '/v1/webhooks', { url }));
   return typeof created.id === 'string' ? created.id : undefined;
@@ -110,7 +110,7 @@ async function register(fleet: Fleet, instance: FleetInstance, url: string): Pro
 
 const LOOKS = 300;
 
-/** Why the first attempt of the delivery of an event failed. */
+/** Returns the error of the first attempt to deliver an event. */
 async function firstErrorOf(fleet: Fleet, instance: FleetInstance, id: string): Promise<string> {
   for (let look = 0; look < LOOKS; look += 1) {
     const page = Object(await fleet.call(instance, 'GET', `/v1/webhooks/${id}/deliveries`));
@@ -123,7 +123,7 @@ async function firstErrorOf(fleet: Fleet, instance: FleetInstance, id: string): 
   return 'no attempt was made';
 }
 
-/** A redirect and a name that is rebound; how often the allowed server was asked. */
+/** Sends deliveries to a redirect and to a rebound name. Returns how many requests arrived at the allowed server. */
 async function lureWith(
   { fleet, instance, internal }: Ground,
   port: number,
@@ -141,7 +141,10 @@ async function lureWith(
   return { allowed: internal.allowed.length };
 }
 
-/** The addresses to which the process attempted a connection at the port of all URLs; its media server has another one. */
+/**
+ * Returns the addresses to which the process attempted a connection at this port. All URLs have this port; the media server
+ * has another one.
+ */
 function attemptsIn(output: string, port: number): readonly string[] {
   return output.split('\n').flatMap((line) => {
     const at = line.indexOf(ATTEMPT);

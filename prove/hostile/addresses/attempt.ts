@@ -1,2 +1,2 @@
-/** What `names.ts` writes before the address of a connection attempt. */
+/** Prefix that `names.ts` prints before the address of a connection attempt. */
 export const ATTEMPT = 'connection attempt to ';

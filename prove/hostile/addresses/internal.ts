@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** What must not be reached: a server on every loopback address. On one of them it stands for a public server. */
+/** A server on every loopback address. One address represents a public server; no other may be reached. */
 export type Internal = {
   readonly port: number;
-  /** Where forbidden requests arrived. */
+  /** Addresses at which forbidden requests arrived. */
   readonly reached: readonly string[];
-  /** Paths of requests to the public one. */
+  /** Paths of the requests to the public address. */
   readonly allowed: readonly string[];
   readonly close: () => Promise<void>;
 };

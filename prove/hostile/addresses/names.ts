@@ -4,11 +4,10 @@ import { Socket } from 'node:net';
 import { ATTEMPT } from './attempt.ts';
 
 /*
- * Loaded before the service (`--import`): answers names under `.names.test` from their own labels, as a name server of
- * an attacker could, and reports every address to which a connection is attempted. All other names are looked up as usual.
- *
- * `n1--0a000001.names.test` is 10.0.0.1; several answers follow each other by `-`; what follows `--then--` is the answer of
- * the second look-up and those after it. The number in front makes names distinct.
+ * A preload (`--import`) that replaces the resolver of the service. A name below `.names.test` resolves to the addresses in
+ * its own labels, as an attacker's name server could do it: `n1--0a000001.names.test` is 10.0.0.1. `-` separates several
+ * addresses. The addresses after `--then--` are returned from the second look-up on. The number in front makes names
+ * distinct. Other names are resolved as usual. The preload also prints every address to which a connection is attempted.
  */
 
 const looked = new Map<string, number>();

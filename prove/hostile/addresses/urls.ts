@@ -1,4 +1,4 @@
-/* Every kind of address that a webhook must not reach, in every form that some parser understands. */
+/* Every kind of address that a webhook must not reach, in every notation that some parser accepts. */
 
 const IPV4 = [
   ...['127.0.0.1', '127.255.255.254', '0.0.0.0', '10.0.0.1', '172.16.0.1', '172.31.255.254', '192.168.1.1'],
@@ -51,7 +51,10 @@ const ODD_FORMS = [
   ...['localhost', 'LOCALHOST', 'localhost.', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ'],
 ];
 
-/** 127.0.0.9, which the operator allows, beside which a forbidden one stands: one forbidden address is enough for a refusal. */
+/**
+ * 127.0.0.9, which the operator allows. It stands beside a forbidden address: one forbidden address is enough for a
+ * refusal.
+ */
 const ALLOWED_HEX = '7f000009';
 
 export function forbiddenUrls(port: number): readonly string[] {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { ATTACKS, type AttackName, type AttackOptions, type AttackReport } from './attacks.ts';
 
-/** Runs the attack on a thread of its own, so that its work does not delay the caller whose times are measured. */
+/** Runs the attack on its own thread, so that its work does not delay the caller whose latency is measured. */
 export async function attack(name: AttackName, options: AttackOptions): Promise<AttackReport> {
   const worker = new Worker(new URL(import.meta.url), { workerData: { name, options } });
   const [report] = await once(worker, 'message');

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Signing } from '../../../test/support/sign.ts';
 
-/* Connections that want to be expensive. They run on a thread of their own (`attacker.ts`). */
+/* Attacks by connections that are expensive for the service. They run on their own thread (`attacker.ts`). */
 
 export type AttackOptions = {
   readonly url: string;
@@ -12,10 +12,10 @@ export type AttackOptions = {
   readonly seconds: number;
 };
 
-/** What an attack did, in numbers. */
+/** Counters of an attack. */
 export type AttackReport = {
   readonly opened: number;
-  /** Connections that the service ended before the attack did. */
+  /** Connections that the service closed before the attack did. */
   readonly closed: number;
   readonly sent: number;
   readonly answered: number;
@@ -30,7 +30,7 @@ function slowHeaders(options: AttackOptions): Promise<AttackReport> {
   return withConnections(options, async (crowd) => await drip(crowd, options.seconds, begin));
 }
 
-/** Sends one byte of a body every second. The API key is right, so that the service has to read the body. */
+/** Sends one byte of a body every second. The API key is valid, so the service has to read the body. */
 function slowBodies(options: AttackOptions): Promise<AttackReport> {
   const begin =
     `POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n` +
@@ -47,7 +47,7 @@ async function drip(crowd: Crowd, seconds: number, begin: string): Promise<void>
   }
 }
 
-/** Pipelines requests without a signature, and takes the answers as fast as they come. */
+/** Pipelines requests without a signature, and reads the responses as fast as they arrive. */
 function refusedFlood(options: AttackOptions): Promise<AttackReport> {
   const refused = 'POST /v1/rooms HTTP/1.1\r\nHost: x\r\nX-Api-Key: wrong\r\n\r\n'.repeat(10);
   return withConnections(options, async (crowd) => {
@@ -63,7 +63,7 @@ function refusedFlood(options: AttackOptions): Promise<AttackReport> {
   });
 }
 
-/** Pipelines requests for the largest document there is, and reads nothing. */
+/** Pipelines requests for the largest document of the service, and reads nothing. */
 function unreadAnswers(options: AttackOptions): Promise<AttackReport> {
   return withConnections(options, async (crowd) => {
     for (const socket of crowd.sockets) socket.pause();
@@ -72,7 +72,7 @@ function unreadAnswers(options: AttackOptions): Promise<AttackReport> {
   });
 }
 
-/** Opens connections and sends nothing; opens one again for each that the service closes. */
+/** Opens connections and sends nothing. Replaces each connection that the service closes. */
 function idle(options: AttackOptions): Promise<AttackReport> {
   return withConnections(options, async (crowd) => {
     const until = performance.now() + options.seconds * 1_000;
@@ -95,7 +95,7 @@ class Crowd {
     this.#url = new URL(url);
   }
 
-  /** Opens connections, up to 200 at a time, until so many are open. */
+  /** Opens connections until `count` are open, at most 200 at a time. */
   async fill(count: number): Promise<void> {
     this.sockets = this.sockets.filter((socket) => !socket.destroyed);
     while (this.sockets.length < count) {

@@ -16,10 +16,10 @@ import type { AttackName, AttackReport } from './attacks.ts';
 import { AMBIGUOUS, sendFraming } from './framing.ts';
 
 const CALM_SECONDS = { long: 15, short: 1 } as const;
-/** The service gives up a request that is not whole after 30 s; the long form waits for that. */
+/** The service ends an incomplete request after 30 s; the long form waits for that. */
 const SECONDS = { long: 40, short: 2 } as const;
 const LIMITS: Limits = { p99Ms: 1_500, growthMb: 250 };
-/** More than the service keeps open at a time. */
+/** More connections than the service keeps open. */
 const IDLE_CONNECTIONS = 12_000;
 const DESCRIPTORS = 20_000;
 
@@ -27,7 +27,7 @@ type Crowd = {
   readonly name: string;
   readonly attack: AttackName;
   readonly connections: { readonly long: number; readonly short: number };
-  /** Whether every connection has to be closed by the service within the stage. */
+  /** Whether the service has to close every connection within the stage. */
   readonly isGivenUp?: true;
 };
 
@@ -74,7 +74,7 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
   const { instance, fleet } = target;
   for (const pid of [process.pid, instance.pid]) raiseDescriptors(pid);
   const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
-  // The first requests compile the code that they need.
+  // Warms up: the first requests compile code.
   await whileServed(served, 'warm-up', () => delay(CALM_SECONDS[form] * 300));
   const { stage: calm } = await whileServed(served, 'calm', () => delay(CALM_SECONDS[form] * 1_000));
   const { stage: framed, result: framing } = await whileServed(served, 'framing', () =>
@@ -128,7 +128,7 @@ function reportFigures({ name, isGivenUp }: Crowd, report: AttackReport, form: P
   ];
 }
 
-/** The usual soft limit of a thousand descriptors would end the attack before the service does. */
+/** The usual soft limit of 1,024 descriptors would stop the attack before the service does. */
 function raiseDescriptors(pid: number): void {
   execFileSync('prlimit', ['--pid', `${pid}`, `--nofile=${DESCRIPTORS}:`]);
 }

@@ -1,8 +1,8 @@
 import { RawConnection } from '../../../test/support/raw-http.ts';
 
 /*
- * Requests whose end two servers may see at different places. Each is followed by another request, which a server in
- * front would take for a part of the first one's body: it must not be served.
+ * Requests whose end is ambiguous. A proxy could take the request that follows for a part of their body. The service must
+ * not serve that second request.
  */
 
 const SMUGGLED_ID = 'smuggled-by-framing';
@@ -10,14 +10,14 @@ const SMUGGLED_ID = 'smuggled-by-framing';
 const SMUGGLED = `GET /v1/health HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${SMUGGLED_ID}\r\n\r\n`;
 const LENGTH = SMUGGLED.length;
 
-/** Chunks that do not end where they say: a request without a signature is refused before they are read. */
+/** Malformed chunks. A request without a signature is refused before they are read. */
 const BROKEN_CHUNKS: Readonly<Record<string, string>> = {
   'a chunk that is longer than its size': 'Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n',
   'a chunk without its end': 'Transfer-Encoding: chunked\r\n\r\n1\r\na0\r\n\r\n',
   'a bare LF after a chunk': 'Transfer-Encoding: chunked\r\n\r\n1\r\na\n0\r\n\r\n',
 };
 
-/** Heads that contradict themselves or are not HTTP. The service has to refuse them and to close the connection. */
+/** Contradictory heads, and heads that are not HTTP. The service has to refuse them and close the connection. */
 export const AMBIGUOUS: Readonly<Record<string, string>> = {
   'length and chunks': `Content-Length: ${LENGTH}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
   'chunks and length': 'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n',
@@ -44,7 +44,7 @@ export const AMBIGUOUS: Readonly<Record<string, string>> = {
   ...BROKEN_CHUNKS,
 };
 
-/** Well-formed bodies of requests that have none by their meaning: the next request must not be found inside. */
+/** Well-formed bodies of requests that usually have none. The service must not serve the request inside the body. */
 const HIDDEN: Readonly<Record<string, string>> = {
   'a GET with a body': `Content-Length: ${LENGTH}\r\n\r\n`,
   'a GET with a chunk': `Transfer-Encoding: chunked\r\n\r\n${LENGTH.toString(16)};name=value\r\n`,
@@ -54,12 +54,12 @@ export type FramingCount = {
   forms: number;
   /** Ambiguous requests that were not refused. */
   readonly accepted: string[];
-  /** Requests that were served from within another one, by their id. */
+  /** Request ids of hidden requests that were served. */
   readonly smuggled: string[];
   readonly leftOpen: string[];
 };
 
-/** Sends every form once, for a path that exists and for one that does not. */
+/** Sends every form to an existing path and to a missing one. */
 export async function sendFraming(url: string): Promise<FramingCount> {
   const count: FramingCount = { forms: 0, accepted: [], smuggled: [], leftOpen: [] };
   for (const target of ['/v1/health', '/v1/rooms', '/nothing']) {
@@ -86,7 +86,7 @@ async function sendAmbiguous({ url, target, name, head }: FramedRequest, count: 
   if (first === undefined || !refusals.includes(first.status)) {
     count.accepted.push(`${name} at ${target}: ${first?.status ?? 'no answer'}`);
   }
-  // Ends with the connection: an answer to the second request would come before.
+  // Reads to the end of the connection, because a response to the second request would come before it.
   for (
     let answer = await withinMoments(connection);
     answer !== undefined;
@@ -103,7 +103,7 @@ async function sendAmbiguous({ url, target, name, head }: FramedRequest, count: 
 
 const MOMENTS_MS = 5_000;
 
-/** The next answer; undefined at the end of the connection, and `open` where neither comes. */
+/** Returns the next response; undefined at the end of the connection; `open` if neither comes in time. */
 async function withinMoments(connection: RawConnection) {
   const { promise, resolve } = Promise.withResolvers<'open'>();
   const timer = setTimeout(() => resolve('open'), MOMENTS_MS);
@@ -114,7 +114,7 @@ async function withinMoments(connection: RawConnection) {
   }
 }
 
-/** The hidden request is the body; what follows it is the next request, and gets the second answer. */
+/** Sends the hidden request as the body of another one, and then a separate request. */
 async function sendHidden({ url, target, name, head }: FramedRequest, count: FramingCount): Promise<void> {
   count.forms += 1;
   const connection = await RawConnection.open(url);
