@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
 /*
- * Start-up of the built rtc against an empty process of the same Node: `node bench/cli.ts [rounds]`. The runs are
- * interleaved, so that what else the machine does hits all alike; medians, and as noise the ratio of an empty process
- * to another empty process.
+ * Compares the start-up of the built rtc with an empty process of the same Node: `node bench/cli.ts [rounds]`. The runs are
+ * interleaved, so that other load on the machine affects all of them. Prints medians, and as noise the ratio of one empty
+ * process to another.
  */
 
 const ROUNDS = Number(process.argv[2] ?? 40);
@@ -63,7 +63,10 @@ function runOnce(argv: readonly string[]): number {
   return elapsed;
 }
 
-/** In a thread of its own, as this one waits for the processes; it answers at once, so that rtc alone is measured. */
+/**
+ * Runs in its own thread, because this one blocks while it waits for the processes. It responds immediately, so that only
+ * rtc is measured.
+ */
 async function startServer(): Promise<{ readonly worker: Worker; readonly url: string }> {
   const rooms = Array.from({ length: 20 }, (_, index) => ({
     sid: `RM_${index}`,

@@ -8,16 +8,16 @@ import { startReceiver } from '../test/server/webhooks/support/receiver.ts';
 import { startBrowser } from '../test/support/parts/browser.ts';
 
 /*
- * `node bench/console.ts`, after `npm run build`: how fluid the console is with 500 rooms and 10,000 deliveries. Scrolls
- * both tables in Chromium and prints the time between two frames, of which 16.7 ms are 60 frames a second, and the
- * processor time that the page takes for a frame, which says the same on a machine that does something else besides. The
- * deliveries are scrolled twice: while the list still loads further ones, and when it has all of them.
+ * `node bench/console.ts`, after `npm run build`, measures how smoothly the console scrolls with 500 rooms and 10,000
+ * deliveries. It scrolls both tables in Chromium and prints the time between two frames (16.7 ms are 60 frames a second),
+ * and the processor time of the page for a frame, which other load on the machine hardly changes. The deliveries are
+ * scrolled twice: while the list still loads more of them, and after it has all.
  */
 
 const ROOMS = 500;
 const DELIVERIES = 10_000;
 
-/** Scrolls down and back, a row and a half each frame; answers the milliseconds between frames. */
+/** Scrolls down and back, one and a half rows for each frame. Resolves to the milliseconds between frames. */
 const SCROLL = `new Promise((resolve) => {
     const table = document.querySelector('.table-scroll');
     const times = [];
@@ -34,7 +34,7 @@ const SCROLL = `new Promise((resolve) => {
     requestAnimationFrame(step);
   })`;
 
-/** Goes to the end again and again, as somebody who holds the End key, until nothing further is loaded. */
+/** Scrolls to the end again and again, like a user who holds the End key, until nothing more is loaded. */
 const SCROLL_TO_END = `new Promise((resolve) => {
     const table = document.querySelector('.table-scroll');
     const count = document.querySelector('#deliveries-title .count');
@@ -123,7 +123,7 @@ async function measure(page: Page, name: string): Promise<void> {
   );
 }
 
-/** What the page's main thread takes for the work. */
+/** Returns the processor time of the page's main thread for the work. */
 async function processorTime<T>(page: Page, work: () => Promise<T>) {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });

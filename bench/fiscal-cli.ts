@@ -1,6 +1,6 @@
 /**
- * Measures the built `rtc cf` as a process, beside an empty process of the same Node: the second part of `npm run bench:fiscal`.
- * The machine's load cancels out in the ratio, and rates are per second of processor time, which is one core.
+ * Measures the built `rtc cf` as a process, beside an empty process of the same Node: the second part of `npm run
+ * bench:fiscal`. Load on the machine cancels out in the ratio. Rates are per second of processor time.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
@@ -81,7 +81,7 @@ const CSV_HEADER = 'id,surname,name,gender,day,month,year,city,province,cf\n';
 
 type Invented = ReturnType<typeof inventPeople>[number];
 
-/** Without a given name, or born in a place that is misspelt, ambiguous, or on a day of no calendar. */
+/** Spoils a person: removes the given name, or sets a place that is misspelt or ambiguous, or an impossible date. */
 const spoilt = (person: Invented, at: number): Invented => {
   const faults: readonly Partial<Invented>[] = [
     { givenName: '' },
@@ -92,7 +92,7 @@ const spoilt = (person: Invented, at: number): Invented => {
   return { ...person, ...faults[(at / 10) % faults.length] };
 };
 
-/** A digit is no check character. */
+/** A digit is not a check character. */
 const wrongCode = (code = ''): string => `${code.slice(0, 15)}0`;
 
 const csvRow = (person: Invented, code = ''): string => {
@@ -109,14 +109,14 @@ const write = (name: string, header: string, block: string, times: number): stri
   return file;
 };
 
-/** In turns, so that both see the same machine; without a reporter, which would load more into both. */
+/** The processes alternate, so that other load affects both. No reporter is loaded, because it would add to both. */
 const start = (code: string): void => {
   const empty = `${folder}empty.mjs`;
   writeFileSync(empty, '');
   const times = Array.from({ length: 42 }, () => ({
     empty: processMs([empty]),
     own: processMs([launcher, 'cf', 'check', code]),
-  })).slice(2); // The first ones fill the compile cache.
+  })).slice(2); // The first runs fill the compile cache.
   const empties = times.map((time) => time.empty);
   const owns = times.map((time) => time.own);
   const medians = (median(owns) / median(empties)).toFixed(2);
@@ -148,7 +148,7 @@ const stream = async (
   );
 };
 
-/** Tells on its own channel, when the process ends, what it took. */
+/** Reports the used time on its own channel when the process ends. */
 const REPORTER = `data:text/javascript,${encodeURIComponent(
   `import { writeSync } from 'node:fs'; process.on('exit', () => {
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();

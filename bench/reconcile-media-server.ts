@@ -9,9 +9,9 @@ import {
 } from '@livekit/protocol';
 
 /*
- * A media server of many rooms with one person each, who publishes sound and a picture: responses are made beforehand, in
- * both encodings of Twirp, so that it costs the service's processor as little as it can. LiveKit itself would need
- * 10,000 connected participants. `node bench/reconcile-media-server.ts ROOMS` prints its address.
+ * A media server with many rooms. Each has one participant who publishes audio and video. The responses are made beforehand
+ * in both encodings of Twirp, so that they cost as little processor time as possible; the real LiveKit would need 10,000
+ * connected participants. `node bench/reconcile-media-server.ts ROOMS` prints its address.
  */
 
 const count = Number(process.argv[2]);

@@ -18,12 +18,14 @@ import { NO_DISPATCHER } from '../src/server/webhooks/dispatcher/no-dispatcher.t
 import { createDatabase, startPostgres } from '../test/support/parts/postgres.ts';
 
 /*
- * `npm run bench:reconcile`: the comparison of everything with the media server that follows a start, of 10,000 rooms
- * with one person each, against its floor: the same requests with the same tokens, made bare in the same run, whose
- * responses nobody reads. By processor time of this process, which depends less on what else runs than time does.
- *   first      nothing is known yet: everything is published
- *   restarted  everything is known: nothing is published
- * `--rooms 10000`, `--rounds 5`, `--only sqlite` or `--only postgres`.
+ * `npm run bench:reconcile` measures the comparison with the media server that follows a start: 10,000 rooms with one
+ * participant each. It also makes the same requests with the same tokens and ignores the responses, which is the lowest
+ * possible cost. Figures are processor time of this process, which depends less on other load than elapsed time does.
+ *
+ * - "first": the database is empty, and everything is published.
+ * - "restarted": the database has everything, and nothing is published.
+ *
+ * Options: `--rooms 10000`, `--rounds 5`, `--only sqlite` or `--only postgres`.
  */
 
 const { values } = parseArgs({
@@ -35,12 +37,12 @@ const { values } = parseArgs({
 });
 const ROOMS = Number(values.rooms);
 const ROUNDS = Number(values.rounds);
-/** As the reconciler. */
+/** The same limit as in the reconciler. */
 const REQUESTS_AT_ONCE = 8;
 
 const keys = { apiKey: 'benchkey', apiSecret: 'benchsecret-benchsecret-benchsecret' };
 const silent: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
-/** The seconds that this process computed, and that passed. */
+/** Seconds of processor time, and elapsed seconds. */
 type Cost = { readonly processor: number; readonly passed: number };
 
 say(
@@ -78,7 +80,7 @@ async function benchPostgres(): Promise<void> {
 async function benchDatabase(name: string, database: StoreOptions['database']): Promise<void> {
   const store = await openStore({ database, clock: systemClock, log: silent });
   try {
-    // The code is compiled by the first ones.
+    // Warms up: the first requests compile code.
     await requestBare(mediaServer.url);
     const first = await compareEverything(store);
     say(`${name}, first`, show([first]));
@@ -95,7 +97,7 @@ async function benchDatabase(name: string, database: StoreOptions['database']): 
   }
 }
 
-/** From the start of a reconciler until it has compared everything. */
+/** Measures from the start of a reconciler until it has compared everything. */
 async function compareEverything(store: Store): Promise<Cost> {
   const { promise: compared, resolve } = Promise.withResolvers<void>();
   const livekit = createLivekitMediaServer({ ...keys, url: mediaServer.url, log: silent });
@@ -118,7 +120,7 @@ async function compareEverything(store: Store): Promise<Cost> {
   });
 }
 
-/** The list of rooms, and everyone in each. */
+/** Requests the list of rooms, and the participants of each. */
 async function requestBare(url: string): Promise<Cost> {
   const pool = new Pool(url, { connections: REQUESTS_AT_ONCE });
   const request = async (method: string, grant: object, body: Uint8Array): Promise<void> => {
@@ -174,7 +176,7 @@ function show(costs: readonly Cost[]): string {
   return `${processor} s of processor time, ${spread(costs.map(({ passed }) => passed))} s passed`;
 }
 
-/** The median, with the lowest and the highest of several. */
+/** Formats the median, the lowest and the highest figure. */
 function spread(figures: readonly number[]): string {
   const sorted = figures.toSorted((one, other) => one - other);
   const at = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(2);

@@ -4,8 +4,8 @@ import { systemIds } from '../src/server/platform/system.ts';
 import type { DeliveryJob, DeliveryOutcome, NewDelivery } from '../src/server/webhooks/store.ts';
 
 /*
- * What the store takes of a delivery: inserting it with its event, claiming and settling it, and reading its log,
- * all with durable commits as far as the database's are.
+ * Measures the store's work for a delivery: inserting it with its event, claiming it, recording its outcome, and reading
+ * its log. Commits are as durable as the database makes them.
  */
 
 const WEBHOOKS = Array.from({ length: 1000 }, (_, n) => `wh_${n}`);
@@ -14,12 +14,12 @@ const BATCH = 500;
 const BACKLOG = 10_000;
 const FILLED_AT_ONCE = 5000;
 const PAYLOAD = JSON.stringify({ text: 'x'.repeat(900) });
-/** Long after all that is made here is due. */
+/** A time at which all inserted deliveries are due. */
 const NOW = 2_000_000_000_000;
 const DUE = 1_000_000_000_000;
 const LEASED = { leaseOwner: 'bench', leaseUntil: NOW * 2 };
 
-/** `settled`: how many deliveries are in the log beforehand, 90 of 100 of them of one webhook. */
+/** `settled` is the number of completed deliveries that are inserted beforehand. 90 % of them belong to one webhook. */
 export async function benchDeliveries(store: Store, settled: number): Promise<void> {
   await store.transaction(async (within) => {
     for (const id of WEBHOOKS) await insertWebhook(within, id);
@@ -55,7 +55,7 @@ async function benchInserts(store: Store): Promise<void> {
   console.log(`    50 transactions of one event at once: ${rate(1000, start)} events/s`);
 }
 
-/** Until nothing is due: what was inserted before. */
+/** Claims until no inserted delivery is due. */
 async function benchClaims(store: Store): Promise<void> {
   const claims: number[] = [];
   const settlements: number[] = [];

@@ -11,23 +11,22 @@ import { createDatabase, startPostgres } from '../test/support/parts/postgres.ts
 import { benchDeliveries } from './store-deliveries.ts';
 
 /*
- * What the query layer costs: claims with their activations per second through the store, as a ratio to the bare
- * driver with the same statements on the same database. `node bench/store.ts`; DATABASE_URL names a PostgreSQL to
- * use (a database is made in it and dropped); without it one is started that does not wait for its disk, which
- * leaves the least for our overhead to hide behind. `--settled 1000000` fills the log before the deliveries are
- * measured.
+ * `node bench/store.ts` measures the cost of the query layer: claims and activations of recordings per second through the
+ * store, as a ratio to the bare driver with the same statements on the same database. DATABASE_URL names a PostgreSQL in
+ * which a database is created and dropped. Without it, one is started that does not wait for its disk, so that the cost of
+ * the layer is as visible as possible. `--settled 1000000` fills the delivery log before the deliveries are measured.
  */
 
 const ROUNDS = 7;
 
 type Recorder = {
-  /** Claims and activates the recordings from `first` on, `count` of them, one after the other. */
+  /** Claims and activates `count` recordings from number `first` on, one after the other. */
   inSequence(first: number, count: number): Promise<void>;
-  /** The same, 50 under way at once. */
+  /** Does the same, 50 at a time. */
   atOnce(first: number, count: number): Promise<void>;
-  /** The same, each in a transaction of its own. */
+  /** Does the same, each in its own transaction. */
   inTransactions(first: number, count: number): Promise<void>;
-  /** The same in one transaction. */
+  /** Does the same in one transaction. */
   inOneTransaction(first: number, count: number): Promise<void>;
 };
 
@@ -51,7 +50,7 @@ async function benchSqlite(): Promise<void> {
   }
 }
 
-/** What one commit holds up the process for: mostly the wait for the disk. */
+/** Returns how long one commit blocks the process. It mostly waits for the disk. */
 function blocksForMs(database: DatabaseSync): number {
   database.exec('create table writes (n integer)');
   const write = database.prepare('insert into writes values (?)');
@@ -102,7 +101,7 @@ async function compare(ours: Recorder, bare: Recorder): Promise<void> {
   let next = 0;
   for (const [title, way, count] of ways) {
     const rates = { ours: [] as number[], bare: [] as number[] };
-    // Alternating, so that what else the machine does meets both.
+    // The two alternate, so that other load affects both.
     for (let round = 0; round < ROUNDS; round++) {
       for (const [name, recorder] of [
         ['ours', ours],

@@ -1,6 +1,6 @@
 /**
- * Measures the fiscal library beside its peers, same inputs, same run: `npm run bench:fiscal`.
- * With `--own` the peers are left out.
+ * Measures the fiscal library and other libraries with the same inputs in the same run: `npm run bench:fiscal`. `--own`
+ * leaves the others out.
  */
 import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -45,7 +45,7 @@ const agree = async (
   }
 };
 
-/** Some peers throw for places that they do not know. */
+/** Some libraries throw for places that they do not know. */
 const attempt = <T>(work: () => T): T | undefined => {
   try {
     return work();
@@ -84,8 +84,8 @@ const rates = async (
 };
 
 /**
- * Places for the first one to eight letters of each birthplace, as a prompt asks for them. The quickest of three times
- * counts for each: a neighbour on the machine may stop the process for longer than the search takes.
+ * Searches for the first one to eight letters of each birthplace, as a prompt does while somebody types. The quickest of
+ * three attempts counts, because another process may interrupt one for longer than the search takes.
  */
 const searches = (library: Library, people: readonly BenchPerson[]): void => {
   const typed = people
@@ -127,7 +127,7 @@ const report = async (
 
 const format = (rate: number): string => Math.round(rate).toLocaleString('en');
 
-/** Codes as they lie in a file, one a line, checked without making strings. */
+/** Checks codes as a file contains them, one a line, without making strings. */
 const streams = async (library: Library, codes: readonly string[]): Promise<void> => {
   const bytes = new TextEncoder().encode(codes.map((code) => `${code}\n`).join(''));
   const { checkBytes } = library.createChecker({ asOf });

@@ -1,19 +1,19 @@
 import { spawnSync } from 'node:child_process';
 
-/** Long enough for the optimising compiler to have settled. */
+/** Long enough for the optimising compiler to finish. */
 const WARM_UP_MS = 400;
 const RUN_MS = 400;
 
 /**
- * Calls for each second of processor time, that of the collector and compiler threads included: on a shared machine
- * the clock on the wall measures the neighbours. The best of three runs.
+ * Returns calls per second of processor time, which includes the collector's and the compiler's threads. Elapsed time would
+ * include other programs on a shared machine. The best of three runs counts.
  */
 export const perSecond = <T>(inputs: readonly T[], work: (input: T) => unknown): number => {
   runFor(WARM_UP_MS, inputs, work);
   return Math.max(...[1, 2, 3].map(() => runFor(RUN_MS, inputs, work)));
 };
 
-/** As {@link perSecond}, for work that answers promises. */
+/** Like {@link perSecond}, for functions that return promises. */
 export const perSecondAwaited = async <T>(
   inputs: readonly T[],
   work: (input: T) => Promise<unknown>,
@@ -52,7 +52,7 @@ const runFor = <T>(milliseconds: number, inputs: readonly T[], work: (input: T) 
   return (calls / elapsed) * 1000;
 };
 
-/** Median, in milliseconds, of the numbers that the process prints. */
+/** Returns the median of the milliseconds that the process prints. */
 export const printedMs = (script: string, repeat = 15): number =>
   median(
     Array.from({ length: repeat }, () => {
@@ -62,7 +62,7 @@ export const printedMs = (script: string, repeat = 15): number =>
     }),
   );
 
-/** Medians of the whole processes, run in turns so that a busy moment of the machine falls on all of them. */
+/** Returns the medians of whole processes. They alternate, so that other load affects all of them. */
 export const processMs = (scripts: readonly string[], repeat = 25): number[] => {
   const times = scripts.map((): number[] => []);
   for (let round = 0; round < repeat; round++) {

@@ -1,7 +1,7 @@
 import type { BenchPerson } from './people.ts';
 import { peerUrl } from './workspace.ts';
 
-/** Another library, by what it can do; promises where it answers promises. */
+/** The functions of another library. Some return promises. */
 export type Peer = {
   readonly name: string;
   readonly generate: (person: BenchPerson) => string | Promise<string>;

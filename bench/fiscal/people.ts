@@ -14,7 +14,10 @@ const SURNAMES =
 const GIVEN_NAMES =
   'Mario Anna Luca Sofia Andrea Giulia Matteo Aurora Lorenzo Francesca Gianfranco Maria Ugo Eva'.split(' ');
 
-/** Invented people, always the same: born 1930 to 1999 in comuni of today, by names that every peer knows. */
+/**
+ * Returns invented people, the same in each run: born from 1930 to 1999 in comuni that exist today, with names that every
+ * library knows.
+ */
 export const inventPeople = (count: number): BenchPerson[] => {
   const comuni = comuniOfToday();
   const next = pseudoRandom(1973);
@@ -34,7 +37,7 @@ export const inventPeople = (count: number): BenchPerson[] => {
 
 type Comune = { readonly name: string; readonly province: string };
 
-/** In force since before 1930 under one plain name: the peers stumble over others. */
+/** Returns comuni that have had one plain name since before 1930. The other libraries do not know all of the others. */
 const comuniOfToday = (): Comune[] => {
   const rows: Record<string, string>[] = parse(
     readFileSync(new URL('../../data/places.csv', import.meta.url)),
@@ -50,7 +53,7 @@ const comuniOfToday = (): Comune[] => {
     .filter(({ name }) => /^[A-Z ]+$/.test(name));
 };
 
-/** A linear congruential generator, for the same people in every run. */
+/** A linear congruential generator. It gives the same people in every run. */
 const pseudoRandom = (seed: number): (() => number) => {
   let state = seed;
   return () => {

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { writeFiscalIndex } from '../../scripts/build/fiscal.ts';
 
 const root = new URL('../../', import.meta.url);
-/** Peers are compared with, never depended on: they live in a cache folder of their own. */
+/** The other libraries are installed in their own cache folder. The package does not depend on them. */
 export const workspace = fileURLToPath(new URL('.cache/bench-fiscal/', root));
 
 const PEERS = {
@@ -27,7 +27,7 @@ export const installPeers = (): void => {
   if (npm.status !== 0) throw new Error('the peers could not be installed');
 };
 
-/** The package as its users load it, without the packing. */
+/** Builds the package as its users load it, without packing it. */
 export const buildLibrary = async (): Promise<string> => {
   const folder = `${workspace}fiscal/`;
   mkdirSync(folder, { recursive: true });

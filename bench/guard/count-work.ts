@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { observeStatements } from '../../scripts/house/observe-statements.ts';
 
-/** What one operation makes the machine do, however fast the machine is. */
+/** The work of one operation. It does not depend on the speed of the machine. */
 export type Work = {
-  /** Blocks of our own code that ran, as V8's block coverage counts them. */
+  /** Executed blocks of our own code, according to V8's block coverage. */
   readonly blocks: number;
   /** Statements on the database. */
   readonly statements: number;
@@ -17,22 +17,25 @@ export type Work = {
 
 export type Operation = {
   readonly name: string;
-  /** How many operations `run` does. */
+  /** Number of operations in one call of `run`. */
   readonly times: number;
   readonly run: () => Promise<void> | void;
 };
 
 export type WorkCounter = {
-  /** Runs it, and divides what ran by how many operations they were. */
+  /** Runs the operation, and divides the counts by `times`. */
   readonly count: (operation: Operation) => Promise<Work>;
   readonly close: () => void;
 };
 
 const SRC = pathToFileURL(join(import.meta.dirname, '..', '..', 'src')).href;
-/** It stands in for LiveKit, which is not ours. */
+/** The simulator takes the place of LiveKit. Its blocks are not counted. */
 const SIMULATOR = `${SRC}/server/media-simulator/`;
 
-/** Counts in this process, from before the measured code is imported: V8 counts blocks of what it compiles afterwards. */
+/**
+ * Starts to count in this process. The measured code must be imported afterwards, because V8 counts the blocks of code that
+ * it compiles from then on.
+ */
 export async function createWorkCounter(): Promise<WorkCounter> {
   let statements = 0;
   let mediaCalls = 0;
@@ -48,7 +51,7 @@ export async function createWorkCounter(): Promise<WorkCounter> {
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
   const takeBlocks = async (): Promise<number> => {
-    // Taking the coverage sets it back to zero.
+    // Reading the coverage resets its counters.
     const { result } = await session.post('Profiler.takePreciseCoverage');
     return result
       .filter(({ url }) => url.startsWith(SRC) && !url.startsWith(SIMULATOR))

@@ -1,11 +1,14 @@
 import type { Work } from './count-work.ts';
 
-/** The least of several rounds, since background work only adds; and by what part of it the median was above it. */
+/**
+ * The minimum of several rounds, because background work only adds. `spread` is how far the median was above the minimum,
+ * as a share of it.
+ */
 export type LandedWork = Work & { readonly spread: number };
 
 export type Landed = Readonly<Record<string, LandedWork>>;
 
-/** Batches are of other sizes on a busy machine. */
+/** On a busy machine, batches have other sizes. */
 const LEAST_SPREAD = 0.05;
 
 export function summarize(rounds: readonly Work[]): LandedWork {
@@ -20,12 +23,12 @@ export function summarize(rounds: readonly Work[]): LandedWork {
   };
 }
 
-/** What is dearer than it was, beyond what rounds differ by. */
+/** Returns the counts that are higher than before, by more than rounds differ from each other. */
 export function faultsOf(name: string, now: LandedWork, before: LandedWork | undefined): readonly string[] {
   if (before === undefined) return [`${name}: has no landed figure`];
   const room = Math.max(LEAST_SPREAD, 2 * before.spread);
   return (['blocks', 'statements', 'mediaCalls'] as const).flatMap((what) => {
-    // Half a statement: one more in every second operation.
+    // Half a statement is one more in every second operation.
     const most = before[what] * (1 + room) + (what === 'blocks' ? 1 : 0.5);
     return now[what] <= most ? [] : [`${name}: ${now[what]} ${what}, ${before[what]} when it was landed`];
   });

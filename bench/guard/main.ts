@@ -4,9 +4,9 @@ import { createWorkCounter, type Operation, type Work, type WorkCounter } from '
 import { faultsOf, type Landed, summarize } from './landed.ts';
 
 /*
- * What the common operations make the machine do, beside what they made it do when this was last written down:
- * `npm run guard`, with `--only NAME` for some of them, or with `--land` to write it down anew. It counts and measures no
- * time, so that a busy machine gives the same figures. It exits with 3 where something has become dearer.
+ * `npm run guard` counts what the common operations make the machine do, and compares it with bench/guard/landed.json.
+ * `--only NAME` selects operations; `--land` writes the file anew. It measures no time, so that a busy machine gives the
+ * same figures. The exit status is 3 if an operation has become more expensive.
  */
 
 const ROUNDS = 7;
@@ -15,7 +15,7 @@ const LANDED = new URL('landed.json', import.meta.url);
 const { values } = parseArgs({ options: { land: { type: 'boolean' }, only: { type: 'string' } } });
 
 const counter = await createWorkCounter();
-// Imported once V8 counts: it counts whole functions only of what it compiled before.
+// Imported after the counting has begun. For code that was compiled before, V8 counts only whole functions.
 const { startServiceStage } = await import('./service-operations.ts');
 const { fiscalOperations } = await import('./fiscal-operations.ts');
 const stage = await startServiceStage();
@@ -43,7 +43,7 @@ else {
 }
 
 async function countRounds(counting: WorkCounter, operation: Operation): Promise<readonly Work[]> {
-  // The first time fills caches and prepares statements.
+  // The first call fills caches and prepares statements.
   await operation.run();
   const rounds: Work[] = [];
   for (let round = 0; round < ROUNDS; round++) rounds.push(await counting.count(operation));

@@ -12,14 +12,14 @@ import type { Operation } from './count-work.ts';
 
 export type Stage = { readonly operations: readonly Operation[]; readonly close: () => Promise<void> };
 
-/** A secret that is given is a wrong one, and is refused. */
+/** A request with a `secret` is signed by that wrong secret, and is refused. */
 type Sent = { readonly secret?: string; readonly body?: object };
 
 const OPEN_ROOMS = 100;
 const REQUESTS = 50;
 const LIVES = 10;
 
-/** The whole service on SQLite, with a webhook for all events and a stand-in for LiveKit with rooms in it. */
+/** The whole service on SQLite, with a webhook for all events and a simulated LiveKit that has rooms. */
 export async function startServiceStage(): Promise<Stage> {
   const keys = { apiKey: 'guard', apiSecret: randomBytes(24).toString('hex') };
   const { port, webhookUrl } = await chooseServicePort();
@@ -70,7 +70,7 @@ export async function startServiceStage(): Promise<Stage> {
       run: async () => {
         round += 1;
         for (let at = 0; at < LIVES; at++) {
-          // One after the other: how many share a batch would depend on how busy the machine is.
+          // One after the other, because the number of events in a batch would depend on the load of the machine.
           const name = `life-${round}-${at}`;
           const delivered = (event: string): Promise<unknown> =>
             receiver.waitFor(({ body }) => body.event === event && body.room.name === name);

@@ -1,4 +1,4 @@
-/** A chart as SVG: lines over logarithmic axes, or bars. Readable in light and dark. */
+/** A chart as SVG: lines on logarithmic axes, or bars. It is legible in light and dark mode. */
 
 export type Line = { readonly name: string; readonly points: readonly (readonly [x: number, y: number])[] };
 
@@ -47,7 +47,7 @@ export function lineChart({ title, x, y, lines }: LineChart): string {
 export type BarChart = {
   readonly title: string;
   readonly unit: string;
-  /** Each has as many values as there are series. */
+  /** Each group has one value per series. */
   readonly groups: readonly { readonly name: string; readonly values: readonly number[] }[];
   readonly series: readonly string[];
 };
@@ -82,7 +82,7 @@ function scale({ from, to }: Axis, low: number, high: number): (value: number) =
   return (value) => round(low + ((high - low) * Math.log(Math.max(value, from) / from)) / span);
 }
 
-/** 1, 2 and 5 of each power of ten in the axis. */
+/** Returns 1, 2 and 5 times each power of ten on the axis. */
 function decades({ from, to }: Axis): readonly number[] {
   const powers = Array.from({ length: 9 }, (_, index) => 10 ** (index - 2));
   return powers

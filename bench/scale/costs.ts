@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { SerialSection } from './serial-section.ts';
 
-/** What one operation takes; times in milliseconds. Null for a file, which has no server. */
+/** The cost of one operation. Times are in milliseconds; database times are null for SQLite, which has no server. */
 export type Cost = {
   readonly database: string;
   readonly instances: number;
@@ -13,7 +13,7 @@ export type Cost = {
   readonly bytes: number | null;
 };
 
-/** costs.json: what `npm run bench:scale -- --land` saw. */
+/** The content of costs.json, which `npm run bench:scale -- --land` writes. */
 export type Costs = {
   readonly node: string;
   readonly processor: string;

@@ -2,27 +2,27 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { portOf } from '../../test/server/platform/storage/network.ts';
 
-/** What went between an instance and its PostgreSQL. */
+/** Traffic between an instance and its PostgreSQL. */
 export type Traffic = {
-  /** Statements that were executed, BEGIN and COMMIT included. */
+  /** Number of executed statements, BEGIN and COMMIT included. */
   readonly statements: number;
-  /** How often the instance sent something after an answer: times that it waited for the network. */
+  /** How often the instance sent something after a response: the times that it waited for the network. */
   readonly roundTrips: number;
   readonly bytes: number;
 };
 
 export type CountingWire = {
-  /** `url`, through this wire. */
+  /** Returns `url` with the address of this proxy. */
   readonly through: (url: string) => string;
   readonly traffic: () => Traffic;
   readonly close: () => Promise<void>;
 };
 
-/** Messages of PostgreSQL's protocol that execute a statement: Query and Execute. */
+/** Message types of PostgreSQL's protocol that execute a statement: Query and Execute. */
 const EXECUTING = new Set(['Q'.charCodeAt(0), 'E'.charCodeAt(0)]);
 const HEADER_BYTES = 5;
 
-/** Lies between an instance and its database, and counts. */
+/** Starts a proxy between an instance and its database that counts messages. */
 export async function startCountingWire(target: string): Promise<CountingWire> {
   const counts = { statements: 0, roundTrips: 0, bytes: 0 };
   const sockets = new Set<Socket>();
@@ -71,11 +71,11 @@ export async function startCountingWire(target: string): Promise<CountingWire> {
   };
 }
 
-/** Splits what an instance sends into messages: a type and a length, but for the first one, which has no type. */
+/** Splits the bytes of an instance into messages. Each has a type and a length, except the first one, which has no type. */
 class MessageReader {
   readonly #onMessage: (type: number) => void;
   #buffered: Buffer = Buffer.alloc(0);
-  /** Bytes of the current message that are still to come. */
+  /** Bytes of the current message that have not arrived yet. */
   #skip = 0;
   #isFirst = true;
 

@@ -4,8 +4,8 @@ import { pictures, simulations } from './pictures.ts';
 import { modelOf } from './simulate.ts';
 
 /*
- * `node bench/scale/draw.ts` simulates many instances by the costs that were landed, prints what it saw, and writes the
- * pictures of docs/scaling.md. The same costs give the same pictures.
+ * `node bench/scale/draw.ts` simulates many instances from the landed costs, prints the results, and writes the pictures of
+ * docs/scaling.md. The same costs give the same pictures.
  */
 
 const costs = await landedCosts();

@@ -4,7 +4,7 @@ import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
 import { type CountingWire, startCountingWire, type Traffic } from './counting-wire.ts';
 import { runMsOf, serverProcesses } from './processor-time.ts';
 
-/** Instances that share a database, with one webhook for all events. */
+/** Instances that share one database, with one webhook for all events. */
 export type Ground = {
   readonly fleet: Fleet;
   readonly instances: readonly FleetInstance[];
@@ -14,10 +14,10 @@ export type Ground = {
   readonly close: () => Promise<void>;
 };
 
-/** What some work took. */
+/** What the work of several operations cost. */
 export type Spent = Traffic & {
   readonly serviceMs: number;
-  /** Undefined for a file, whose work is that of the service. */
+  /** Undefined for SQLite, whose work is done by the service's own process. */
   readonly databaseMs: number | undefined;
   readonly passedMs: number;
 };
@@ -25,7 +25,7 @@ export type Spent = Traffic & {
 export type GroundOptions = {
   readonly database: Database;
   readonly count: number;
-  /** Whether wires lie between the instances and PostgreSQL, which take time themselves. */
+  /** Whether proxies between the instances and PostgreSQL count the traffic. A proxy itself takes time. */
   readonly traffic: 'counted' | 'uncounted';
 };
 
@@ -62,7 +62,7 @@ export async function openGround({ database, count, traffic }: GroundOptions): P
       return difference(await read(), before);
     },
     close: async () => {
-      // The next one on this database has a receiver of its own.
+      // The next stage on this database registers its own receiver.
       await fleet.call(first, 'DELETE', `/v1/webhooks/${String(webhookId)}`);
       await fleet.close();
       for (const wire of wires) await wire.close();

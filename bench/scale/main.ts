@@ -8,9 +8,9 @@ import { OPERATIONS, type Operation } from './operations.ts';
 import { measureSerialSection } from './serial-section.ts';
 
 /*
- * `npm run bench:scale`: what each operation costs one, two and three instances on PostgreSQL, and one on SQLite: time
- * on a processor, statements, round trips and bytes to the database. Counts are taken in runs of their own, because
- * counting takes time. `--rounds 3`, `--only TEXT` for some operations, `--land` to write bench/scale/costs.json, of which
+ * `npm run bench:scale` measures what each operation costs with one, two and three instances on PostgreSQL and with one on
+ * SQLite: processor time, statements, round trips and bytes to the database. Counts are taken in separate runs, because
+ * counting takes time. `--rounds 3`; `--only TEXT` selects operations; `--land` writes bench/scale/costs.json, from which
  * `node bench/scale/draw.ts` makes the simulation and the pictures of docs/scaling.md.
  */
 
@@ -72,7 +72,7 @@ async function costsOf(database: Database, count: number): Promise<readonly Cost
   }
 }
 
-/** What one of each operation took, in each round. */
+/** Returns what one operation of each kind cost, for each round. */
 async function spentOn(
   database: Database,
   count: number,
@@ -89,7 +89,7 @@ async function spentOn(
 }
 
 async function roundsOf(ground: Ground, operation: Operation): Promise<Spent[]> {
-  // The first time code is compiled, and connections are made.
+  // Warms up: the first call compiles code and opens connections.
   await operation.run(ground);
   const rounds: Spent[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

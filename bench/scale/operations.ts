@@ -6,19 +6,19 @@ import type { Ground } from './ground.ts';
 
 export type Operation = {
   readonly name: string;
-  /** How many operations `run` does. */
+  /** Number of operations in one call of `run`. */
   readonly times: number;
   readonly run: (ground: Ground) => Promise<void>;
 };
 
 const LIVES = 60;
-/** Events of one `roomLife`. */
+/** Number of events in one `roomLife`. */
 const EVENTS_OF_LIFE = 17;
 const CALLERS = 64;
 const REQUESTS = 3_000;
 const IDLE_SECONDS = 15;
 
-/** In this order: the pages list what the events before them stored. */
+/** The order matters: the pages list what the event operations stored. */
 export const OPERATIONS: readonly Operation[] = [
   {
     name: 'event, one at a time, delivered',
@@ -47,7 +47,7 @@ export const OPERATIONS: readonly Operation[] = [
 
 let lives = 0;
 
-/** All that happens in so many rooms: interleaved over the rooms, each room in its order, over all instances. */
+/** Posts all events of `count` rooms to all instances. Rooms are interleaved; the events of a room keep their order. */
 async function postLives(ground: Ground, count: number, callers: number): Promise<void> {
   const { count: before } = await ground.receiver.ask(false);
   const rooms = Array.from({ length: count }, (_, index) => roomLife(`life-${process.pid}-${lives + index}`));
@@ -62,7 +62,7 @@ async function postLives(ground: Ground, count: number, callers: number): Promis
   await Promise.all(pools.map((pool) => pool.close()));
   const wanted = before + count * (EVENTS_OF_LIFE + 1);
   while ((await ground.receiver.ask(false)).count < wanted) await delay(20);
-  // The outcomes of the last ones are stored within that time.
+  // By then the outcomes of the last deliveries are stored.
   await delay(200);
 }
 

@@ -11,7 +11,7 @@ export function simulations(costs: Costs): readonly Outcome[] {
   return INSTANCES.flatMap((instances) => RATES.map((rate) => simulate(model, instances, rate)));
 }
 
-/** The pictures of docs/scaling.md by their file names. */
+/** Returns the pictures of docs/scaling.md by their file names. */
 export function pictures(costs: Costs, outcomes: readonly Outcome[]): Readonly<Record<string, string>> {
   const lines = INSTANCES.map((instances) => ({
     name: instances === 1 ? '1 instance' : `${instances} instances`,

@@ -2,13 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { sampleProcess } from '../../prove/load/process-figures.ts';
 
-/** Milliseconds that these processes have run so far, all of their threads together (Linux). */
+/** Resolves to the processor time of these processes so far, with all their threads, in milliseconds (Linux). */
 export async function runMsOf(pids: readonly number[]): Promise<number> {
   const samples = await Promise.all(pids.map((pid) => sampleProcess(pid).catch(() => ({ runMs: 0 }))));
   return samples.reduce((sum, { runMs }) => sum + runMs, 0);
 }
 
-/** The processes of a PostgreSQL server on this machine: one for each connection, and its own. */
+/** Resolves to the ids of a local PostgreSQL server's processes: one for each connection, and its own. */
 export async function serverProcesses(url: string): Promise<readonly number[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -22,6 +22,6 @@ export async function serverProcesses(url: string): Promise<readonly number[]> {
 
 async function parentOf(pid: string): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program, in parentheses, may have spaces.
+  // The program's name is in parentheses and may contain spaces.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '';
 }

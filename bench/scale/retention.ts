@@ -10,15 +10,15 @@ import { type Database, postgresDatabase } from '../webhooks/ground.ts';
 import { newDelivery, newEvent } from './serial-section.ts';
 
 /*
- * `node bench/scale/retention.ts`: what the retention's deletes cost on PostgreSQL, beside events that come in. Of 1,000,000
- * events and 200,000 deliveries a thirtieth is past its retention, which is the share of a day where they are kept for
- * thirty. The transactions of the events are timed before, during and after the deletes.
+ * `node bench/scale/retention.ts` measures what the purge of old rows costs on PostgreSQL while events arrive. Of 1,000,000
+ * events and 200,000 deliveries, one thirtieth is past its retention: the share of one day if they are kept for thirty. The
+ * transactions of new events are timed before, during and after the purge.
  */
 
 const SIZE = { rooms: 1_000, webhooks: 1, events: 1_000_000, deliveries: 200_000, tailers: 0 };
 const PER_SECOND = 50;
 const SECONDS = 15;
-/** As the purge of the service. */
+/** The batch size of the service's purge. */
 const BATCH = 500;
 const PAUSE_MS = 50;
 const DAY_SHARE = 1 / 30;
@@ -68,7 +68,7 @@ async function fillDatabase({ options }: Database): Promise<void> {
   await filler.close();
 }
 
-/** The instant before which this share of the events was created. */
+/** Returns the instant before which this share of the events was created. */
 async function instantOf({ options }: Database, share: number): Promise<number> {
   if (!('databaseUrl' in options)) throw new Error('The retention is measured on PostgreSQL');
   const client = new Client({ connectionString: options.databaseUrl });
@@ -91,7 +91,10 @@ async function purge(some: (limit: number) => Promise<number>): Promise<number> 
   }
 }
 
-/** Milliseconds of each transaction of an event with its delivery, at an even rate while `work` runs. */
+/**
+ * Resolves to the milliseconds of each transaction that stores an event and its delivery, at a constant rate while `work`
+ * runs.
+ */
 async function timeEvents({ events }: Store, work: () => Promise<void>): Promise<readonly number[]> {
   const times: number[] = [];
   let isOver = false;

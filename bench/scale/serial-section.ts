@@ -3,7 +3,7 @@ import type { Log } from '../../src/server/platform/log.ts';
 import { systemClock, systemIds } from '../../src/server/platform/system.ts';
 import type { Database } from '../webhooks/ground.ts';
 
-/** Milliseconds that a transaction of events keeps all others from committing theirs. */
+/** Milliseconds during which a transaction of events prevents the commit of all others. */
 export type SerialSection = { readonly perTransactionMs: number; readonly perEventMs: number };
 
 const CALLERS = 8;
@@ -12,8 +12,9 @@ const LARGE = 250;
 const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
 /**
- * Every transaction takes the positions of its events from one row, which it holds until its commit is on disk. Callers
- * that do nothing else wait for each other there: the reciprocal of their rate is how long one holds it.
+ * Every transaction takes the positions of its events from one row, and locks the row until its commit is on disk. Callers
+ * that do nothing else wait for each other at this row. Therefore the reciprocal of their rate is the time for which one
+ * transaction holds the lock.
  */
 export async function measureSerialSection({ options }: Database): Promise<SerialSection> {
   const store = await openStore({ database: options, clock: systemClock, log });

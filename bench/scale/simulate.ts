@@ -2,19 +2,20 @@ import { Random } from '../../test/support/random.ts';
 import { type Cost, type Costs, EVENT_ALONE, EVENT_TOGETHER } from './costs.ts';
 
 /*
- * Instances that store the media server's events in one PostgreSQL, from measured times. Each instance stores one batch at a
- * time, and what comes meanwhile goes into the next, as event-batcher.ts does. A batch takes turns at three places:
+ * Simulates instances that store the media server's events in one PostgreSQL, from measured times. Each instance stores one
+ * batch at a time; events that arrive meanwhile go into the next batch, as in event-batcher.ts. A batch passes three
+ * servers:
  *
- *   its instance, which has one processor
- *   the processors of the database
- *   the row of positions, which one batch of all instances holds until its commit is on disk
+ * - its instance, which has one processor;
+ * - the database, which has several processors;
+ * - the row of positions, which one batch of all instances locks until its commit is on disk.
  *
- * After the acknowledgement its deliveries take more time of the instance.
+ * After the acknowledgement, the deliveries of the batch take further time of the instance.
  */
 
 const MAX_BATCH = 250;
 const DATABASE_PROCESSORS = 8;
-/** Of the measured time of an event at its instance: the rest is its delivery, after the acknowledgement. */
+/** Share of an event's measured time at its instance that comes before the acknowledgement. The rest is its delivery. */
 const SHARE_BEFORE_ACKNOWLEDGEMENT = 0.5;
 const SIMULATED_MS = 5_000;
 const WARM_UP_MS = 1_000;
@@ -33,12 +34,15 @@ export type Outcome = {
   readonly medianMs: number;
   readonly p99Ms: number;
   readonly eventsPerBatch: number;
-  /** The busiest place, and which part of the time it was busy. */
+  /** The bottleneck, and the share of the time for which it was busy. */
   readonly busiest: 'instances' | 'database' | 'row of positions';
   readonly busyShare: number;
 };
 
-/** The cost of a transaction and of an event follows from events alone and events in batches, whose size statements tell. */
+/**
+ * Computes the cost of a transaction and of an event from single events and from batches. The number of statements shows
+ * the size of a batch.
+ */
 export function modelOf({ costs, serialSection }: Costs): Model {
   const of = (operation: string): Cost => {
     const found = costs.find(
@@ -65,7 +69,7 @@ export function simulate(model: Model, instances: number, offeredPerSecond: numb
   return new Simulation(model, instances, offeredPerSecond).run();
 }
 
-/** A place where batches wait for each other. */
+/** A group of identical servers with one queue. */
 class Place {
   readonly #freeAt: number[];
   busyMs = 0;
@@ -74,7 +78,7 @@ class Place {
     this.#freeAt = Array.from({ length: servers }, () => 0);
   }
 
-  /** Takes `ms` of the server that is free first; returns the end. */
+  /** Occupies the next free server for `ms`. Returns the end. */
   take(now: number, ms: number): number {
     const first = Math.min(...this.#freeAt);
     const end = Math.max(now, first) + ms;
@@ -94,7 +98,7 @@ class Simulation {
   readonly #processors: readonly Place[];
   readonly #database = new Place(DATABASE_PROCESSORS);
   readonly #serial = new Place(1);
-  /** Arrival times of events that are in no batch yet. */
+  /** Arrival times of the events that are not in a batch yet, by instance. */
   readonly #waiting: number[][];
   readonly #isStoring: boolean[];
   readonly #steps = new StepQueue();
@@ -136,7 +140,7 @@ class Simulation {
     };
   }
 
-  /** Events come at random instants to random instances. */
+  /** Events arrive at random times at random instances. */
   #arrive(now: number): void {
     const instance = this.#random.integer(this.#waiting.length);
     this.#waiting[instance]?.push(now);
@@ -157,7 +161,7 @@ class Simulation {
 
   #read(batch: Batch, now: number): void {
     const { database, serial } = this.#model;
-    // What the database does while the row is held is part of its time.
+    // The time of the database includes its work while the row is locked.
     const ms = Math.max(0, timeOf(database, batch) - serial.perEventMs * batch.arrivals.length);
     const read = this.#database.take(now, ms);
     this.#steps.add({ at: read, run: () => this.#commit(batch, read) });
@@ -188,7 +192,7 @@ function timeOf({ perTransactionMs, perEventMs }: Time, { arrivals }: Batch): nu
   return perTransactionMs + perEventMs * arrivals.length;
 }
 
-/** A binary heap: the step that is due first comes first. */
+/** A binary heap of steps, ordered by their due time. */
 class StepQueue {
   readonly #heap: Step[] = [];
 

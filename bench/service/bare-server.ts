@@ -3,8 +3,8 @@ import Fastify from 'fastify';
 import { AccessToken } from 'livekit-server-sdk';
 
 /*
- * The floor: a bare Fastify route that checks the same HMAC and makes the same token with livekit-server-sdk, and
- * nothing else. Prints its address.
+ * The comparison: a plain Fastify route that checks the same HMAC and makes the same token with livekit-server-sdk. It
+ * prints its address.
  */
 
 const { API_KEY: apiKey = '', API_SECRET: apiSecret = '' } = process.env;

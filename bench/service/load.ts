@@ -23,7 +23,7 @@ export function signedHeaders({ method, path, body = '' }: SignedRequest, { apiK
   };
 }
 
-/** Requests per second that `call` answers with `concurrency` of them under way. */
+/** Resolves to the requests per second, with `concurrency` calls at a time. */
 export async function throughput(
   call: () => Promise<void>,
   concurrency: number,
@@ -42,7 +42,7 @@ export async function throughput(
   return (count * 1000) / (performance.now() - startedAt);
 }
 
-/** Milliseconds of `count` calls, one after the other. */
+/** Resolves to the milliseconds of `count` calls, one after the other. */
 export async function latencies(call: () => Promise<void>, count: number): Promise<number[]> {
   const taken: number[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -53,7 +53,7 @@ export async function latencies(call: () => Promise<void>, count: number): Promi
   return taken;
 }
 
-/** A function that sends the same signed request again and again over kept connections. */
+/** Returns a function that sends the same signed request again and again over kept connections. */
 export function repeatedCall(origin: string, request: SignedRequest, keys: Keys, connections: number) {
   const pool = new Pool(origin, { connections });
   const headers = signedHeaders(request, keys);

@@ -9,12 +9,13 @@ import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { type Keys, latencies, median, repeatedCall, type SignedRequest, throughput } from './load.ts';
 
 /*
- * `npm run bench`: the service against its floors, side by side in one run. Every pair of figures is measured in
- * turns (A B A B …), and the ratio is that of each pair: what this machine does meanwhile hits both.
- *   POST /v1/token   against a bare Fastify route with the same HMAC and livekit-server-sdk's token; by requests per
- *                    second, and by the processor's time for one, which depends less on what else runs
- *   GET /v1/rooms    against livekit-server-sdk called directly on the same, real media server
- *   start, memory    of the service as a process
+ * `npm run bench` compares the service with the least that each task needs, in one run. The two sides of a pair alternate
+ * (A B A B …), and the ratio is that of each pair, so that other load affects both.
+ *
+ * - POST /v1/token, beside a plain Fastify route with the same HMAC and livekit-server-sdk's token: by requests per second,
+ * and by processor time for a request, which depends less on other load.
+ * - GET /v1/rooms, beside livekit-server-sdk, called directly on the same real media server.
+ * - Start and memory of the service as a process.
  */
 
 const ROUNDS = 7;
@@ -93,7 +94,7 @@ async function compare(
 
 type Busy = readonly [call: () => Promise<void>, pid: number];
 
-/** The time that a process and its threads run for one request, beside the other's; the ratio is that of speeds. */
+/** Compares the processor time that both processes use for a request. The ratio is that of speeds. */
 async function compareTime(name: string, ours: Busy, floor: Busy): Promise<void> {
   const perRequest = async ([call, pid]: Busy): Promise<number> => {
     const before = await runningUs(pid);
@@ -116,7 +117,7 @@ async function compareTime(name: string, ours: Busy, floor: Busy): Promise<void>
   );
 }
 
-/** Microseconds that all threads of a process have run so far (Linux). */
+/** Microseconds of processor time of all threads of a process so far (Linux). */
 async function runningUs(pid: number): Promise<number> {
   const tasks = await readdir(`/proc/${pid}/task`);
   const times = tasks.map(async (task) => {
@@ -147,7 +148,7 @@ async function startService(): Promise<Server> {
   });
 }
 
-/** Starts a program of ours and waits for the line that has its address. */
+/** Starts one of our programs and waits for the line with its address. */
 async function startProcess(
   args: readonly string[],
   output: 'stdout' | 'stderr',
@@ -165,7 +166,7 @@ async function startProcess(
       const found = /http:\/\/[\w.:]+/.exec(line);
       if (found === null) return;
       resolve(found[0]);
-      // The log goes on, and reading it line by line would take time from who sends the requests.
+      // The log continues. Reading it line by line would take time from the process that sends the requests.
       lines.close();
       stream.resume();
     });

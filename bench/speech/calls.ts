@@ -12,13 +12,13 @@ const POLL_MS = 50;
 
 export type CallsSettings = {
   readonly calls: number;
-  /** Called after each call with its number and the resident memory of the worker, in bytes. */
+  /** Called after each call with its number and the worker's resident memory in bytes. */
   readonly onCall: (call: number, residentBytes: number) => void;
 };
 
 /**
- * Short calls of three people, one after the other, each in a room of its own and with one sentence a person. Returns the
- * number of segments.
+ * Makes short calls of three people, one after the other. Each has its own room, and each person says one sentence. Returns
+ * the number of segments.
  */
 export async function measureCalls(ground: Ground, { calls, onCall }: CallsSettings): Promise<number> {
   const worker = await ground.startWorker('stt-live');

@@ -14,35 +14,35 @@ import { systemClock } from '../../src/server/platform/system.ts';
 import type { WorkerKind } from '../../src/server/transcription/store.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 
-/** A database, a media server, and workers as a user runs them. */
+/** A database, a media server, and workers as a user starts them. */
 export type Ground = {
   readonly store: Store;
   readonly livekit: Livekit;
   readonly folder: string;
   readonly recordingDir: string;
   readonly startWorker: (kind: WorkerKind, onLine?: (line: string) => void) => Promise<BenchWorker>;
-  /** `rtc serve` on this database; resolves with its URL. It ends with the ground. */
+  /** Starts `rtc serve` on this database; resolves to its URL. It ends with the stage. */
   readonly startService: () => Promise<string>;
-  /** For `rtc` beside that service. */
+  /** Environment of `rtc` for that service. */
   readonly environment: NodeJS.ProcessEnv;
   readonly close: () => Promise<void>;
 };
 
 export type BenchWorker = {
-  /** The most memory that it and its processes of now have had, resident, in bytes. */
+  /** Peak resident memory of the worker and its current processes, in bytes. */
   readonly peakBytes: () => number;
-  /** Of the worker and of the processes that listen to rooms for it. */
+  /** Resident memory of the worker and of the processes that listen to rooms for it, in bytes. */
   readonly residentBytes: () => number;
-  /** What they have had of the processors so far. */
+  /** Processor time of these processes so far, in seconds. */
   readonly processorSeconds: () => number;
   readonly close: () => Promise<void>;
-  /** As `kill -9`. */
+  /** Kills the worker with SIGKILL. */
   readonly kill: () => Promise<void>;
 };
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/rtc.js');
 
-/** Settings of the workers beside the usual ones, such as a bucket. */
+/** Starts the stage. `settings` are additional settings of the workers, such as a bucket. */
 export async function openGround(settings: Readonly<Record<string, string>> = {}): Promise<Ground> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-speech-'));
   const recordingDir = join(folder, 'recordings');
@@ -121,27 +121,27 @@ export async function openGround(settings: Readonly<Record<string, string>> = {}
   };
 }
 
-/** Linux counts it, in hundredths of a second: in user and in system mode, and of children that have ended. */
+/** Linux counts this time in hundredths of a second: in user and in system mode, and of children that have ended. */
 function processorSecondsOf(pid: number | undefined): number {
   const ticks = processesOf(pid).flatMap((process) => {
-    // The name before the fields ends with `)`.
+    // The program's name before the fields ends with `)`.
     const fields = readFileSync(`/proc/${process}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return fields.slice(11, 15).map(Number);
   });
   return ticks.reduce((sum, some) => sum + some, 0) / 100;
 }
 
-/** Linux counts it. */
+/** Reads a field of /proc/PID/status. */
 function memoryOf(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number {
   const sizes = processesOf(pid).map((process) => {
     const status = readFileSync(`/proc/${process}/status`, 'utf8');
-    // A process that has just ended has none.
+    // A process that has just ended has no memory.
     return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
   });
   return sizes.reduce((sum, some) => sum + some, 0);
 }
 
-/** A process and its children. */
+/** Returns a process and its children. */
 function processesOf(pid: number | undefined): readonly (string | number)[] {
   if (pid === undefined) return [];
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>

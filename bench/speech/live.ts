@@ -31,17 +31,17 @@ const JOIN_ATTEMPTS = 5;
 export const SPEAKER_RATE = 22_050;
 const FRAME = Math.round(SPEAKER_RATE / 50);
 const FRAME_MS = (FRAME / SPEAKER_RATE) * 1000;
-/** A segment belongs to the utterance whose end is nearest to its own. */
+/** A segment belongs to the utterance with the nearest end. */
 const NEAR_MS = 1_500;
 
 export type LiveFigures = {
-  /** Of each utterance that was transcribed. */
+  /** The stages of each utterance that was transcribed. */
   readonly passages: readonly Passage[];
   readonly utterances: number;
   readonly peakBytes: number;
 };
 
-/** Five people who speak at the same time, each with pauses of their own, and a reader who follows. */
+/** Lets five people speak at the same time, each with their own pauses, while a reader follows the transcription. */
 export async function measureLive(ground: Ground): Promise<LiveFigures> {
   const stages = new StageClock();
   const worker = await ground.startWorker('stt-live', (line) => stages.logged(line));
@@ -82,7 +82,7 @@ export async function measureLive(ground: Ground): Promise<LiveFigures> {
   return { passages, utterances: SPEAKERS * UTTERANCES, peakBytes };
 }
 
-/** Without the silence at its ends, so that the end of the sound is known. */
+/** Synthesises sentences without silence at their ends, so that the end of the sound is known. */
 export async function synthesise({ folder }: Ground, text: string, index: number): Promise<Int16Array> {
   const path = join(folder, `${index}.wav`);
   await speakToFile({ text, path });
@@ -114,14 +114,14 @@ export async function joinSpeaker(
     }
   };
   return {
-    /** At SPEAKER_RATE. */
+    /** The sample rate is SPEAKER_RATE. */
     send,
     say: async (samples: Int16Array): Promise<void> => {
       await send(noise(PAUSE_MS));
       await send(samples);
       await send(noise(PAUSE_MS));
     },
-    /** When each utterance ended: the sound of its last frame is played once what is queued has been. */
+    /** Resolves to the end of each utterance: the time at which the last queued frame was played. */
     speak: async (sentences: readonly Int16Array[], offset: number): Promise<readonly number[]> => {
       const ends: number[] = [];
       await send(noise(PAUSE_MS + offset * 300));
@@ -134,7 +134,7 @@ export async function joinSpeaker(
       }
       return ends;
     },
-    /** Says it again and again, with pauses in which a segment ends. */
+    /** Repeats the utterance, with pauses that end a segment. */
     repeat: async (samples: Int16Array, signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) {
         await send(samples);
@@ -148,7 +148,7 @@ export async function joinSpeaker(
   };
 }
 
-/** On a busy machine an attempt may time out, which must not end a bench of an hour. */
+/** On a busy machine an attempt may time out. That must not end a bench of an hour. */
 async function connect(url: string, token: string): Promise<Room> {
   for (let attempt = 1; ; attempt += 1) {
     const room = new Room();
@@ -162,7 +162,7 @@ async function connect(url: string, token: string): Promise<Room> {
   }
 }
 
-/** A quiet room, as a microphone has it. */
+/** Noise of a quiet room, as a microphone picks it up. */
 function noise(ms: number): Int16Array {
   return Int16Array.from(
     { length: Math.round((SPEAKER_RATE * ms) / 1000) },

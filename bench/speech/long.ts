@@ -7,7 +7,7 @@ import { wordErrorRate } from '../../test/support/word-error-rate.ts';
 import { openGround } from './ground.ts';
 import { makeRecording, measureFile, type RecordedFigures } from './recorded.ts';
 
-/** 44.4 s so many times over are a little more than four hours. */
+/** 325 times 44.4 s is a little more than four hours. */
 const TIMES = 325;
 
 export type LongFigures = RecordedFigures & {
@@ -15,7 +15,7 @@ export type LongFigures = RecordedFigures & {
   readonly wordErrorRate: number;
 };
 
-/** A recording of four hours in a bucket of a real S3 server. */
+/** Measures a recording of four hours in a bucket of a real S3 server. */
 export async function measureLong(): Promise<LongFigures> {
   const s3 = await startS3();
   const ground = await openGround({
@@ -49,7 +49,10 @@ async function upload(s3: S3, key: string, path: string): Promise<number> {
   return body.length;
 }
 
-/** Its cost grows with the square of the length: in twenty parts, which the same share of the text falls into. */
+/**
+ * The cost of the comparison grows with the square of the length. Therefore it compares twenty parts, each with the same
+ * share of both texts.
+ */
 function rateOf(said: readonly string[], heard: readonly string[]): number {
   const parts = 20;
   const partOf = (texts: readonly string[], index: number): string =>

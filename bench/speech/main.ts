@@ -9,16 +9,15 @@ import { type Heard, measureSideBySide } from './side-by-side.ts';
 import { STAGES, type Stage } from './stage-clock.ts';
 
 /*
- * What speech to text costs: `npm run bench:speech` after `npm run build`, or with --only live|recorded|side-by-side.
- * The memory after many short calls is measured with --only calls [--calls 60] alone, at some six seconds a call.
- * What is lost when a worker is killed is measured with --only takeover, and what it costs to know who speaks in a room that
- * is recorded with --only turns.
- * Four hours from a bucket are heard with --only long alone: it takes up to ten minutes.
- * The workers are those of `rtc worker`, on the small English model. Everything runs on this machine, the media server
- * and the speakers included.
+ * `npm run bench:speech`, after `npm run build`, measures what speech to text costs. `--only live|recorded|side-by-side`
+ * runs one part. Other parts run only if they are named: `--only calls [--calls 60]` measures the memory after many short
+ * calls, at about six seconds a call; `--only takeover` measures what is lost when a worker is killed; `--only turns`
+ * measures what it costs to know who speaks in a room that is recorded; `--only long` transcribes four hours from a bucket,
+ * which takes up to ten minutes. The workers are those of `rtc worker`, with the small English model. Everything runs on
+ * this machine, including the media server and the speakers.
  */
 
-// The speakers' room client reads it when it is loaded; elsewhere than in production it prints a line for every caption.
+// The speakers' room client reads this when it is loaded. Outside of production it prints a line for every caption.
 process.env.NODE_ENV = 'production';
 const { measureLive } = await import('./live.ts');
 const { measureCalls } = await import('./calls.ts');

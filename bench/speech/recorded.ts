@@ -9,20 +9,23 @@ import type { Ground } from './ground.ts';
 export type RecordedFigures = {
   readonly audioSeconds: number;
   readonly seconds: number;
-  /** Of the worker, from its start. */
+  /** Processor time of the worker since its start. */
   readonly processorSeconds: number;
   readonly peakBytes: number;
   readonly texts: readonly string[];
 };
 
-/** A recording of somebody who reads, so many times over, from the claim to its completion. */
+/**
+ * Measures the transcription of a recording that repeats somebody's reading `times` times, from the claim to the
+ * completion.
+ */
 export async function measureRecorded(ground: Ground, times: number): Promise<RecordedFigures> {
   const filepath = `${randomUUID()}.mp4`;
   await makeRecording(join(ground.recordingDir, filepath), times);
   return await measureFile(ground, { filepath, bucket: null });
 }
 
-/** AAC in MP4, with its index at the end, as the recorder leaves it. */
+/** Writes AAC in MP4 with the index at the end, as the recorder does. */
 export async function makeRecording(path: string, times: number): Promise<void> {
   const source = ['-stream_loop', String(times - 1), '-i', speechRecordings().twoCities.path];
   await runFfmpeg([...source, '-c:a', 'aac', '-b:a', '96k', '-y', path]);

@@ -15,7 +15,10 @@ export type SideBySide = { readonly ours: readonly Heard[]; readonly theirs: rea
 
 const ROUNDS = 3;
 
-/** Samples in memory to text, the model loaded, in turns: the model's own runner in an environment of its own. */
+/**
+ * Measures the recognition of samples in memory, with the model loaded, in turns with the model's own runner in its own
+ * Python environment.
+ */
 export async function measureSideBySide(): Promise<SideBySide> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-moonshine-'));
   try {

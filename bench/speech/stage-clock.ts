@@ -1,10 +1,10 @@
 import { membersOf } from '../../src/contract/unknown-value.ts';
 
-/** What a sentence passes on its way from the speaker's mouth to the reader's terminal. */
+/** The stages of a sentence between the speaker's mouth and the reader's terminal. */
 export const STAGES = ['capture', 'detector', 'model', 'store', 'wake', 'print'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** How long one utterance took in each stage, in milliseconds, and whether it was recognised before its pause was over. */
+/** Milliseconds of one utterance in each stage, and whether it was recognised before its pause was over. */
 export type Passage = Readonly<Record<Stage, number>> & {
   readonly stored: number;
   readonly total: number;
@@ -12,23 +12,23 @@ export type Passage = Readonly<Record<Stage, number>> & {
 };
 
 type Spoken = {
-  /** When its last sound left the speaker, and when that arrived at a listener. */
+  /** When its last sound left the speaker, and when that sound arrived at a listener. */
   readonly endedAt: number;
   readonly heardAt: number;
-  /** Its segments. */
+  /** Ids of its segments. */
   readonly ids: readonly string[];
 };
 
 type Recognised = { readonly at: number; readonly detectedAt: number; readonly isEarly: boolean };
 
-/** Collects when each segment passed each stage: from the worker's log, and from readers. Unix milliseconds. */
+/** Collects when each segment passed each stage, from the worker's log and from readers. Times are Unix milliseconds. */
 export class StageClock {
   readonly #recognised = new Map<string, Recognised>();
   readonly #stored = new Map<string, number>();
   readonly #read = new Map<string, number>();
   readonly #printed = new Map<string, number>();
 
-  /** A line of the worker's log. */
+  /** Reads a line of the worker's log. */
   logged(line: string): void {
     const { msg, time, segmentId, waitedMs, isEarly, ids } = membersOf(JSON.parse(line));
     if (typeof time !== 'string') return;
@@ -50,7 +50,7 @@ export class StageClock {
     this.#printed.set(segmentId, Date.now());
   }
 
-  /** Empty where one of the stages is not known. Of several segments the one that came last counts. */
+  /** Returns nothing if the time of a stage is not known. If there are several segments, the last one counts. */
   passageOf({ endedAt, heardAt, ids }: Spoken): readonly Passage[] {
     const passages = ids.flatMap((id) => {
       const [recognised, stored] = [this.#recognised.get(id), this.#stored.get(id)];

@@ -3,21 +3,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BenchWorker, Ground } from './ground.ts';
 import { joinSpeaker, synthesise } from './live.ts';
 
-/** A second long, so that the first one that is heard again is near the takeover. */
+/** One second long, so that the first sentence with a segment is near the takeover. */
 const SENTENCE = 'We are here.';
 const TAKEOVERS = 5;
 const POLL_MS = 10;
-/** Until the worker listens, and until it has settled after a takeover. */
+/** Time for a worker to begin to listen, and to become stable after a takeover. */
 const SETTLE_MS = 6_000;
 
 export type TakeoverFigures = {
-  /** From each kill until another worker held the transcription, in milliseconds. */
+  /** Milliseconds from each kill until another worker had claimed the transcription. */
   readonly claimedAfter: readonly number[];
-  /** From each kill until the beginning of the first sentence that has a segment again, in milliseconds of the call. */
+  /** Milliseconds of the call from each kill to the beginning of the first sentence that has a segment again. */
   readonly heardAfter: readonly number[];
 };
 
-/** Somebody speaks without end, and the worker is killed while another one is there to take over; then in another room. */
+/** Kills the worker while somebody speaks and another worker is ready to take over. Repeats this in further rooms. */
 export async function measureTakeover(ground: Ground): Promise<TakeoverFigures> {
   const claimedAfter: number[] = [];
   const heardAfter: number[] = [];

@@ -11,25 +11,25 @@ import { Random } from '../../test/support/random.ts';
 import type { Ground } from './ground.ts';
 import { joinSpeaker, SPEAKER_RATE } from './live.ts';
 
-/** What it costs to know who speaks when in a room that is recorded, in seconds of one core for a second of the call. */
+/** What it costs to know who speaks when in a room that is recorded, in core-seconds per second of the call. */
 export type TurnFigures = {
-  /** The voice detectors of the five tracks, with the gate before them. */
+  /** The voice detectors of the five tracks, and the gate in front of them. */
   readonly detectorShare: number;
-  /** The whole worker in a real room: receiving and decoding the five tracks, the detectors, storing. */
+  /** The whole worker in a real room: it receives and decodes the five tracks, runs the detectors and stores the turns. */
   readonly workerShare: number;
-  /** The same worker when nothing is recorded. */
+  /** The same worker while nothing is recorded. */
   readonly idleShare: number;
   readonly turns: number;
 };
 
 const TURNS = 40;
 const FRAME = SAMPLE_RATE / 50;
-/** About -56 dBFS: an office. */
+/** About -56 dBFS, the level of an office. */
 const ROOM_LEVEL = 0.0016;
 const IDLE_MS = 20_000;
 const POLL_MS = 50;
 
-/** A call of five people with open microphones, one of whom speaks at nearly any time. */
+/** Simulates a call of five people with open microphones, in which nearly always one of them speaks. */
 export async function measureTurns(ground: Ground): Promise<TurnFigures> {
   const call = await composeCall(TURNS, 1);
   const tracks = new Map([...call.tracks].map(([name, samples], index) => [name, inRoom(samples, index)]));
@@ -92,7 +92,7 @@ async function measureWorker(ground: Ground, tracks: Tracks): Promise<Omit<TurnF
     at: now,
   });
   while (!(await store.turns.isListening(id, Date.now()))) await delay(POLL_MS);
-  // Joining is not what is measured.
+  // Joining is not measured.
   await delay(2_000);
   const workerShare = await share(() =>
     Promise.all(speakers.map(({ speaker, samples }) => speaker.send(toSpeakerRate(samples)))),

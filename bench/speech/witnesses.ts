@@ -16,7 +16,7 @@ const LOUD = 300;
 /** The last sound of an utterance arrives within this time, and the next utterance begins later. */
 const ARRIVES_WITHIN_MS = 1_000;
 
-/** A plain listener, who notes when sound arrives: so much of the delay is the network's and the room client's. */
+/** A plain listener that notes when sound arrives. This part of the delay is caused by the network and the room client. */
 export async function listenAlong({ url, apiKey, apiSecret }: Ground['livekit'], room: string) {
   const loudAt = new Map<string, number[]>();
   const token = new AccessToken(apiKey, apiSecret, { identity: 'listener' });
@@ -27,7 +27,7 @@ export async function listenAlong({ url, apiKey, apiSecret }: Ground['livekit'],
   });
   await joined.connect(url, await token.toJwt(), { autoSubscribe: true, dynacast: false });
   return {
-    /** When the last sound of an utterance arrived that ended then. */
+    /** Returns when the last sound of the utterance that ended at `endedAt` arrived. */
     heardAt: (identity: string, endedAt: number): number =>
       Math.max(...(loudAt.get(identity) ?? []).filter((at) => at <= endedAt + ARRIVES_WITHIN_MS)),
     leave: () => joined.disconnect(),
@@ -44,7 +44,7 @@ async function noteSound(track: RemoteTrack, note: (at: number) => void): Promis
 
 export type FollowedRoom = { readonly url: string; readonly room: string; readonly stages: StageClock };
 
-/** `rtc transcription follow`, and the client library that it uses, by itself. Both end with the transcription. */
+/** Starts `rtc transcription follow`, and separately the client library that it uses. Both end with the transcription. */
 export function startReaders({ environment }: Ground, { url, room, stages }: FollowedRoom) {
   const { API_KEY: apiKey = '', API_SECRET: apiSecret = '' } = environment;
   const child = spawn(process.execPath, [LAUNCHER, 'transcription', 'follow', room, '--json'], {

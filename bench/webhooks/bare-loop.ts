@@ -1,7 +1,10 @@
 import { Agent, request } from 'undici';
 import type { WebhookRequest } from '../../src/server/webhooks/sender/sender.ts';
 
-/** Posts a delivery as it was made `count` times, signed and stored by nobody, `concurrency` at a time; requests per second. */
+/**
+ * Posts a prepared delivery `count` times, without signing or storing, `concurrency` at a time. Returns requests per
+ * second.
+ */
 export async function bareLoop(
   { url, headers, body }: WebhookRequest,
   count: number,
@@ -16,7 +19,7 @@ export async function bareLoop(
       await answer.body.dump();
     }
   };
-  // Connections are made beforehand, as they are there when the service delivers.
+  // Connections are opened beforehand, because the service also has them when it delivers.
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
       const answer = await request(url, { dispatcher, method: 'POST', headers, body });

@@ -17,15 +17,15 @@ import { createWebhookSender } from '../../src/server/webhooks/sender/webhook-se
 import { createWebhook } from '../../src/server/webhooks/webhooks.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 
-/** A database, and on it the whole of the webhook machinery of one instance. */
+/** A database with the webhook code of one instance: dispatcher, sender and outcome writer. */
 export type Ground = {
   readonly name: string;
   readonly database: StoreOptions['database'];
   readonly store: Store;
   readonly addWebhooks: (url: string, count: number) => Promise<readonly string[]>;
-  /** Stores so many events in one transaction, with their deliveries. */
+  /** Stores `count` events in one transaction, with their deliveries. */
   readonly append: (count: number) => Promise<void>;
-  /** A delivery that was made. */
+  /** Returns a delivery that was sent. */
   readonly sample: () => WebhookRequest;
   readonly close: () => Promise<void>;
 };
@@ -33,7 +33,7 @@ export type Ground = {
 export type Database = {
   readonly name: string;
   readonly options: StoreOptions['database'];
-  /** Of all who open it: what one stores, another delivers. */
+  /** Shared by everybody who opens the database, because one delivers what another one stored. */
   readonly encryptionKey: Buffer;
   readonly close: () => Promise<void>;
 };
@@ -48,7 +48,7 @@ export async function sqliteDatabase(): Promise<Database> {
   };
 }
 
-/** DATABASE_URL's server, or one that is started for it, whose commits wait for the disk. */
+/** Creates a database on the server of DATABASE_URL, or on one that is started and whose commits wait for the disk. */
 export async function postgresDatabase(): Promise<Database> {
   const given = process.env.DATABASE_URL;
   const cluster =

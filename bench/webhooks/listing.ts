@@ -10,7 +10,7 @@ const OWNER = 'bench-listing';
 
 export type Listing = { readonly times: readonly number[]; readonly grownBytes: number };
 
-/** Pages of the delivery log with its attempts, with `count` deliveries stored, all of one webhook. */
+/** Measures pages of the delivery log with attempts, with `count` stored deliveries of one webhook. */
 export async function measureListing(database: Database, count: number): Promise<Listing> {
   const ground = await openGround(database);
   const [webhookId = ''] = await ground.addWebhooks('https://example.org', 1);
@@ -81,7 +81,7 @@ async function store(
   );
 }
 
-/** What PostgreSQL does by itself within a minute of so many new rows; before that it reads all of them. */
+/** PostgreSQL does this by itself within a minute of so many new rows. Before that it reads all rows. */
 async function gatherStatistics({ options }: Database): Promise<void> {
   if (!('databaseUrl' in options)) return;
   const client = new Client({ connectionString: options.databaseUrl });

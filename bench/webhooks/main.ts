@@ -6,10 +6,10 @@ import { measureInbound, measureLatency } from './service.ts';
 import { measureFanOut, measureStream, type Rate } from './throughput.ts';
 
 /*
- * What webhooks cost, with durable commits and the log of attempts: `npm run bench:webhooks`, or with --sqlite or
- * --postgres for one engine alone, --only fan-out|stream|latency|inbound|listing, and --stored 1000000 for how many
- * deliveries the log holds that is listed. Rates are beside those of a bare undici loop
- * to the same receiver, at the same concurrency, measured in turn with them: trust the ratios.
+ * `npm run bench:webhooks` measures what webhooks cost, with durable commits and the log of attempts. `--sqlite` or
+ * `--postgres` selects one engine, `--only fan-out|stream|latency|inbound|listing` one part, and `--stored 1000000` sets
+ * the number of deliveries in the log that is listed. Rates are shown beside those of a plain undici loop to the same
+ * receiver with the same concurrency, measured in turns: the ratios are more reliable than the rates.
  */
 
 const { values } = parseArgs({

@@ -3,8 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /*
- * The receiver of the webhook bench, in a process of its own: answers 200 at once. Tells its parent its port, and on
- * a message how many requests came and when each event arrived (performance.timeOrigin + now, in milliseconds).
+ * The receiver of the webhook bench, in its own process. It responds with 200 immediately. It sends its port to its parent.
+ * On a message, it sends how many requests arrived and when each event arrived (performance.timeOrigin + now, in
+ * milliseconds).
  */
 let count = 0;
 const arrivals: Record<string, number> = {};

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 export type Receipts = {
   readonly count: number;
-  /** By room name, the first arrival: performance.timeOrigin + now. */
+  /** The first arrival by room name: performance.timeOrigin + now. */
   readonly arrivals: Readonly<Record<string, number>>;
 };
 
 export type BenchReceiver = {
   readonly url: string;
-  /** What came so far; from now on arrivals are kept, or not. */
+  /** Resolves to what has arrived so far. `keepsArrivals` says whether arrivals are kept from now on. */
   readonly ask: (keepsArrivals: boolean) => Promise<Receipts>;
   readonly close: () => void;
 };

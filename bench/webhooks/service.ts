@@ -14,7 +14,7 @@ const CONNECTIONS = 64;
 /** Milliseconds of each event. */
 export type Times = readonly number[];
 
-/** The whole service in a process of its own, sent events as the media server sends them. */
+/** Starts the whole service in its own process. Events are sent to it as the media server sends them. */
 export async function withService<T>(
   { options, encryptionKey }: Database,
   work: (service: { readonly fleet: Fleet; readonly instance: FleetInstance }) => Promise<T>,
@@ -25,7 +25,7 @@ export async function withService<T>(
     const instance = await fleet.start();
     const result = await work({ fleet, instance });
     await removeWebhooks(fleet, instance);
-    // What fails in the background would be measured as if it were the work. (The media server is not there: warnings.)
+    // A failure in the background would be measured as work. (The warnings about the missing media server are expected.)
     const [error] = instance.output().match(/^.*"level":"error".*$/m) ?? [];
     if (error !== undefined) throw new Error(`the service failed at something: ${error}`);
     return result;
@@ -34,13 +34,13 @@ export async function withService<T>(
   }
 }
 
-/** What one measurement registered is not for the next, which may have the same database. */
+/** Removes the webhooks of this measurement, because the next one may use the same database. */
 async function removeWebhooks(fleet: Fleet, instance: FleetInstance): Promise<void> {
   const { webhooks } = (await fleet.call(instance, 'GET', '/v1/webhooks')) as { webhooks: { id: string }[] };
   for (const { id } of webhooks) await fleet.call(instance, 'DELETE', `/v1/webhooks/${id}`);
 }
 
-/** From the sending of the event to us until its first attempt arrives, one event at a time. */
+/** Measures from the sending of an event to its first delivery attempt, one event at a time. */
 export function measureLatency(database: Database, receiver: BenchReceiver): Promise<Times> {
   return withService(database, async ({ fleet, instance }) => {
     await fleet.call(instance, 'POST', '/v1/webhooks', { url: receiver.url });
@@ -57,17 +57,17 @@ export function measureLatency(database: Database, receiver: BenchReceiver): Pro
     await delay(1_000);
     const { arrivals } = await receiver.ask(false);
     await pool.close();
-    // The first few wait for code to be compiled.
+    // The first 50 are a warm-up: they compile code.
     return [...sentAt].slice(50).map(([name, at]) => (arrivals[name] ?? Number.NaN) - at);
   });
 }
 
-/** Until the answer, with 500 events a second coming in, whatever the answers to those before. */
+/** Measures until the response, at a constant rate of 500 events a second. */
 export function measureInbound(database: Database, receiver: BenchReceiver): Promise<Times> {
   return withService(database, async ({ fleet, instance }) => {
     await fleet.call(instance, 'POST', '/v1/webhooks', { url: receiver.url });
     const pool = new Pool(instance.url, { connections: CONNECTIONS });
-    // Code is compiled, and connections are made.
+    // Warms up: compiles code and opens connections.
     for (let index = 0; index < 100; index += 1) {
       await Promise.all(roomLife(`warm-${index}`).map((event) => post(pool, mediaWebhook(event))));
     }
@@ -87,7 +87,10 @@ export function measureInbound(database: Database, receiver: BenchReceiver): Pro
 
 const ROOMS_AT_ONCE = 50;
 
-/** What fifty rooms tell at a time, interleaved: each room in its order. */
+/**
+ * Returns the events of groups of fifty rooms. Within a group, rooms are interleaved and each keeps the order of its
+ * events.
+ */
 function roomsAtOnce(count: number): readonly Request[] {
   const requests: Request[] = [];
   for (let first = 0; requests.length < count; first += ROOMS_AT_ONCE) {

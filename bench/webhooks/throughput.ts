@@ -8,21 +8,23 @@ import type { BenchReceiver } from './receiver.ts';
 const ROUNDS = 5;
 const WEBHOOKS = 1_000;
 const EVENTS = 10_000;
-/** What the machinery has in flight when one event goes to a thousand: as many as there are. */
+/** Concurrency of the dispatcher when one event has a thousand deliveries. */
 const FAN_OUT_CONCURRENCY = 256;
-/** So that the bare loop, too, runs for a second and not for a moment that may be a lucky one. */
+/** Enough that the bare loop runs for a second, not for an accidentally fast moment. */
 const BARE_REQUESTS = 30_000;
-/** Seldom: the question is asked on the thread that is measured. */
+/** Not more often, because the question runs on the measured thread. */
 const ASKED_EVERY_MS = 10;
 
 export type Rate = { readonly perSecond: number; readonly bare: number };
 
-/** One event to 1,000 webhooks, several times; deliveries per second from the storing to the last settlement. */
+/**
+ * Measures one event for 1,000 webhooks, several times: deliveries per second from the insert to the last stored outcome.
+ */
 export async function measureFanOut(database: Database, receiver: BenchReceiver): Promise<readonly Rate[]> {
   const ground = await openGround(database);
   const webhooks = await ground.addWebhooks(receiver.url, WEBHOOKS);
   const rates: Rate[] = [];
-  // The first one makes the connections, and code is compiled.
+  // Warms up: opens connections and compiles code.
   await deliver(ground, webhooks, { events: 1, deliveries: WEBHOOKS });
   for (let round = 0; round < ROUNDS; round += 1) {
     const bare = await bareLoop(ground.sample(), BARE_REQUESTS, FAN_OUT_CONCURRENCY);
@@ -34,7 +36,7 @@ export async function measureFanOut(database: Database, receiver: BenchReceiver)
   return rates;
 }
 
-/** 10,000 events to one webhook. */
+/** Measures 10,000 events for one webhook. */
 export async function measureStream(database: Database, receiver: BenchReceiver): Promise<readonly Rate[]> {
   const ground = await openGround(database);
   const webhooks = await ground.addWebhooks(receiver.url, 1);
