@@ -15,12 +15,12 @@ import { thirdPartyNotices } from './build/third-party-notices.ts';
 import { buildUndici } from './build/undici.ts';
 
 /*
- * Builds dist/ from src/: the command line and the service bundled with their packages (start-up time, memory), the
- * libraries with npm packages left outside, their declarations, the parts of the API reference page, and the notices
+ * Builds dist/ from src/: the command line and the service, bundled with their packages for a quick start and less memory;
+ * the libraries, which leave npm packages outside; their declarations; the parts of the API reference page; and the notices
  * and the bill of materials of everything that is bundled. The same sources and packages give the same bytes.
  */
 
-/** Built aside and put in place whole: who runs rtc meanwhile finds the old one or the new one. */
+/** Built in another folder and then renamed, so that a concurrent run of rtc finds either the old or the new build. */
 const out = `${ROOT}.cache/build-${process.pid}`;
 
 try {

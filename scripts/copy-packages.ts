@@ -1,6 +1,6 @@
 /**
- * `node scripts/copy-packages.ts TARGET PACKAGE...` copies installed packages with all that they depend on into the
- * folder TARGET, as they lie in node_modules: for an image that needs a few of the packages that the lock file pins.
+ * `node scripts/copy-packages.ts TARGET PACKAGE...` copies installed packages and all their dependencies into the folder
+ * TARGET, with the layout of node_modules. It is for images that need only a few of the packages in the lock file.
  */
 import { existsSync } from 'node:fs';
 import { cp, readFile } from 'node:fs/promises';
@@ -13,12 +13,12 @@ if (target === '' || names.length === 0) throw new Error('usage: copy-packages.t
 const folders = new Set<string>();
 for (const name of names) await collect(name, modules);
 for (const folder of folders) {
-  // What lies in its own node_modules is collected by itself, as far as it is needed.
+  // A nested node_modules is collected separately, as far as it is needed.
   const filter = (path: string): boolean => !relative(folder, path).split('/').includes('node_modules');
   await cp(folder, join(target, relative(modules, folder)), { recursive: true, filter });
 }
 
-/** Follows the dependencies that are installed; an optional one of another platform is not. */
+/** Follows installed dependencies. Optional ones for another platform are not installed. */
 async function collect(name: string, from: string): Promise<void> {
   const folder = findPackage(name, from);
   if (folder === undefined || folders.has(folder)) return;
@@ -28,7 +28,7 @@ async function collect(name: string, from: string): Promise<void> {
   for (const dependency of Object.keys(dependencies)) await collect(dependency, join(folder, 'node_modules'));
 }
 
-/** In this node_modules, or in those above it. */
+/** Searches this node_modules and those of the parent folders. */
 function findPackage(name: string, from: string): string | undefined {
   const folder = join(from, name);
   if (existsSync(folder)) return folder;

@@ -8,7 +8,7 @@ import { systemClock, systemIds } from '../src/server/platform/system.ts';
 import { generatedClients } from './clients/generated-clients.ts';
 import type { Json } from './clients/model.ts';
 
-/** `node scripts/generate-clients.ts` writes what the clients in other languages have of the OpenAPI document. */
+/** `node scripts/generate-clients.ts` writes the generated files of the Python and Go clients from the OpenAPI document. */
 const folder = await mkdtemp(join(tmpdir(), 'rtc-clients-'));
 const config = loadConfig({ API_KEY: 'key', API_SECRET: 'secret', PORT: '0', DATA_DIR: folder });
 const service = await startService(config, { log: createLog('fatal'), clock: systemClock, ids: systemIds });

@@ -1,11 +1,10 @@
 /**
- * Writes src/fiscal/data/*.ts from the CSV and JSON files of data/: `node scripts/generate-fiscal-data.ts`.
- * Deterministic. With `--check` it writes nothing and fails when a file is out of date.
+ * Writes src/fiscal/data/*.ts from the CSV and JSON files of data/: `node scripts/generate-fiscal-data.ts`. The output is
+ * deterministic. With `--check` it writes nothing, and fails if a file is out of date.
  *
- * The blocks are one ASCII string each: engines keep a source file without wider characters at one byte a character,
- * and load a module with a string literal faster than one with an array of the same content. Bundlers write escapes
- * out, so there are none. How they are laid out is told
- * in src/fiscal/code-table.ts and src/fiscal/place-records.ts, which read them.
+ * Each block is one ASCII string. Engines keep a source file with only such characters at one byte a character, and load a
+ * string literal faster than an array of the same content. There are no escapes, because bundlers would replace them by
+ * characters. src/fiscal/code-table.ts and src/fiscal/place-records.ts, which read the blocks, describe their layout.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -23,9 +22,11 @@ type Place = {
   readonly undated: boolean;
   readonly periods: Period[];
   readonly aliases: string[];
-  /** Day after the last one of an undated place, where a source tells it. */
+  /** The day after the last day of an undated place, if a source gives it. */
   ended: string;
-  /** Letter of the evidence, then the code that took the place over, or the codes that it was divided among. */
+  /**
+   * A letter for the evidence, then the code of the successor, or the codes of the places into which this one was divided.
+   */
   successors: string;
 };
 
@@ -49,10 +50,10 @@ const CAPS_AS_OF = '2026-11';
 
 const LETTERS = 'ABCDEFGHILMZ';
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** Names are upper case, so the lower-case letters stand for the accented ones: the block stays ASCII. */
+/** Names are upper case, so lower-case letters represent the accented ones. This keeps the block ASCII. */
 const ACCENTED = 'ÈÒÀÌÙÉÂÔÇÊŽŠČÖÜÄÆØÃ';
 
-/** The generated files by name, as they should be. */
+/** Returns the expected content of the generated files by name. */
 export const generateFiscalData = (): ReadonlyMap<string, string> => {
   const places = readPlaces();
   const starts = rows('state-starts.csv').map((row) => field(row, 'start'));
@@ -98,7 +99,7 @@ const readPlaces = (): Place[] => {
     const place = placeOf(field(row, 'code'), false);
     const [name, province] = [field(row, 'name'), field(row, 'province')];
     place.periods.push({ name, province, from: field(row, 'valid_from'), to: field(row, 'valid_to') });
-    // The file of evidence has comuni only.
+    // The file with the evidence contains only comuni.
     const successor = field(row, 'successor_code');
     if (province === 'EE' && successor !== '' && successor !== place.code) place.successors = `t${successor}`;
   }
@@ -120,7 +121,7 @@ const readPlaces = (): Place[] => {
   return [...places.values()].sort((a, b) => slotOf(a.code) - slotOf(b.code));
 };
 
-/** The library follows successors to their end. */
+/** The library follows successors to the last one, so a cycle would never end. */
 const refuseCycle = (places: ReadonlyMap<string, Place>, code: string): void => {
   const seen = new Set([code]);
   const nextOf = (last: string): string =>
@@ -147,8 +148,8 @@ const undatedEvidence = (evidence: string): string =>
   evidence.startsWith('istat') ? (evidence.includes('divided') ? 's' : 'i') : 't';
 
 /**
- * The first successor where the chain of first successors ends at the comune of today, so that a date in between finds
- * the comune of its time; else the comune of today itself.
+ * Uses the first successor if the chain of first successors ends at the comune of today. Then a date in between finds the
+ * comune of that time. Otherwise uses the comune of today.
  */
 const readSuccessors = (places: ReadonlyMap<string, Place>): void => {
   const evidence = new Map(rows('successor_evidence.csv').map((row) => [field(row, 'code'), row]));
@@ -172,7 +173,7 @@ const readSuccessors = (places: ReadonlyMap<string, Place>): void => {
   }
 };
 
-/** Undated states that ended in a known year, and the states that they became or joined. */
+/** Reads undated states that ended in a known year, and the states that they became or joined. */
 const readTwins = (places: ReadonlyMap<string, Place>): void => {
   for (const row of rows('twins.csv')) {
     const year = /(?:till|since) (\d{4})/.exec(field(row, 'resolution'))?.[1];
@@ -186,8 +187,8 @@ const readTwins = (places: ReadonlyMap<string, Place>): void => {
 };
 
 /**
- * The undated list writes `A=B` for two names, and `GUAM (ISOLA)` for a name that people give in another order. GUAYANA
- * is left out: it is a slip away from GUYANA, another state.
+ * The undated list writes `A=B` for two names, and `GUAM (ISOLA)` for a name that people also write in another order.
+ * GUAYANA is left out, because it looks like a typing error of GUYANA, which is another state.
  */
 const otherSpellings = (name: string): string[] => {
   const names = name.includes('=') ? name.split('=').filter((half) => half !== 'GUAYANA') : [];
@@ -201,14 +202,14 @@ const digit = (value: number): string => {
 };
 const pair = (value: number): string => digit(value >> 6) + digit(value & 63);
 
-/** Three digits, counting months of 31 days from 1850. */
+/** Three digits that count months of 31 days since 1850. */
 const dateText = (date: string): string => {
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
   const count = (year - 1850) * 372 + (month - 1) * 31 + day - 1;
   return digit(count >> 12) + pair(count & 4095);
 };
 
-/** Index of a date in the date table; 0 is "unknown" as a start and "still in force" as an end. */
+/** Returns the index of a date in the date table. 0 means "unknown" as a start and "still in force" as an end. */
 const dateIndex = (dates: readonly string[], date: string): number =>
   date === '' ? 0 : dates.indexOf(date) + 1;
 
@@ -237,7 +238,7 @@ const codeTableModule = (places: readonly Place[], dates: readonly string[]): st
   ]);
 };
 
-/** A change of name or province leaves the place in force: such periods are one span. */
+/** A new name or province does not end a place: such periods are joined into one span. */
 const joinedSpans = (place: Place, start = ''): { from: string; to: string }[] => {
   const spans: { from: string; to: string }[] = [];
   for (const { from: recorded, to } of place.periods) {
@@ -309,7 +310,7 @@ const ascii = (name: string): string => {
   return text;
 };
 
-/** Provinces whose capital's name is not the province's own name. */
+/** Provinces whose capital has another name than the province. */
 const CAPITALS: Readonly<Record<string, string>> = {
   VB: 'VERBANIA',
   MB: 'MONZA',
@@ -370,7 +371,7 @@ const postalCodesModule = (places: readonly Place[]): string => {
   ]);
 };
 
-/** Six steps double the number: `A` is 20 residents or fewer, and the 64th digit over 2.8 million. */
+/** Six steps double the number: `A` is 20 residents or fewer, and the 64th digit is more than 2.8 million. */
 const residentsDigit = (residents: number): string =>
   digit(Math.max(0, Math.min(63, Math.round(Math.log2(Math.max(residents, 1) / 20) * 3.66))));
 
@@ -421,8 +422,8 @@ const capsText = (comuni: readonly Place[]): string => {
 };
 
 /**
- * A function, because an engine does not compile one before its first call (but it does an arrow without braces), and
- * because bundlers copy a constant string to each place of its use.
+ * Writes a function, because an engine compiles a function only at its first call (except for an arrow without braces), and
+ * because bundlers copy a constant string to each place that uses it.
  */
 const block = (name: string, text: string): string =>
   `export function ${name}(): string {\n  return ${literal(text)};\n}`;

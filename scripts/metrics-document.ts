@@ -2,7 +2,7 @@ import { createMetrics, type MetricDescription } from '../src/server/metrics/met
 import { createWorkerMetrics } from '../src/server/metrics/worker-metrics.ts';
 import { systemClock } from '../src/server/platform/system.ts';
 
-/** docs/metrics.md: every metric with its type, labels and meaning. */
+/** Returns the text of docs/metrics.md: every metric with its type, labels and meaning. */
 export function metricsDocument(): string {
   const rows = rowsOf(createMetrics({ version: '', clock: systemClock }).describe());
   const workerRows = rowsOf(createWorkerMetrics({ version: '', waitingSeconds: () => 0 }).describe());

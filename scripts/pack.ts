@@ -1,6 +1,6 @@
 /**
- * `npm run pack`: builds, and writes the archives of the three packages to packed/: rtc-service, @rtc-service/fiscal and
- * @rtc-service/client. They are what is published; the repository's own package.json is private.
+ * `npm run pack` builds, and writes the archives of the three packages to packed/: rtc-service, @rtc-service/fiscal and
+ * @rtc-service/client. These are published; the repository's own package.json is private.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { runCommand } from './parts/run-command.ts';
 
 /*
- * `npm run pictures`: takes a picture of every view of the pages, of a real service in a real browser, into
- * .cache/pictures, and puts those that the readme shows into docs/pictures.
+ * `npm run pictures` takes a picture of every view of the pages, from a real service in a real browser, into
+ * .cache/pictures. It copies those that the readme shows to docs/pictures.
  */
 
 const root = join(import.meta.dirname, '..');

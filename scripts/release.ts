@@ -1,9 +1,9 @@
 /**
- * `npm run release -- --dry-run`: makes everything of a release in release/, and publishes nothing: the three packages, the
+ * `npm run release -- --dry-run` makes everything of a release in release/, and publishes nothing: the three packages, the
  * single executable file for Linux, the bill of materials, manual pages and completions, the notes of the changelog and the
- * checksums of all. What a machine lacks for one of them is said. `--without-arm64` fetches no Node of another processor.
- * compose.yaml gets the digest of each image whose registry answers; with `--images REGISTRY/ORG`, where images of this version
- * have been pushed, the chart gets values with theirs.
+ * checksums of all files. It prints what could not be made because the machine lacks something. `--without-arm64` does not
+ * download Node for the other processor. compose.yaml gets the digest of each image whose registry responds. With `--images
+ * REGISTRY/ORG`, where images of this version have been pushed, the chart's values get their digests.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -77,7 +77,7 @@ try {
   await rm(work, { recursive: true, force: true });
 }
 
-/** The compose file with digests; an image whose registry does not answer keeps its tag alone. */
+/** Writes the compose file with digests. An image whose registry does not respond keeps its tag without a digest. */
 async function writeCompose(): Promise<string> {
   const { text, pinned, unpinned } = await pinImages(
     await readFile(`${ROOT}compose.yaml`, 'utf8'),
@@ -90,7 +90,7 @@ async function writeCompose(): Promise<string> {
   return path;
 }
 
-/** Values of the chart with the digests of our own images, once they have been pushed to `registry`. */
+/** Writes values of the chart with the digests of our own images, which must have been pushed to `registry`. */
 async function writeChartValues(registry: string | undefined): Promise<readonly string[]> {
   if (registry === undefined) return [];
   const path = join(target, `rtc-service-${version}.values.yaml`);
@@ -98,7 +98,7 @@ async function writeChartValues(registry: string | undefined): Promise<readonly 
   return [path];
 }
 
-/** As sha256sum writes and checks them. */
+/** Returns checksums in the format that sha256sum writes and checks. */
 async function checksums(paths: readonly string[]): Promise<string> {
   const lines = await Promise.all(
     paths.map(async (path) => {
@@ -109,7 +109,7 @@ async function checksums(paths: readonly string[]): Promise<string> {
   return lines.join('');
 }
 
-/** The images of the service and of its workers, where Docker answers. */
+/** Builds the images of the service and its workers, if Docker is running. */
 async function buildImages(): Promise<string> {
   const isThere = await run('docker', ['info']).then(
     () => true,

@@ -1,7 +1,7 @@
 import { REQUIRED, type Setting } from '../src/server/app/config/setting.ts';
 import { SETTINGS } from '../src/server/app/config/settings.ts';
 
-/** The headings of the page, each with the first setting under it. */
+/** Headings of the page, by the first setting below each. */
 const SECTIONS: Readonly<Record<string, string>> = {
   API_KEY: 'Keys of the API',
   HOST: 'Addresses and shutdown',
@@ -18,7 +18,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   OTEL_SDK_DISABLED: 'Traces',
 };
 
-/** docs/settings.md: every setting with its default and what is allowed. */
+/** Returns the text of docs/settings.md: every setting with its default and the allowed values. */
 export function settingsDocument(): string {
   const settings = Object.entries(SETTINGS as Readonly<Record<string, Setting<unknown>>>);
   return `# Settings

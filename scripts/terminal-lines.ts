@@ -1,6 +1,6 @@
 /**
- * `node scripts/terminal-lines.ts`: writes the lines of terminal that the readme shows, of a real run: `rtc dev` with the
- * embedded media server in a folder of its own, and commands in a pseudo-terminal.
+ * `node scripts/terminal-lines.ts` writes the terminal lines of the readme from a real run: `rtc dev` with the embedded
+ * media server in its own folder, and commands in a pseudo-terminal.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,10 @@ import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 
 const root = join(import.meta.dirname, '..');
-/** What comes before the lines that are shown. */
+/** Lines before this command are not shown. */
 const FIRST = 'rooms create demo';
 const COMMANDS = ['dev join demo ada', 'participants list demo', 'events list --room demo'] as const;
-/** What stands between them in the readme is replaced. */
+/** The script replaces the lines between these markers in the readme. */
 const MARKS = ['<!-- terminal-lines -->\n', '<!-- end of terminal-lines -->'] as const;
 
 const home = await mkdtemp(join(tmpdir(), 'rtc-readme-'));

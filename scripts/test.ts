@@ -1,8 +1,7 @@
 /**
- * `npm test`: prepares the real parts that the tests run, checks the source, builds, and runs the tests.
- *
- * Without arguments everything runs. With arguments (`npm test -- test/fiscal`, any of vitest's) the source
- * checks are left out, and only the parts that the selected tests need are prepared.
+ * `npm test` prepares the real parts that the tests run, checks the source, builds, and runs the tests. Without arguments
+ * everything runs. With arguments (`npm test -- test/fiscal`, or any of vitest's) the source checks are left out, and only
+ * the parts that the selected tests need are prepared.
  */
 import { delimiter, join, relative } from 'node:path';
 import { parts } from './parts/catalogue.ts';
@@ -20,7 +19,7 @@ interface TestFile {
   readonly needs: readonly Part[];
 }
 
-/** A test file that could not run for want of these parts. */
+/** A test file that cannot run because these parts are missing. */
 interface NotRun {
   readonly path: string;
   readonly missing: readonly Part[];
@@ -69,7 +68,7 @@ async function test(args: readonly string[]): Promise<number> {
   return conclude({ failedSteps, missing, notRun, counts });
 }
 
-/** The files that need a missing part, or a part that runs with one. */
+/** Returns the files that need a missing part, or a part that runs with one. */
 function withoutParts(files: readonly TestFile[], missing: readonly Part[]): readonly NotRun[] {
   const lacks = (part: Part): readonly Part[] =>
     missing.filter((other) => other === part || part.runsWith?.includes(other.name));
@@ -78,7 +77,7 @@ function withoutParts(files: readonly TestFile[], missing: readonly Part[]): rea
     .filter((file) => file.missing.length > 0);
 }
 
-/** Runs every step, so that one run tells all that is wrong; returns the names of those that failed. */
+/** Runs every step, so that one run shows everything that is wrong. Returns the names of the failed steps. */
 async function runSteps(steps: readonly Step[]): Promise<readonly string[]> {
   const failed: string[] = [];
   for (const step of steps) {
@@ -96,7 +95,7 @@ interface Outcome {
   readonly counts: TestCounts;
 }
 
-/** Prints what was left out and the closing line; returns the exit status. */
+/** Prints what was left out and the last line. Returns the exit status. */
 function conclude({ failedSteps, missing, notRun, counts }: Outcome): number {
   const isCi = !['', 'false', '0', undefined].includes(process.env.CI);
   for (const file of notRun) {

@@ -2,21 +2,21 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ROOT } from './output.ts';
 
-/** A package that has a module in one of the bundles. */
+/** A package with at least one module in a bundle. */
 export type BundledPackage = {
   readonly name: string;
   readonly version: string;
   /** SPDX expression. */
   readonly license: string;
-  /** Relative to the repository, as the lock file has it. */
+  /** Path relative to the repository, as in the lock file. */
   readonly folder: string;
-  /** Its licence and notice files, one after the other. */
+  /** Its licence and notice files, concatenated. */
   readonly licenceText: string;
 };
 
 type Manifest = { readonly name?: string; readonly version?: string; readonly license?: string };
 
-/** By name and version. Throws when there is no licence text of one. */
+/** Returns the packages, sorted by name and version. Throws if a package has no licence text. */
 export function bundledPackages(moduleIds: readonly string[]): readonly BundledPackage[] {
   const roots = new Set(moduleIds.flatMap((id) => packageRoot(id.replace(/^\0/, '')) ?? []));
   const packages = [...roots].map(describePackage);
@@ -24,7 +24,10 @@ export function bundledPackages(moduleIds: readonly string[]): readonly BundledP
   return [...byTitle].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }
 
-/** The folder below the last node_modules: some packages have manifests of the same name further down. */
+/**
+ * Returns the folder below the last node_modules, because some packages have further manifests of the same name in
+ * subfolders.
+ */
 function packageRoot(id: string): string | undefined {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
 }
@@ -48,7 +51,7 @@ function licenceFiles(folder: string): string {
   return texts.join('\n\n');
 }
 
-/** Some packages leave the file out; its text is in their repository or their readme. */
+/** Returns the licence text of a package whose archive has none. The text comes from its repository or readme. */
 function carriedLicence(name: string): string {
   const file = join(import.meta.dirname, 'licences', `${name}.txt`);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : '';

@@ -4,7 +4,7 @@ import { plainStrings } from './quick-import.ts';
 import { ownNamespaces, plainBuiltins, slimCommander, withoutEntry } from './quick-start.ts';
 import { sharedUndici } from './undici.ts';
 
-/** The command line, minified and in few files: its start-up time is what people wait for. */
+/** Bundles the command line, minified and in few files, because people wait for its start. */
 export function buildCli(out: string): Promise<readonly string[]> {
   const input: InputOptions = {
     input: { entry: 'src/cli/main.ts' },
@@ -18,11 +18,11 @@ export function buildCli(out: string): Promise<readonly string[]> {
       asciiOnly(),
       withoutEntry(),
     ],
-    // An import of node:http only for its names would load Node's own undici: unused ones must go.
+    // An unused import of node:http would load Node's own undici, so unused imports must be removed.
     treeshake: {
       moduleSideEffects: [
         { external: true, sideEffects: false },
-        // An import of ours does nothing but define things, which a test of the house holds.
+        // Our modules have no side effects when they are imported; a test of the architecture checks this.
         { test: /\/src\//, sideEffects: false },
         { test: /./, sideEffects: true },
       ],
@@ -39,8 +39,8 @@ export function buildCli(out: string): Promise<readonly string[]> {
 }
 
 /**
- * Each file of its own takes half a millisecond: what every command loads is in one, `cf check` in a second, and what
- * commands of the service share in a third.
+ * Each additional file takes half a millisecond to load. Therefore one file has what every command loads, a second one has
+ * `cf check`, and a third one has what the commands of the service share.
  */
 const GROUPS = [
   {
@@ -48,7 +48,7 @@ const GROUPS = [
     test: /\/src\/cli\/(main|registry|framework\/run-command|framework\/help\/root-help|framework\/parsing\/leading-options|terminal\/(colours|result)|errors\/cli-error)\.ts$/,
     priority: 2,
   },
-  // commander, for command lines with options.
+  // commander is only needed for commands with options.
   { name: 'options', test: /\/src\/cli\/framework\/parsing\/program\.ts$/, priority: 1 },
   { name: 'manifest', test: /\/package\.json$/, priority: 3 },
   { name: 'cf', test: /\/src\/cli\/commands\/cf\/commands\.ts$/, priority: 0 },

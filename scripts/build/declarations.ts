@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { runTool } from './output.ts';
 
-/** The declarations of the libraries, in dist/types. */
+/** Writes the declarations of the libraries to dist/types. */
 export async function writeDeclarations(out: string): Promise<readonly string[]> {
   const types = `${out}/types`;
   await runTool('tsc', ['--project', 'scripts/build/tsconfig.declarations.json', '--outDir', types]);
-  // tsc rewrites `./x.ts` in JavaScript but not in declarations, where a reader's compiler would refuse it.
+  // tsc rewrites `./x.ts` in JavaScript but not in declarations, where the compilers of users would refuse it.
   for (const file of await readdir(types, { recursive: true })) {
     if (!file.endsWith('.d.ts')) continue;
     const text = await readFile(`${types}/${file}`, 'utf8');

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Marked } from 'marked';
 import { ROOT } from './output.ts';
 
-/** The guides in the order of the page. */
+/** The guides, in the order of the page. */
 const GUIDES = [
   'signing',
   'roles',
@@ -16,12 +16,12 @@ const GUIDES = [
 ] as const;
 
 export type Guide = {
-  /** All guides as one text, each under a heading of the second level. */
+  /** All guides in one text, each below a second-level heading. */
   readonly markdown: string;
   readonly html: string;
 };
 
-/** The pages of docs/guide, made one. Links between them lead to their headings. */
+/** Joins the pages of docs/guide. Links between them become links to their headings. */
 export async function readGuide(): Promise<Guide> {
   const texts = await Promise.all(
     GUIDES.map((name) => readFile(`${ROOT}docs/guide/${name}.md`, 'utf8').then(lowerHeadings)),
@@ -57,7 +57,7 @@ async function toHtml(markdown: string): Promise<string> {
     },
   });
   const html = await marked.parse(markdown);
-  // A table may be wider than a telephone: it scrolls by itself, and can be reached with the keyboard.
+  // A table may be wider than a phone's screen. It scrolls separately, and the keyboard can reach it.
   return html
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')

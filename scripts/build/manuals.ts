@@ -9,7 +9,10 @@ import { REGISTRY } from '../../src/cli/registry.ts';
 
 const LAYOUT = { width: 78, hasColours: false } as const;
 
-/** Writes a manual page for `rtc` and for each noun, of the same data as the help, and the completion of each shell. `man` reads compressed pages. */
+/**
+ * Writes a manual page for `rtc` and for each noun, from the same data as the help, and the completion of each shell. `man`
+ * can read compressed pages.
+ */
 export async function writeManuals(out: string, version: string): Promise<void> {
   await mkdir(`${out}/man`, { recursive: true });
   const write = (name: string, text: string): Promise<void> =>
@@ -39,7 +42,7 @@ async function sectionsOf(group: CommandGroup): Promise<readonly Section[]> {
 
 type Page = { readonly name: string; readonly summary: string; readonly version: string };
 
-/** roff (man 7). The help is laid out already, so it stands as it is. */
+/** Formats a page in roff (man 7). The help already has its layout, so it is not changed. */
 function page({ name, summary, version }: Page, sections: readonly Section[]): string {
   return [
     `.TH ${name.toUpperCase()} 1 "" "rtc-service ${version}"`,
@@ -55,7 +58,7 @@ function page({ name, summary, version }: Page, sections: readonly Section[]): s
   ].join('\n');
 }
 
-/** A backslash, a hyphen, and a line that begins as a request would mean something else. */
+/** Escapes text that roff would interpret: a backslash, a hyphen, and a line that begins like a request. */
 function inRoff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { build } from 'vite';
 import { ROOT } from './output.ts';
 
-/** The address that a page's assets are under: those of the console are asked for from views of any depth. */
+/** The base address of a page's assets. The console requests them from URLs of any depth. */
 const PAGES = { room: './', console: '/' } as const;
 
 /**
- * The browser pages of src/web, which the command line serves. The names of assets carry a hash of their content, so that
- * a browser may keep them. Nothing comes from another host, and no script or style is inline, as the pages' content
- * security policy demands. Resolves to the ids of the bundled modules.
+ * Builds the pages of src/web, which the command line serves. The names of assets contain a hash of their content, so that
+ * a browser may keep them. Nothing is loaded from another host, and no script or style is inline, because the pages'
+ * content security policy forbids both. Resolves to the ids of the bundled modules.
  */
 export async function buildPages(out: string): Promise<readonly string[]> {
   const modules = new Set<string>();

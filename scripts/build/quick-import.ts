@@ -9,30 +9,31 @@ import {
 import type { Plugin } from 'rolldown';
 
 /*
- * What V8 takes to compile a module, by its own habits:
+ * Two properties of V8 determine how long it takes to compile a module:
  *
- * - It skips the body of a function until the first call; but in modules it reads arrow functions whole.
- * - It copies a string literal at once, but a template character by character, and the minifier makes templates of all
- *   strings: a table of 260 kB takes thrice as long.
+ * - It skips the body of a function until the first call, except for arrow functions in modules, which it parses
+ * completely.
+ * - It copies a string literal at once, but a template character by character. The minifier writes all strings as
+ * templates, and a table of 260 kB takes three times as long.
  */
 
 type Span = { readonly start: number; readonly end: number };
 type Edit = Span & { readonly text: string };
 
-/** Function expressions for the arrow functions of a module's top level; the modules must not use `this` there. */
+/** Replaces the arrow functions at a module's top level by function expressions. The modules must not use `this` there. */
 export function skippableFunctions(): Plugin {
   return { name: 'skippable-functions', renderChunk: (code) => withSkippableFunctions(code) };
 }
 
 /**
- * For modules of which an import does nothing but define things: marks the calls of their top levels as pure, so that a
- * bundler leaves out what is not used, although all modules are one file.
+ * Annotates the calls at the top level of modules as pure, so that a bundler can leave out what is not used, although all
+ * modules are in one file. The modules must have no side effects when they are imported.
  */
 export function pureDefinitions(): Plugin {
   return { name: 'pure-definitions', renderChunk: (code) => withPureDefinitions(code) };
 }
 
-/** String literals for templates without expressions, after the minifier. */
+/** Replaces templates without expressions by string literals, after the minifier. */
 export function plainStrings(): Plugin {
   return {
     name: 'plain-strings',
@@ -44,7 +45,7 @@ export function plainStrings(): Plugin {
   };
 }
 
-/** The code with the arrow functions that top-level variables and objects hold as function expressions. */
+/** Returns the code with function expressions in place of the arrow functions that top-level variables and objects hold. */
 export function withSkippableFunctions(code: string): string {
   const edits: Edit[] = [];
   const replaceArrow = (value: Expression | Node | null): void => {
@@ -68,7 +69,7 @@ export function withPureDefinitions(code: string): string {
 
 type Visits = Pick<VisitorObject, 'VariableDeclarator' | 'Property' | 'CallExpression' | 'NewExpression'>;
 
-/** Visits what is in no function. */
+/** Visits the nodes outside of functions. */
 function visitTopLevel(
   code: string,
   { VariableDeclarator, Property, CallExpression, NewExpression }: Visits,
@@ -99,7 +100,7 @@ function visitTopLevel(
   }).visit(parseSync('chunk.js', code).program);
 }
 
-/** The head of the function, and, where the body is an expression, what stands around that. */
+/** Returns the edits of an arrow function: its head, and, if its body is an expression, braces and `return` around it. */
 function asFunction(
   code: string,
   { start, end, expression, async, body }: ArrowFunctionExpression,
@@ -112,7 +113,7 @@ function asFunction(
     .trim();
   const parameters = written.startsWith('(') ? written : `(${written})`;
   const keyword = async ? 'async function' : 'function';
-  // Between the arrow and its expression there may be a parenthesis, which is closed behind it.
+  // An arrow's expression may be in parentheses. The closing one is behind it.
   const opening = `${keyword}${parameters} ${expression ? `{ return ${head.slice(arrow + 2).trim()}` : ''}`;
   const opened = { start, end: body.start, text: opening };
   return expression ? [opened, { start: end, end, text: '; }' }] : [opened];
@@ -134,7 +135,7 @@ export function withPlainStrings(code: string): string {
   return applyEdits(code, edits);
 }
 
-/** In ASCII alone: one character beyond it, and engines keep the whole file at two bytes each. */
+/** Writes only ASCII. With a single character beyond it, engines keep the whole file at two bytes a character. */
 function literal(text: string): string {
   const escaped = (character: string): string =>
     `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

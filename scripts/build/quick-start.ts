@@ -1,8 +1,8 @@
 import type { Plugin } from 'rolldown';
 
-/* Plugins for a command line that starts in little more than an empty process takes. */
+/* Plugins for a command line that starts hardly slower than an empty process. */
 
-/** commander's imports of Node, reduced to what it uses of them. */
+/** The imports of Node in commander, reduced to what it uses of them. */
 const COMMANDER_BUILTINS: Readonly<Record<string, string>> = {
   'node:process': 'export default globalThis.process;',
   'node:child_process': 'export default {};',
@@ -13,12 +13,13 @@ const COMMANDER_BUILTINS: Readonly<Record<string, string>> = {
     'export const stripVTControlCharacters = (text) => process.getBuiltinModule("node:util").stripVTControlCharacters(text);',
 };
 
-/** Asks of flags whether they take several values. All letters of Unicode take most of a millisecond to compile. */
+/** commander's test whether a flag takes several values. Compiling all letters of Unicode takes most of a millisecond. */
 const ANY_LETTER = String.raw`/\p{ID_Continue}\.\.\.[>\]]$/u`;
 
 /**
- * An import of Node's own reads all that it exports, and some of it loads half of Node. commander needs little of it:
- * the parts are taken by hand. It starts no processes for us.
+ * An import of one of Node's own modules reads all of its exports, and some of them load large parts of Node. commander
+ * needs few of them: these are imported individually. Its support for starting processes is left out, because we do not use
+ * it.
  */
 export function slimCommander(): Plugin {
   return {
@@ -37,7 +38,7 @@ export function slimCommander(): Plugin {
 }
 
 /**
- * As above, for the modules of Node that our own files import: `import { createHmac } from 'node:crypto'` would load
+ * Does the same for the modules of Node that our own files import: `import { createHmac } from 'node:crypto'` would load
  * WebCrypto, which is among its exports.
  */
 export function plainBuiltins(): Plugin {
@@ -53,8 +54,8 @@ export function plainBuiltins(): Plugin {
 }
 
 /**
- * The bundler's helpers are a file of their own, which makes a `require` whenever it is loaded. A chunk that needs only
- * the one for namespaces gets its own instead.
+ * The bundler's helpers are a separate file, which creates a `require` function when it is loaded. A chunk that needs only
+ * the helper for namespaces gets its own copy instead.
  */
 export function ownNamespaces(): Plugin {
   const importOfHelper = /\bimport \{ (?:\w+ as )?__exportAll \} from "[^"]*rolldown-runtime[^"]*";/;
@@ -70,7 +71,7 @@ const OWN_EXPORT_ALL = `const __exportAll = (getters) => {
   return namespace;
 };`;
 
-/** Leaves out the file of the entry, which only exports again what its chunk has. */
+/** Removes the file of the entry, which only re-exports its chunk. */
 export function withoutEntry(): Plugin {
   return {
     name: 'without-entry',

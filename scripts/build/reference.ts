@@ -7,8 +7,8 @@ import { ROOT, writeBundle } from './output.ts';
 const compressBrotli = promisify(brotliCompress);
 
 /**
- * What the API reference is made of: the page's script out of the package that embeds it, with its compressed forms, our
- * own script and style, and the guides.
+ * Writes the files of the API reference: the script, taken from the package that embeds it, in compressed forms; our own
+ * script and style; and the guides.
  */
 export async function writeReference(out: string): Promise<readonly string[]> {
   const folder = `${out}/reference`;
@@ -25,14 +25,17 @@ export async function writeReference(out: string): Promise<readonly string[]> {
   return [...modules, `${ROOT}node_modules/@scalar/fastify-api-reference/dist/index.js`];
 }
 
-/** In brotli alone, which is a quarter of its size: the service makes the other forms of it. Four megabytes take seconds. */
+/**
+ * Writes the script only in brotli, which is a quarter of its size. The service makes the other forms from it, because four
+ * megabytes take seconds to compress.
+ */
 async function writeViewer(folder: string): Promise<void> {
   const script = await readViewer();
   const quality = { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: script.length };
   await writeFile(`${folder}/scalar.js.br`, await compressBrotli(script, { params: quality }));
 }
 
-/** The script, asked for as a browser would. */
+/** Requests the script as a browser would. */
 async function readViewer(): Promise<Buffer> {
   const [{ fastify }, { default: reference }] = await Promise.all([
     import('fastify'),

@@ -9,8 +9,8 @@ type LockFile = {
 };
 
 /**
- * What is bundled, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json). It has neither a time nor a serial number:
- * the same sources and packages give the same bytes.
+ * Returns a bill of materials of what is bundled, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json). It has neither a
+ * time nor a serial number, so that the same sources and packages give the same bytes.
  */
 export async function softwareBillOfMaterials(packages: readonly BundledPackage[]): Promise<string> {
   const read = (path: string): Promise<string> => readFile(`${ROOT}${path}`, 'utf8');
@@ -46,7 +46,7 @@ function componentOf(entry: BundledPackage, lock: LockFile): object {
 
 type Identity = Pick<BundledPackage, 'name' | 'version'>;
 
-/** CycloneDX keeps the scope of a package's name apart. */
+/** CycloneDX stores the scope of a package's name separately. */
 function identityOf(entry: Identity): object {
   const [, scope, name] = /^(?:(@[^/]+)\/)?(.+)$/.exec(entry.name) ?? [];
   const purl = purlOf(entry);
@@ -59,7 +59,7 @@ function identityOf(entry: Identity): object {
   };
 }
 
-/** https://github.com/package-url/purl-spec: the scope's @ is escaped. */
+/** Follows https://github.com/package-url/purl-spec: the @ of the scope is escaped. */
 function purlOf({ name, version }: Identity): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
@@ -68,7 +68,7 @@ function licensesOf(license: string): readonly object[] {
   return /[ (]/.test(license) ? [{ expression: license }] : [{ license: { id: license } }];
 }
 
-/** The hash of the package's archive that the lock file pins, as hexadecimal. */
+/** Returns the hash of the package's archive in the lock file, in hexadecimal. */
 function sha512Of(integrity: string | undefined): string | undefined {
   const base64 = /^sha512-(\S+)$/.exec(integrity ?? '')?.[1];
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString('hex');

@@ -1,6 +1,8 @@
 import type { BundledPackage } from './bundled-packages.ts';
 
-/** What is bundled is distributed, and its licences ask to go with it: the text of each package's own. */
+/**
+ * The licences of bundled packages require that their texts are distributed with them. Returns the text of each package.
+ */
 export function thirdPartyNotices(packages: readonly BundledPackage[]): string {
   const rule = '-'.repeat(80);
   const noticeOf = ({ name, version, license, licenceText }: BundledPackage): string =>

@@ -4,8 +4,8 @@ import { asciiOnly, ROOT, writeBundle } from './output.ts';
 
 /*
  * undici is bundled once, in dist/undici, for the command line and the service. Its index would load WebSocket, fetch,
- * caches and mocks; only what is used is taken out of the package. The agent that goes through proxies is large and
- * rare: a file of its own.
+ * caches and mocks, so only the used parts are bundled. The agent for proxies is large and rarely used: it has its own
+ * file.
  */
 
 const LIB = `${ROOT}node_modules/undici/lib`;
@@ -49,7 +49,7 @@ function partsOfUndici(): Plugin {
   };
 }
 
-/** client.js requires the client of HTTP/2 for one call of a function. Node's http2 takes as long to load as its http. */
+/** client.js requires the HTTP/2 client only for one call of a function. Node's http2 takes as long to load as its http. */
 function http2OnDemand(): Plugin {
   return {
     name: 'http2-on-demand',
@@ -69,7 +69,7 @@ function partOf(id: string): Part | undefined {
   return part === 'agent' || part === 'proxy' ? part : undefined;
 }
 
-/** Makes the imports of undici those of dist/undici. */
+/** Redirects imports of undici to dist/undici. */
 export function sharedUndici(): Plugin {
   return {
     name: 'shared-undici',
@@ -84,7 +84,7 @@ export function sharedUndici(): Plugin {
   };
 }
 
-/** Only connect.ts uses the proxy agent, and nothing else of undici. */
+/** Only connect.ts uses the proxy agent, and it uses nothing else of undici. */
 function importedPart(importer: string | undefined): Part {
   return /\/cli\/connection\/connect\.ts$/.test(importer ?? '') ? 'proxy' : 'agent';
 }

@@ -3,7 +3,7 @@ import type { Json } from './model.ts';
 import { generatePython } from './python.ts';
 import { readModel } from './read-model.ts';
 
-/** The generated files of the clients, from the service's OpenAPI document. */
+/** Returns the generated files of the clients, from the service's OpenAPI document. */
 export function generatedClients(
   document: Json,
 ): readonly { readonly path: string; readonly text: string }[] {

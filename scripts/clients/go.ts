@@ -22,10 +22,10 @@ import (
 )
 `;
 
-/** Words that Go's names have in capitals. */
+/** Words that are upper case in Go's names. */
 const INITIALISMS: ReadonlySet<string> = new Set(['Id', 'Url', 'Api', 'Sid', 'Cf']);
 
-/** The text of api.go, as gofmt writes it. */
+/** Returns the text of api.go, formatted like gofmt does it. */
 export function generateGo({ definitions, operations }: Model): string {
   return [
     HEADER,
@@ -87,7 +87,7 @@ function choicesOf(type: Type): readonly string[] {
   return type.kind === 'choice' ? type.values : [];
 }
 
-/** Absent and zero are told apart by a pointer; slices, maps and any have their nil. */
+/** A pointer distinguishes absent from zero. Slices, maps and `any` can be nil. */
 function optional(type: Type): string {
   const written = typeOf(type);
   return /^(\*|\[\]|map\[|any$)/.test(written) ? written : `*${written}`;
@@ -118,7 +118,7 @@ function typeOf(type: Type): string {
   }
 }
 
-/** The query of an operation: what is zero is not sent. */
+/** Writes the query of an operation. Zero values are not sent. */
 function parametersOf({ id, query }: Operation): readonly string[] {
   if (query.length === 0) return [];
   const name = `${capitalise(id)}Params`;
@@ -186,7 +186,8 @@ function texts(operation: Operation): readonly string[] {
 
 function iterator(operation: Operation): readonly string[] {
   const { id, items } = operation;
-  // Of what is no list, such as a live transcription, the cursor leads to what comes, and not to further pages.
+  // For an operation that is not a list, such as a live transcription, the cursor leads to future items and not to further
+  // pages.
   if (items === undefined || id === 'listEvents' || !/^(list|search)/.test(id)) return [];
   const list = goName(capitalise(id));
   const name = list.replace(/^List/, 'All').replace(/^Search/, 'SearchAll');

@@ -1,8 +1,8 @@
 import { capitalise, type Definition, isObject, type Property, type Type } from './model.ts';
 
 /**
- * Definitions for a language without unions: an object that may be one of several becomes one object with the
- * properties of all, where a property that some lack is optional. Other unions become `unknown`.
+ * Converts definitions for a language without unions. A union of objects becomes one object with the properties of all; a
+ * property that some of them lack is optional. Other unions become `unknown`.
  */
 export function mergeUnions(definitions: readonly Definition[]): readonly Definition[] {
   const merger = new Merger(definitions);
@@ -30,7 +30,7 @@ class Merger {
     return this.#mergeObjects(definition, objects);
   }
 
-  /** The objects of a union of nothing else. */
+  /** Returns the objects of a union that consists only of objects. */
   #objectsOf(type: Type): readonly (readonly Property[])[] | undefined {
     if (type.kind !== 'union') return undefined;
     const objects = type.of.map((each) => {

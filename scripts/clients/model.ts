@@ -1,4 +1,4 @@
-/** An OpenAPI document as the generators of the clients need it: named objects, aliases, and operations. */
+/** The parts of an OpenAPI document that the client generators need: named objects, aliases, and operations. */
 
 export type Json = { readonly [key: string]: unknown };
 
@@ -11,7 +11,7 @@ export type Type =
   | { readonly kind: 'name'; readonly name: string };
 
 export type Property = {
-  /** As on the wire. */
+  /** The name on the wire. */
   readonly name: string;
   readonly description: string | undefined;
   readonly type: Type;
@@ -29,26 +29,26 @@ export type AliasDefinition = {
   readonly type: Type;
 };
 
-/** A named schema: an object with properties, or another name for a type. */
+/** A named schema: an object with properties, or an alias of a type. */
 export type Definition = ObjectDefinition | AliasDefinition;
 
 export type Operation = {
-  /** Such as `listRooms`. */
+  /** For example `listRooms`. */
   readonly id: string;
   readonly summary: string;
   readonly method: string;
-  /** Such as `/v1/rooms/{roomId}`. */
+  /** For example `/v1/rooms/{roomId}`. */
   readonly path: string;
   readonly pathParameters: readonly Property[];
   readonly query: readonly Property[];
   readonly body: { readonly type: Type; readonly isRequired: boolean } | undefined;
-  /** The JSON of a successful response; undefined where it has no content. */
+  /** JSON of a successful response; undefined if it has no content. */
   readonly response: Type | undefined;
-  /** The property of a page that holds its items, where the operation takes a cursor. */
+  /** The property of a page that holds its items, if the operation takes a cursor. */
   readonly items: { readonly name: string; readonly type: Type } | undefined;
-  /** Whether the caller may choose the key under which the request is done once. */
+  /** Whether the caller may send an Idempotency-Key. */
   readonly takesIdempotencyKey: boolean;
-  /** Whether `format` chooses between JSON and texts. */
+  /** Whether the parameter `format` selects between JSON and text formats. */
   readonly hasTextFormats: boolean;
 };
 
@@ -66,7 +66,7 @@ export function capitalise(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Lines of at most 118 columns, each with the indent in front. */
+/** Wraps text into lines of at most 118 columns, including the indent. */
 export function wrap(text: string, indent: string): readonly string[] {
   const lines: string[] = [];
   let line = '';

@@ -73,13 +73,13 @@ const TRANSPORT = `class Operations:
         raise NotImplementedError
 `;
 
-/** The text of rtc_service/api.py. */
+/** Returns the text of rtc_service/api.py. */
 export function generatePython({ definitions, operations }: Model): string {
   const classes = inOrder(definitions).map(definition).join('\n\n');
   return `${HEADER}${classes}\n\n${TRANSPORT}\n${operations.map(methods).join('\n')}`;
 }
 
-/** Names of other names are assigned when the module is read, after those that they need. */
+/** Aliases are evaluated when the module is loaded, so they come after the names that they use. */
 function inOrder(definitions: readonly Definition[]): readonly Definition[] {
   return [...definitions.filter(isObject), ...definitions.filter((each) => !isObject(each))];
 }
@@ -122,7 +122,7 @@ function typedDict({ name, from, properties, doc }: TypedDict): string {
   return [`class ${name}(${from}):`, ...docstring(doc, '    '), ...lines, ''].join('\n');
 }
 
-/** A class cannot have a property such as `from`. */
+/** A class cannot have a property with a reserved name such as `from`, so this writes the functional form. */
 function functionalTypedDict({ name, from, properties, doc }: TypedDict): string {
   const [base, total] = from.split(', ');
   if (base !== 'TypedDict') throw new Error(`${name} has an optional property that is a keyword of Python`);
@@ -140,7 +140,7 @@ function docstring(doc: string | undefined, indent: string): readonly string[] {
   return [`${indent}"""${lines.join('\n').slice(indent.length)}`, `${indent}"""`, ''];
 }
 
-/** Annotations are not evaluated, other names of types are: Python 3.9 has no X | Y. */
+/** Annotations are not evaluated, but aliases are: Python 3.9 does not support X | Y. */
 function typeOf(type: Type, place: 'annotation' | 'value' = 'annotation'): string {
   switch (type.kind) {
     case 'string':
@@ -220,8 +220,8 @@ function textMethod(operation: Operation): readonly string[] {
 
 function iterator(operation: Operation): readonly string[] {
   const { id, items } = operation;
-  // Events go on for ever: follow_events reads them.
-  // Of what is no list, such as a live transcription, the cursor leads to what comes, and not to further pages.
+  // Events never end; follow_events reads them. For an operation that is not a list, such as a live transcription, the
+  // cursor leads to future items and not to further pages.
   if (items === undefined || id === 'listEvents' || !/^(list|search)/.test(id)) return [];
   const query = operation.query.filter(({ name }) => name !== 'cursor');
   const passed = [

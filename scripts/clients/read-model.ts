@@ -10,11 +10,11 @@ import {
   type Type,
 } from './model.ts';
 
-/** The document itself is not called by a program that was made from it. */
+/** A program that was generated from the document does not request it. */
 const IN_THE_PAGE: ReadonlySet<string> = new Set(['/openapi.json']);
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** Reads what both generators need. Objects without a name get one from where they stand, such as `HealthCapabilities`. */
+/** Reads what both generators need. An object without a name is named after its place, for example `HealthCapabilities`. */
 export function readModel(document: Json): Model {
   const reader = new ModelReader(document);
   return reader.read();
@@ -49,7 +49,7 @@ class ModelReader {
       this.#definitions.set(name, { name, description, type: this.#type(schema, name) });
       return;
     }
-    // The place is kept before the properties are read, so that a name stands before those that it makes necessary.
+    // The name is reserved before the properties are read, so that it precedes the names of nested objects.
     this.#definitions.set(name, { name, description, properties: [] });
     this.#definitions.set(name, { name, description, properties: this.#properties(schema, name) });
   }
@@ -196,7 +196,7 @@ class ModelReader {
     return undefined;
   }
 
-  /** The object itself, or what its `$ref` points to. */
+  /** Returns the object itself, or the target of its `$ref`. */
   #resolve(value: Json): Json {
     if (typeof value.$ref !== 'string') return value;
     const names = value.$ref.replace('#/', '').split('/');
@@ -204,19 +204,19 @@ class ModelReader {
   }
 }
 
-/** A query carries texts: `true` or `false` is a boolean to the caller. */
+/** A query consists of texts: for the caller, a choice of `true` and `false` is a boolean. */
 function flag(type: Type): Type {
   const isFlag = type.kind === 'choice' && type.values.toSorted().join() === 'false,true';
   return isFlag ? { kind: 'boolean' } : type;
 }
 
-/** Several choices of texts are one. */
+/** Joins several choices of texts into one. */
 function joinChoices(types: readonly Type[]): Type {
   if (types.length === 1 && types[0] !== undefined) return types[0];
   const values = types.flatMap((type) => (type.kind === 'choice' ? type.values : []));
   const others = types.filter(({ kind }) => kind !== 'choice');
   if (others.length === 0) return { kind: 'choice', values };
-  // A choice beside any text says no more than the text.
+  // A choice of texts is left out if any text is allowed.
   const isText = others.length === 1 && others[0]?.kind === 'string';
   return isText ? { kind: 'string' } : { kind: 'union', of: types };
 }

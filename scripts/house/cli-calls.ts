@@ -10,9 +10,9 @@ import type { Figure } from './print-figures.ts';
 import { ROOT } from './sources.ts';
 
 /*
- * How many calls of our own functions lead from argv to the output of a command. A process runs the command from its
- * sources while V8 counts every call (precise coverage, which Node writes to NODE_V8_COVERAGE); the sum is over the
- * functions of files in src, without the module bodies themselves.
+ * Counts the calls of our own functions between argv and the output of a command. A process runs the command from its
+ * sources while V8 counts every call (precise coverage, which Node writes to NODE_V8_COVERAGE). The sum covers the
+ * functions of files in src, without the module bodies.
  */
 
 type CoverageReport = {
@@ -66,7 +66,7 @@ async function countCalls(argv: readonly string[], port: number): Promise<number
   }
 }
 
-/** The body of a module is the function that begins where the file does. */
+/** The body of a module is the function that begins where the file begins. */
 function sumCalls({ result }: CoverageReport): number {
   const ours = result.filter(
     ({ url }) => url.startsWith('file:') && fileURLToPath(url).startsWith(`${ROOT}/src/`),

@@ -1,6 +1,6 @@
 /**
- * Counts the statements that node:sqlite runs and the write locks that they take, and keeps the counts in the file that
- * STATEMENT_COUNTS names. Loaded with `--import` before a service.
+ * Counts the statements that node:sqlite runs and the write locks that they take, and writes the counts to the file that
+ * STATEMENT_COUNTS names. It is loaded with `--import` before a service.
  */
 import { writeFileSync } from 'node:fs';
 import { observeStatements } from './observe-statements.ts';
@@ -11,7 +11,7 @@ let isInTransaction = false;
 
 writeFileSync(file, JSON.stringify(counts));
 
-/** A transaction that is begun for writing takes the lock once, whatever it runs. */
+/** A transaction that begins with a write lock takes it once, for all of its statements. */
 function countStatement(sql: string): void {
   const [first = ''] = /^\s*\w+/.exec(sql.toUpperCase()) ?? [];
   const verb = first.trim();

@@ -3,7 +3,7 @@ import { readSourceModules } from '../../test/support/source-modules.ts';
 import type { Figure } from './print-figures.ts';
 import { ROOT, round } from './sources.ts';
 
-/** Published as flat folders, whose files are their subjects. */
+/** These folders are published flat, with one file for each subject. */
 const FLAT = ['src/fiscal', 'src/contract'];
 
 export function measureFolders(): readonly Figure[] {

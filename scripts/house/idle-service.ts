@@ -10,9 +10,9 @@ import type { Figure } from './print-figures.ts';
 import { round } from './sources.ts';
 
 /*
- * What an idle instance asks of its database: a real service from its sources on SQLite, without a media server and
- * without requests. count-statements.ts, loaded before it, counts what node:sqlite is given. The first seconds are
- * those of the start and are left out.
+ * Counts what an idle instance asks of its database: a real service from its sources on SQLite, without a media server and
+ * without requests. count-statements.ts is loaded before it, and counts the statements of node:sqlite. The first seconds
+ * belong to the start and are not counted.
  */
 
 const START_SECONDS = 10;
@@ -28,7 +28,7 @@ export async function countIdleStatements(seconds: number): Promise<readonly Fig
     cwd: folder,
     env: {
       ...{ PATH: process.env.PATH, HOME: folder, STATEMENT_COUNTS: countsFile },
-      // Nothing listens there: a media server of this machine would be asked.
+      // Nothing listens there. The default would be a media server of this machine.
       LIVEKIT_URL: 'ws://127.0.0.1:9',
       ...{ API_KEY: 'house', API_SECRET: 'house-secret-of-32-characters-ok', PORT: '0', DATA_DIR: folder },
     },
@@ -50,7 +50,7 @@ export async function countIdleStatements(seconds: number): Promise<readonly Fig
 
 async function untilListening(output: NodeJS.ReadableStream): Promise<void> {
   const lines = createInterface({ input: output });
-  // What it logs later is read too: it must not fill the pipe.
+  // Reads the rest of the log, so that it does not fill the pipe.
   await new Promise<void>((resolve) => lines.on('line', (line) => /listening/i.test(line) && resolve()));
 }
 

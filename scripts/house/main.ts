@@ -1,7 +1,6 @@
 /**
- * `npm run house` prints the figures of the code's shape beside those to reach. Every figure is measured, in a way that
- * its line names and its file explains. `--idle-seconds N` sets how long the idle service is watched (60), 0 leaves it
- * out.
+ * `npm run house` prints figures about the code's shape beside the goals. Each line says how it was measured; its file
+ * explains more. `--idle-seconds N` sets how long the idle service is watched (60); 0 leaves it out.
  */
 import { parseArgs } from 'node:util';
 import { countCliCalls } from './cli-calls.ts';

@@ -2,7 +2,7 @@
 export type Figure = {
   readonly what: string;
   readonly measured: number;
-  /** The bound: at most this, or at least it. */
+  /** The goal: at most this value, or at least it. */
   readonly atMost?: number;
   readonly atLeast?: number;
   /** How it was measured, in a few words. */

@@ -1,4 +1,4 @@
-/** One run of the command line from its sources, as the launcher does it, for cli-calls.ts. */
+/** Runs one command from its sources, as the launcher does it, for cli-calls.ts. */
 import { main } from '../../src/cli/main.ts';
 
 const absent = async (): Promise<never> => {

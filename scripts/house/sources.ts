@@ -5,14 +5,14 @@ import { parseSync } from 'oxc-parser';
 export const ROOT = join(import.meta.dirname, '..', '..');
 
 export type Source = {
-  /** From the repository's root. */
+  /** Path relative to the root of the repository. */
   readonly path: string;
   readonly text: string;
   readonly lines: number;
   readonly program: ReturnType<typeof parseSync>['program'];
 };
 
-/** The TypeScript files below a folder, without the generated data of the fiscal library. */
+/** Reads the TypeScript files below a folder, without the generated data of the fiscal library. */
 export function readSources(folder: string): readonly Source[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((file) => `${folder}/${file}`)

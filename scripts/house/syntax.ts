@@ -4,7 +4,7 @@ import { round, type Source, sumLines } from './sources.ts';
 
 type Counts = { assertions: number; longLists: number; booleans: number };
 
-/** The parts of a node of the tree that are looked at; the parser's own types are one for each kind. */
+/** The fields of a syntax node that this file reads. The parser has a separate type for each kind of node. */
 type TypeNode = { readonly type: string; readonly types?: readonly TypeNode[] };
 type Parameter = {
   readonly typeAnnotation?: { readonly typeAnnotation: TypeNode } | null;
@@ -63,7 +63,7 @@ function count({ program }: Source, counts: Counts): void {
   }).visit(program);
 }
 
-/** A parameter with a default has its type on the left. */
+/** If a parameter has a default, its type is on the left side. */
 function isBoolean(parameter: Parameter): boolean {
   const type = (parameter.typeAnnotation ?? parameter.left?.typeAnnotation)?.typeAnnotation;
   if (type === undefined) return false;

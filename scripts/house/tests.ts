@@ -4,10 +4,10 @@ import { round, type Source, sumLines } from './sources.ts';
 
 const CLOCK = /\b(?:performance|Date)\.now\(\)|\bprocess\.hrtime\b/;
 
-/** A matcher that says at most how large a value is. */
+/** Matchers that set an upper limit for a value. */
 const UPPER_BOUND = /^toBeLessThan(?:OrEqual)?$/;
 
-/** A value by its place in the text. */
+/** A part of the text, by its offsets. */
 type Span = { readonly start: number; readonly end: number };
 
 export function measureTests(sources: readonly Source[], tests: readonly Source[]): readonly Figure[] {
@@ -34,7 +34,7 @@ export function measureTests(sources: readonly Source[], tests: readonly Source[
   ];
 }
 
-/** Expectations that something took at most so long: their subject, or what it is made of, reads the clock. */
+/** Counts assertions about an upper limit of time: those whose subject, or a part of it, reads the clock. */
 function upperBounds(source: Source): number {
   const clockNames = namesFromClock(source);
   const isTime = (text: string): boolean =>
@@ -49,7 +49,7 @@ function upperBounds(source: Source): number {
   return bounds;
 }
 
-/** Names of differences between two readings of the clock, in this file. */
+/** Returns the names of differences between two readings of the clock in this file. */
 function namesFromClock(source: Source): ReadonlySet<string> {
   const names = new Set<string>();
   new Visitor({

@@ -5,9 +5,9 @@ import type { Figure } from './print-figures.ts';
 import { ROOT } from './sources.ts';
 
 /*
- * The folders that an operation passes, as a reader meets them: from the file in which it begins (a route, a loop), and
- * those that are injected into it, along every import of something other than a type, transitively. src/contract is not
- * counted: it has schemas and no logic. The files are named here, and a file that is gone is an error.
+ * Counts the folders that a reader of an operation passes: from the file in which it begins (a route or a loop) and the
+ * files that are injected into it, along every import, except imports of types only. src/contract is not counted, because
+ * it has schemas and no logic. The files are named here; a missing file is an error.
  */
 
 type Walk = { readonly what: string; readonly entries: readonly string[]; readonly atMost: number };
@@ -56,7 +56,7 @@ function foldersPassed(entries: readonly string[]): readonly string[] {
   return [...folders].filter((folder) => folder !== 'src/contract').toSorted();
 }
 
-/** What is imported or exported from files of ours, except for what is only types. */
+/** Returns what a file imports or re-exports from our files, except imports of types only. */
 function valueImports(path: string): readonly string[] {
   const { module } = parseSync(path, readFileSync(join(ROOT, path), 'utf8'));
   const imported = module.staticImports

@@ -14,7 +14,7 @@ type PackReport = { readonly filename: string; readonly size: number; readonly u
 export async function createArchive(folder: string, destination: string): Promise<Archive> {
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', destination];
   const { stdout } = await promisify(execFile)('npm', args, { cwd: folder, maxBuffer: 16 * 1024 * 1024 });
-  // npm 11 writes a list, later ones an object by name.
+  // npm 11 prints a list, later versions print an object by name.
   const [report] = Object.values(JSON.parse(stdout) as Readonly<Record<string, PackReport>>);
   if (report === undefined) throw new Error(`npm pack said nothing about ${folder}`);
   const path = join(destination, report.filename);

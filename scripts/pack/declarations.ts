@@ -1,7 +1,7 @@
 import { cp, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Copies a declaration file and all that it imports by a relative path, with the folders that they are in. */
+/** Copies a declaration file and everything that it imports by relative paths, with the same folders. */
 export async function copyDeclarations(
   entry: string,
   { from, to }: { readonly from: string; readonly to: string },

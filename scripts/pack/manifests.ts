@@ -3,7 +3,7 @@ import { ROOT } from '../build/output.ts';
 
 export type Manifest = Readonly<Record<string, unknown>>;
 
-/** The fields of the repository's package.json that the published rtc-service has too. */
+/** The fields of the repository's package.json that the published package also has. */
 const PUBLISHED_FIELDS = [
   ...['name', 'version', 'description', 'keywords', 'homepage', 'bugs', 'repository', 'license', 'type'],
   ...['bin', 'exports', 'files', 'engines', 'dependencies', 'peerDependencies', 'peerDependenciesMeta'],
@@ -14,18 +14,18 @@ export async function readManifest(): Promise<Manifest> {
 }
 
 /**
- * rtc-service without what only a checkout needs: the scripts, of which npm would warn, the tools, and the Node of each
- * platform.
+ * Returns the manifest of rtc-service, without what only a checkout needs: the scripts, about which npm would warn, the
+ * tools, and the Node of each platform.
  *
  * @param manuals Names of the manual pages in dist/man.
  */
 export function mainManifest(root: Manifest, manuals: readonly string[]): Manifest {
   const published = Object.fromEntries(PUBLISHED_FIELDS.map((field) => [field, root[field]]));
-  // npm puts manual pages of a global install where `man` finds them.
+  // npm installs manual pages of a global package where `man` finds them.
   return { ...published, man: manuals.map((name) => `./dist/man/${name}`) };
 }
 
-/** @param modules Names of the modules that can be imported by themselves, such as `check`. */
+/** @param modules Names of the modules that can be imported individually, such as `check`. */
 export function fiscalManifest(root: Manifest, modules: readonly string[]): Manifest {
   const entry = (name: string) => ({ types: `./${name}.d.ts`, default: `./${name}.js` });
   return {
@@ -53,7 +53,7 @@ export function clientManifest(root: Manifest): Manifest {
       '.': { types: './types/client/index.d.ts', default: './index.js' },
       './package.json': './package.json',
     },
-    // The declarations are made of its types; nothing of it is loaded.
+    // The declarations use its types. It is not loaded at run time.
     dependencies: root.dependencies,
   };
 }

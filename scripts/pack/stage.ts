@@ -6,7 +6,7 @@ import { ROOT } from '../build/output.ts';
 import { copyDeclarations } from './declarations.ts';
 import { clientManifest, fiscalManifest, type Manifest, mainManifest, readManifest } from './manifests.ts';
 
-/** Lays out the three packages in folders of `staging`, from dist and the sources; returns the folders. */
+/** Lays out the three packages in subfolders of `staging`, from dist and the sources. Returns the folders. */
 export async function stagePackages(staging: string): Promise<readonly string[]> {
   const root = await readManifest();
   return Promise.all([stageMain(staging, root), stageFiscal(staging, root), stageClient(staging, root)]);
@@ -66,14 +66,14 @@ async function copyFiles(folder: string, names: readonly string[]): Promise<void
 }
 
 type PublicModule = {
-  /** `check` of './check.ts'. */
+  /** For example `check` for './check.ts'. */
   readonly name: string;
   readonly values: readonly string[];
-  /** Each after the word `type`. */
+  /** Names of types, each after the word `type`. */
   readonly types: readonly string[];
 };
 
-/** The modules from which the index exports values, and what it exports of them. */
+/** Returns the modules from which the index exports values, and the exported names. */
 async function publicFiscalModules(): Promise<readonly PublicModule[]> {
   const path = `${ROOT}src/fiscal/index.ts`;
   const { module } = parseSync(path, await readFile(path, 'utf8'));

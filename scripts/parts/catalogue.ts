@@ -21,7 +21,7 @@ import { findSchemathesis, installSchemathesis } from './schemathesis.ts';
 import { installSpeech, isSpeechThere } from './speech.ts';
 import { buildVersitygw, findVersitygw } from './versitygw.ts';
 
-/** What the ingress service's pipelines are made of, for an RTMP push of H.264 and AAC. */
+/** GStreamer elements of the ingress service's pipelines for an RTMP push of H.264 and AAC. */
 const gstreamerElements = [
   'decodebin3',
   'flvdemux',
@@ -31,7 +31,7 @@ const gstreamerElements = [
   'vp8enc',
   'opusenc',
 ];
-/** What its Go bindings link, as pkg-config calls it. */
+/** Libraries that its Go bindings link, with their names in pkg-config. */
 const gstreamerLibraries = [
   'gstreamer-1.0',
   'gstreamer-base-1.0',
@@ -39,7 +39,7 @@ const gstreamerLibraries = [
   'gstreamer-mpegts-1.0',
 ];
 
-/** Every part that tests run, what it is built with before it. */
+/** Every part that tests run. A part comes after those that are needed to build it. */
 export const parts: readonly Part[] = [
   {
     name: 'redis-server',

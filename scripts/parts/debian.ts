@@ -1,10 +1,10 @@
 import { access } from 'node:fs/promises';
 import { runQuietly } from './run-command.ts';
 
-/** Lines of a failed apt-get that are shown: the packages' own scripts say a lot before it. */
+/** Number of lines of a failed apt-get to print: the packages' own scripts print a lot before the error. */
 const keptLines = 30;
 
-/** True where this script may install packages: Debian or a descendant, as root. */
+/** Whether this script may install packages: on Debian or a descendant, as root. */
 export async function canInstallPackages(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false;
   return access('/etc/debian_version').then(
@@ -14,10 +14,10 @@ export async function canInstallPackages(): Promise<boolean> {
 }
 
 /**
- * Installs the packages with apt-get, without the recommended ones. A fetch that fails is tried once more, lists
- * included: a mirror that is being updated names files that are gone.
+ * Installs the packages with apt-get, without the recommended ones. If a download fails, the lists and the download are
+ * tried once more, because a mirror that is being updated lists files that it no longer has.
  *
- * @returns false when apt-get failed twice; its last words are on the terminal then.
+ * @returns false if apt-get failed twice. The terminal then shows its last lines.
  */
 export async function installPackages(packages: readonly string[]): Promise<boolean> {
   const install = async () =>
@@ -29,7 +29,7 @@ export async function installPackages(packages: readonly string[]): Promise<bool
 }
 
 async function aptGet(args: readonly string[]): Promise<boolean> {
-  // Another apt-get may hold the lock for a while (unattended upgrades).
+  // Another apt-get (unattended upgrades) may hold the lock for a while.
   const options = ['--quiet=2', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
   const result = await runQuietly('apt-get', [...options, ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },

@@ -4,15 +4,15 @@ import { delimiter, join } from 'node:path';
 import { isExecutable } from '../../src/server/dev/binaries/go-binary.ts';
 import { runQuietly } from './run-command.ts';
 
-/** From 1.21 on, Go fetches by itself the newer toolchain that a module asks for. */
+/** Go 1.21 and newer download by themselves the newer toolchain that a module requires. */
 const oldestUsableMinor = 21;
 
-/** What an older Go (Debian 12 has 1.19) is made to fetch: toolchains are modules of the Go module proxy too. */
+/** The version that an older Go (Debian 12 has 1.19) downloads. Toolchains are modules of the Go module proxy too. */
 const fetchedVersion = '1.26.8';
 const machine = { x64: 'amd64', arm64: 'arm64' }[arch() as string] ?? arch();
 const toolchainModule = `golang.org/toolchain@v0.0.1-go${fetchedVersion}.${platform()}-${machine}`;
 
-/** The environment in which `go` is a usable one, or undefined without any. */
+/** Returns an environment with a usable `go`, or undefined. */
 export async function goEnvironment(): Promise<NodeJS.ProcessEnv | undefined> {
   if (await isUsable('go')) return process.env;
   const folder = await fetchedToolchainFolder();
@@ -23,14 +23,14 @@ export async function goEnvironment(): Promise<NodeJS.ProcessEnv | undefined> {
     : undefined;
 }
 
-/** Lets an old Go fetch a new one, checked against the Go checksum database like every module. */
+/** Lets an old Go download a new one, which is checked against the Go checksum database like every module. */
 export async function fetchToolchain(): Promise<void> {
   const { status, output } = await runQuietly('go', ['mod', 'download', toolchainModule]);
   if (status === undefined) throw new Error('there is no Go at all to fetch a newer one with');
   if (status !== 0) throw new Error(`go mod download ${toolchainModule} failed: ${output.trim()}`);
   const folder = await fetchedToolchainFolder();
   if (folder === undefined) throw new Error('go env GOMODCACHE failed');
-  // An old Go unpacks every module without the permission to run its files.
+  // An old Go unpacks every module without the permission to execute its files.
   const programFolders = [join(folder, 'bin'), join(folder, 'pkg', 'tool', `${platform()}_${machine}`)];
   for (const programs of programFolders) {
     for (const name of await readdir(programs)) await chmod(join(programs, name), 0o755);

@@ -5,8 +5,8 @@ import { type ImportName, parseSync } from 'oxc-parser';
 import type { Part } from './part.ts';
 
 /**
- * Tells which parts a test file runs: those whose fixtures it imports, directly or through other modules of the
- * project. So a test states its needs by importing, and cannot forget to.
+ * Returns the parts that a test file needs: those whose fixtures it imports, directly or through other modules of the
+ * project. A test declares its parts by importing, so it cannot forget one.
  */
 export async function neededParts(testFile: string, project: Project): Promise<readonly Part[]> {
   const reached = new Set<string>();
@@ -32,11 +32,11 @@ export interface Project {
 
 interface Reference {
   readonly file: string;
-  /** The imported names; empty for an import of the whole module. */
+  /** The imported names; empty if the whole module is imported. */
   readonly names: readonly string[];
 }
 
-/** The project's own modules that this one loads when it runs; imports of types only are none. */
+/** Returns the project's own modules that this one loads at run time. Imports of types only are not included. */
 function referencesOf(file: string, text: string): readonly Reference[] {
   const { module } = parseSync(file, text);
   const entries = [

@@ -6,13 +6,13 @@ import type { BuildOptions } from './part.ts';
 import { runQuietly } from './run-command.ts';
 
 /**
- * Linters of OpenAPI documents and generators of clients, from the npm registry and the Python package index, with pins
- * of their own. No script of theirs is run at the install.
+ * Linters of OpenAPI documents and generators of clients, from the npm registry and the Python package index. Their
+ * versions are pinned separately. Their install scripts are not run.
  */
 const PINS = join(import.meta.dirname, '..', 'openapi-tools');
 const FILES = ['package.json', 'package-lock.json', 'requirements.txt'];
 
-/** The folder with `node_modules` and `python`; undefined when it is not there. */
+/** Returns the folder with `node_modules` and `python`; undefined if it does not exist. */
 export async function findOpenApiTools(): Promise<string | undefined> {
   const folder = await folderIn(defaultCacheDir(process.env));
   return await access(folder).then(
@@ -21,7 +21,7 @@ export async function findOpenApiTools(): Promise<string | undefined> {
   );
 }
 
-/** Installed aside and put in place whole. */
+/** Installed in another folder and then renamed, so that the cache never has an incomplete install. */
 export async function installOpenApiTools({ cacheDir }: BuildOptions): Promise<void> {
   const folder = await folderIn(cacheDir);
   const aside = `${folder}-${process.pid}`;
@@ -45,7 +45,7 @@ async function install(cwd: string, program: string, args: readonly string[]): P
   if (status !== 0) throw new Error(`${program} failed to install the OpenAPI tools: ${output.trim()}`);
 }
 
-/** The folder's name covers the pins: any change of one is a new install. */
+/** The folder's name covers the pins, so any change of one causes a new install. */
 async function folderIn(cacheDir: string): Promise<string> {
   const hash = createHash('sha256');
   for (const file of ['package-lock.json', 'requirements.txt']) hash.update(await readFile(join(PINS, file)));

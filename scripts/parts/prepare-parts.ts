@@ -4,15 +4,15 @@ import { goEnvironment } from './go-toolchain.ts';
 import type { Part } from './part.ts';
 import { progressLine } from './progress-line.ts';
 
-/** A fetch that fails in these words may succeed the next time; a compile error will not. */
+/** An error with these words may disappear at the next attempt. A compile error will not. */
 const passingFault = /dial tcp|i\/o timeout|connection reset|TLS handshake|unexpected EOF|50[234] /;
 
 /**
- * Names what is missing of the needed parts, then installs and builds what it can.
+ * Prints which of the needed parts are missing, then installs and builds what it can.
  *
  * @param needed The parts that the selected tests run.
- * @param all Every part, in building order, to find what a needed one runs or is built with.
- * @returns The parts of `all` that are still missing and that a needed one cannot do without.
+ * @param all Every part in building order. They include what a needed one runs with or is built with.
+ * @returns The parts of `all` that are still missing and that a needed one requires.
  */
 export async function prepareParts(needed: readonly Part[], all: readonly Part[]): Promise<readonly Part[]> {
   const absent = await absentParts(needed, all);
@@ -23,7 +23,9 @@ export async function prepareParts(needed: readonly Part[], all: readonly Part[]
   return absentParts(needed, all);
 }
 
-/** The needed parts that are not there, with what they run with, and what the missing ones are built with. */
+/**
+ * Returns the missing parts among the needed ones, those that they run with, and those that missing ones are built with.
+ */
 async function absentParts(needed: readonly Part[], all: readonly Part[]): Promise<readonly Part[]> {
   const absent = new Set<Part>();
   const look = async (part: Part): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Progress that overwrites itself on a terminal, and elsewhere is a line now and then. */
+/** Progress that overwrites itself on a terminal. Elsewhere it prints a line from time to time. */
 export interface ProgressLine {
   readonly show: (text: string) => void;
   readonly end: () => void;
@@ -18,13 +18,13 @@ export function progressLine(): ProgressLine {
   }
   const clearLine = '\r\x1b[K';
   return {
-    // A line that wraps could not be overwritten: each step would leave one behind.
+    // A line that wraps could not be overwritten. Each step would leave a line behind.
     show: (text) => void process.stdout.write(`${clearLine}${`  ${text}`.slice(0, columns() - 1)}`),
     end: () => void process.stdout.write(clearLine),
   };
 }
 
-/** A terminal without a size says 0. */
+/** A terminal without a size reports 0. */
 function columns(): number {
   return process.stdout.columns || 80;
 }

@@ -6,12 +6,12 @@ import type { BuildOptions } from './part.ts';
 import { runQuietly } from './run-command.ts';
 
 /**
- * Of the Python package index, for the extended tests: Kubernetes' own schemas of its resources, with what holds a manifest
- * against them (Apache-2.0), and a grammar of PowerShell with its parser (MIT).
+ * From the Python package index, for the extended tests: Kubernetes' own schemas of its resources with a validator of
+ * manifests (Apache-2.0), and a grammar of PowerShell with its parser (MIT).
  */
 const PINS = join(import.meta.dirname, '..', 'python-tools', 'requirements.txt');
 
-/** The folder of the packages, for PYTHONPATH; undefined when it is not there. */
+/** Returns the folder of the packages, for PYTHONPATH; undefined if it does not exist. */
 export async function findPythonTools(): Promise<string | undefined> {
   const folder = await folderIn(defaultCacheDir(process.env));
   return await access(folder).then(
@@ -20,7 +20,7 @@ export async function findPythonTools(): Promise<string | undefined> {
   );
 }
 
-/** Installed aside and put in place whole. */
+/** Installed in another folder and then renamed, so that the cache never has an incomplete install. */
 export async function installPythonTools({ cacheDir }: BuildOptions): Promise<void> {
   const folder = await folderIn(cacheDir);
   const aside = `${folder}-${process.pid}`;
@@ -38,7 +38,7 @@ export async function installPythonTools({ cacheDir }: BuildOptions): Promise<vo
   }
 }
 
-/** The folder's name covers the pins: any change of one is a new install. */
+/** The folder's name covers the pins, so any change of one causes a new install. */
 async function folderIn(cacheDir: string): Promise<string> {
   const hash = createHash('sha256').update(await readFile(PINS));
   return join(cacheDir, 'python-tools', hash.digest('hex').slice(0, 12));

@@ -6,7 +6,7 @@ export interface CommandOptions {
   readonly cwd?: string;
 }
 
-/** Runs the command with its output going where ours goes; returns the exit status (1 for a signal). */
+/** Runs the command with our output. Resolves to the exit status (1 for a signal). */
 export async function runCommand(
   program: string,
   args: readonly string[],
@@ -17,15 +17,15 @@ export async function runCommand(
   return typeof status === 'number' ? status : 1;
 }
 
-/** What a command did whose output was kept from the terminal. */
+/** The result of a command whose output was not printed. */
 export interface QuietResult {
-  /** The exit status; undefined when the program is not there, null after a signal. */
+  /** The exit status; undefined if the program does not exist, null after a signal. */
   readonly status: number | null | undefined;
-  /** Standard output and standard error, as they came. */
+  /** Standard output and standard error, in the order in which they arrived. */
   readonly output: string;
 }
 
-/** Runs the command with nothing on the terminal. */
+/** Runs the command without printing anything. */
 export async function runQuietly(
   program: string,
   args: readonly string[],

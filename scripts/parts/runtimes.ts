@@ -6,8 +6,8 @@ import type { BuildOptions } from './part.ts';
 import { runQuietly } from './run-command.ts';
 
 /**
- * Bun, Deno and older versions of Node, which the libraries run in too: 0.4 GB from the npm registry, with a lock file
- * of their own. No script of theirs is run: the programs are in the packages.
+ * Bun, Deno and older versions of Node, in which the libraries also run: 0.4 GB from the npm registry, with their own lock
+ * file. Their install scripts are not run, because the programs are in the packages.
  */
 const PINS = join(import.meta.dirname, '..', 'runtimes');
 const FILES = ['package.json', 'package-lock.json'];
@@ -33,7 +33,7 @@ export async function areRuntimesThere(): Promise<boolean> {
   return true;
 }
 
-/** Installed aside and put in place whole, like what is built. */
+/** Installed in another folder and then renamed, so that the cache never has an incomplete install. */
 export async function installRuntimes({ cacheDir }: BuildOptions): Promise<void> {
   const folder = await folderIn(cacheDir);
   const aside = `${folder}-${process.pid}`;
@@ -49,7 +49,7 @@ export async function installRuntimes({ cacheDir }: BuildOptions): Promise<void>
   }
 }
 
-/** The folder's name covers the pins: any change of one is a new install. */
+/** The folder's name covers the pins, so any change of one causes a new install. */
 async function folderIn(cacheDir: string): Promise<string> {
   const hash = createHash('sha256').update(await readFile(join(PINS, 'package-lock.json')));
   return join(cacheDir, 'runtimes', hash.digest('hex').slice(0, 12));

@@ -4,10 +4,10 @@ import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
 import type { BuildOptions } from './part.ts';
 import { runQuietly } from './run-command.ts';
 
-/** Tests of an API by its document, from the Python package index. */
+/** Schemathesis tests an API by its OpenAPI document. It comes from the Python package index. */
 const REQUIREMENTS = join(import.meta.dirname, '..', 'schemathesis', 'requirements.txt');
 
-/** The folder with the Python packages; undefined when it is not there. */
+/** Returns the folder of the Python packages; undefined if it does not exist. */
 export async function findSchemathesis(): Promise<string | undefined> {
   const folder = await folderIn(defaultCacheDir(process.env));
   return await access(folder).then(
@@ -16,7 +16,7 @@ export async function findSchemathesis(): Promise<string | undefined> {
   );
 }
 
-/** Installed aside and put in place whole. */
+/** Installed in another folder and then renamed, so that the cache never has an incomplete install. */
 export async function installSchemathesis({ cacheDir }: BuildOptions): Promise<void> {
   const folder = await folderIn(cacheDir);
   const aside = `${folder}-${process.pid}`;

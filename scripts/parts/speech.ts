@@ -8,7 +8,7 @@ import { MOONSHINE_BYTES } from '../../src/server/transcription/models/catalogue
 import { findSpeechRecordings, TEST_MODEL, testModel } from '../../test/support/parts/speech-model.ts';
 import type { BuildOptions } from './part.ts';
 
-/** People who read, of the package that the model comes in. */
+/** Recordings of people who read, from the package that contains the model. */
 const recordings: PackageRecipe = {
   commands: MOONSHINE_WHEEL,
   downloadBytes: MOONSHINE_BYTES,
@@ -24,7 +24,7 @@ export function isSpeechThere(): boolean {
   return testModel(cacheDir) !== undefined && findSpeechRecordings(cacheDir) !== undefined;
 }
 
-/** The model and its detector as a user installs them, and the recordings beside them. */
+/** Installs the model and its detector as a user does, with the recordings beside them. */
 export async function installSpeech({ cacheDir, onProgress = () => {} }: BuildOptions): Promise<void> {
   await installModel(TEST_MODEL, { cacheDir, onProgress });
   await installPackage(recordings, { name: 'speech-recordings', folder: cacheDir, onProgress });

@@ -7,7 +7,9 @@ import {
   isExecutable,
 } from '../../src/server/dev/binaries/go-binary.ts';
 
-/** A real S3 server over a folder (Apache-2.0): about a minute to build on two cores, once; 84 MB. */
+/**
+ * A real S3 server that stores in a folder (Apache-2.0). It is built once, which takes about a minute on two cores; 84 MB.
+ */
 const versitygw: GoProgram = {
   name: 'versitygw',
   packagePath: 'github.com/versity/versitygw/cmd/versitygw',

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { runCommand } from './run-command.ts';
 
-/** What vitest's own report says of one run. */
+/** The numbers in vitest's own report of one run. */
 export interface TestCounts {
-  /** Vitest's exit status: not 0 also for a file that does not load or an error outside of any test. */
+  /** Vitest's exit status. It is also not 0 if a file cannot be loaded or an error happens outside of any test. */
   readonly status: number;
   readonly passed: number;
   readonly failed: number;
-  /** Full names of the tests that were not executed (skipped, todo, or left out by a name pattern). */
+  /** Full names of the tests that were not run (skipped, todo, or excluded by a name pattern). */
   readonly skipped: readonly string[];
 }
 
@@ -20,7 +20,7 @@ interface Report {
   }[];
 }
 
-/** The test files that these vitest arguments select; `undefined` when vitest refuses the arguments. */
+/** Returns the test files that these vitest arguments select; `undefined` if vitest refuses the arguments. */
 export async function selectTestFiles(args: readonly string[]): Promise<readonly string[] | undefined> {
   return inReportFile(async (file) => {
     const status = await runCommand('vitest', ['list', '--filesOnly', `--json=${file}`, ...args]);
@@ -30,7 +30,7 @@ export async function selectTestFiles(args: readonly string[]): Promise<readonly
   });
 }
 
-/** Runs vitest once, without the files given, and counts from its JSON report. */
+/** Runs vitest once, without the given files, and reads the numbers from its JSON report. */
 export async function runTests(args: readonly string[], excluded: readonly string[]): Promise<TestCounts> {
   return inReportFile(async (file) => {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Most megabytes of what is downloaded. A release that grows beyond one is looked at before the number is. */
+/** Maximum size of each download, in megabytes. If a release exceeds one, find out why before you raise the number. */
 const BUDGETS: readonly (readonly [name: RegExp, megabytes: number])[] = [
   [/^rtc-service-fiscal-[\d.]+\.tgz$/, 0.5],
   [/^rtc-service-client-[\d.]+\.tgz$/, 0.2],
@@ -11,7 +11,7 @@ const BUDGETS: readonly (readonly [name: RegExp, megabytes: number])[] = [
 
 export type Size = { readonly name: string; readonly megabytes: number; readonly budget: number | undefined };
 
-/** The sizes of the files, with the budgets of those that have one. Throws when one is beyond its budget. */
+/** Returns the sizes of the files, with the budgets of those that have one. Throws if a file exceeds its budget. */
 export async function checkSizes(paths: readonly string[]): Promise<readonly Size[]> {
   const sizes = await Promise.all(
     paths.map(async (path): Promise<Size> => {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
 /*
- * What an image of an exact tag is, by the registry that has it: the OCI distribution specification, sections "Pulling
- * manifests" and, of Docker's registry, "Token authentication". A tag can be moved to another image, a digest cannot.
+ * Asks a registry for the digest of an image. It follows the OCI distribution specification, section "Pulling manifests",
+ * and Docker's "Token authentication". A tag can be moved to another image; a digest cannot.
  */
 
-/** A manifest of one platform, or, which comes first where there is one, the index of all platforms. */
+/** Media types of manifests: the index of all platforms is preferred to the manifest of one platform. */
 const ACCEPT = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
@@ -18,7 +18,7 @@ const TIMEOUT_MS = 10_000;
 
 type Image = { readonly registry: string; readonly repository: string; readonly tag: string };
 
-/** `postgres:15.18` is library/postgres of Docker Hub; a first part with a dot or a port is a registry. */
+/** `postgres:15.18` is library/postgres of Docker Hub. A first part with a dot or a port is the name of a registry. */
 export function parseImage(reference: string): Image {
   const [, name = '', tag = ''] = /^(.+):([\w][\w.-]*)$/.exec(reference) ?? [];
   if (name === '' || tag.includes('/')) throw new Error(`${reference} has no exact tag`);
@@ -29,12 +29,12 @@ export function parseImage(reference: string): Image {
   return { registry: 'registry-1.docker.io', repository: rest.length === 0 ? `library/${name}` : name, tag };
 }
 
-/** `sha256:…` of the image. Rejects with the reason when the registry does not tell. */
+/** Resolves to the `sha256:…` of the image. Rejects with the reason if the registry does not return it. */
 export async function findDigest(reference: string): Promise<string> {
   const { registry, repository, tag } = parseImage(reference);
   const url = `${schemeOf(registry)}://${registry}/v2/${repository}/manifests/${tag}`;
   const authorization = await authorize(url);
-  // A HEAD does not count as a pull, of which registries allow few.
+  // A HEAD does not count as a pull. Registries limit the number of pulls.
   const { headers } = await ask(url, { method: 'HEAD', authorization });
   const told = headers.get('docker-content-digest');
   if (told !== null && DIGEST.test(told)) return told;
@@ -56,7 +56,7 @@ async function send(url: string, { method, authorization }: Question): Promise<R
   return await fetch(url, { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
-/** A token for who is nobody, where the registry wants one even of them; undefined where it does not. */
+/** Resolves to a token for anonymous pulls if the registry requires one; otherwise to undefined. */
 async function authorize(url: string): Promise<string | undefined> {
   const response = await send(url, { method: 'HEAD', authorization: undefined });
   if (response.status !== 401) return undefined;
@@ -78,7 +78,7 @@ async function authorize(url: string): Promise<string | undefined> {
   return `Bearer ${found.token ?? found.access_token}`;
 }
 
-/** As Docker does: plain HTTP for a registry on this machine alone. */
+/** Uses plain HTTP only for a registry on this machine, as Docker does. */
 function schemeOf(host: string): 'http' | 'https' {
   return /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(host) ? 'http' : 'https';
 }

@@ -1,11 +1,11 @@
-/** The version that is released and what the changelog says of it. */
+/** The released version, and its section of the changelog. */
 export type Release = { readonly version: string; readonly notes: string };
 
 /**
- * Reads what is released from package.json's version and the changelog: the section of the version, or `Unreleased`,
- * which gets the version when it is released.
+ * Reads the section of package.json's version in the changelog. If there is none, reads `Unreleased`, which gets the
+ * version when it is released.
  *
- * @throws an error when nothing is written about the version.
+ * @throws an error if the changelog has no text about the version.
  */
 export function readRelease(version: string, changelog: string): Release {
   if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))

@@ -1,14 +1,17 @@
-/** An `image:` of a YAML file by an exact tag, with no digest yet. */
+/** An `image:` line of a YAML file with an exact tag and without a digest. */
 const IMAGE = /^(\s+image: )([^\s@{}]+:[\w.-]+)$/gm;
 
 export type Pinned = {
   readonly text: string;
   readonly pinned: readonly string[];
-  /** Why an image has its tag alone, one line each. */
+  /** Reasons why images have no digest, one line each. */
   readonly unpinned: readonly string[];
 };
 
-/** Adds to each image of a compose file the digest that `findDigest` resolves to; one that is not found keeps its tag alone. */
+/**
+ * Adds the digest that `findDigest` resolves to, to each image of a compose file. An image without a digest keeps only its
+ * tag.
+ */
 export async function pinImages(
   text: string,
   findDigest: (image: string) => Promise<string>,
@@ -39,7 +42,7 @@ function reasonOf(error: unknown): string {
 
 export type ChartImages = { readonly version: string; readonly registry: string };
 
-/** Values of the chart that name the images of this version by their digests. */
+/** Returns values of the chart with the digests of this version's images. */
 export async function chartValues(
   { version, registry }: ChartImages,
   findDigest: (image: string) => Promise<string>,

@@ -1,5 +1,5 @@
 declare module 'postject' {
-  /** Puts `data` into the executable as the resource `name`, and marks that it is there. */
+  /** Injects `data` into the executable as the resource `name`, and marks that it is present. */
   export function inject(
     program: string,
     name: string,

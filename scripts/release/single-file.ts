@@ -9,13 +9,16 @@ import { ROOT } from '../build/output.ts';
 
 const run = promisify(execFile);
 
-/** Where postject puts the program, and the mark by which Node finds that there is one (https://nodejs.org/api/single-executable-applications.html). */
+/**
+ * The resource into which postject puts the program, and the marker by which Node finds it
+ * (https://nodejs.org/api/single-executable-applications.html).
+ */
 const BLOB = 'NODE_SEA_BLOB';
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 export type SingleFileArch = 'x64' | 'arm64';
 
-/** Makes `rtc` as one executable file for Linux of the staged package in `packageFolder`; returns its path. */
+/** Makes `rtc` as one executable file for Linux from the staged package in `packageFolder`. Returns its path. */
 export async function makeSingleFile(
   arch: SingleFileArch,
   { packageFolder, work }: { readonly packageFolder: string; readonly work: string },
@@ -30,7 +33,7 @@ export async function makeSingleFile(
   return program;
 }
 
-/** It has neither a snapshot nor compiled code, and is so the same for every processor. */
+/** The blob has neither a snapshot nor compiled code. Therefore it is the same for every processor. */
 async function makeBlob(packageFolder: string, folder: string): Promise<string> {
   const names = (await readdir(packageFolder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
@@ -57,7 +60,7 @@ async function makeBlob(packageFolder: string, folder: string): Promise<string> 
   return output;
 }
 
-/** The Node of this checkout, or that of another processor from its registry: packages of one version. */
+/** Returns the Node of this checkout, or that of another processor from the npm registry, in the same version. */
 async function nodeFor(arch: SingleFileArch, folder: string): Promise<string> {
   if (arch === process.arch) return process.execPath;
   const manifest = createRequire(import.meta.url)(`${ROOT}package.json`) as {
