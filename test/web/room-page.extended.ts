@@ -120,6 +120,22 @@ describe('a room in a real browser', () => {
     await window.close();
   });
 
+  it('switches captions only after the page has joined the room', async () => {
+    const { link } = await serve('waiting');
+    const window = await openWindow();
+    const page = await window.newPage();
+    // The connection to the media server stays open without a message until the handler is removed with the window.
+    await page.routeWebSocket(/.*/, () => {});
+    await page.goto(link);
+    const captions = page.getByRole('button', { name: 'Captions' });
+    await captions.waitFor();
+    expect(await captions.isDisabled()).toBe(true);
+    const joined = await window.newPage();
+    await joined.goto(link);
+    await expect.poll(() => joined.getByRole('button', { name: 'Captions' }).isEnabled()).toBe(true);
+    await window.close();
+  });
+
   it('shows captions, and foreign names and words as text', async () => {
     const hostile = '<img src=x onerror="document.title=1">';
     const { link } = await serve('captions', { ...ADA, role: 'viewer' });

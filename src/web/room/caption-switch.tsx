@@ -1,3 +1,5 @@
+import { useConnectionState } from '@livekit/components-react';
+import { ConnectionState } from 'livekit-client';
 import { useEffect, useState } from 'react';
 import type { Invitation } from './invitation.ts';
 import { readCaptions, switchCaptions } from './session.ts';
@@ -7,10 +9,14 @@ type Props = {
   readonly onError: (message: string | undefined) => void;
 };
 
-/** Turns the live transcription of the room on and off. Everyone in the room sees its captions. */
+/**
+ * Turns the live transcription of the room on and off. Everyone in the room sees its captions. The button waits for the
+ * connection: captions of a room that nobody has joined would end at once.
+ */
 export function CaptionSwitch({ invitation, onError }: Props) {
   const [isOn, setOn] = useState<boolean>();
   const [isBusy, setBusy] = useState(false);
+  const isJoined = useConnectionState() === ConnectionState.Connected;
   const flip = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -31,7 +37,12 @@ export function CaptionSwitch({ invitation, onError }: Props) {
     );
   }, []);
   return (
-    <button type="button" aria-pressed={isOn === true} disabled={isBusy} onClick={() => void flip()}>
+    <button
+      type="button"
+      aria-pressed={isOn === true}
+      disabled={isBusy || !isJoined}
+      onClick={() => void flip()}
+    >
       Captions
     </button>
   );

@@ -128,8 +128,6 @@ describe('a call that is recorded', () => {
       const page = await window.newPage();
       const errors = collectErrors(page);
       await page.goto(/http:\S+/.exec(link.output())?.[0] ?? '');
-      // Captions belong to a room, which begins with its first participant.
-      await page.getByRole('complementary', { name: 'People' }).getByText('Ada Lovelace').waitFor();
       const captions = page.getByRole('button', { name: 'Captions' });
       await captions.click();
       await expect.poll(() => captions.getAttribute('aria-pressed'), PATIENCE).toBe('true');
