@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { chown } from 'node:fs/promises';
 import { Client } from 'pg';
+import { findUnprivilegedUser } from '../../test/support/parts/postgres.ts';
 import { startPostgresServer } from '../../test/support/parts/postgres-server.ts';
 import { Random } from '../../test/support/random.ts';
 import { type FaultyWire, startFaultyWire, type WireFault } from '../media/faulty-wire.ts';
 import type { Findings, Form, ProofContext, ProofPart } from '../part.ts';
 import { audit } from './audit.ts';
+import { mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { startStorageStage } from './storage-stage.ts';
 import { type StorageFault, strikeAll } from './strike.ts';
 
@@ -15,7 +18,7 @@ const BOUND_MS = 25_000;
 
 export const postgresFaults: ProofPart = {
   name: 'postgres-faults',
-  title: 'PostgreSQL is killed, frozen, slow, locked, read-only and cut off',
+  title: 'PostgreSQL is killed, frozen, slow, locked, read-only, full and cut off',
   claim:
     'What was acknowledged is stored and delivered, whatever becomes of the database. What cannot be stored is refused with 503 and a problem ' +
     'within a bounded time. The service recovers by itself within seconds, and requests that need no database are never held up.',
@@ -23,12 +26,14 @@ export const postgresFaults: ProofPart = {
     'One instance of the service is on a PostgreSQL of its own, through a wire. The callers are those of sqlite-faults.',
     'The server is killed (SIGKILL) and started again after 10 s; it is stopped (SIGSTOP) for 20 s and goes on; the wire ' +
       `delays each of its answers by ${SLOW_MS} ms for 15 s; the wire resets connections in the middle of an answer for 10 s; another client locks the ` +
-      'tables of events, deliveries and webhooks (ACCESS EXCLUSIVE) for 15 s; the server takes no writes (default_transaction_read_only) for 10 s.',
+      'tables of events, deliveries and webhooks (ACCESS EXCLUSIVE) for 15 s; the server takes no writes (default_transaction_read_only) for 10 s; the disk of its tables (a tmpfs) ' +
+      'is filled to its last byte for 15 s.',
     'At the end all events and webhooks are listed and compared with what callers were told and with what the receiver of webhooks got.',
   ],
   notClaimed: [
     'That nothing of a refused request is stored: where the connection broke during a commit, nobody but the server knows. The table counts such cases.',
-    'A full disk of PostgreSQL: the server refuses writes then, as it does when it is read-only.',
+    'A full disk of the write-ahead log, which stops the whole server: it is then gone, as after a kill.',
+    'A full disk where the part does not run as root, who alone may mount one: the results say so then.',
     'A failover to a replica: the part chaos-postgres has one.',
   ],
   run: strikePostgres,
@@ -36,8 +41,11 @@ export const postgresFaults: ProofPart = {
 
 async function strikePostgres(context: ProofContext): Promise<Findings> {
   const { form, cleanUp } = context;
-  const server = await startPostgresServer();
-  cleanUp(server.close);
+  // The server ends before its disk is removed.
+  const disk = mountSmallDisk(context);
+  const started = await startPostgresServer();
+  cleanUp(started.close);
+  const server = { ...started, url: await createDatabaseOn(disk, started.url) };
   const wire = await startFaultyWire(Number(new URL(server.url).port));
   cleanUp(wire.close);
   const url = new URL(server.url);
@@ -48,11 +56,14 @@ async function strikePostgres(context: ProofContext): Promise<Findings> {
     { DATABASE_URL: url.href, ENCRYPTION_KEY },
     new Random(SEED),
   );
-  const { calls, figures } = await strikeAll(context, stage, faultsOf(form, server, wire));
+  const { calls, figures } = await strikeAll(context, stage, [
+    ...faultsOf(form, server, wire),
+    ...(mayMount && form === 'long' ? [fullDisk(disk)] : []),
+  ]);
   return {
     figures: [...figures, ...(await audit(stage, calls, 'may have been stored'))],
     versions: { PostgreSQL: server.version },
-    notes: [`Seed ${SEED}.`],
+    notes: [`Seed ${SEED}.`, ...(mayMount ? [] : ['The disk was not filled: the part did not run as root.'])],
   };
 }
 
@@ -121,6 +132,30 @@ function onWire(wire: FaultyWire, fault: Omit<StorageFault, 'begin'>, onAnswers:
       return () => wire.setFault({ kind: 'none' });
     },
   };
+}
+
+function fullDisk(disk: SmallDisk): StorageFault {
+  return {
+    name: 'while its disk is full',
+    seconds: 15,
+    boundMs: BOUND_MS,
+    effect: 'refuses',
+    begin: async () => disk.fill(),
+  };
+}
+
+/** Returns the URL of a database whose tables are on the disk. The log and the catalogue of the server stay where they are. */
+async function createDatabaseOn({ folder }: SmallDisk, serverUrl: string): Promise<string> {
+  const user = mayMount ? await findUnprivilegedUser() : undefined;
+  if (user) await chown(folder, user.uid, user.gid);
+  const client = new Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`create tablespace small location '${folder}'`);
+  await client.query('create database on_small_disk tablespace small');
+  await client.end();
+  const url = new URL(serverUrl);
+  url.pathname = '/on_small_disk';
+  return url.href;
 }
 
 async function lockTables(url: string): Promise<() => Promise<void>> {

@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Random } from '../../test/support/random.ts';
 import type { Findings, ProofContext, ProofPart } from '../part.ts';
 import { audit } from './audit.ts';
+import { mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { startStorageStage } from './storage-stage.ts';
 import { type StorageFault, strikeAll } from './strike.ts';
 
@@ -14,7 +12,6 @@ const SEED = 20_261_128;
 const SECONDS = { long: 15, short: 1 } as const;
 /** A write waits 5 s for the lock, after it waited as long for a commit. An event also waits for the batch before it. */
 const BOUND_MS = 22_000;
-const DISK_BYTES = 48 * 1024 * 1024;
 
 export const sqliteFaults: ProofPart = {
   name: 'sqlite-faults',
@@ -41,21 +38,13 @@ export const sqliteFaults: ProofPart = {
   run: strikeSqlite,
 };
 
-const isRoot = process.getuid?.() === 0;
-
 async function strikeSqlite(context: ProofContext): Promise<Findings> {
-  const { form, cleanUp } = context;
-  const folder = mkdtempSync(join(tmpdir(), 'rtc-small-disk-'));
-  cleanUp(() => rmSync(folder, { recursive: true }));
-  if (isRoot) {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'rtc-prove', folder]);
-    cleanUp(() => execFileSync('umount', ['--lazy', folder]));
-  }
-  const stage = await startStorageStage(context, { DATA_DIR: folder }, new Random(SEED));
-  const seconds = SECONDS[form];
-  const faults = [lockedFile(folder, seconds), ...(isRoot ? [fullDisk(folder, seconds)] : [])];
+  const disk = mountSmallDisk(context);
+  const stage = await startStorageStage(context, { DATA_DIR: disk.folder }, new Random(SEED));
+  const seconds = SECONDS[context.form];
+  const faults = [lockedFile(disk.folder, seconds), ...(mayMount ? [fullDisk(disk, seconds)] : [])];
   const { calls, figures } = await strikeAll(context, stage, faults);
-  const unmounted = isRoot ? [] : ['The disk was not filled: the part did not run as root.'];
+  const unmounted = mayMount ? [] : ['The disk was not filled: the part did not run as root.'];
   return {
     figures: [...figures, ...(await audit(stage, calls, 'stored nothing'))],
     versions: { SQLite: process.versions.sqlite ?? '' },
@@ -80,40 +69,12 @@ function lockedFile(folder: string, seconds: number): StorageFault {
   };
 }
 
-const FILL_AGAIN_MS = 100;
-const BLOCK = Buffer.alloc(65_536);
-
-function fullDisk(folder: string, seconds: number): StorageFault {
+function fullDisk(disk: SmallDisk, seconds: number): StorageFault {
   return {
     name: 'while its disk is full',
     seconds,
     boundMs: BOUND_MS,
     effect: 'refuses',
-    begin: async () => {
-      const filler = join(folder, 'filler');
-      const timer = setInterval(() => fill(filler), FILL_AGAIN_MS);
-      fill(filler);
-      return () => {
-        clearInterval(timer);
-        rmSync(filler);
-      };
-    },
+    begin: async () => disk.fill(),
   };
-}
-
-/** Uses up the remaining bytes by smaller and smaller blocks. */
-function fill(path: string): void {
-  for (let size = BLOCK.length; size >= 1; size = Math.floor(size / 2)) {
-    while (isAppended(path, size));
-  }
-}
-
-function isAppended(path: string, size: number): boolean {
-  try {
-    appendFileSync(path, BLOCK.subarray(0, size));
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false;
-    throw error;
-  }
 }
