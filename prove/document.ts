@@ -1,4 +1,5 @@
-import type { Landed } from './landed.ts';
+import { groupFigures } from './group-tables.ts';
+import { figuresWithSpread, type Landed } from './landed.ts';
 import type { ProofPart } from './part.ts';
 import type { Results } from './results.ts';
 import { tableOf } from './table.ts';
@@ -23,8 +24,10 @@ npm run prove -- --short             # run the short form of every part, as the 
 - **The programs are real.** The service runs as a process of its own, and so do PostgreSQL, LiveKit, Redis, HAProxy and ffmpeg.
 - **The judge shares no code with the service.** It computes signatures from the specification and counts what receivers got.
 - **A figure with a bound is a claim.** \`holds\` says whether the last run met it. A figure without a bound is only reported.
+- **A table with a row for each fault** has the claims in its heading. A cell whose figure missed its bound begins with NO.
 - **The spread** runs from the lowest to the highest value over the last runs on the same machine, or over the samples within one run
-  where the part says so; \`none\` means that all runs gave the same value.
+  where the part says so; \`none\` means that all runs gave the same value. Tables with a row for
+  each fault have it in brackets.
 - **The load** is the load average of the machine before and after the run. Above 2, other programs competed for its two cores:
   times and rates are then worse than on a quiet machine, and counts are not affected.
 `;
@@ -100,11 +103,12 @@ function list(lines: readonly string[]): string {
 
 function resultsOf(result: Landed): string {
   const { endedAt, seconds, commit, machine, node, versions, load, notes } = result;
-  const { head, rows } = tableOf(result);
+  const { grouped, single } = groupFigures(figuresWithSpread(result));
+  const tables = [...grouped, ...(single.length === 0 ? [] : [tableOf({ ...result, figures: single })])];
   const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
   return `**Results.** ${[...(notes ?? [])].join(' ')}
 
-${markdownTable(head, rows)}
+${tables.map(({ head, rows }) => markdownTable(head, rows)).join('\n\n')}
 
 Last run: ${endedAt}, ${duration(seconds)}, commit ${commit}; Node ${node}${others.join('')}; ${machine}; load ${load.join(' to ')}.
 ${earlierRuns(result)}`;

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { proofDocument } from '../../prove/document.ts';
+import { groupFigures } from '../../prove/group-tables.ts';
 import { landRun } from '../../prove/landed.ts';
-import { observed, type ProofPart } from '../../prove/part.ts';
+import { atMost, exactly, type Figure, observed, type ProofPart } from '../../prove/part.ts';
 import { parts } from '../../prove/parts.ts';
 import { landedResults } from '../../prove/results.ts';
 import { holds, type Result, runPart } from '../../prove/run-part.ts';
@@ -46,6 +47,33 @@ describe('docs/proof.md', () => {
 
   it('ends what a part started, the last first', () => {
     expect(closed).toEqual(['last', 'first']);
+  });
+});
+
+describe('figures of several groups', () => {
+  const figures = ['locked', 'full'].flatMap((fault, index): readonly Figure[] => [
+    observed(`${fault}: requests`, 10),
+    { ...exactly(`${fault}: lost`, index, 0), spread: '0 to 3' },
+    atMost({ name: `${fault}: slowest`, measured: 5, bound: 9 + index, unit: ' ms' }),
+  ]);
+
+  it('stand side by side, with the claims that they share in the heading', () => {
+    const { grouped, single } = groupFigures([...figures, observed('at the end: requests', 4)]);
+    expect(grouped).toEqual([
+      {
+        head: ['', 'requests', 'lost (claimed: 0)', 'slowest'],
+        rows: [
+          ['locked', '10', '0 [0 to 3]', '5 ms (claimed: at most 9 ms)'],
+          ['full', '10', '**NO:** 1 [0 to 3]', '5 ms (claimed: at most 10 ms)'],
+        ],
+      },
+    ]);
+    expect(single.map(({ name }) => name)).toEqual(['at the end: requests']);
+  });
+
+  it('stay one below the other if there is one group, or if each has one or two figures', () => {
+    expect(groupFigures(figures.slice(0, 3)).grouped).toEqual([]);
+    expect(groupFigures([...figures.slice(0, 2), ...figures.slice(3, 5)]).grouped).toEqual([]);
   });
 });
 
