@@ -4,45 +4,45 @@ import { describe, expect, it } from 'vitest';
 import { importCycles, parseModule, readSourceModules, type SourceModule } from './support/source-modules.ts';
 
 /*
- * The house as tables: who may import whom, which package belongs to which room, and what only few may do. Static,
- * dynamic and type imports count alike. Change a table only in a commit that says why.
+ * The rules of the architecture as tables: which folder may import which, where each package may be imported, and what only
+ * a few files may do. Static, dynamic and type imports count alike. Change a table only in a commit that explains why.
  */
 
-/** What commands share: the context of a command, and the pages that some of them serve. */
+/** Code that commands share: the context of a command, and the pages that some of them serve. */
 const CLI_FRAMEWORK = ['src/cli/framework/', 'src/cli/pages/'];
 const CLI_BELOW_FRAMEWORK = ['src/cli/connection/', 'src/cli/terminal/', 'src/cli/errors/'];
 
-/** A noun of the command line imports no other noun, but for these. */
+/** A noun of the command line imports no other noun, except for these. */
 const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
-  // `rtc dev` listens where `rtc serve` would, and `rtc dev leave` names the participants that are there.
+  // `rtc dev` listens at the same address as `rtc serve`, and `rtc dev leave` completes the names of participants.
   'src/cli/commands/dev/': [
     'src/cli/commands/serve.ts',
     'src/cli/commands/participants/',
-    // It serves the page of a first room, as `rtc rooms open` does, and the console.
+    // `rtc dev` serves the page of a first room, as `rtc rooms open` does, and the console.
     'src/cli/commands/rooms/',
     'src/cli/commands/console/',
   ],
   // `rtc top` opens a room in the browser, as `rtc rooms open` does.
   'src/cli/commands/top/': ['src/cli/commands/rooms/'],
-  // The console opens rooms, runs the checks of `rtc doctor`, and saves sessions as `rtc sessions list --csv` does.
+  // The console opens rooms, runs the checks of `rtc doctor`, and saves sessions like `rtc sessions list --csv`.
   'src/cli/commands/console/': [
     'src/cli/commands/rooms/',
     'src/cli/commands/doctor/',
     'src/cli/commands/sessions/',
   ],
-  // Live transcripts and those of recordings are shown alike.
+  // Live transcripts and transcripts of recordings are printed in the same way.
   'src/cli/commands/transcriptions/': ['src/cli/commands/transcription/'],
-  // What has been waited for is shown as its own noun shows it.
+  // `rtc wait` prints its result in the same way as the noun that it waits for.
   'src/cli/commands/wait/': [
     'src/cli/commands/recordings/',
     'src/cli/commands/transcription/',
     'src/cli/commands/webhooks/',
   ],
-  // `rtc webhooks listen` forwards as `rtc events tail --forward-to` does.
+  // `rtc webhooks listen` forwards in the same way as `rtc events tail --forward-to`.
   'src/cli/commands/webhooks/': ['src/cli/commands/events/'],
 };
 
-/** The interfaces of the capabilities' stores, which hold no code. */
+/** The interfaces of the capabilities' stores, which contain no code. */
 const STORE_INTERFACES = [
   'access',
   'events',
@@ -53,9 +53,12 @@ const STORE_INTERFACES = [
   'webhooks',
 ].map((capability) => `src/server/${capability}/store.ts`);
 
-/** A room and the rooms that it may import, besides itself. The first one whose path begins a file's is its room. */
+/**
+ * Folders, each with the folders that it may import besides itself. A file belongs to the first folder that its path begins
+ * with.
+ */
 const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[] = [
-  // The launcher loads what is built, so that the published package and the checkout start alike.
+  // The launcher loads the build, so that the published package and a checkout start in the same way.
   [
     'bin/',
     [
@@ -69,24 +72,24 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
     ],
   ],
   ['src/fiscal/', []],
-  // What the command line and the service both do to folders.
+  // The handling of folders that the command line and the service share.
   ['src/folders/', []],
   ['src/contract/', []],
   ['src/client/', ['src/contract/']],
-  // People as tables and JSON name them, for the command line and its pages.
+  // People as tables and JSON describe them, for the command line and its pages.
   ['src/people/', ['src/contract/', 'src/fiscal/index.ts']],
   // Pages for browsers, which the command line serves.
   ['src/web/', ['src/client/', 'src/contract/', 'src/people/', 'src/fiscal/index.ts']],
   ['src/cli/errors/', ['src/client/', 'src/contract/']],
-  // Lists are written as CSV as the tables of people are.
+  // Lists are written as CSV in the same way as tables of people.
   ['src/cli/terminal/', ['src/cli/errors/', 'src/contract/', 'src/people/csv-rows.ts']],
   [
     'src/cli/connection/',
     ['src/cli/terminal/', 'src/cli/errors/', 'src/client/', 'src/contract/', 'src/folders/'],
   ],
-  // The context of a command opens its connection.
+  // The context of a command opens the connection.
   ['src/cli/framework/', [...CLI_BELOW_FRAMEWORK, 'src/client/', 'src/contract/']],
-  // Servers of browser pages on this machine, and how a link is presented.
+  // Servers of browser pages on this machine, and the printing of their links.
   ['src/cli/pages/', ['src/cli/framework/', ...CLI_BELOW_FRAMEWORK, 'src/contract/']],
   ...nounPaths().map((path): readonly [string, readonly string[]] => [
     path,
@@ -104,16 +107,16 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   ['src/cli/', ['src/cli/', 'src/contract/']],
   /*
    * The server by capability: media-events -> {rooms, transcription -> recordings} -> events -> webhooks -> platform.
-   * An arrow is transitive; nothing goes sideways or back.
+   * Arrows are transitive. Other imports between capabilities are forbidden.
    */
   ['src/server/app/config/', []],
-  // Row types are the capabilities' own records, so that no row has to be mapped.
+  // Row types are the capabilities' own records, so that rows need no mapping.
   [
     'src/server/platform/storage/',
     ['src/server/platform/', 'src/contract/', 'src/folders/', ...STORE_INTERFACES],
   ],
   ['src/server/platform/', ['src/contract/', 'src/folders/']],
-  // Who may do what, and what is done once.
+  // API keys, scopes, idempotency and the audit log.
   ['src/server/access/', ['src/server/platform/', 'src/contract/']],
   ['src/server/webhooks/', ['src/server/platform/', 'src/contract/', 'src/folders/']],
   ['src/server/events/', ['src/server/webhooks/', 'src/server/platform/', 'src/contract/']],
@@ -153,7 +156,7 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
       'src/contract/',
     ],
   ],
-  // Sessions are read from what the others keep.
+  // Sessions are computed from the data of other capabilities.
   [
     'src/server/sessions/',
     [
@@ -172,9 +175,9 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   ['src/server/fiscal-api/', ['src/server/platform/', 'src/contract/', 'src/fiscal/index.ts']],
   // A participant without a browser, for `rtc rooms join`.
   ['src/server/room-client/', ['src/server/platform/', 'src/contract/']],
-  // The embedded media server stands alone: it imports nothing of the service.
+  // The embedded media server imports nothing of the service.
   ['src/server/media-simulator/', ['src/folders/']],
-  // Development puts a media server and a database in front of the service.
+  // `rtc dev` starts a media server and a database for the service.
   [
     'src/server/dev/',
     [
@@ -191,13 +194,13 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   ['src/server/', ['src/server/', 'src/contract/', 'src/fiscal/index.ts']],
 ];
 
-/** Where each package may be imported; one without a line here may not be imported at all. */
+/** Where each package may be imported. A package without a line may not be imported at all. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   '@fastify/cors': ['src/server/app/app.ts'],
   '@inquirer/prompts': ['src/cli/'],
   '@livekit/protocol': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
-  // The live transcriber joins rooms to hear them, and `rtc rooms join` to be heard.
+  // The live transcriber joins rooms to receive audio, and `rtc rooms join` to publish it.
   '@livekit/rtc-node': [
     'src/server/platform/livekit/',
     'src/server/room-client/',
@@ -206,7 +209,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@orama/stemmers': ['src/server/platform/storage/'],
   '@redis/client': ['src/server/platform/livekit/'],
   aws4fetch: ['src/server/recordings/files/', 'src/server/media-simulator/'],
-  // Loaded only when traces are asked for.
+  // Loaded only if tracing is configured.
   '@opentelemetry/api': ['src/server/platform/tracing/'],
   '@opentelemetry/context-async-hooks': ['src/server/platform/tracing/'],
   '@opentelemetry/core': ['src/server/platform/tracing/'],
@@ -229,10 +232,10 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': [
     'src/server/webhooks/sender/',
     'src/server/app/config/',
-    // It cuts callers' addresses for the audit log.
+    // It shortens the addresses of callers for the audit log.
     'src/server/platform/http/cut-address.ts',
   ],
-  // Beside platform/storage, only the stores' implementations write queries.
+  // Outside of platform/storage, only the implementations of stores write queries.
   kysely: ['src/server/platform/storage/', 'src/server/app/create-store.ts', '*.sql.ts'],
   'livekit-client': ['src/web/'],
   'lucide-react': ['src/web/console/'],
@@ -257,26 +260,26 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['src/cli/commands/webhooks/simulate/'],
 };
 
-/** Rooms that may import of Node itself only what is listed; the others are free. */
+/** Folders that may import only the listed modules of Node. Other folders are not restricted. */
 const NODE_MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/fiscal/': [],
-  // It runs in Bun, Deno and edge workers too.
+  // The client also runs in Bun, Deno and edge workers.
   'src/client/': [],
-  // The contract computes; hashes are no input or output.
+  // The contract computes hashes, and has no input or output.
   'src/contract/': ['node:crypto'],
 };
 
-/** Parts of Node that reach outside, and where they may. */
+/** Modules of Node that reach outside the process, and where they are allowed. */
 const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['src/server/platform/storage/sqlite/'],
-  // Development builds and runs the media server; transcription runs ffmpeg and unpacks models; files that are published
-  // in a room are read by ffmpeg.
+  // `rtc dev` builds and runs the media server; transcription runs ffmpeg and unpacks models; `rtc rooms join` reads files
+  // with ffmpeg.
   'node:child_process': [
     'bin/',
     'src/cli/',
     'src/server/dev/',
     'src/server/room-client/',
-    // LiveKit's room client never frees what a connection took: processes that end do.
+    // LiveKit's room client never frees the memory of a connection. It runs in processes that end.
     'src/server/platform/livekit/room-audio-process.ts',
     'src/server/transcription/audio/',
     'src/server/transcription/engines/',
@@ -287,12 +290,12 @@ const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
   'node:dns/promises': ['src/server/webhooks/sender/'],
 };
 
-/** Members of `process` that few may touch, and why they may. */
+/** Members of `process` that only a few files may use, each with the reason. */
 const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   // The process that listens to rooms ends with its worker.
   exit: ['bin/rtc.js', 'src/server/room-audio.ts'],
   exitCode: ['bin/rtc.js'],
-  // A child inherits the environment: the two media-binary files hand it on without reading a setting from it.
+  // A child process inherits the environment. The two media-binary files pass it on without reading a setting from it.
   env: [
     'bin/rtc.js',
     'src/server/main.ts',
@@ -301,9 +304,9 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'src/server/room-client.ts',
     'src/server/stt.ts',
     'src/server/admin.ts',
-    // ffmpeg, which reads files of strangers, gets only what it needs of it.
+    // ffmpeg reads files of unknown origin. It gets only the variables that it needs.
     'src/server/transcription/audio/decode-audio.ts',
-    // pip and npm find their own settings in it.
+    // pip and npm find their own settings in the environment.
     'src/server/transcription/engines/install-package.ts',
     'src/server/dev/binaries/child-process.ts',
     'src/server/dev/binaries/go-binary.ts',
@@ -312,24 +315,24 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   '(computed)': [],
 };
 
-/** Modules that act on import, and what they do there; the launcher is there to act. */
+/** Modules with side effects on import, and which effects. The launcher is one by design. */
 const ACTING_ON_IMPORT = [
   'bin/rtc.js',
-  // The entry points of pages: they render.
+  // Entry points of pages, which render.
   'src/web/room/main.tsx',
   'src/web/console/main.tsx',
-  // A worker's entry point: it takes messages.
+  // A worker's entry point, which receives messages.
   'src/web/console/fiscal/batch-worker.ts',
-  // A live worker's child: it takes messages too.
+  // A live worker's child process, which also receives messages.
   'src/server/room-audio.ts',
-  // The reference's: it starts the viewer.
+  // The entry point of the API reference, which starts the viewer.
   'src/web/reference/start.ts',
-  // A loop that fills a table of the module's own: that is to define it.
+  // A loop that fills a table of this module, as part of its definition.
   'src/fiscal/characters.ts',
   'src/fiscal/place-records.ts',
 ];
 
-/** The only doors; elsewhere a file is called by its subject. */
+/** The only index files. Other files are named after their subject. */
 const INDEX_FILES = ['src/client/index.ts', 'src/contract/index.ts', 'src/fiscal/index.ts'];
 
 const MAX_LINES = 300;
@@ -337,7 +340,7 @@ const MAX_LINES = 300;
 const root = join(import.meta.dirname, '..');
 const modules = readSourceModules(root, ['bin', 'src']);
 
-/** Each noun's file or folder. */
+/** Returns the file or folder of each noun. */
 function nounPaths(): readonly string[] {
   const folder = 'src/cli/commands';
   const entries = readdirSync(join(import.meta.dirname, '..', folder), { withFileTypes: true });
@@ -355,7 +358,7 @@ function isWithin(path: string, places: readonly string[]): boolean {
   });
 }
 
-/** The house's own files are named by path, packages are not. */
+/** Our own files are imported by path, packages by name. */
 function isFile(imported: string): boolean {
   return /^(bin|data|dist|scripts|src|test)\//.test(imported);
 }
@@ -369,7 +372,7 @@ function forbiddenArrows({ path, imports }: SourceModule): readonly string[] {
     .map((imported) => `${path} -> ${imported}`);
 }
 
-/** package.json may be read for the version; nothing else outside the house is a file. */
+/** package.json may be read for the version. Any other import of a file outside of src is forbidden. */
 function forbiddenPackages({ path, imports }: SourceModule): readonly string[] {
   return imports
     .filter((imported) => !isFile(imported) && imported !== 'package.json')

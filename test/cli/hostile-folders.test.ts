@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /*
- * Below /proc a folder that is there says that nothing is, as an automounter's /home does: what asks Node to make folders
- * there `recursive`ly never comes back, not even for a signal. So these processes are killed when they take too long.
+ * A folder below /proc reports that nothing exists in it, like an automounter's /home does. Node's recursive mkdir never
+ * returns there, and no signal ends it. Therefore these processes are killed if they take too long.
  */
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/rtc.js');

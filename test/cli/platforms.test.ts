@@ -7,7 +7,10 @@ import { openBrowser } from '../../src/cli/pages/open-browser.ts';
 import type { Io } from '../../src/cli/terminal/io.ts';
 import { run } from './support/run.ts';
 
-/* What the command line does elsewhere than on Linux, on Linux: the platform is told to it. docs/platforms.md has the rest. */
+/*
+ * The behaviour of the command line on other platforms, tested on Linux with a given platform. docs/platforms.md describes
+ * the rest.
+ */
 
 let folder: string;
 beforeEach(async () => {
@@ -53,7 +56,7 @@ describe('profiles', () => {
 });
 
 describe('the browser', () => {
-  /** Programs of these names, each of which writes its arguments to a file. */
+  /** Installs programs with these names. Each writes its arguments to a file. */
   async function installOpeners(...names: readonly string[]): Promise<string> {
     const told = join(folder, 'told');
     for (const name of names) {

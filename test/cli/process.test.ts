@@ -95,7 +95,7 @@ describe('a stream into a pipe of the shell', () => {
   const EVENT = { id: 'EV_1', event: 'room_started', createdAt: 1_700_000_000, room: { name: 'demo' } };
   let server: TestHttpServer;
   beforeAll(async () => {
-    // One event, one room, and nothing ever after.
+    // One event and one room; then nothing more.
     server = await startHttpServer(({ url }, response) => {
       if (url.includes('cursor=c1')) return;
       json(response, 200, { events: [EVENT], nextCursor: 'c1', rooms: [{ name: 'demo' }] });
@@ -177,7 +177,7 @@ describe('rtc serve', () => {
     const { seen, ended } = startRtc(['serve'], { env, cwd: directory });
     await seen(/listening/);
     await rename(dataDir, `${dataDir}-away`);
-    // It may have noticed by itself, and be gone before it answers.
+    // The process may have noticed it by itself, and have ended before it responds.
     const noticed = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined);
     expect([503, undefined]).toContain(noticed?.status);
     const { code, stderr } = await ended;
@@ -229,7 +229,7 @@ describe('rtc serve', () => {
 });
 
 describe('the launcher', () => {
-  /** Makes Node say that it is an old one; not inherited by what the launcher starts. */
+  /** Makes Node report an old version. Programs that the launcher starts do not inherit this. */
   async function pretendOld(version: string): Promise<readonly string[]> {
     const preload = join(directory, `node-${version}.cjs`);
     const versions = `Object.freeze({ ...process.versions, node: '${version}' })`;

@@ -24,7 +24,7 @@ describe('the registry', () => {
     for (const argv of [[], ['--help'], ['-h'], ['help']]) {
       const { code, stdout, stderr } = await run(argv, { columns: 100 });
       expect([code, stderr]).toEqual([0, '']);
-      // Its summary stands beside a noun, or under it where the noun has many verbs, which may take two lines.
+      // The summary is printed beside a noun, or below it if the noun has many verbs, which may take two lines.
       for (const { noun, summary } of REGISTRY) {
         const verbs = `${noun}\\b[^\n]*(?:\\|\n +[a-z|]+)?`;
         expect(stdout).toMatch(new RegExp(`^ {2}${verbs}\\n? +${summary}$`, 'm'));
@@ -97,7 +97,7 @@ describe('rtc help', () => {
       expect(/--debug/.test(stdout)).toBe(needs === 'service');
       expect(stdout).not.toMatch(/reads stdin[^\n]*reads stdin/);
       expect(stdout.match(/^ +-h, --help/gm)).toHaveLength(1);
-      // A heading has something under it.
+      // A heading has lines below it.
       expect(stdout).not.toMatch(/:\n\n(?=\S)/);
     },
   );

@@ -240,7 +240,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       await start((_request, response) => {
         response.writeHead(301, { location: 'https://example.org/v1/rooms?secret=x' }).end();
       });
-      // It may be the service's own, which has a recording in a bucket: it is not said to be another's.
+      // The service itself may have a recording in a bucket, so the message must not blame another server.
       expect((await failure(client.rooms.list())).detail).toBe(
         'the answer 301 leads to https://example.org/v1/rooms, which is not followed',
       );

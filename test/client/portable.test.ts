@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { json, startHttpServer } from '../cli/support/http-server.ts';
 import { signatureHeaders } from '../support/sign.ts';
 
-/** What every runtime has that is meant by "fetch and WebCrypto": nothing of Node's own. */
+/** The globals that "fetch and WebCrypto" refers to. Every runtime has them, and none belongs to Node. */
 const WEB_GLOBALS = [
   'AbortController',
   'AbortSignal',

@@ -10,7 +10,7 @@ import '../support/parts/go.ts';
 import { sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* The clients in other languages: their own tests, and calls of the service in front of the real LiveKit. */
+/* Runs the tests of the Python and Go clients, and lets the clients call the service with the real LiveKit. */
 
 const PYTHON = join(import.meta.dirname, '..', '..', 'clients', 'python');
 const GO = join(import.meta.dirname, '..', '..', 'clients', 'go');
@@ -59,7 +59,7 @@ describe('the client in Go', () => {
   });
 });
 
-/** The blocks of the readme of a client. */
+/** Returns the code blocks of a client's readme. */
 function readmeOf(client: 'python' | 'go'): readonly string[] {
   const isItsOwn = ({ page }: Block): boolean => page === `clients/${client}/README.md`;
   return blocksIn(client).flatMap(([, block]) => (isItsOwn(block) ? [block.code] : []));

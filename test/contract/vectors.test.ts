@@ -8,7 +8,7 @@ import { isBodySignatureValid, isStandardSignatureValid } from '../../src/contra
 import { signatureHeaders } from '../support/sign.ts';
 
 /*
- * Digests that openssl computed, and that the clients in other languages read too:
+ * Digests that openssl computed. The clients in other languages read them too.
  *   hash=$(printf %s "$body" | openssl dgst -sha256 -r | cut -d' ' -f1)
  *   printf '%s\n%s\n%s\n%s' "$method" "$path" 1767225600 "$hash" | openssl dgst -sha256 -hmac "$secret" -r
  */

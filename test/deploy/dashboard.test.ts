@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DEPLOY, type Panel, queriesOf, readPanels } from './support/dashboard.ts';
 
-/* The dashboard as a file. That its queries find data is in prometheus.extended.ts. */
+/* Checks the dashboard's file. prometheus.extended.ts checks that its queries find data. */
 
 async function documentedMetrics(): Promise<readonly string[]> {
   const table = await readFile(join(DEPLOY, '..', 'docs', 'metrics.md'), 'utf8');

@@ -7,11 +7,11 @@ import { SETTINGS } from '../../src/server/app/config/settings.ts';
 import { runHelm } from '../support/parts/helm.ts';
 import { faultsOfManifests } from '../support/parts/python-tools.ts';
 
-/* Helm lints and renders the chart, and the result is held against Kubernetes' own schemas. No cluster is asked. */
+/* Helm lints and renders the chart, and Kubernetes' own schemas validate the result. No cluster is needed. */
 
 const CHART = join(import.meta.dirname, '../../deploy/helm/rtc-service');
 
-/** The oldest that the chart says it runs on. Helm by itself assumes one that its own build names. */
+/** The oldest version that the chart supports. Otherwise Helm assumes the version of its own build. */
 const KUBERNETES = ['--kube-version', '1.25.0'];
 
 type Manifest = {
@@ -136,7 +136,7 @@ describe('the chart', () => {
     await expect(render({ secrets: { ENCRYPTION_KEY: null } })).rejects.toThrow('ENCRYPTION_KEY');
   });
 
-  // A ServiceMonitor is of the Prometheus operator, whose schemas no registry of packages has.
+  // A ServiceMonitor belongs to the Prometheus operator, whose schemas are not in a package registry.
   const ALL_BUT_SERVICE_MONITOR = {
     image: { repository: 'registry.example.org/rtc-service', digest: `sha256:${'a'.repeat(64)}` },
     imagePullSecrets: [{ name: 'registry' }],

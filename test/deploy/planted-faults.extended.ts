@@ -11,10 +11,10 @@ import { FAULTS, type Fault, type Ground } from './support/faults.ts';
 import { type ShippedPrometheus, startShippedPrometheus } from './support/shipped-prometheus.ts';
 
 /*
- * The trial of an operator who has the dashboard and the runbook alone: each fault is planted at a live service that a real
- * Prometheus scrapes by the shipped configuration. What fires names the fault and nothing else, the panels that the runbook
- * names show it, and the runbook's table leads to it. How long it took is printed; that it is two minutes at most is held by
- * `promtool test rules`, which knows no busy machine.
+ * Tests that an operator can find a fault with only the dashboard and the runbook. Each fault is caused at a live service
+ * that a real Prometheus scrapes with the shipped configuration. The alerts that fire name the fault and nothing else, the
+ * panels that the runbook names show it, and the runbook's table leads to it. The time is printed. `promtool test rules`
+ * checks the limit of two minutes, because it does not depend on the load of the machine.
  */
 
 const LONG_MS = 400_000;
@@ -58,21 +58,21 @@ async function begin(fault: Fault, context: TestContext) {
   return { service, prometheus, plant: () => planting.plant(service) };
 }
 
-/** A caller whose clock is right. */
+/** Sends a request that is signed with the correct time. */
 async function callAsStranger({ url, apiKey, apiSecret }: TestService): Promise<void> {
   const signing = { apiKey, apiSecret, timestamp: Math.floor(Date.now() / 1000) };
   const headers = signatureHeaders({ method: 'GET', path: '/v1/webhooks' }, signing);
   await (await fetch(`${url}/v1/webhooks`, { headers })).text();
 }
 
-/** How often everything that the fault breaks was seen working. */
+/** Calls everything that the fault breaks until it has worked often enough. */
 async function callAndCount(service: TestService, prometheus: ShippedPrometheus): Promise<number> {
   await callAsStranger(service);
   const seen = await prometheus.query('min(count_over_time(rtc_database_up[10m]))');
   return seen[0]?.value ?? 0;
 }
 
-/** Whether each of the fault's panels has data that is as the runbook says; throws where one has none. */
+/** Whether each of the fault's panels shows what the runbook says. Throws if a panel has no data. */
 async function showsFault({ panels }: Fault, prometheus: ShippedPrometheus): Promise<boolean> {
   const shown = await Promise.all(
     Object.entries(panels).map(async ([title, isAsExpected]) => {

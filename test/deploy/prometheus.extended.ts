@@ -15,7 +15,9 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { DEPLOY, queriesOf } from './support/dashboard.ts';
 import { type ShippedPrometheus, startShippedPrometheus } from './support/shipped-prometheus.ts';
 
-/* The shipped configuration in a real Prometheus: the rules load and fire, and every query of the dashboard finds data. */
+/*
+ * A real Prometheus with the shipped configuration: the rules load and fire, and every query of the dashboard finds data.
+ */
 
 const run = promisify(execFile);
 const promtool = async (...args: readonly string[]): Promise<string> =>
@@ -95,10 +97,10 @@ describe('the dashboard', () => {
   it('has data for every query', async () => {
     const queries = await queriesOf();
     expect(queries.length).toBeGreaterThan(40);
-    // Nothing is wrong here, and there never was a worker.
+    // No alert fires, and there has never been a worker.
     const isEmpty = (each: string) => each.startsWith('ALERTS') || each.includes('max_over_time');
     for (const expression of queries.filter((each) => !isEmpty(each))) {
-      // Something has to happen for a rate to be known.
+      // A rate needs at least one request.
       await service.call('GET', '/v1/rooms');
       const count = async () => (await prometheus.query(expression)).length;
       await expect.poll(count, { message: expression, timeout: 60_000 }).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-/* The shipped units, as systemd itself judges them. 10 is exposed, 0 is safe. */
+/* `systemd-analyze security` rates the shipped units from 0 (safe) to 10 (exposed). */
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'deploy', 'systemd');
 const run = promisify(execFile);

@@ -17,9 +17,9 @@ import { PAGES, ROOT } from './pages.ts';
 import { blocksIn, shellLines } from './support/blocks.ts';
 import { isMeant, isRun, LINES_NOT_RUN, PAGES_NOT_RUN } from './support/not-run.ts';
 
-/* The code blocks of the pages: commands that exist, JSON and YAML that parse, TypeScript that compiles. */
+/* Checks the code blocks of the pages: commands exist, JSON and YAML parse, TypeScript compiles. */
 
-/** What the blocks of JSON are, in the order of the pages. */
+/** Schemas of the JSON blocks, in the order of the pages. */
 const SHAPES: Readonly<Record<string, readonly TSchema[]>> = {
   'docs/recordings.md': [RecordingSchema],
   'docs/transcription.md': [SegmentSchema, TranscriptHitListSchema, ForgottenWordsSchema],
@@ -92,7 +92,7 @@ describe('the data of the documentation', () => {
   });
 });
 
-/** The values that a block takes from the program around it. */
+/** The variables that a block takes from the code around it. */
 const AROUND = `
 import type { RoomServiceClient } from 'livekit-server-sdk';
 import type { RtcClient } from 'rtc-service/client';
@@ -113,7 +113,7 @@ describe('the programs of the documentation', () => {
     const programs = blocksIn('ts', 'js');
     expect(programs.length).toBeGreaterThan(8);
     for (const [index, [, { page, code }]] of programs.entries()) {
-      // A page of docs speaks of a test's neighbours as its test would import them.
+      // A page may show a test, which imports the files beside it.
       const neighbours = join(ROOT, 'test', dirname(page) === '.' ? '' : 'docs');
       const absolute = code.replaceAll(
         /from '(\.\.?\/[^']+)'/g,
@@ -153,7 +153,7 @@ describe('the programs of the documentation', () => {
   });
 });
 
-/** What the compiler says against the blocks, each named by its page and line. */
+/** Returns the compiler's errors about the blocks. Each is named by its page and line. */
 function compile(folder: string, names: readonly string[]): string {
   try {
     execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--pretty', 'false', '-p', folder], {

@@ -23,7 +23,7 @@ type Container = {
 };
 type ComposeFile = { readonly services: Readonly<Record<string, Container>> };
 
-/** The `.env` of docs/compose.md, with a recognisable value for each random one. */
+/** The `.env` of docs/compose.md, with a recognisable value in place of each random one. */
 const VARIABLES: Readonly<Record<string, string>> = {
   API_KEY: 'key-of-the-api',
   API_SECRET: 'secret-of-the-api'.padEnd(64, '0'),
@@ -32,7 +32,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
 };
 
-/** compose.yaml as Compose reads it: `${NAME}`, `${NAME:-default}` and `${NAME:?message}`. */
+/** Returns compose.yaml as Compose reads it, with `${NAME}`, `${NAME:-default}` and `${NAME:?message}` replaced. */
 function composeFile(variables: Readonly<Record<string, string>>): ComposeFile {
   const text = readFileSync(join(ROOT, 'compose.yaml'), 'utf8').replace(/^\s*#.*$/gm, '');
   const interpolated = text.replace(
@@ -57,7 +57,7 @@ function containers(isMeant: (container: Container, name: string) => boolean = (
   );
 }
 
-/** The others end when they have done their work. */
+/** Other containers end after they have done their work. */
 const runsOn = ({ restart }: Container): boolean => restart !== undefined;
 
 describe('compose.yaml', () => {
@@ -102,7 +102,7 @@ describe('compose.yaml', () => {
   it.each(containers())('gives %s no root privileges', (name, container) => {
     expect(container).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
     expect(container.cap_add).toEqual(name === 'caddy' ? ['NET_BIND_SERVICE'] : undefined);
-    // PulseAudio, Chrome and GStreamer keep files in the homes of their images.
+    // PulseAudio, Chrome and GStreamer write files into the home folders of their images.
     expect(container.read_only).toBe(['egress', 'ingress'].includes(name) ? undefined : true);
   });
 
@@ -121,7 +121,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  // A speech worker has no port: it is healthy while its process runs.
+  // A speech worker has no port, so it is healthy while its process runs.
   it.each(containers((container, name) => runsOn(container) && !name.startsWith('stt-')))(
     'checks the health of %s',
     (_name, { healthcheck }) => {

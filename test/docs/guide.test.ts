@@ -6,7 +6,7 @@ import { ROLES } from '../../src/contract/choices.ts';
 import { ROLE_GRANTS } from '../../src/server/rooms/role-grants.ts';
 import { ROOT } from './pages.ts';
 
-/* What the pages of the guide say in figures is as the code has it. */
+/* The figures in the pages of the guide equal those in the code. */
 
 const page = (name: string): string => readFileSync(join(ROOT, 'docs/guide', name), 'utf8');
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SAMPLE_LANGUAGES } from '../support/parts/sample-languages.ts';
 import { ROOT } from './pages.ts';
 
-/* The functions of docs/languages.md on the vectors that every client is held to. */
+/* Runs the functions of docs/languages.md on the vectors that all clients are tested with. */
 
 type Vectors = {
   readonly requests: readonly {
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A case a line, its fields in base64: Java has no JSON. */
+/** One case a line, with fields in base64, because Java has no JSON parser. */
 function cases({ requests, webhooks }: Vectors): string {
   const line = (...fields: readonly string[]): string =>
     fields.map((field) => Buffer.from(field).toString('base64')).join('\t');

@@ -5,9 +5,9 @@ import { ERROR_CODES } from '../../src/contract/errors.ts';
 import { PAGES, ROOT } from './pages.ts';
 import { EXTERNAL_LINKS } from './support/external-links.ts';
 
-/* Links of the pages lead to files, and their anchors to headings; error codes that a page names exist. */
+/* Links of the pages lead to files and their anchors to headings. Error codes that a page names exist. */
 
-/** The anchor that GitHub gives a heading. */
+/** Returns the anchor that GitHub gives to a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -5,7 +5,7 @@ export const ROOT = join(import.meta.dirname, '..', '..');
 
 const EXAMPLES = readdirSync(join(ROOT, 'examples')).map((name) => join('examples', name));
 
-/** The pages that people read, from the root of the repository. */
+/** The documentation pages, by their path from the root of the repository. */
 export const PAGES: readonly string[] = [
   ...['', 'docs', 'docs/guide', 'clients', 'clients/python', 'clients/go', 'scripts/pack'],
   ...EXAMPLES,

@@ -9,17 +9,17 @@ const PAGES = [
   ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
 ].filter((path) => path.endsWith('.md'));
 
-/** Folders whose files a page may name in code type. */
+/** A path of a file in this repository, in a code span. */
 const NAMED_PATH = /`((?:src|test|scripts|docs|bin|bench|examples|data)\/[\w./-]+)`/g;
 const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g;
 
-/** Files beside the package: the pages, the examples, what deploys it. */
+/** Files that are not in the package: the pages, the examples, the deployment files. */
 const NOT_PACKED =
   /(?<![\w@/.-])(?:docs|examples|deploy|data\/vectors|clients|scripts)\/[\w./-]+\.(?:md|ya?ml|json|js|ts|py|go|service)\b|\bcompose\.yaml\b/;
 
 const COMMENT = /\/\*[\s\S]*?\*\/|^ *\/\/.*$/gm;
 
-/** Made by the build or by a run, so a fresh checkout does not have them. */
+/** Files that the build or a run makes. A fresh checkout does not have them. */
 const MADE_LATER = /^(dist|\.rtc)\//;
 
 describe('the paths in the documentation', () => {

@@ -13,17 +13,18 @@ import { blocksIn, shellLines } from './support/blocks.ts';
 import { isRun, PAGES_NOT_RUN } from './support/not-run.ts';
 
 /*
- * Every command of the pages, as it stands there, in bash and against a live service, but for those that not-run.ts names. What a
- * page calls EG_tH8vdkRoTDWY or ID is the id of something that there is. A command that follows is interrupted after some seconds.
+ * Runs every command of the pages in bash against a live service, except for those in not-run.ts. Where a page uses
+ * EG_tH8vdkRoTDWY or ID, the test puts the id of an existing thing. A command that follows is interrupted after some
+ * seconds.
  */
 
-/** Exit codes that the page itself tells of, or that follow from what there is. */
+/** Exit codes other than 0 that the page mentions, or that the state of the service causes. */
 const OTHER_CODES: readonly (readonly [begin: string, code: number])[] = [
   ['rtc cf check RSSMRA80B01H501X', 7],
   ['rtc admin restore', 5],
 ];
 
-/** They ask on a terminal, and elsewhere want to be told. */
+/** Commands that ask on a terminal. Without one they need `--yes`. */
 const ASKING = /^rtc (admin restore|keys revoke|participants remove|recordings delete)\b.*/;
 
 const SECONDS_OF_FOLLOWING = 6;
@@ -80,7 +81,7 @@ describe('the commands of a page', () => {
   });
 });
 
-/** Two people who publish, in the room that the pages speak of. */
+/** Lets two participants publish in the room that the pages use. */
 async function fillRoom(): Promise<void> {
   await stack.rtc('rooms create demo');
   await stack.rtc('blocks remove demo ada');
@@ -90,7 +91,7 @@ async function fillRoom(): Promise<void> {
   }
 }
 
-/** A recording, a webhook with a delivery, and a key, under the names that the pages give such things. */
+/** Creates a recording, a webhook with a delivery, and a key, and returns the names that the pages have for them. */
 async function namesOfThePages(): Promise<readonly (readonly [name: string, value: string])[]> {
   const json = async (line: string) => {
     const { stdout, stderr } = await stack.rtc(line);
@@ -140,14 +141,14 @@ function codeOf(line: string): number {
   return OTHER_CODES.find(([begin]) => line.startsWith(begin))?.[1] ?? 0;
 }
 
-/** Each line with its exit code after it. */
+/** Returns a script that prints the exit code of each line after it. */
 function script(lines: readonly string[]): string {
   const follow = `timeout --kill-after=5 --signal=INT ${SECONDS_OF_FOLLOWING}`;
   return [
     'exec < /dev/null',
     "trap 'kill $(jobs -p) 2> /dev/null' EXIT",
     'run() { "$NODE" "$RTC" "$@"; }',
-    // Ended by the time that is over it is 124.
+    // The exit code is 124 if the time limit ended the command.
     `follow() { ${follow} "$NODE" "$RTC" "$@"; local code=$?; [ $code = 124 ] || return $code; }`,
     ...lines.flatMap((line, index) => [
       `rtc() { ${FOLLOWING.test(line) ? 'follow' : 'run'} "$@"; }`,

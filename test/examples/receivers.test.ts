@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Delivery } from '../../src/contract/deliveries.ts';
 import { type EventStack, startEventStack } from '../cli/support/event-stack.ts';
 
-/* The examples as they are, as processes of their own, given deliveries of the real service and forged ones. */
+/* Starts the example receivers as processes. They get deliveries of the real service, and forged ones. */
 
 const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url));
 const SECRET = 'whsec_TtTMz6VfQpicV708Z7AHeXVsSWlyIVJDzlTFKE+kstU=';
@@ -22,7 +22,7 @@ const PYTHON = ['python3', `${EXAMPLES}/receiver-python/receiver.py`] as const;
 
 type Receiver = {
   readonly url: string;
-  /** Lines of what it has handled. */
+  /** Lines that the receiver printed about the events that it handled. */
   readonly handled: readonly { readonly event: string; readonly room: string; readonly id: string }[];
   stop(): Promise<void>;
 };
@@ -74,7 +74,7 @@ async function start(
 
 type Signed = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 
-/** Signed with both schemes: by the public library and by hand. */
+/** Signs with both schemes: with the public library, and in this test. */
 function sign(id: string, secret = SECRET, ageSeconds = 0): Signed {
   const body = JSON.stringify({ event: 'room_started', room: { name: 'demo' }, id });
   const at = new Date(Date.now() - ageSeconds * 1000);
@@ -134,7 +134,7 @@ describe.each([
     await expect
       .poll(async () => (await deliveries()).map(({ status }) => status), settled)
       .toEqual(['delivered', 'delivered', 'delivered']);
-    // What it prints comes by another way than its answers.
+    // The output arrives separately from the responses.
     await expect
       .poll(() => receiver.handled.map((each) => each.event).sort())
       .toEqual(['participant_joined', 'room_created', 'room_started']);
@@ -177,7 +177,7 @@ describe.each([
   it(`(${scheme}) refuses other methods and endless bodies`, async () => {
     expect((await fetch(receiver.url)).status).toBe(405);
     const large = { ...sign('evt_1'), body: 'x'.repeat(1024 * 1024 + 1) };
-    // The connection may be closed while the body is still on its way.
+    // The connection may be closed while the body is being sent.
     expect(await post(receiver, large).catch(() => 413)).toBe(413);
     expect(await post(receiver, sign('evt_1'))).toBe(204);
   });

@@ -10,7 +10,7 @@ import '../support/parts/recorder.ts';
 import '../support/parts/redis.ts';
 import { speechRecordings } from '../support/parts/speech-model.ts';
 
-/* The tour for operators as it is, with real parts: LiveKit, its recorder, the room client and a speech model. */
+/* Runs the tour for operators with real parts: LiveKit, its recorder, the room client and a speech model. */
 
 const TOUR = join(import.meta.dirname, '..', '..', 'examples', 'tour', 'tour.sh');
 const run = promisify(execFile);
@@ -55,7 +55,7 @@ describe('the tour for operators', () => {
 
   it('reads the transcript', () => {
     expect(step('Transcribe it')).toMatch(/completed/);
-    // The small model mishears sentences, more of them where a busy machine recorded them with gaps.
+    // The small model mishears sentences, and more of them if a busy machine recorded them with gaps.
     const sentences = ['ever tried', 'ever failed', 'no matter', 'try again', 'fail again', 'fail better'];
     const lines = step('Transcribe it').toLowerCase();
     const heard = sentences.filter((sentence) => lines.includes(sentence));

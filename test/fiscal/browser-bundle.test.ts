@@ -9,12 +9,12 @@ import { asOf } from './people.ts';
 const EXTERNAL = /^(?![./])/;
 const library = fileURLToPath(new URL('../../src/fiscal/index.ts', import.meta.url));
 
-/** Bytes, compressed, of a page that imports these names and nothing else. */
+/** Returns the compressed size of a page that imports only these names. */
 const compressedBytes = async (names: string): Promise<number> => {
   const bundle = await rolldown({
     input: 'page',
     platform: 'browser',
-    // As the package says of itself.
+    // The package declares `sideEffects: false`.
     treeshake: { moduleSideEffects: false },
     plugins: [
       {

@@ -13,7 +13,7 @@ import {
 } from '../../src/fiscal/index.ts';
 import { asOf } from './people.ts';
 
-/** The code of a person born on the day, with the right check character. */
+/** Returns the code of a person born on that day, with the right check character. */
 const codeOf = (birthDate: string, birthplace = 'H501'): string => {
   const person = { surname: 'Rossi', givenName: 'Mario', sex: 'M', birthDate, birthplace } as const;
   const result = generate(person, { asOf: '2100-01-01' });
@@ -276,7 +276,7 @@ describe('check statuses', () => {
 });
 
 describe('the check character', () => {
-  /** Letters in the order of their values, from the decree's table of characters at odd positions. */
+  /** Letters in the order of their values at odd positions, from the table of the decree. */
   const BY_ODD_VALUE = 'BAKPLCQDREVOSFTGUHMINJWZYX';
 
   it('gives each letter and digit at an odd position the value of the decree', () => {

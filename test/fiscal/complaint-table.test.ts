@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 /*
- * What users of fiscal code libraries have complained of, and the test that holds the answer. A row without such a test
- * fails, so that none gets lost when tests are renamed.
+ * Common complaints about fiscal code libraries, each with the test that checks our behaviour. A row without such a test
+ * fails, so that none is lost when tests are renamed.
  */
 
 type Held = readonly [complaint: string, file: string, title: string];

@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findPlace, generate, type Person, suggestPlaces } from '../../src/fiscal/index.ts';
 import { asOf } from './people.ts';
 
-/*
- * What users of fiscal code libraries have complained of, one line each: a table, so that a new complaint is a new line.
- */
+/* Common complaints about fiscal code libraries, one a line. */
 
 const placeOf = (name: string, province?: string, date?: string): string => {
   const found = findPlace(name, { province, date });

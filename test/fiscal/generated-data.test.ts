@@ -5,7 +5,7 @@ import { generateFiscalData } from '../../scripts/generate-fiscal-data.ts';
 describe('the generated data', () => {
   it.each([...generateFiscalData().keys()])('%s is up to date with the CSV files', (name) => {
     const file = new URL(`../../src/fiscal/data/${name}`, import.meta.url);
-    // toBe on the text would print hundreds of kilobytes.
+    // With toBe on the texts, a failure would print hundreds of kilobytes.
     expect(readFileSync(file, 'utf8') === generateFiscalData().get(name)).toBe(true);
   });
 

@@ -15,7 +15,7 @@ const codeOf = (changes: Partial<Person>): string => {
   if (!result.ok) throw new Error(JSON.stringify(result.faults));
   return result.codiceFiscale;
 };
-/** The code with other letters for the names, and the check letter that they need. */
+/** Returns the code with other letters for the names, and the matching check character. */
 const withLetters = (letters: string, code = codeOf({})): string => {
   const body = letters + code.slice(letters.length, 15);
   for (const last of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') if (decode(body + last, { asOf }).ok) return body + last;

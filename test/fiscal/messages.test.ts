@@ -18,7 +18,7 @@ const mario: Person = {
   birthplace: 'Roma',
 };
 
-/** A code for each message, and the message in Italian. */
+/** For each message, a code that causes it, and the message in Italian. */
 const CODES: readonly (readonly [code: string, message: string])[] = [
   ['RSSMRA80B01H501', 'il codice fiscale di una persona fisica ha 16 caratteri, questo ne ha 15'],
   ['RSSMRA80B01H501TX', 'il codice fiscale di una persona fisica ha 16 caratteri, questo ne ha 17'],

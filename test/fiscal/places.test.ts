@@ -32,7 +32,7 @@ describe('findPlace over the whole registry', () => {
         if (found.ok && found.place.name !== name) others.add(`${code} ${name}: ${found.place.name}`);
       }
     }
-    // Z136 is Georgia's code until 1994; among states of one name that of today wins.
+    // Z136 is Georgia's code until 1994. Among states with the same name, the one that exists today wins.
     expect([...missed]).toEqual(['Z136 GEORGIA EE 1994-01-01: Z254']);
     expect([...ambiguous].sort()).toEqual([
       'CAPRANICA RM B687,B688',
@@ -43,7 +43,7 @@ describe('findPlace over the whole registry', () => {
       'SAVOGNA UD I478,I479',
       'VEZZANO TN L818,L821',
     ]);
-    // Its two names are of the same years.
+    // Both names have the same years.
     expect([...others]).toEqual(['D588 MARNE: FILAGO']);
   });
 
@@ -79,7 +79,7 @@ describe('findPlace over the whole registry', () => {
 
   it('finds each alias, also without its accents', () => {
     for (const { code = '', alias = '', alias_ascii: ascii = '' } of aliases) {
-      if (alias.includes('Ã\u00a0') || ascii === 'ISOLE FR ER') continue; // garbled by their sources
+      if (alias.includes('Ã\u00a0') || ascii === 'ISOLE FR ER') continue; // Names that their sources spell wrongly.
       for (const name of [alias, ascii]) {
         const found = findPlace(name);
         const codes = found.ok ? [found.place, ...found.alternatives] : found.candidates;
@@ -93,14 +93,14 @@ describe('findPlace over the whole registry', () => {
     for (const { code = '', alias = '' } of everyday) {
       for (const date of ['1950-01-01', '1990-01-01', '2026-01-01']) {
         const found = findPlace(alias.toLowerCase(), { date });
-        // An alias of a place that had ended leads to its successor.
+        // An alias of a place that has ended leads to its successor.
         const isSuccessor = found.ok && found.match === 'successor';
         const codes = isSuccessor
           ? found.alternatives.slice(0, 1).map(({ codiceCatastale }) => codiceCatastale)
           : codesFor(alias.toLowerCase(), { date });
         expect([alias, ...codes]).toEqual([alias, code]);
       }
-      // An alias of what is called so already would be no other name.
+      // An alias must differ from the names of its place.
       expect(places.filter((row) => row.name === alias)).toEqual([]);
     }
   });

@@ -106,7 +106,7 @@ describe('the functions of the library', () => {
         expect(checker.checkStatus(lower)).toBe(status);
         expect(check(code, { asOf }).ok).toBe(status <= 1);
         expect(checker.check(code)).toEqual(check(code, { asOf }));
-        // Wider characters take several bytes, but are refused all the same, first of all.
+        // A wider character takes several bytes. It is refused, and before anything else.
         expect(checker.checkBytes(bytes, 1, bytes.length - 1)).toBe(status);
       }),
       { numRuns: 1000 },
@@ -115,7 +115,7 @@ describe('the functions of the library', () => {
 });
 
 describe('a wrong character', () => {
-  /** Sum of what the table gives each character, computed here on its own: 0-9 as A-J at odd positions. */
+  /** The values of the characters, computed here independently: at odd positions, 0-9 have the values of A-J. */
   const ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
   const value = (character: string): number => {
     const code = character.charCodeAt(0);

@@ -77,7 +77,7 @@ describe('cities', () => {
     const successors = new Map<string | undefined, string | undefined>([
       ...places.map(({ code, successor_code: successor }) => [code, successor] as const),
       ...rows('places-undated.csv').map(({ code, successor_code: successor }) => [code, successor] as const),
-      // Undated states that became, or joined, another in a known year.
+      // Undated states that became or joined another state in a known year.
       ...rows('twins.csv')
         .filter(
           ({ resolution = '' }) => /(till|since) \d{4}/.test(resolution) && !resolution.includes('still'),

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** Decodes every vector on the eve, the day and the morrow, and prints a digest of all answers. */
+/** Decodes every vector for the day before, the day and the day after, and prints a digest of all results. */
 const SCRIPT = `
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { check, type DecodedCode, decode, generate, omocodie } from '../../src/fiscal/index.ts';
 
-/** The day that the vectors were judged on. */
+/** The date of the expected results. */
 const asOf = '2026-11-21';
 
 type Vector = {
@@ -75,7 +75,7 @@ const asExpected = (code: DecodedCode): unknown => ({
   placeNameToday: code.birthplace.today?.name ?? null,
 });
 
-/** The vectors' reasons; where they tell less than the library, several of the library's. */
+/** The vectors' reasons. If a reason is less specific than the library's, several of the library's are allowed. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   'bad-length': ['length'],
   'bad-format': ['characters', 'omocodia'],
@@ -128,7 +128,7 @@ describe('public vectors', () => {
   });
 });
 
-// Every judgement is passed, those outside the public vectors too, so none has to be argued here.
+// The library meets every decision about a disputed vector, so there are no exceptions here.
 describe('disputed vectors', () => {
   it.each(ofKind(disputed, 'generate'))('$id generates the decided code', ({ input, judgement }) => {
     expect(generated(input)).toBe(judgement);

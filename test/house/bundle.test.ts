@@ -63,7 +63,7 @@ describe('the list of bundled packages', () => {
   test('has undici once, which the command line and the service share', async () => {
     const files = (await readdir(DIST, { recursive: true })).filter((file) => file.endsWith('.js'));
     const texts = await Promise.all(files.map(async (file) => ({ file, text: await read(file) })));
-    // The beginning of its parser, a WebAssembly module as base64.
+    // The beginning of undici's HTTP parser, a WebAssembly module in base64.
     const withParser = texts.filter(({ text }) => text.includes('AGFzbQEAAAAB'));
     expect(withParser.map(({ file }) => file.replace(/-[\w-]+\.js$/, ''))).toEqual(['undici/chunks/agent']);
     const importers = texts.filter(({ text }) => text.includes('undici/agent.js"'));

@@ -7,7 +7,7 @@ import { buildUndici } from '../../scripts/build/undici.ts';
 
 const SOURCES = join(import.meta.dirname, '../../src');
 
-/** The values that the sources take from undici: `import { type Dispatcher, Pool } from 'undici'`. */
+/** Returns the names that the sources import from undici as values: `import { type Dispatcher, Pool } from 'undici'`. */
 function importedNames(): readonly string[] {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),

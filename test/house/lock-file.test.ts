@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
 /*
- * `npm install` beside an existing node_modules forgets the optional packages of other platforms, and then `npm ci`
- * refuses the lock file. Make it anew in an empty folder: npm install --package-lock-only --ignore-scripts.
+ * `npm install` beside an existing node_modules drops the optional packages of other platforms, and then `npm ci` refuses
+ * the lock file. To make the file again, run this in an empty folder: npm install --package-lock-only --ignore-scripts.
  */
 
 type Entry = { readonly optionalDependencies?: Readonly<Record<string, string>>; readonly resolved?: string };
@@ -24,7 +24,7 @@ test('the lock file records no download addresses', () => {
   expect(Object.values(lock.packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
 });
 
-/** Where Node would find it: in the package's own node_modules, or in those above. */
+/** Searches where Node does: in the package's own node_modules, and in those of the folders above. */
 function isLocked(path: string, name: string): boolean {
   const own = path === '' ? `node_modules/${name}` : `${path}/node_modules/${name}`;
   if (own in lock.packages) return true;

@@ -3,7 +3,10 @@ import { startFfmpeg } from '../support/parts/ffmpeg.ts';
 
 export type Push = { readonly output: () => string; readonly close: () => Promise<void> };
 
-/** A service that finds its machine too busy at the moment refuses a push: a camera tries again, and so do we. */
+/**
+ * Pushes until it is closed. The ingress service refuses a push while it thinks that its machine is too busy; this repeats
+ * the push, as a camera does.
+ */
 export function keepPushing(url: string): Push {
   let isClosed = false;
   let current = startFfmpeg(pushArguments(url));
@@ -26,7 +29,10 @@ export function keepPushing(url: string): Push {
   };
 }
 
-/** A moving test picture and a tone, as a small camera would send them: H.264 and AAC at their real speed. */
+/**
+ * Returns ffmpeg's arguments for a moving test picture and a tone, like those of a small camera: H.264 and AAC in real
+ * time.
+ */
 export function pushArguments(url: string): readonly string[] {
   return [
     ...['-re', '-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=15'],

@@ -12,7 +12,7 @@ import { type Redis, startRedis } from '../support/parts/redis.ts';
 import { freePort } from '../support/parts/run-part.ts';
 import { keepPushing, type Push, pushArguments } from './keep-pushing.ts';
 
-/** The ingress service transcodes; on two busy cores its first packet takes a while. */
+/** The ingress service transcodes. On two busy cores its first packet takes a while. */
 const streamDeadlineMs = 60_000;
 
 const pushes: Push[] = [];

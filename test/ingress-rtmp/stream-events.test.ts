@@ -22,7 +22,7 @@ import { freePort } from '../support/parts/run-part.ts';
 import type { TestService } from '../support/service.ts';
 import { keepPushing, type Push } from './keep-pushing.ts';
 
-/** The ingress service transcodes; on two busy cores its first packet takes a while. */
+/** The ingress service transcodes. On two busy cores its first packet takes a while. */
 const STREAM_DEADLINE_MS = 60_000;
 
 describe('events of a real stream', () => {
@@ -62,7 +62,7 @@ describe('events of a real stream', () => {
       body: { participantName: 'Camera' },
     });
     const { ingressId, url, streamKey } = made.json as Readonly<Record<string, string>>;
-    // A push that is refused or breaks off, because the machine is busy at the moment, ends with an error and is repeated.
+    // On a busy machine a push may be refused or break off. It ends with an error and is repeated.
     const isOfStream = ({ body }: Received) => body.ingress?.error === undefined;
     const until = async (event: string) => {
       const isIt = (one: Received) => one.body.event === event && isOfStream(one);
@@ -73,14 +73,14 @@ describe('events of a real stream', () => {
     const started = await until('ingress_started');
     expect(started.body).toMatchObject({ room: { name: room }, ingress: { ingressId } });
     await until('room_started');
-    // One that breaks off before sound and picture are there ends with an error.
+    // A stream that breaks off before audio and video have arrived ends with an error.
     const tracks = async () => {
       const { json } = await service.call('GET', `/v1/rooms/${room}/participants`);
       return (json as ParticipantList).participants.flatMap((camera) => camera.tracks).length;
     };
     await expect.poll(tracks, { timeout: STREAM_DEADLINE_MS, interval: 200 }).toBe(2);
     await push.close();
-    // Under its other name, as it was registered.
+    // The event has the old name under which the webhook was registered.
     const ended = await until('ingress_stopped');
     expect(ended.body).toMatchObject({
       room: { name: room },

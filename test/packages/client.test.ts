@@ -24,7 +24,7 @@ describe('the package @rtc-service/client', () => {
   });
 
   it('has types that resolve where its JavaScript does', async () => {
-    // With one entry the table has a row for each way to resolve.
+    // Because there is one entry point, the table has a row for each way to resolve it.
     const report = await typesReport(packed);
     expect(report).toMatch(/│ node16 \(from ESM\) │ 🟢 \(ESM\)/u);
     expect(report).toMatch(/│ bundler +│ 🟢/u);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => packed.close());
 
-/** Modules that import from the package only what is named, as a page's bundler would ship it. */
+/** Bundles a module that imports only some names from the package, as the bundler of a web page does. */
 async function bundle(consumer: string, source: string): Promise<string> {
   const folder = await packed.install(consumer);
   await writeFile(join(folder, 'main.js'), source);

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { findDigest, parseImage } from '../../scripts/release/image-digest.ts';
 import { chartValues, pinImages } from '../../scripts/release/pin-images.ts';
 
-/* Digests of images, from a registry that stands in for Docker Hub: it is asked as the distribution specification says. */
+/* Requests digests of images from a registry in place of Docker Hub, according to the distribution specification. */
 
 const MANIFEST = '{"schemaVersion":2}';
 const DIGEST = `sha256:${createHash('sha256').update(MANIFEST).digest('hex')}`;
@@ -20,7 +20,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** HOST:PORT of a registry, and the lines of the requests that it got. */
+/** Starts a registry. Returns its HOST:PORT and the request lines that it received. */
 async function startRegistry(handle: Handler) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -43,7 +43,7 @@ const manifest: Handler = (request, response) => {
   response.end(request.method === 'HEAD' ? undefined : MANIFEST);
 };
 
-/** A registry that gives a token to anybody, and wants it. */
+/** A registry that requires a token, and gives one to everybody. */
 const guarded: Handler = (request, response) => {
   const host = `http://${request.headers.host}`;
   const url = new URL(request.url ?? '', host);

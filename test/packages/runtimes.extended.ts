@@ -32,7 +32,7 @@ afterAll(async () => {
 const DENO_RUN = ['run', '--quiet', '--allow-net', '--allow-env', '--allow-read'];
 
 async function runIn(name: 'bun' | 'deno' | 'node18' | 'node20', file: string): Promise<unknown> {
-  // Deno looks into node_modules beside a package.json only.
+  // Deno looks into node_modules only beside a package.json.
   await writeFile(join(file, '..', 'package.json'), '{}');
   const args = name === 'deno' ? [...DENO_RUN, file] : [file];
   const { stdout } = await runFile(await runtimeProgram(name), args, { cwd: join(file, '..') });

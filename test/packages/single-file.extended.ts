@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeSingleFile } from '../../scripts/release/single-file.ts';
 import { packPackage, runFile } from './support/packed.ts';
 
-/* The present build as one executable file, with nothing else of Node or of this checkout in reach. */
+/* The current build as one executable file, without access to Node or to this checkout. */
 
 let directory: string;
 let program: string;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** The package's folder as npm lays it out. */
+/** Makes the package's folder as npm lays it out. */
 async function install(name: string, { isProject }: { readonly isProject: boolean }): Promise<string> {
   const root = join(directory, name, 'node_modules', 'rtc-service');
   await mkdir(root, { recursive: true });

@@ -8,7 +8,7 @@ import { freePort, runPart, untilReady } from '../support/parts/run-part.ts';
 
 const runPartModule = fileURLToPath(new URL('../support/parts/run-part.ts', import.meta.url));
 
-/** False for a process that is gone or that only waits to be reaped, as orphans do for a moment. */
+/** Returns false for a process that has ended or only waits to be reaped, as orphans do for a moment. */
 function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -17,7 +17,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A shell that tells its own process id and that of a child, and then waits for ever. */
+/** A shell that prints its own process id and that of a child, and then waits for ever. */
 const family = 'sleep 1000 & echo "$$ $!"; wait';
 
 describe('a part of the test environment', () => {
@@ -43,7 +43,7 @@ describe('a part of the test environment', () => {
     await untilReady(part, 'family', { isReady: async () => part.output().includes(' ') });
     const pids = part.output().split(' ').map(Number);
     await part.close();
-    // Its pipes, by which close knows of its end, are closed a moment before it counts as ended.
+    // Its pipes, which tell close() about its end, are closed a moment before the process counts as ended.
     await expect.poll(() => pids.map(isRunning), { interval: 1, timeout: 1_000 }).toEqual([false, false]);
   });
 

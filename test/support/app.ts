@@ -17,7 +17,7 @@ export function keepingLog(lines: LogLine[]): Log {
   return { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
 }
 
-/** An app of the test's own routes, without limits, at a time that stands still. */
+/** Makes an app with the test's own routes, without limits, with a clock that does not advance. */
 export function buildTestApp(
   routes: readonly Route[],
   deps: Partial<AppDeps> = {},
@@ -38,7 +38,7 @@ export function buildTestApp(
   });
 }
 
-/** A route that answers what `handle` does, and declares nothing. */
+/** Makes a route that responds with the result of `handle`, and declares nothing. */
 export function testRoute(
   route: Pick<Route, 'method' | 'path' | 'security'> & Partial<Route> & { readonly handle: Route['handle'] },
 ): Route {

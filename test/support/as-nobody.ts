@@ -1,4 +1,4 @@
-/** A user without rights of its own. */
+/** A user without rights. */
 const NOBODY = 65534;
 
 /** Runs `work` without the rights of root, who may write everywhere. */

@@ -1,6 +1,6 @@
 import Schema from 'typebox/schema';
 
-/** An answer as it came over the wire. */
+/** A response as it was received. */
 export type WireAnswer = {
   readonly method: string;
   readonly path: string;
@@ -33,10 +33,10 @@ export type OpenApi = {
 
 const PROBLEM = 'application/problem+json';
 
-/** What any path can be answered before it is known to be one. */
+/** Statuses that every path may have, before its route is known. */
 const BEFORE_ANY_ROUTE = [400, 401, 403, 404, 405, 408, 413, 414, 429, 431, 503];
 
-/** What is wrong with an answer by the service's own OpenAPI document; empty when it conforms. */
+/** Returns the differences between a response and the service's own OpenAPI document; empty if it conforms. */
 export function answerFaults(document: OpenApi, answer: WireAnswer): readonly string[] {
   const { headers, status } = answer;
   const faults: string[] = [];
@@ -112,7 +112,7 @@ function schemaFaults(document: OpenApi, schema: object, value: unknown): readon
   return isValid ? [] : errors.map((error) => `${error.instancePath || 'the answer'} ${error.message}`);
 }
 
-/** What a `$ref` stands for, or the value itself. */
+/** Returns the target of a `$ref`, or the value itself. */
 export function resolveReference<T>(document: OpenApi, value: T): T {
   const { $ref } = value as { readonly $ref?: string };
   if ($ref === undefined) return value;
@@ -120,10 +120,10 @@ export function resolveReference<T>(document: OpenApi, value: T): T {
   return parts.reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], document) as T;
 }
 
-/** Paths that are not for callers of the API: the document leaves them out. */
+/** Paths that are not for callers of the API. The document does not contain them. */
 const INTERNAL_PATH = /^\/(?:$|docs\/|livekit\/webhook$)/;
 
-/** HEAD is a GET without its body. Literal parts of a path win over parameters. */
+/** HEAD is a GET without its body. Literal parts of a path take precedence over parameters. */
 function findOperation(document: OpenApi, method: string, path: string): OperationObject | undefined {
   const parts = (path.split(/[?#]/)[0] ?? '').split('/');
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { startSharedPartsServer } from './parts/shared-parts-server.ts';
 
-/** Lets tests share real parts within one run; a run whose tests ask for none starts none. */
+/** Lets the tests of one run share real parts. A part is started when a test first asks for it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startSharedPartsServer();
   project.provide('sharedPartsUrl', server.url);

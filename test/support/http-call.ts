@@ -4,15 +4,15 @@ import { answerFaults, type OpenApi, type WireAnswer } from './conformance.ts';
 import { type Signing, signatureHeaders } from './sign.ts';
 
 export type Answer = WireAnswer & {
-  /** The body as JSON; undefined where there is none. */
+  /** The body as JSON; undefined if there is none. */
   readonly json: never;
 };
 
 export type CallOptions = {
-  /** Sent as JSON, unless it is text or bytes already. */
+  /** Sent as JSON, unless it is text or bytes. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Over the service's own key, secret and time; false sends no signature. */
+  /** Overrides the service's own key, secret and time. `false` sends no signature. */
   readonly signing?: Partial<Signing> | false;
   readonly signal?: AbortSignal;
 };
@@ -20,13 +20,13 @@ export type CallOptions = {
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
 export type Caller = {
-  /** Sends a request, signed; throws when the answer is not as the OpenAPI document says. */
+  /** Sends a signed request. Throws if the response does not conform to the OpenAPI document. */
   readonly call: Call;
   readonly document: OpenApi;
   close(): void;
 };
 
-/** Calls a listening service; every answer is held against the document that the service gives of itself. */
+/** Returns functions that call a listening service. Every response is compared with the service's own OpenAPI document. */
 export async function createCaller(url: string, signing: () => Signing): Promise<Caller> {
   const agent = new Agent({ keepAlive: true });
   const send = (method: string, path: string, options: CallOptions = {}): Promise<WireAnswer> => {
@@ -75,7 +75,7 @@ type Exchange = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** By Node's own client: fetch rewrites paths and refuses the body of a GET. */
+/** Uses Node's own client, because fetch normalises paths and refuses the body of a GET. */
 function exchange(
   url: string,
   { method, path, headers, body, agent, signal }: Exchange,

@@ -5,13 +5,13 @@ import { createDatabase } from './parts/postgres.ts';
 import { sharedPostgres } from './parts/shared.ts';
 import { startTestService, type TestService } from './service.ts';
 
-/** Instances of the service and what they share; `closers` ends all of it, the last first. */
+/** Instances of the service and what they share. `closers` ends everything, the last one first. */
 export type Instances = {
   readonly closers: (() => Promise<unknown>)[];
   readonly start: (environment: Readonly<Record<string, string>>) => Promise<TestService>;
-  /** A new folder. */
+  /** Makes a new folder. */
   readonly folder: () => Promise<string>;
-  /** The URL of a new PostgreSQL database. */
+  /** Makes a new PostgreSQL database. Resolves to its URL. */
   readonly database: () => Promise<string>;
   readonly close: () => Promise<void>;
 };

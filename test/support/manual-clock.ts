@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/server/platform/clock.ts';
 
-/** Time that stands still until the test moves it. */
+/** A clock that only the test advances. */
 export class ManualClock implements Clock {
   #now: number;
   #passedMs = 0;
@@ -36,7 +36,7 @@ export class ManualClock implements Clock {
     return this.#sleepers.size;
   }
 
-  /** Sets the time of day, as an administrator does: nobody has waited for any longer. */
+  /** Sets the time of day back, as an administrator can. Nobody's sleep becomes longer. */
   setBack(ms: number): void {
     this.#now -= ms;
   }

@@ -13,7 +13,7 @@ export type MemoryDisk = {
   readonly unmount: () => Promise<void>;
 };
 
-/** Memory as a file system, of four MiB by default; takes root, and a machine that allows it. */
+/** Mounts a file system in memory, of four MiB by default. This needs root, and a machine that allows it. */
 export async function mountMemory(context: TestContext, mebibytes = 4): Promise<MemoryDisk> {
   const path = await mkdtemp(join(tmpdir(), 'rtc-disk-'));
   try {

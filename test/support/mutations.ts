@@ -43,7 +43,7 @@ function headerOf(request: RawRequest, name: string): string {
   return request.headers.find(([each]) => each === name)?.[1] ?? '';
 }
 
-/** `text` with one character at a random place changed, left out, doubled or put in. */
+/** Returns `text` with one character at a random place changed, removed, doubled or inserted. */
 function garble(random: Random, text: string, alphabet: string): string {
   const at = random.integer(text.length);
   const letter = random.pick([...alphabet]);
@@ -71,7 +71,7 @@ export function signedRequest({ method, target, body }: BaseRequest, signing: Si
 
 export type Mutation = (request: RawRequest, random: Random) => RawRequest;
 
-/** By their names. */
+/** Mutations by their names. */
 export function mutationsOf(signing: Signing): Readonly<Record<string, Mutation>> {
   const { apiKey, apiSecret, timestamp } = signing;
   return {
@@ -179,7 +179,7 @@ export function mutationsOf(signing: Signing): Readonly<Record<string, Mutation>
       withHeader(request, 'X-Service-Signature', (value) =>
         random.pick([
           garble(random, value, '0123456789abcdef'),
-          // Upper-case hex is the same signature: these digits are no hex.
+          // Upper-case hex is the same signature, so these digits are replaced by others that are not hex.
           value.toUpperCase().replace(/[A-F]/, 'G'),
           [...value].reverse().join(''),
           `sha256=${value}`,

@@ -1,13 +1,13 @@
 import { readdir, readlink, stat } from 'node:fs/promises';
 
-/** Bytes of the files without a name of a folder, which only this process still has open; on Linux. */
+/** Returns the size of a folder's deleted files that this process still has open (Linux). */
 export async function namelessBytes(folder: string): Promise<number> {
   const paths = (await readdir('/proc/self/fd')).map((handle) => `/proc/self/fd/${handle}`);
   const sizes = paths.map(async (path) => {
     try {
       return (await readlink(path)).startsWith(folder) ? (await stat(path)).size : 0;
     } catch {
-      // Closed since.
+      // It has been closed.
       return 0;
     }
   });

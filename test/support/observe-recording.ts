@@ -2,7 +2,7 @@ import type { Store } from '../../src/server/app/store.ts';
 import { applyObservation } from '../../src/server/recordings/apply-observation.ts';
 import type { Observation } from '../../src/server/recordings/lifecycle.ts';
 
-/** Moves a recording along as the service does; whether its row changed. */
+/** Applies an observation to a recording, as the service does. Resolves to whether its row changed. */
 export async function observeRecording(
   store: Pick<Store, 'recordings'>,
   id: string,

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 
 export type GroupProcess = { readonly pid: number; readonly name: string };
 
-/** The processes of a group (Linux). */
+/** Returns the processes of a group (Linux). */
 export async function processesOf(groupId: number): Promise<readonly GroupProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(pids.map((pid) => readProcess(pid).catch(() => undefined)));
@@ -11,7 +11,7 @@ export async function processesOf(groupId: number): Promise<readonly GroupProces
 
 async function readProcess(pid: string): Promise<GroupProcess & { readonly groupId: number }> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name is in parentheses, and may contain some; state, parent and group follow.
+  // The name is in parentheses, and may contain parentheses itself. State, parent and group follow.
   const end = text.lastIndexOf(')');
   const [, , group] = text.slice(end + 2).split(' ');
   return { pid: Number(pid), name: text.slice(text.indexOf('(') + 1, end), groupId: Number(group) };

@@ -1,4 +1,4 @@
-/** Random numbers that are the same in every run: mulberry32, by Tommy Ettinger. */
+/** Random numbers that depend only on the seed: mulberry32, by Tommy Ettinger. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed;
   }
 
-  /** An integer from 0 to `below` - 1. */
+  /** Returns an integer from 0 to `below` - 1. */
   integer(below: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

@@ -7,7 +7,7 @@ export type RawAnswer = {
   readonly text: string;
 };
 
-/** One connection that sends bytes as they are and reads the answers to them. */
+/** A connection that sends bytes unchanged and reads the responses. */
 export class RawConnection {
   readonly #socket: Socket;
   #received = '';
@@ -39,7 +39,7 @@ export class RawConnection {
     this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** The next answer (to `method`), interim ones left out; undefined when the connection ends without one. */
+  /** Returns the next final response (to `method`); undefined if the connection ends without one. */
   async read(method = 'GET'): Promise<RawAnswer | undefined> {
     for (;;) {
       const answer = this.#take(method);
@@ -89,7 +89,7 @@ export type RawRequest = {
   readonly body: Buffer;
 };
 
-/** HTTP/1.1 as bytes; nothing is checked, corrected or added. */
+/** Returns HTTP/1.1 as bytes. Nothing is checked, corrected or added. */
 export function serializeRequest({ method, target, headers, body }: RawRequest): Buffer {
   const lines = [`${method} ${target} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body]);

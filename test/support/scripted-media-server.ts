@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A script that answers at once until it is told to hold; what it held is answered when it is let go. */
+/** A script that responds immediately until `hold`. Held requests get their responses at `release`. */
 export function holdable(): { readonly script: Script; hold(): void; held(): Promise<void>; letGo(): void } {
   let exchanges: Parameters<Script>[] | undefined;
   let wake = () => {};
@@ -30,20 +30,20 @@ export function holdable(): { readonly script: Script; hold(): void; held(): Pro
   };
 }
 
-/** What stands where a LiveKit server should, answering as the test says. */
+/** A server in place of LiveKit that responds as the test says. */
 export type ScriptedMediaServer = {
-  /** As settings of the service; any key will do. */
+  /** The settings of the service. Any key works. */
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-  /** The Twirp methods that were called, such as ListRooms. */
+  /** The called Twirp methods, such as ListRooms. */
   readonly calls: readonly string[];
-  /** Resolves when so many calls have come. */
+  /** Resolves when there were `count` calls. */
   called(count: number): Promise<void>;
   close(): void;
 };
 
 export type Script = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** An empty message, which every method of the API may answer. */
+/** An empty message, which is a valid response of every method. */
 export const answerEmpty: Script = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 };

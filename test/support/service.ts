@@ -15,24 +15,24 @@ export type TestService = {
   readonly url: string;
   readonly apiKey: string;
   readonly apiSecret: string;
-  /** Signed; throws when the answer is not as the service's own OpenAPI document says. */
+  /** Sends a signed request. Throws if the response does not conform to the service's own OpenAPI document. */
   readonly call: Call;
   readonly document: OpenApi;
   readonly logLines: readonly LogLine[];
-  /** The service alone; `close` also frees what the test holds of it. */
+  /** Stops only the service. `close` also frees the other resources of the fixture. */
   readonly stop: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
 export type TestServiceOptions = {
-  /** The media server; without one nothing answers at its address. */
+  /** The media server. Without one, nothing responds at its address. */
   readonly livekit?: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-  /** Over the settings that the fixture makes. */
+  /** Settings that override those of the fixture. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
 };
 
-/** The whole service, listening on loopback, on a data directory of its own. */
+/** Starts the whole service on loopback, with its own data folder. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'rtc-service-'));
   const livekit = options.livekit ?? (await nothing());
@@ -75,7 +75,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   };
 }
 
-/** A media server that is not there. */
+/** Returns the address of a missing media server. */
 async function nothing() {
   return { url: `ws://127.0.0.1:${await freePort()}`, apiKey: 'absent', apiSecret: 'absent' };
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** What a request carries over the wire. */
+/** The parts of a request that are sent. */
 export type WireRequest = {
   readonly method: string;
   /** Path and query as they are sent. */
@@ -15,8 +15,8 @@ export type Signing = {
 };
 
 /**
- * The headers of a signed request, written from the specification and from it alone: an independent witness of
- * what the service and its client do.
+ * Returns the headers of a signed request. This is written only from the specification, independently of the service and
+ * its client.
  */
 export function signatureHeaders(request: WireRequest, signing: Signing): Readonly<Record<string, string>> {
   const timestamp = `${signing.timestamp}`;
@@ -31,7 +31,7 @@ export function signatureHeaders(request: WireRequest, signing: Signing): Readon
   };
 }
 
-/** The bytes of a signed GET, for a connection of the test's own. */
+/** Returns the bytes of a signed GET, for a raw connection. */
 export function signedGet({ apiKey, apiSecret }: Omit<Signing, 'timestamp'>, path: string): string {
   const signing = { apiKey, apiSecret, timestamp: Math.floor(Date.now() / 1000) };
   const headers = Object.entries({

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../src/server/platform/clock.ts';
 
-/** The system's time, which the test can move forward: whoever sleeps until then wakes up. */
+/** The system's clock, which a test can move forward. Then everybody who sleeps until that time wakes up. */
 export class SkippableClock implements Clock {
   #aheadMs = 0;
   #skipped = new AbortController();

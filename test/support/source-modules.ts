@@ -2,25 +2,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
 
-/** A source file, as far as the rules of the house look at it. */
+/** The properties of a source file that the architecture rules check. */
 export type SourceModule = {
-  /** From the repository's root, with slashes. */
+  /** Path from the repository's root, with slashes. */
   readonly path: string;
   readonly lineCount: number;
-  /** What it imports, statically, dynamically, by re-export or by type: a path from the root, or a package's name. */
+  /** Its imports: static, dynamic, by re-export or by type. Each is a path from the root or a package's name. */
   readonly imports: readonly string[];
-  /** Those of `imports` that are there when the module is loaded: not the dynamic ones. */
+  /** The part of `imports` that is loaded with the module. Dynamic imports are not included. */
   readonly staticImports: readonly string[];
-  /** Dynamic imports and requires of something that is not written down: nobody can check those. */
+  /** Whether it has dynamic imports or requires whose argument is not a literal. They cannot be checked. */
   readonly hasUnknownImports: boolean;
   readonly hasDefaultExport: boolean;
-  /** Whether an import of it does more than define things. */
+  /** Whether importing it has side effects. */
   readonly actsOnImport: boolean;
-  /** `process.exit`, `process.env` and the like, by name of the member. */
+  /** The used members of `process`, such as `exit` and `env`. */
   readonly processMembers: ReadonlySet<string>;
 };
 
-/** Every module under the folders, by path. */
+/** Reads every module below the folders, by path. */
 export function readSourceModules(root: string, folders: readonly string[]): readonly SourceModule[] {
   return folders
     .flatMap((folder) => filesOf(join(root, folder)))
@@ -30,7 +30,7 @@ export function readSourceModules(root: string, folders: readonly string[]): rea
     .map((path) => parseModule(path, readFileSync(join(root, path), 'utf8')));
 }
 
-/** Throws on source that does not parse: a file that cannot be read cannot be in order. */
+/** Parses a module. Throws if the source has a syntax error. */
 export function parseModule(path: string, source: string): SourceModule {
   const { program, errors } = parseSync(path, source, { sourceType: 'module' });
   const [error] = errors;
@@ -48,7 +48,10 @@ export function parseModule(path: string, source: string): SourceModule {
   };
 }
 
-/** At a module's top level; `if (import.meta.main)` belongs to scripts, which are not looked at for this. */
+/**
+ * Statements with side effects at a module's top level. `if (import.meta.main)` belongs to scripts, for which this is not
+ * checked.
+ */
 const ACTING_STATEMENTS = new Set([
   'ExpressionStatement',
   'IfStatement',
@@ -131,7 +134,7 @@ function resolveAll(path: string, requests: readonly string[]): readonly string[
   return [...new Set(requests.map((request) => resolveRequest(path, request)))].sort();
 }
 
-/** A relative request as a path from the root; of a package, its name without a path inside it. */
+/** Resolves a relative import to a path from the root. For a package, returns its name without a path inside it. */
 function resolveRequest(from: string, request: string): string {
   if (request.startsWith('.')) return join(dirname(from), request).split(sep).join('/');
   if (request.startsWith('node:')) return request;
@@ -149,8 +152,8 @@ function filesOf(folder: string): readonly string[] {
 }
 
 /**
- * Import cycles, each once, as the paths that lead back to the first. Type imports count, they tie as well; a lazy
- * import does not, it is how a cycle is opened.
+ * Returns each import cycle once, as the paths that lead back to the first one. Type imports count, because they also
+ * couple modules. Lazy imports do not count, because they are the way to break a cycle.
  */
 export function importCycles(modules: readonly SourceModule[]): readonly (readonly string[])[] {
   const importsOf = new Map(modules.map((module) => [module.path, module.staticImports]));

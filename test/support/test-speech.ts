@@ -6,11 +6,11 @@ import {
 } from '../../src/server/transcription/engines/speech.ts';
 import type { FailedModel } from '../../src/server/transcription/store.ts';
 
-/** Loudness of a window from which on it is voiced. */
+/** Windows of at least this loudness are voiced. */
 const THRESHOLD = 0.01;
 const WINDOW = SAMPLE_RATE / 50;
 const MAX_SAMPLES = 8 * SAMPLE_RATE;
-/** Quiet for so long is a pause. */
+/** Silence of this length is a pause. */
 const PAUSE = SAMPLE_RATE / 10;
 
 export type TestSpeechOptions = {
@@ -18,11 +18,11 @@ export type TestSpeechOptions = {
   readonly failedModels?: readonly FailedModel[];
   readonly isRemote?: boolean;
   readonly prepare?: (language: string) => void;
-  /** What a segment says; default how long it is. */
+  /** Returns the text of a segment. Default: its length. */
   readonly recognise?: (segment: { readonly seconds: number }) => Promise<string> | string;
 };
 
-/** Speech without a model: what is loud is voiced, and its text is its length. */
+/** Speech recognition without a model: loud sound is voiced, and its text is its length. */
 export function testSpeech({
   languages = ['en'],
   failedModels = [],

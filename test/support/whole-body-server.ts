@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** Is called with the whole body of a request, as text. */
+/** Called with the whole body of a request, as text. */
 export type WholeBodyHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -9,8 +9,8 @@ export type WholeBodyHandler = (
 ) => void | Promise<void>;
 
 /**
- * A server of Node that reads each body before its handler is called.
- * A sender may be killed while it sends, as a media server is at the end of a test: such a request is left out.
+ * Creates an HTTP server that reads each body before its handler is called. A sender may be killed while it sends, like a
+ * media server at the end of a test. Such a request is ignored.
  */
 export function createWholeBodyServer(handle: WholeBodyHandler): Server {
   return createServer(async (request, response) => {

@@ -118,7 +118,7 @@ describe('sessions and the audit log in the console', () => {
     await panel.getByRole('link', { name: 'watched', exact: true }).click();
     await page.getByText('This room is not open').waitFor();
 
-    // An error's own request, of a dialog.
+    // The request id of an error in a dialog.
     await page.goto(viewOf(console, '/webhooks'));
     await page.getByRole('button', { name: 'Register a webhook' }).click();
     await page.getByLabel('URL', { exact: true }).fill('not-a-url');

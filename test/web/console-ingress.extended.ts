@@ -6,7 +6,7 @@ import { freePort } from '../support/parts/run-part.ts';
 import { openView } from './support/console.ts';
 import { type Stage, startStage } from './support/stage.ts';
 
-/** The ingress service transcodes; on two busy cores its first packet takes a while. */
+/** The ingress service transcodes. On two busy cores its first packet takes a while. */
 const PATIENCE = { timeout: 120_000 };
 
 describe('an ingress in the console', () => {
@@ -42,7 +42,7 @@ describe('an ingress in the console', () => {
     await card.getByText('Waiting for a stream').waitFor(PATIENCE);
     push = keepPushing(`${ingress.rtmpUrl}/${streamKey}`);
     await card.getByText('Streaming').waitFor(PATIENCE);
-    // The ingress service 1.5 reports no bitrate of RTMP.
+    // The ingress service 1.5 reports no bitrate for RTMP.
     await card.getByText(/Video: 320 × 180, \d+ frames a second/).waitFor(PATIENCE);
     await card.getByText(/Sound: \d+ Hz, \d channels/).waitFor(PATIENCE);
     await push.close();

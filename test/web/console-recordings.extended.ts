@@ -23,7 +23,7 @@ import {
   viewOf,
 } from './support/console.ts';
 
-/** Twenty seconds of a test picture, with a tone of two seconds at 0, 5, 10 and 15: each is a sentence. */
+/** Twenty seconds of a test picture, with a tone of two seconds at 0, 5, 10 and 15. Each tone is a sentence. */
 const FOUR_SENTENCES = [
   ...['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=10'],
   ...['-f', 'lavfi', '-i', 'aevalsrc=if(lt(mod(t\\,5)\\,2)\\,0.4*sin(440*2*PI*t)\\,0)'],

@@ -71,7 +71,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await confirm(page, 'Try them');
     await check('events').getByText('ok', { exact: true }).waitFor({ timeout: 60_000 });
     await check('recording').getByText('Next:').waitFor();
-    // What is read again after the change does not take it back.
+    // The refresh after the change does not undo it.
     await page.getByRole('button', { name: 'Run again' }).and(page.locator(':enabled')).waitFor();
     await check('events').getByText('ok', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Run again' }).click();
@@ -176,7 +176,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     const bytes = await page.evaluate(
       "performance.getEntriesByType('resource').reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0)",
     );
-    // Uncompressed, which is three times as much as gzipped.
+    // Uncompressed, which is three times the gzipped size.
     expect(bytes).toBeLessThan(900_000);
     await window.close();
     await fresh.close();

@@ -13,19 +13,19 @@ import { speechRecordings } from '../support/parts/speech-model.ts';
 import { confirm } from './support/console.ts';
 
 /*
- * What somebody does who has just run `npm start`, click by click, on what `rtc dev` starts: a real LiveKit with the speech
- * workers, and a recorder where there is an egress on the PATH. Where there is none, the stand-in records instead.
+ * The first steps of a new user after `npm start`, click by click, with what `rtc dev` starts: a real LiveKit, the speech
+ * workers, and a recorder if egress is on the PATH. Otherwise the embedded media server records.
  */
 
-/** A machine with other work: what is waited for is a state, and this is when it is given up. */
+/** A busy machine needs this long. The tests wait for states, and give up after this time. */
 const PATIENCE = { timeout: 120_000, interval: 100 };
 
 const WALK_MS = 600_000;
 
-/** Of what the microphone hears, which may begin within a sentence. */
+/** A part of what the microphone hears. A segment may begin within a sentence. */
 const SAID = /tried|fail|matter|again/i;
 
-/** Variables of the sound server and the programs of a recorder. */
+/** Environment variables of the sound server and the recorder's programs. */
 const OF_RECORDERS = ['EGRESS_PROGRAM', 'XDG_RUNTIME_DIR', 'PULSE_SERVER', 'GST_PLUGIN_PATH'];
 
 type Dev = {
@@ -103,7 +103,7 @@ describe('the first steps of a newcomer', () => {
       const client = new RtcClient(dev.credentials);
       const window = await openWindow();
 
-      // The first link: a face, then two.
+      // Opens the first link: one face, then two.
       const first = await window.newPage();
       const errors = collectErrors(first);
       await first.goto(dev.roomLink);
@@ -113,12 +113,12 @@ describe('the first steps of a newcomer', () => {
       await expect.poll(() => moving(second), PATIENCE).toBe(2);
       await expect.poll(() => loudness(second), PATIENCE).toBeGreaterThan(0.005);
 
-      // They speak; what is said is read.
+      // They speak, and the captions appear.
       await first.bringToFront();
       await first.getByRole('button', { name: 'Captions' }).click();
       await first.getByRole('region', { name: 'Captions' }).getByText(SAID).first().waitFor();
 
-      // The second link: the room as it is.
+      // Opens the second link: the console shows the room.
       const console = await window.newPage();
       const consoleErrors = collectErrors(console);
       await console.goto(dev.consoleLink);
@@ -126,7 +126,7 @@ describe('the first steps of a newcomer', () => {
       const people = console.getByRole('rowheader');
       await expect.poll(() => people.count(), PATIENCE).toBe(2);
 
-      // A receiver is registered, and breaks.
+      // A receiver is registered, and fails.
       await console.getByRole('link', { name: 'Webhooks' }).click();
       await console.getByRole('button', { name: 'Register a webhook' }).click();
       await console.getByLabel('URL', { exact: true }).fill(receiver.url);
@@ -154,7 +154,7 @@ describe('the first steps of a newcomer', () => {
       await expect.poll(() => left().length, PATIENCE).toBeGreaterThan(1);
       await console.getByRole('table', { name: 'Deliveries' }).getByText('delivered').first().waitFor();
 
-      // The room is recorded and played beside its transcript, or why it cannot be is said.
+      // The room is recorded and played beside its transcript. If that is impossible, the page explains why.
       await console.getByRole('link', { name: 'Rooms' }).click();
       await console.getByRole('link', { name: 'demo' }).click();
       if (dev.hasRecorder) {
@@ -174,10 +174,10 @@ describe('the first steps of a newcomer', () => {
           .waitFor();
       }
 
-      // The reference: the key is pasted, and a room created.
+      // Opens the reference, pastes the key, and creates a room.
       await tryIt(await window.newPage(), dev);
       expect((await client.rooms.get('demo')).name).toBe('demo');
-      // Chromium writes that the start was refused where there is no recorder.
+      // Without a recorder, Chromium reports the refused start.
       const unexpected = consoleErrors.filter((text) => dev.hasRecorder || !text.includes('a status of 503'));
       expect([...errors, ...unexpected]).toEqual([]);
       await window.close();
@@ -222,7 +222,7 @@ function environmentOf({ credentials }: Dev): Readonly<Record<string, string>> {
 const isFilming = async (client: RtcClient): Promise<boolean> =>
   (await client.recordings.status('demo')).mediaStartedAt !== null;
 
-/** Whether a sentence was said from its beginning to its end since the film began. */
+/** Whether a whole sentence was said since the film began. */
 async function hasSentence(client: RtcClient): Promise<boolean> {
   const { mediaStartedAt } = await client.recordings.status('demo');
   if (mediaStartedAt === null) return false;
@@ -230,7 +230,7 @@ async function hasSentence(client: RtcClient): Promise<boolean> {
   return segments.some(({ startedAt }) => startedAt > mediaStartedAt);
 }
 
-/** Records what a recorder films, stops, and plays it. */
+/** Records, stops, and plays the film. */
 async function recordAndPlay(console: Page, client: RtcClient, hasFilm = isFilming): Promise<void> {
   await console.getByRole('button', { name: 'Record', exact: true }).click();
   await confirm(console, 'Record');
@@ -261,6 +261,6 @@ async function tryIt(page: Page, { credentials }: Dev): Promise<void> {
   await page.getByText('201 Created').first().waitFor();
 }
 
-/** See support/probes.js. */
+/** Counts the moving pictures of the page; see support/probes.js. */
 const moving = (page: Page): Promise<number> => page.evaluate('probes.moving()');
 const loudness = (page: Page): Promise<number> => page.evaluate('probes.loudness()');

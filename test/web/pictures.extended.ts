@@ -21,7 +21,7 @@ import {
 import { type Showcase, startShowcase } from './support/showcase.ts';
 import { startStage } from './support/stage.ts';
 
-/** Where the pictures are kept, to be looked at: npm run pictures. */
+/** Folder for the pictures of `npm run pictures`. */
 const FOLDER = join(import.meta.dirname, '../../.cache/pictures');
 
 const SHAPES: readonly (readonly [name: string, options: WindowOptions])[] = [
@@ -34,7 +34,7 @@ const SHAPES: readonly (readonly [name: string, options: WindowOptions])[] = [
 
 type Shot = {
   readonly path: string;
-  /** Text by which the view is whole. */
+  /** A text that appears when the view is complete. */
   readonly awaits: string;
   readonly prepare?: (page: Page) => Promise<void>;
 };
@@ -191,7 +191,7 @@ describe('pictures of the reference', () => {
     'docs-operation': {
       path: '/docs#tag/rooms/POST/v1/rooms',
       awaits: 'Test Request',
-      // The viewer goes to the operation once what stands before it has its height.
+      // The viewer scrolls to the operation when everything above it has its height.
       prepare: async (page) => {
         const heading = page.getByRole('heading', { name: 'Create a room' }).first();
         await expect.poll(async () => Math.abs((await heading.boundingBox())?.y ?? -1_000)).toBeLessThan(400);

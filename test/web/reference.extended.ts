@@ -5,7 +5,7 @@ import { sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { seriousFindings } from './support/console.ts';
 
-/** The viewer is four megabytes of script. */
+/** The viewer is a script of four megabytes. */
 const BUSY_MACHINE_MS = 100_000;
 const CREATE_ROOM = '/docs#tag/rooms/POST/v1/rooms';
 
@@ -81,7 +81,7 @@ describe('the reference in a real browser', () => {
     await page.getByRole('button', { name: 'Use', exact: true }).click();
     await page.getByText('201 Created').first().waitFor();
     await page.locator('.cm-content').getByText('"sid"').first().waitFor();
-    // What appears is mended at the next frame.
+    // The viewer adds elements, which are corrected in the next frame.
     await expect.poll(() => seriousFindings(page)).toEqual([]);
     await close();
   });

@@ -51,7 +51,7 @@ describe('a room in a real browser', () => {
     return page;
   };
 
-  /** A participant of another program, as whom captions are sent. */
+  /** Lets a participant of another program join, so that captions can be sent as that participant. */
   const enter = async (room: string, identity: string) => {
     const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity, name: identity });
     token.addGrant({ roomJoin: true, room });
@@ -263,6 +263,6 @@ describe('a room in a real browser', () => {
   });
 });
 
-/** See support/probes.js. */
+/** Counts the moving pictures of the page; see support/probes.js. */
 const moving = (page: Page): Promise<number> => page.evaluate('probes.moving()');
 const loudness = (page: Page): Promise<number> => page.evaluate('probes.loudness()');

@@ -14,7 +14,7 @@ const rtc = (line: string, options: Parameters<typeof run>[1] = {}): Promise<Run
 describe('blocks', () => {
   it('are created with a removal, listed and lifted', async () => {
     stack.media.control.join('demo', { identity: 'ada' });
-    // A join that the service hears of after the block is ended by the service itself.
+    // The service removes a participant whose join it learns about after the block.
     await stack.media.control.webhooksSettled();
     const removed = await rtc('participants remove demo ada --block 1h30m --yes');
     expect(removed).toMatchObject({

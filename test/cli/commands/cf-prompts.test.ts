@@ -12,7 +12,7 @@ const CTRL_U = '\u0015';
 let pty: IPty | undefined;
 afterEach(() => pty?.kill());
 
-/** `rtc cf generate` in a pseudo-terminal; each step waits for its question before it types. */
+/** Runs `rtc cf generate` in a pseudo-terminal. Each step waits for its question before it types. */
 async function generate(
   words: readonly string[],
   steps: readonly (readonly [question: RegExp, keys: string])[],
@@ -26,7 +26,7 @@ async function generate(
   let shown = '';
   let left = [...steps];
   return new Promise((resolve) => {
-    // What was typed before must not answer the next question.
+    // Earlier output must not match the next question.
     let from = 0;
     terminal.onData((data) => {
       shown += stripVTControlCharacters(data);

@@ -188,7 +188,7 @@ describe('rtc cf check -', () => {
 
   it('prints the same as for single codes, wherever the input is cut into pieces', async () => {
     const codes = [CODE, OMOCODE, WRONG, '', 'x'.repeat(70), CODE.toLowerCase()];
-    // 300 KB: some line is cut by the end of every piece that the file is read in.
+    // 300 KB, so that a line is cut at the end of every chunk that is read from the file.
     const lines = Array.from({ length: 20_000 }, (_, index) => codes[(index * 7) % codes.length] ?? '');
     await writeFile(join(directory, 'pieces.txt'), lines.join('\r\n'));
     const { stdout, stderr } = await cf('check --file pieces.txt --rejects pieces.tsv');

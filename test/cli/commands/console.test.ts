@@ -29,7 +29,7 @@ describe('the server of the console', () => {
     await stack?.close();
   });
 
-  /** A console that was opened by its link, and how its page asks. */
+  /** Opens a console by its link, and returns a function that sends requests as its page does. */
   const open = async (options: Partial<ConsoleInfo> = {}, service: RtcClient = client) => {
     const session = new ConsoleSession();
     const info: ConsoleInfo = {
@@ -304,7 +304,7 @@ describe('the server of the console', () => {
 type Headers = Readonly<Record<string, string>>;
 type Asked = { readonly headers?: Headers; readonly body?: unknown };
 
-/** fetch sets Host by itself. */
+/** fetch does not let the caller set Host. */
 function statusOf(url: string, host: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   request(url, { headers: { host } }, (response) => {

@@ -15,7 +15,7 @@ type DevRun = { readonly argv?: readonly string[]; readonly addOns?: DevReady['a
 
 const NO_ADD_ONS: DevReady['addOns'] = { running: [], absent: [] };
 
-/** `rtc dev` in a folder, up to its announcement. */
+/** Runs `rtc dev` in a folder until it is ready. */
 async function dev(
   folder: string,
   port: number,

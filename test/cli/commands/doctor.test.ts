@@ -249,7 +249,7 @@ describe('rtc doctor', () => {
         const capabilities = { transcriptionLive: true, transcriptionPost: false, languages };
         json(response, 200, { status: 'ok', version: '1.0.0', capabilities });
       } else if (request.url === '/v1/self-check') {
-        // A service from before that endpoint.
+        // A service of an earlier version does not have the endpoint.
         problem(response, 404, 'route-not-found');
       } else json(response, 200, { rooms: [], ingress: [] });
     });

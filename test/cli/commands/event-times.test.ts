@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The first line that `rtc events tail` shows at a moment of the local zone. */
+/** Returns the first line that `rtc events tail` prints at a certain time in the local time zone. */
 async function tailAt(now: Date, happened: Date): Promise<string> {
   timestamp = happened.toISOString();
   const stop = new AbortController();

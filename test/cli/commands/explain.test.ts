@@ -49,7 +49,7 @@ describe('rtc explain with the embedded media server', () => {
     await expect.poll(async () => (await explained(service, 'lesson')).troubles.length).toBe(1);
     const { headline, timeline, troubles, next } = await explained(service, 'lesson');
     expect(headline).toBe('Room lesson is open; 1 person is in it: ada.');
-    // A later attempt, if there was one already, says the same.
+    // A retry may have been made already. It has the same text.
     expect([...new Set(timeline.map(({ text }) => text))]).toEqual([
       'the room was opened',
       'ada joined as host',
@@ -220,7 +220,7 @@ describe('rtc explain with the real media server', () => {
     await expect.poll(tells(service, 'class')).toContain('ada joined as viewer');
     await service.call('DELETE', '/v1/rooms/class/participants/eve?block=3600');
     await expect.poll(tells(service, 'class')).toContain('eve was removed by the API');
-    // Whoever is put out at once may be out before its client has finished to connect.
+    // A participant that is removed immediately may be gone before its client has connected.
     await join(url, token).then(
       (participant) => void joined.push(participant),
       () => {},

@@ -37,7 +37,7 @@ function rtc(stage: Stage, argv: readonly string[], options: RunOptions = {}): P
   return run(['recordings', ...argv], { workingDirectory: folder, ...options, env });
 }
 
-/** A room in which somebody publishes. */
+/** Opens a room with a participant who publishes. */
 async function openRoom(stage: Stage, room = `room-${randomUUID()}`): Promise<string> {
   await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
   stage.media.control.join(room, { identity: 'ada' });
@@ -176,7 +176,7 @@ describe.each([
   ['a bucket', () => bucket],
 ])('rtc recordings download from %s', (_where, stageOf) => {
   let recording: Recording;
-  /** Of which every part can be told from every other, and text, so that stdout can be compared. */
+  /** Text in which every part is different, so that the file and stdout can be compared. */
   const content = Array.from({ length: 40_000 }, (_, index) => `line ${index}\n`).join('');
   beforeEach(async () => {
     recording = await stageOf().recordWhole();
@@ -215,7 +215,7 @@ describe.each([
 
   it('continues after the bytes that exist already', async () => {
     const part = join(folder, `x.mp4.${recording.recordingId}.part`);
-    // Of another content, to see that it was not fetched again.
+    // Other content, which shows that the part is not fetched again.
     writeFileSync(part, '#'.repeat(1000));
     const { code, stderr } = await rtc(stageOf(), ['download', recording.recordingId, 'x.mp4']);
     expect([code, stderr]).toEqual([0, 'Continuing after 1.0 kB, which are already here.\n']);

@@ -54,7 +54,7 @@ const file = (name: string): string => joinPath(folder, name);
 
 type Joining = { readonly ended: Promise<Run>; seen(text: string): Promise<void>; stop(): void };
 
-/** rtc rooms join, until it ends by itself or is stopped. */
+/** Starts `rtc rooms join`, which runs until it ends or is stopped. */
 function joining(words: readonly string[], options: RunOptions = {}): Joining {
   const interruption = new AbortController();
   let stderr = '';
@@ -90,7 +90,7 @@ async function allLeave(): Promise<void> {
 
 const listener = { deadlineMs: 20_000 };
 
-/** The size of pictures, and how many different ones came. */
+/** Returns the size of the frames, and how many different frames arrived. */
 async function watch(track: RemoteTrack, count: number): Promise<{ size: string; differ: boolean }> {
   const reader = new VideoStream(track).getReader();
   const pictures: string[] = [];
@@ -148,7 +148,7 @@ describe('rtc rooms join', () => {
       ...listener,
     });
     const sound = await subscribedTrack(bob, { identity: 'ada', ...listener });
-    // More than the two seconds that it has: it has begun again.
+    // More frames than the file of two seconds has, so the file has been started again.
     expect((await watch(track, 70)).size).toBe('320x240');
     await untilLoudness(sound, { accepts: isAudible, ...listener });
     joined.stop();
@@ -293,7 +293,7 @@ describe('rtc dev join and leave on a real LiveKit', () => {
   });
 });
 
-/** How long a WAV file of one channel is loud. */
+/** Returns when a mono WAV file is loud. */
 function loudness(wav: Buffer): { readonly rate: number; readonly loudSeconds: number } {
   const rate = wav.readUInt32LE(24);
   expect(wav.readUInt32LE(40)).toBe(wav.length - 44);

@@ -227,7 +227,7 @@ type Post = {
   readonly body?: unknown;
 };
 
-/** fetch sets Host by itself. */
+/** fetch does not let the caller set Host. */
 function statusOf(origin: string, host: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   request(origin, { headers: { host } }, (response) => {

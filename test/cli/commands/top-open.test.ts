@@ -6,7 +6,7 @@ import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { Top } from '../support/top.ts';
 
-/* The page of a room, which rtc top serves, needs a media server that carries media. */
+/* The page of a room, which `rtc top` serves, needs a media server that carries media. */
 
 let livekit: Livekit;
 let service: TestService;

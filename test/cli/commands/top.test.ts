@@ -130,7 +130,7 @@ describe('rtc top', () => {
     await store.transcriptions.claimLive(claim);
     const said = (identity: string, endedAt: number) =>
       segment(`seg_${identity}`, { identity, trackId: `TR_${identity}`, startedAt: now - 30_000, endedAt });
-    // An interim result is as old as its speech is long: it says that somebody still speaks.
+    // An interim result is as recent as its speech. It shows that somebody is still speaking.
     await store.transcriptions.addSegments(started.transcriptionId, owner, [said('eve', now - 20_000)]);
     await store.transcriptions.putInterims(started.transcriptionId, owner, {
       segments: [said('ada', now - 10_000), said('bob', now - 9_000)],

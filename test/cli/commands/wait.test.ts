@@ -25,7 +25,7 @@ type Environment = Readonly<Record<string, string>>;
 const rtc = (env: Environment, words: readonly string[], options: RunOptions = {}): Promise<Run> =>
   run(words, { ...options, env });
 
-/** Runs a wait, and `act` when it has read the state and follows the events. */
+/** Runs a wait. Calls `act` after it has read the state and follows the events. */
 async function whileWaiting(env: Environment, words: readonly string[], act: () => unknown): Promise<Run> {
   let acted: Promise<unknown> | undefined;
   const result = await rtc(env, ['wait', ...words], {
@@ -282,7 +282,7 @@ describe('rtc wait delivery', () => {
   });
   afterAll(() => stack.close());
 
-  /** A delivery whose receiver answers when it is told to. */
+  /** Begins a delivery whose receiver responds when the test says so. */
   const beginDelivery = async () => {
     let accept = (): void => {};
     const receiver = await startReceiver((_request, response) => {

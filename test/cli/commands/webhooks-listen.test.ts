@@ -42,13 +42,13 @@ afterEach(async () => {
 });
 
 type Listening = {
-  /** Resolves when a line of this kind has come, or `count` of them. */
+  /** Resolves when `count` lines of this type (one by default) have been printed. */
   seen(type: Line['type'], count?: number): Promise<void>;
   lines(): readonly Line[];
   stop(): Promise<Run>;
 };
 
-/** A command that follows, as JSON lines, once it is ready. */
+/** Starts a command that follows and prints JSON lines. Resolves when it is ready. */
 async function follow(line: string, options: RunOptions = {}): Promise<Listening> {
   const end = new AbortController();
   const changes = new EventTarget();
@@ -285,7 +285,7 @@ describe('webhooks listen', () => {
       },
     });
     const evil = `${room}\u202e`;
-    // Nothing is printed before the first event: people come until there was enough to see.
+    // Nothing is printed before the first event. Participants join until enough was printed.
     await expect
       .poll(async () => {
         await stack.join(evil, `ada-${Math.random()}`);

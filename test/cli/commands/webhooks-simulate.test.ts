@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const receiver of open.splice(0)) await receiver.close();
 });
 
-/** `take` gets a delivery whose signature is right or not, and answers with the status. */
+/** Starts a receiver. `take` gets a delivery and whether its signature is valid, and returns the response's status. */
 async function startReceiver(
   take: (event: Event, isVerified: boolean, handle: (event: Event) => void) => number,
 ): Promise<TestReceiver> {
@@ -43,7 +43,7 @@ async function startReceiver(
   return receiver;
 }
 
-/** By the library of Standard Webhooks, which looks at the time too. */
+/** Verifies with the library of Standard Webhooks, which also checks the timestamp. */
 function isVerified(body: string, headers: object): boolean {
   try {
     new Webhook(SECRET).verify(body, headers as Record<string, string>);
@@ -53,7 +53,7 @@ function isVerified(body: string, headers: object): boolean {
   }
 }
 
-/** Verifies, handles each id once, and waits for the events before. */
+/** A receiver that verifies deliveries, handles each id once, and waits for earlier events. */
 function goodReceiver() {
   const waiting = new Map<number, Event>();
   let next = 1;

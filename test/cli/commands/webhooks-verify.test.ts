@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signStandard } from '../../../src/contract/webhook-signing.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
 
-/** The example of https://github.com/standard-webhooks/standard-webhooks, which its libraries test with. */
+/** The example of https://github.com/standard-webhooks/standard-webhooks that its libraries use in their tests. */
 const VECTOR = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -23,7 +23,7 @@ const BODY = '{"event":"room_started","id":"evt_1"}';
 const specified = (body: string, secret: string): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-/** Signed by the public library and by hand, never by what is under test. */
+/** Returns headers that are signed by the public library and by this test, not by the code under test. */
 function signedHeaders(secret = SECRET, timestamp = NOW_SECONDS): Record<string, string> {
   return {
     'X-Service-Webhook-Event': 'room_started',
@@ -54,7 +54,7 @@ async function verify(
   });
 }
 
-/** Rows of the two headers: result and reason. */
+/** Returns a row for each of the two headers: result and reason. */
 async function verdicts(checked: Checked, words: readonly string[] = []): Promise<readonly string[]> {
   const { code, stdout } = await verify(checked, words);
   const rows = stdout

@@ -45,7 +45,7 @@ async function deliveriesOf(id: string): Promise<readonly Delivery[]> {
   return (JSON.parse(stdout) as { deliveries: Delivery[] }).deliveries;
 }
 
-/** Settling a delivery follows the receiver's answer. */
+/** Waits until the delivery has succeeded or failed, which is shortly after the receiver's response. */
 async function untilSettled(id: string): Promise<void> {
   await expect
     .poll(async () => (await deliveriesOf(id)).map(({ attempts }) => attempts.length), { timeout: 10_000 })
@@ -81,7 +81,7 @@ describe('webhooks create and list', () => {
   });
 
   it.each([
-    // The service of these tests delivers to this machine.
+    // The service of these tests may deliver to loopback addresses.
     ['http://127.0.0.1:9/x', false],
     ['http://localhost:9/x', false],
     ['http://10.1.2.3/x', true],
@@ -94,7 +94,7 @@ describe('webhooks create and list', () => {
     expect([created.code, updated.code]).toEqual([0, 0]);
     const warning = /^\S+ is not public: .*WEBHOOK_ALLOWED_NETWORKS/;
     expect(updated.stderr).toMatch(isRefused ? /^Warning: \S+ is not public/ : /^$/);
-    // With --json each line on stderr is JSON.
+    // With --json, each line on stderr is JSON.
     expect(
       created.stderr
         .split('\n')
@@ -312,7 +312,7 @@ describe('webhooks deliveries', () => {
       .replace(/\n$/, '')
       .split('\n')
       .map((line) => line.split('\t'))
-      // Two of one millisecond come in any order.
+      // Events of the same millisecond have no fixed order.
       .sort((one, other) => `${one[1]}`.localeCompare(`${other[1]}`));
     expect(rows).toEqual([
       [

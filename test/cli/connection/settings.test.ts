@@ -28,7 +28,7 @@ function rtc(line: string, options: RunOptions = {}): Promise<Run> {
   });
 }
 
-/** The key of the last request that the server got. */
+/** Returns the API key of the last request that the server received. */
 const lastKey = (): unknown => server.received.at(-1)?.headers['x-api-key'];
 
 async function addProfile(name: string, key: string, more = '--secret-stdin'): Promise<Run> {

@@ -18,7 +18,7 @@ function rtc(line: string, options: RunOptions = {}): Promise<Run> {
   return run(line.split(' '), { clock: () => NOW_MS, ...options, env });
 }
 
-/** As design/cli.md states them, apart from the code's own table. */
+/** The exit codes as design/cli.md defines them, independent of the table in the code. */
 function expectedExit(status: number): number {
   if (status === 400 || status === 413) return 2;
   if (status === 404) return 3;
@@ -36,7 +36,7 @@ describe('the exit code', () => {
       const { code: exit, stdout, stderr } = await rtc('recordings start demo');
       expect([exit, stdout]).toEqual([expected, '']);
       expect(EXIT_CODE_OF_ERROR[code]).toBe(expected);
-      // One line of cause with the request id, one of what to do next.
+      // One line with the cause and the request id, and one line with what to do next.
       expect(stderr).toMatch(/^Error: detail of [\w-]+ \(request request-1\)\nNext: {2}\S.*\n$/);
     },
   );
@@ -127,7 +127,7 @@ describe('the exit code', () => {
         status: 'stopped',
         stoppedAt: '2026-01-01T00:00:00.000Z',
       };
-      // Stopped, but its file is not complete yet.
+      // The recording was stopped, but its file is not complete yet.
       const recording = {
         recordingId: 'EG_1',
         roomId: 'demo',

@@ -9,9 +9,9 @@ import { json, problem, startHttpServer, type TestHttpServer } from '../support/
 import { type Run, type RunOptions, run } from '../support/run.ts';
 
 /*
- * Whatever is wrong with a command line: a line of what is wrong, lines of detail if there are several faults, and a
- * line of what to do. First every command with every kind of wrong word, from the commands themselves; then what is
- * said of particular faults, to the letter.
+ * Every error in a command line has one line with the error, lines of detail if there are several errors, and one line with
+ * what to do. The first tests try every command with every kind of wrong word, generated from the commands themselves. The
+ * others check the exact texts of particular errors.
  */
 
 const CAUSE_AND_STEP = /^Error: \S.*\n(?: {7}.*\n)*Next: {2}\S.*\n$/;
@@ -20,7 +20,7 @@ const commands: readonly Command[] = (
   await Promise.all(REGISTRY.map(async (entry) => (await entry.load()).commands))
 ).flat();
 
-/** A value for each argument and required option, so that only the word under test is wrong. */
+/** Returns a value for each argument and required option, so that only the tested word is wrong. */
 function goodWords(command: Command, without?: string): string[] {
   const named = [...Object.entries(command.arguments), ...Object.entries(command.options)];
   return named

@@ -179,7 +179,7 @@ describe('completion', () => {
   const quoted = ["'my ro", '"my ro', 'my\\ ro'];
   it.each(quoted)('in zsh asks for the name that %s means', async (typed) => {
     const { stdout: script } = await run(['completion', 'zsh']);
-    // zsh itself takes an open quote from PREFIX.
+    // zsh removes an open quote from PREFIX by itself.
     const program = `
       compdef() { :; }
       _describe() { :; }

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { faultsOfPowerShell } from '../../support/parts/python-tools.ts';
 import { run } from '../support/run.ts';
 
-/* PowerShell itself is in no registry that is reached from here: its script is held against a grammar, and not run. */
+/*
+ * PowerShell is not available from the package registries. Therefore its script is checked against a grammar, and not run.
+ */
 
 const readScript = async (): Promise<string> => (await run(['completion', 'powershell'])).stdout;
 

@@ -29,7 +29,7 @@ const CLEAR = '\u0015';
 let terminal: Terminal | undefined;
 afterEach(() => terminal?.kill());
 
-/** rtc in a pseudo-terminal of its own. */
+/** rtc in a pseudo-terminal. */
 class Terminal {
   readonly #pty: IPty;
   #text = '';
@@ -59,7 +59,7 @@ class Terminal {
     return this.#text;
   }
 
-  /** Resolves when what was shown so far, without escapes, matches. */
+  /** Resolves when the output so far, without escape sequences, matches. */
   async sees(pattern: RegExp): Promise<void> {
     const isSeen = new Promise<void>((resolve) => {
       const check = (): void => {
@@ -98,7 +98,7 @@ async function createRoom(room: string, ...people: readonly string[]): Promise<v
   for (const person of people) await run(['dev', 'join', room, person], { env: stack.environment });
 }
 
-/** A profile of the service; the variables of the tests must not hide it. */
+/** Adds a profile of the service. The environment variables of the tests must not hide it. */
 async function addProfile(name: string, ...options: readonly string[]): Promise<void> {
   const { url, apiKey, apiSecret } = stack.service;
   const argv = ['profile', 'add', name, '--url', url, '--api-key', apiKey, '--secret-stdin', ...options];

@@ -10,18 +10,18 @@ import { chooseServicePort, startHookedService } from '../../server/webhooks/sup
 import type { TestService } from '../../support/service.ts';
 import { type Run, type RunOptions, run } from './run.ts';
 
-/** The real service with its events: the embedded media server tells it what happens, it delivers to loopback. */
+/** The real service with events: the embedded media server sends webhooks to it, and it delivers to loopback. */
 export type EventStack = {
   readonly service: TestService;
   readonly media: EmbeddedMediaServer;
   readonly environment: Readonly<Record<string, string>>;
   readonly dataDir: string;
-  /** One run of rtc against it; words are separated by single spaces. */
+  /** Runs `rtc` against the service. Single spaces separate the words. */
   rtc(line: string, options?: RunOptions): Promise<Run>;
-  /** Somebody joins a room, which makes it: room_created, room_started, participant_joined; all are stored. */
+  /** Lets a participant join, which creates the room. room_created, room_started and participant_joined are then stored. */
   join(room: string, identity: string): Promise<void>;
   leave(room: string, identity: string): Promise<void>;
-  /** The service goes away, and comes back at the same address with the same data. */
+  /** Stops the service. It can be started again at the same address with the same data. */
   stopService(): Promise<void>;
   startService(): Promise<void>;
   close(): Promise<void>;
@@ -82,7 +82,7 @@ export async function startEventStack(): Promise<EventStack> {
   };
 }
 
-/** The JSON objects of a stream's whole lines so far. */
+/** Returns the JSON objects of the stream's complete lines so far. */
 export function jsonLines<T>(soFar: string): readonly T[] {
   const whole = soFar.slice(0, soFar.lastIndexOf('\n') + 1);
   return whole

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * A workbook as Excel lays it out: sheets before the shared strings, rich text, inline strings, formulas with the value
- * that they had, dates as days of the 1904 system, empty cells left out, a merged title, and a hidden sheet first.
+ * A workbook with the features of Excel's files: sheets before the shared strings, rich text, inline strings, formulas with
+ * their last value, dates as days of the 1904 system, empty cells left out, a merged title, and a hidden first sheet.
  */
 export function excelWorkbook(): Buffer {
   return storedZip({
@@ -20,7 +20,7 @@ export function excelWorkbook(): Buffer {
       [
         '<row r="1"><c r="A1" t="s"><v>0</v></c></row>',
         `<row r="3">${['A', 'B', 'C', 'D', 'E', 'F'].map((column, at) => `<c r="${column}3" t="s"><v>${at + 1}</v></c>`).join('')}</row>`,
-        // 27790 days after 1 January 1904 is 1 February 1980.
+        // 27,790 days after 1 January 1904 is 1 February 1980.
         '<row r="4"><c r="A4" t="str"><f>UPPER("rossi")</f><v>ROSSI</v></c><c r="B4" t="s"><v>7</v></c><c r="C4" t="inlineStr"><is><t>M</t></is></c><c r="D4" s="1"><v>27790</v></c><c r="E4" t="s"><v>8</v></c></row>',
         '<row r="6"><c r="A6" t="inlineStr"><is><t>Bianchi</t></is></c><c r="B6" t="inlineStr"><is><t>Anna</t></is></c><c r="C6" t="inlineStr"><is><t>F</t></is></c><c r="D6" s="1"><f>DATE(1975,12,31)</f><v>26297</v></c><c r="E6" t="inlineStr"><is><t>Milano</t></is></c><c r="F6" t="inlineStr"><is><t>MI</t></is></c></row>',
       ].join(''),
@@ -47,7 +47,7 @@ function relationships(targets: Readonly<Record<string, readonly [type: string, 
   return `${XML}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${all.join('')}</Relationships>`;
 }
 
-/** A ZIP archive whose files are not compressed. */
+/** Makes a ZIP archive with uncompressed files. */
 function storedZip(files: Readonly<Record<string, string>>): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];

@@ -16,7 +16,7 @@ export type TestHttpServer = {
   close(): Promise<void>;
 };
 
-/** A real HTTP server that keeps what it gets and answers as the test says. */
+/** Starts a real HTTP server that records its requests and responds as the test says. */
 export async function startHttpServer(
   answer: (request: Received, response: ServerResponse, count: number) => void,
 ): Promise<TestHttpServer> {

@@ -18,7 +18,7 @@ export type Ended = {
 export type ProcessOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Of Node itself, before the launcher. */
+  /** Arguments of Node itself, before the launcher. */
   readonly nodeArguments?: readonly string[];
   readonly launcher?: string;
   readonly cwd?: string;
@@ -33,7 +33,7 @@ export type Started = {
   output(): string;
 };
 
-/** The built rtc as a process of its own, with nothing of our environment but the PATH. */
+/** Runs the built rtc in its own process. Of our environment it gets only PATH. */
 export function startRtc(argv: readonly string[], options: ProcessOptions = {}): Started {
   const words = [...(options.nodeArguments ?? []), options.launcher ?? LAUNCHER, ...argv];
   const child = spawn(process.execPath, words, {

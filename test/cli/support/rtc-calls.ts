@@ -5,7 +5,7 @@ import {
 import { parseCommand } from '../../../src/cli/framework/parsing/parse.ts';
 import { REGISTRY } from '../../../src/cli/registry.ts';
 
-/** The words of every `rtc …` in a line of shell. */
+/** Returns the words of every `rtc …` in a line of shell. */
 export function rtcCalls(line: string): string[][] {
   return [...line.matchAll(/(?:^|[\s(])rtc ([^|<>)]*)/g)].map((match) =>
     [...(match[1] ?? '').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
@@ -14,7 +14,7 @@ export function rtcCalls(line: string): string[][] {
   );
 }
 
-/** Whether the command line has such a command, with these arguments and options. */
+/** Whether the command line has such a command with these arguments and options. */
 export async function isUnderstood(words: readonly string[]): Promise<boolean> {
   const { noun, rest, leading } = splitLeadingOptions(words);
   const group = REGISTRY.find((entry) => entry.noun === noun);

@@ -7,9 +7,9 @@ export type Run = { readonly code: number; readonly stdout: string; readonly std
 export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Buffer;
-  /** Nobody ends stdin: whoever reads it waits. */
+  /** If true, stdin stays open, and a command that reads it waits. */
   readonly isStdinOpen?: boolean;
-  /** Streams that are terminals; none by default. */
+  /** Streams that are terminals. Default: none. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
   readonly rows?: number;
@@ -17,18 +17,18 @@ export type RunOptions = {
   readonly signal?: AbortSignal;
   readonly loaders?: Partial<ServiceLoaders>;
   readonly workingDirectory?: string;
-  /** Default that of the machine. */
+  /** Default: the platform of this machine. */
   readonly platform?: NodeJS.Platform;
-  /** The file of the command, beside which its pages are; default one of a folder that is not there. */
+  /** The launcher's file, beside which the pages are. Default: a file in a folder that does not exist. */
   readonly launcher?: string;
-  /** Sees stdout as it grows. */
+  /** Called with all of stdout whenever it grows. */
   readonly onStdout?: (soFar: string) => void;
   readonly onStderr?: (soFar: string) => void;
 };
 
 const NO_PROFILES = '/nonexistent/profiles-of-nobody';
 
-/** One run of main(argv), with streams of its own. */
+/** Runs main(argv) once, with its own streams. */
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
   const out = stream(options, 'stdout');
   const err = stream(options, 'stderr');
@@ -38,7 +38,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     stdin,
     stdout: out.stream,
     stderr: err.stream,
-    // Whoever runs the tests may have profiles of his own.
+    // Hides the profiles of the person who runs the tests.
     env: { XDG_CONFIG_HOME: NO_PROFILES, ...options.env },
     workingDirectory: options.workingDirectory ?? import.meta.dirname,
     launcher: options.launcher ?? '/somewhere/bin/rtc.js',

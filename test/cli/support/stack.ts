@@ -10,23 +10,23 @@ import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { chooseServicePort } from '../../server/webhooks/support/hooked-service.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
-/** The real service over the embedded media server: what a command line talks to. */
+/** The real service with the embedded media server, for tests of the command line. */
 export type Stack = {
   readonly service: TestService;
   readonly media: EmbeddedMediaServer;
   readonly environment: Readonly<Record<string, string>>;
-  /** Where the embedded recorder writes. */
+  /** The folder of the embedded recorder. */
   readonly recordingDir: string;
   close(): Promise<void>;
 };
 
 const MEDIA_KEY = { apiKey: 'media-key', apiSecret: 'media-secret-of-more-than-32-characters' };
 
-/** Fast where the real thing takes seconds. */
+/** Short times for steps that take seconds on a real recorder. */
 const TIMINGS = { startMs: 20, recorderJoinMs: 20, activeMs: 60, finishMs: 40, noRecorderMs: 200 };
 
 export type StackSettings = Partial<EmbeddedMediaSettings> & {
-  /** Of the service, over what the stack sets. */
+  /** Settings of the service, which override those of the stack. */
   readonly environment?: Readonly<Record<string, string>>;
 };
 

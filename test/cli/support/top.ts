@@ -3,10 +3,10 @@ import { type IPty, spawn } from '@lydell/node-pty';
 import { expect } from 'vitest';
 import { LAUNCHER } from './process.ts';
 
-/** Ends the screen of its own that a full-screen program has. */
+/** The escape sequence that leaves the alternate screen. */
 export const LEAVE = '\u001b[?1049l';
 
-/** rtc top in a pseudo-terminal, and what its screen shows. */
+/** rtc top in a pseudo-terminal, and the content of its screen. */
 export class Top {
   readonly pty: IPty;
   readonly ended: Promise<number>;
@@ -31,7 +31,7 @@ export class Top {
     return this.#raw;
   }
 
-  /** Lines as a terminal shows them: each is written at its place, after what was there was erased. */
+  /** Returns the lines that the terminal shows. Each line is written at its place, after that line was erased. */
   screen(): string {
     const last = this.#raw.slice(this.#raw.lastIndexOf('\u001b[2J') + 4);
     const lines: string[] = [];
@@ -52,7 +52,7 @@ export class Top {
 
 export type TopOptions = {
   readonly env: Readonly<Record<string, string>>;
-  /** Folder of the user's settings. */
+  /** The home folder with the user's settings. */
   readonly home: string;
   readonly columns?: number;
   readonly rows?: number;

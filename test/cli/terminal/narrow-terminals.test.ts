@@ -172,7 +172,7 @@ describe('in a table whose cells continue in the next line', () => {
         const { user, system } = process.cpuUsage(before);
         return { stdout, micros: user + system };
       };
-      // Once before, so that what is compiled and loaded on first use is not counted.
+      // A first run compiles and loads code, which must not be counted.
       await processorTimeOf(textOf(30_000));
       const tenth = await processorTimeOf(textOf(30_000));
       const text = textOf(300_000);

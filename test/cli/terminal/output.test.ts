@@ -24,7 +24,7 @@ const room = (name: string, more: object = {}) => ({
 
 let server: TestHttpServer;
 let rooms: object[] = [];
-/** Answers one room. */
+/** A server that responds with one room. */
 let single: TestHttpServer;
 beforeAll(async () => {
   single = await startHttpServer((_request, response) => json(response, 200, rooms[0]));

@@ -36,7 +36,7 @@ const refuse =
 
 const hangUp: Step = (response) => void response.destroy();
 
-/** A service that answers as told, one step a request; after the last step it does not respond. */
+/** Starts a service that responds with one step for each request. After the last step it does not respond. */
 async function script(...steps: readonly Step[]): Promise<void> {
   server = await startHttpServer((_request, response, count) => steps[count - 1]?.(response));
   client = new RtcClient({
@@ -48,7 +48,7 @@ async function script(...steps: readonly Step[]): Promise<void> {
   });
 }
 
-/** Ids up to `count` of them, then the iteration is left. */
+/** Iterates until `count` ids have arrived. Returns the ids. */
 async function take(count: number, options: FollowEventsOptions = {}): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { id } of client.events.follow(options)) {

@@ -23,7 +23,7 @@ const transcription = (
   segments,
 });
 
-/** What the iteration gives for the answers, one after the other, with all pauses that it made. */
+/** Returns the items of the iteration for these responses, and all pauses that it made. */
 async function followed(answers: readonly (object | number)[], since?: string) {
   const pauses: number[] = [];
   const news: string[] = [];

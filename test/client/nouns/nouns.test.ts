@@ -4,7 +4,7 @@ import { json, startHttpServer, type TestHttpServer } from '../../cli/support/ht
 
 let server: TestHttpServer;
 let client: RtcClient;
-/** Bodies of the responses, one after the other; `{}` after the last. */
+/** Bodies of the responses in their order; `{}` after the last one. */
 let responses: object[];
 
 beforeEach(async () => {
@@ -364,7 +364,7 @@ describe('iterating over all', () => {
   });
 });
 
-/** Methods that no flat one preceded. */
+/** Methods that replace no flat method. */
 const NEW_CALLS: readonly (readonly [call: Call, request: string])[] = [
   [(c) => c.participants.remove('r', 'u', { block: 60 }), 'DELETE /v1/rooms/r/participants/u?block=60'],
   [

@@ -27,7 +27,7 @@ async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** TLS with one of the test certificates. */
+/** Starts a TLS server with one of the test certificates. */
 function listenTls(name: string): Promise<string> {
   const read = (file: string): string => readFileSync(`${CERTIFICATES}/${file}`, 'utf8');
   const trusted = getCACertificates('default');
@@ -46,7 +46,7 @@ async function listenPlain(answer: string | undefined): Promise<string> {
   return new URL(server.url).host;
 }
 
-/** The same over fetch and over a dispatcher of undici. */
+/** Returns the error over fetch and over a dispatcher of undici, which must be the same. */
 async function faultAt(url: string): Promise<string> {
   const overFetch = await faultOver(url, {});
   expect(await faultOver(url, { dispatcher: async () => new Agent() })).toBe(overFetch);

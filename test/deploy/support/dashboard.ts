@@ -25,7 +25,7 @@ export async function readPanels(): Promise<readonly Panel[]> {
   return dashboard.panels;
 }
 
-/** The queries of a panel as Grafana sends them at a scrape every 15 seconds; without a title, those of all panels. */
+/** Returns a panel's queries as Grafana sends them with a scrape every 15 seconds; without a title, those of all panels. */
 export async function queriesOf(title?: string): Promise<readonly string[]> {
   const panels = (await readPanels()).filter((panel) => title === undefined || panel.title === title);
   if (panels.length === 0) throw new Error(`the dashboard has no panel ${title}`);

@@ -20,31 +20,31 @@ import '../../support/parts/speech-model.ts';
 import type { TestService } from '../../support/service.ts';
 import type { SkippableClock } from '../../support/skippable-clock.ts';
 
-/* Eight faults that an operator has to tell apart, each at a service of its own with a LiveKit of its own. */
+/* Eight faults that an operator has to distinguish. Each is caused at its own service with its own LiveKit. */
 
-/** What a fault breaks. */
+/** The parts that a fault breaks. */
 export type Ground = {
   readonly context: TestContext;
-  /** Ends what was started, when the test has ended. */
+  /** Registers a part that is closed at the end of the test. */
   readonly closes: (part: { readonly close: () => Promise<unknown> }) => void;
   readonly livekit: Livekit;
   readonly clock: SkippableClock;
-  /** Of METRICS_PORT of a worker, where the fault has one. */
+  /** METRICS_PORT of a worker, if the fault has one. */
   readonly workerPort: number;
 };
 
 export type Planting = {
-  /** Over those of the service. */
+  /** Settings that override those of the service. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** What is there before, beside the service. */
+  /** Starts what must exist before the fault, besides the service. */
   readonly prepare?: (service: TestService) => Promise<unknown>;
   readonly plant: (service: TestService) => Promise<unknown>;
 };
 
 export type Fault = {
-  /** Those that fire within the first minutes. */
+  /** Alerts that fire within the first minutes. */
   readonly alerts: readonly string[];
-  /** Single values of the dashboard once it is planted, by the titles of their panels. */
+  /** Conditions on values of the dashboard after the fault, by the titles of their panels. */
   readonly panels: Readonly<Record<string, (value: number) => boolean>>;
   readonly begin: (ground: Ground) => Promise<Planting>;
 };
@@ -157,7 +157,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** LiveKit's own where `rtc dev` would find one; else what LiveKit knows a recorder by: a subscriber to its channel. */
+/**
+ * Starts LiveKit's recorder if `rtc dev` would find it. Otherwise subscribes to the recorder's channel, which LiveKit takes
+ * for a recorder.
+ */
 async function startRecorder(redis: Redis, { url, apiKey, apiSecret }: Livekit): Promise<RunningPart> {
   const found = await findRecorderProgram(process.env).catch(() => undefined);
   if (found?.kind !== 'program') {
@@ -178,7 +181,7 @@ function environmentOf({ url, apiKey, apiSecret }: Livekit): Readonly<Record<str
   return { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret };
 }
 
-/** Until events are refused: SQLite's log has some room of its own. */
+/** Fills the disk until events are refused, because SQLite's log still has free space. */
 async function fillDisk(folder: string, service: TestService, keys: MediaKeys): Promise<void> {
   await writeFile(join(folder, 'filler'), Buffer.alloc(32 * 1024 * 1024)).catch(() => undefined);
   let status = 200;

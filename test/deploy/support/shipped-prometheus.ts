@@ -11,19 +11,19 @@ export type Series = { readonly labels: Readonly<Record<string, string>>; readon
 
 export type ShippedPrometheus = {
   readonly query: (expression: string) => Promise<readonly Series[]>;
-  /** What all queries of the dashboard's panel of this title return. */
+  /** Resolves to the results of all queries of the panel with this title. */
   readonly panel: (title: string) => Promise<readonly Series[]>;
-  /** The rules as Prometheus has loaded them, in its JSON. */
+  /** Resolves to the loaded rules, in Prometheus' JSON. */
   readonly rules: () => Promise<string>;
   readonly firing: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 };
 
 export type Scraped = {
-  /** Ports of METRICS_PORT on this machine. */
+  /** METRICS_PORT of the service and of the worker. */
   readonly service: number;
   readonly worker?: number;
-  /** Of the configuration, unless another one is given. */
+  /** The scrape interval. Default: the one of the configuration. */
   readonly interval?: string;
 };
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAGES, ROOT } from '../pages.ts';
 
-/** A block of code of a page. */
+/** A code block of a page. */
 export type Block = {
   readonly page: string;
   readonly line: number;
@@ -10,7 +10,7 @@ export type Block = {
   readonly code: string;
 };
 
-/** Also those within a list, which are indented; their code is without the indentation. */
+/** Includes blocks within a list. Their indentation is removed. */
 function blocksOf(page: string): readonly Block[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   return [...text.matchAll(/^( *)```(\w+)\n([\s\S]*?)^\1```$/gm)].map((match) => {
@@ -26,7 +26,7 @@ function blocksOf(page: string): readonly Block[] {
 
 const BLOCKS: readonly Block[] = PAGES.flatMap(blocksOf);
 
-/** Named by page and line, so that a failure says where to look. */
+/** Returns the blocks, named by page and line, so that a failure shows where to look. */
 export function blocksIn(...languages: readonly string[]): readonly (readonly [string, Block])[] {
   return BLOCKS.filter(({ language }) => languages.includes(language)).map((block) => [
     `${block.page}:${block.line}`,
@@ -34,7 +34,7 @@ export function blocksIn(...languages: readonly string[]): readonly (readonly [s
   ]);
 }
 
-/** The commands of a block of shell: lines that go on are joined, comments and empty lines left out. */
+/** Returns the commands of a shell block. Continued lines are joined; comments and empty lines are left out. */
 export function shellLines({ code }: Block): readonly string[] {
   const lines: string[] = [];
   let end: string | undefined;

@@ -1,10 +1,10 @@
 /*
- * Addresses on the web that the pages link to, and when each was last looked at. A test without the web cannot follow them: it holds
- * that every one is in this list, so that a new one is looked at before it is added.
+ * External addresses that the pages link to, and when each was last checked. A test without access to the web cannot follow
+ * them. It only checks that every address is in this list, so that a new one is checked before it is added.
  */
 
 const SEEN = 'a stored copy, November 2026';
-/** Specifications, whose addresses are meant to stay. */
+/** Addresses of specifications, which are meant to be permanent. */
 const STABLE = 'not looked at: the address of a specification';
 
 export const EXTERNAL_LINKS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /*
- * Commands of the pages that `shell-blocks.extended.ts` does not run, each with the reason: of a whole page, or of the lines that begin
- * so; with a $ at its end, of the line that is so. All others run against a live service.
+ * Commands of the pages that `shell-blocks.extended.ts` does not run, each with the reason. A key is a page, the beginning
+ * of a line, or, with a $ at its end, a whole line. All other commands run against a live service.
  */
 
 export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
@@ -59,12 +59,12 @@ export const LINES_NOT_RUN: Readonly<Record<string, string>> = {
   'rtc completion powershell': 'it is for PowerShell, which is nowhere here',
 };
 
-/** Lines with an ellipsis are forms to fill in. */
+/** Lines with an ellipsis are incomplete. */
 export function isRun(line: string): boolean {
   return !line.includes('…') && reasonOf(line) === undefined;
 }
 
-/** Of a line that is not run. */
+/** Returns why a line is not run; undefined if it is. */
 function reasonOf(line: string): string | undefined {
   return Object.entries(LINES_NOT_RUN).find(([begin]) => isMeant(begin, line))?.[1];
 }

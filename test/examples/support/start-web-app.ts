@@ -8,7 +8,7 @@ const SERVER = fileURLToPath(new URL('../../../examples/web-app/server.js', impo
 
 export type WebApp = { readonly url: string; readonly close: () => Promise<void> };
 
-/** Starts examples/web-app as it is, as a process of its own that calls the service. */
+/** Starts examples/web-app as a process that calls the service. */
 export async function startWebApp({ url, apiKey, apiSecret }: TestService): Promise<WebApp> {
   const child = spawn(process.execPath, [SERVER], {
     env: {

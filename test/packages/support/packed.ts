@@ -17,14 +17,14 @@ const ATTW = join(
   'dist/index.js',
 );
 
-/** One of the three packages, as `npm run pack` makes them of the present build. */
+/** One of the three packages, packed by `npm run pack` from the current build. */
 export type PackedPackage = {
   readonly folder: string;
   readonly tarball: string;
   readonly unpackedBytes: number;
-  /** A folder of this test file's own. */
+  /** A folder that belongs to this test file. */
   readonly directory: string;
-  /** Unpacks it into the node_modules of a new folder; returns that folder. */
+  /** Unpacks it into the node_modules of a new folder. Returns that folder. */
   install(consumer: string, packages?: readonly string[]): Promise<string>;
   close(): Promise<void>;
 };
@@ -52,19 +52,19 @@ export async function packPackage(name: 'rtc-service' | 'fiscal' | 'client'): Pr
   };
 }
 
-/** The messages of publint, which are none. */
+/** Returns the messages of publint. There should be none. */
 export async function publintMessages({ folder }: PackedPackage): Promise<readonly unknown[]> {
   const { messages } = await publint({ pkgDir: folder, strict: true, pack: false });
   return messages;
 }
 
-/** What arethetypeswrong says. ESM alone: no Node that runs the packages needs the older ways to resolve. */
+/** Returns the report of arethetypeswrong, for ESM only: no supported Node needs the older ways to resolve a package. */
 export async function typesReport({ tarball }: PackedPackage): Promise<string> {
   const args = [ATTW, tarball, '--profile', 'esm-only', '--no-color'];
   return (await runFile(process.execPath, args)).stdout;
 }
 
-/** The paths in the archive, without its outermost folder. */
+/** Returns the paths in the archive, without its top-level folder. */
 export async function filesOf({ tarball }: PackedPackage): Promise<readonly string[]> {
   const { stdout } = await runFile('tar', ['-tzf', tarball]);
   return stdout

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { ProofPart } from '../../../prove/part.ts';
 import { runPart } from '../../../prove/run-part.ts';
 
-/** The short form of a part: everything that it claims is seen. */
+/** Runs the short form of a part, and expects every claim to hold. */
 export async function expectToHold(part: ProofPart): Promise<void> {
   const { figures } = await runPart(part, 'short', () => {});
   expect(figures.filter((figure) => figure.holds !== undefined)).not.toEqual([]);

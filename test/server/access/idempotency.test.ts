@@ -96,7 +96,7 @@ describe('a POST with an Idempotency-Key', () => {
   it('is run again after a response of 5xx', async () => {
     const key = randomUUID();
     const open = () => service.call('POST', '/v1/rooms', keyed(key, { name: 'demo' }));
-    // No media server is there.
+    // There is no media server.
     const [first, again] = [await open(), await open()];
     expect([first.status, again.status, again.headers['idempotent-replayed']]).toEqual([503, 503, undefined]);
   });

@@ -24,7 +24,7 @@ const secretBox = { seal: (text: string) => text, open: (text: string) => text }
 const instance = () =>
   createRunOnce({ store, clock, ids: systemIds, log: keepingLog([]), secretBox, apiKey: 'key' });
 
-/** A handler that ends when it is told to, and counts its runs. */
+/** A handler that ends when the test says so, and counts its runs. */
 function handler() {
   let runs = 0;
   let end = (): void => {};
@@ -61,7 +61,7 @@ describe('a request that is run once', () => {
   it('is taken over when its instance has died and the lease has expired', async () => {
     const dead = handler();
     const lost = createRunOnce({
-      // A clock that never comes to the next renewal: the process has died.
+      // A clock that never reaches the next renewal, as if the process had died.
       ...{ store, ids: systemIds, log: keepingLog([]), secretBox, apiKey: 'key' },
       clock: {
         now: () => clock.now(),

@@ -42,7 +42,7 @@ const URL_FAULTS = [
   'http://host#x',
 ];
 
-/** Good and bad values of each setting, the boundaries among them; what goes with it where it needs company. */
+/** Accepted and refused values of each setting, including the limits. `beside` has other settings that they require. */
 type Values = {
   readonly good: readonly string[];
   readonly bad: readonly string[];

@@ -25,7 +25,7 @@ async function prepare() {
   return { folder, store };
 }
 
-/** An ended recording with a file, and an ended transcription, that are so many days old. */
+/** Makes a completed recording with a file, and a completed transcription, of this age in days. */
 async function make({ store, folder }: Awaited<ReturnType<typeof prepare>>, name: string, days: number) {
   const at = Date.now() - days * DAY_MS;
   const filepath = join(folder, `${name}.mp4`);

@@ -107,7 +107,7 @@ describe('the service', () => {
     const service = await start();
     const page = await service.call('GET', '/docs', { signing: false });
     expect(page.headers['content-security-policy']).toContain("default-src 'self'");
-    // The guides on it have links to other sites, which nobody follows unasked.
+    // The guides on the page link to other sites. Such a link loads nothing until somebody follows it.
     expect(page.text.replaceAll(/<a href="[^"]*">/g, '')).not.toMatch(/https?:\/\//);
     const sources = [...page.text.matchAll(/src="([^"]+)"/g)].map((match) => match[1]);
     expect(sources).toEqual(['/docs/start.js']);

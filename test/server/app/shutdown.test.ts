@@ -11,8 +11,9 @@ import { startTestService, type TestService } from '../../support/service.ts';
 import { signedGet } from '../../support/sign.ts';
 
 /*
- * Closing: what is under way is answered, idle connections go at once, new requests are refused, and 10 s are
- * the end of it. The media server is scripted, to hold requests under way for as long as the test wants.
+ * Tests the shutdown: running requests get their responses, idle connections are closed at once, new requests are refused,
+ * and after 10 s the service closes in any case. A scripted media server keeps requests running for as long as a test
+ * needs.
  */
 
 const cleanUps: (() => unknown)[] = [];
@@ -64,7 +65,7 @@ describe('a service that closes', () => {
     connection.send(signedGet(service, '/v1/rooms'));
     await holding.held();
     const stopped = service.stop();
-    // Pipelined behind the one that is held; it is read while the service closes.
+    // This request is pipelined behind the running one, and is read while the service closes.
     connection.send(HEALTH);
     holding.letGo();
     expect((await connection.read())?.status).toBe(200);

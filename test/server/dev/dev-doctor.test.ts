@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rtcProcess, type Started, startRtc } from '../../cli/support/process.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 
-/* What `rtc doctor` says of an `rtc dev` that has just started for the first time. */
+/* The output of `rtc doctor` for an `rtc dev` that has just started for the first time. */
 
-/** Of the account that runs the tests: what is built once. */
+/** The cache of the account that runs the tests. It has what is built only once. */
 const XDG_CACHE_HOME = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 
 let folder: string;

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../support/parts/run-part.ts';
 
-/* `rtc dev` with the real LiveKit, ended by signals as npm and impatient people send them. */
+/* `rtc dev` with the real LiveKit, ended by the signals that npm sends and that impatient people send. */
 
 const LAUNCHER = join(import.meta.dirname, '../../../bin/rtc.js');
-/** Of the account that runs the tests: what is built once. */
+/** The cache of the account that runs the tests. It has what is built only once. */
 const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 
 let folder: string;
@@ -27,7 +27,7 @@ type ProcessSupervisor = {
   readonly started: readonly { readonly pid: number; readonly name: string }[];
 };
 
-/** Until it is up; answers the process that was started and the ids of all that runs. */
+/** Starts `rtc dev` and waits until it is ready. Returns the started process and the ids of all processes. */
 async function startDev(program: string, argv: readonly string[], environment: Record<string, string> = {}) {
   const dataDir = join(folder, `data-${started.length}`);
   const child = spawn(program, argv, {
@@ -65,7 +65,7 @@ function isAlive(pid: number): boolean {
 
 describe('rtc dev', { timeout: 60_000 }, () => {
   it('ends in order when the shell in which npm started it is gone', async () => {
-    // As npm does: a shell that stays between, and the name of the script in the environment.
+    // npm runs a shell in between, and sets the name of the script in the environment.
     const script = `"${process.execPath}" "${LAUNCHER}" dev --media livekit --without stt-live,stt-post; true`;
     const dev = await startDev('/bin/sh', ['-c', script], { npm_lifecycle_event: 'start' });
     dev.child.kill('SIGKILL');

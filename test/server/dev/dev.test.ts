@@ -7,7 +7,7 @@ import { type Started, startRtc } from '../../cli/support/process.ts';
 import { startRedis } from '../../support/parts/redis.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 
-/* `rtc dev` as people run it, with the real LiveKit and a worker, in a folder of its own. */
+/* `rtc dev` as people run it, with the real LiveKit and a worker, in a temporary folder. */
 
 let folder: string;
 const running: Started[] = [];
@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Of the account that runs the tests: what is built and installed once. */
+/** The cache of the account that runs the tests. It has what is built and installed only once. */
 const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 
 type Options = {
@@ -45,7 +45,7 @@ const startDev = async (dataDir: string, options: Options = {}): Promise<Started
   return started;
 };
 
-/** The media server that is in the cache, and nothing else of it. */
+/** Makes a cache that has only the media server. */
 const cacheWithoutModels = async (): Promise<string> => {
   const cache = join(folder, 'modelless-cache');
   await mkdir(join(cache, 'rtc-service'), { recursive: true });

@@ -82,7 +82,7 @@ describe('readers who wait for the same events', () => {
     const pages = await Promise.all(waiting);
     expect(new Set(pages).size).toBe(1);
     expect(pages[0]?.events.map(({ id }) => id)).toEqual(['after']);
-    // One for those who share it, and one for the other room.
+    // One list for the readers that share it, and one for the other room.
     expect(lists).toBe(2);
     closing.abort();
     expect((await waitingForOthers).events).toEqual([]);
@@ -125,7 +125,7 @@ describe('readers who come back after each event', () => {
       await happen(id);
       await expect.poll(() => pages).toBe(50 * (index + 1));
       if (id !== ids.at(-1)) await expect.poll(() => clock.sleeping).toBe(50);
-      // The position for those who wake, and the position and the list for the page that they share.
+      // The readers that wake up share one read of the position. The page that they share needs a position and a list.
       expect(reads).toBeLessThanOrEqual(3);
     }
     for (const seen of await Promise.all(followers)) expect(seen).toEqual(ids);

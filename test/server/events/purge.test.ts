@@ -36,7 +36,7 @@ describe('an event whose retention has ended', () => {
       .toHaveLength(2);
     await instance.dispatcher.close();
 
-    // The one was stored a millisecond before what is kept, the other a day after.
+    // One delivery is a millisecond older than its retention, the other is a day younger.
     const purge = startPurge({
       store: stage.store,
       clock,

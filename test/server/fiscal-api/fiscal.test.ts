@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
-/** 00:30 in Italy, still the day before in UTC. */
+/** 00:30 in Italy, where the next day has begun; in UTC it has not. */
 const NOW = Date.parse('2026-06-14T22:30:00Z');
 
 let service: TestService;
@@ -29,7 +29,10 @@ const INVALID = { name: 'BadRequest', message: 'Not a valid Codice Fiscale', cod
 
 const get = (path: string) => service.call('GET', path, { signing: false });
 const post = (body: unknown) => service.call('POST', '/cf', { signing: false, body });
-/** Without holding the answer against the OpenAPI document, which knows no preflights and no unknown paths. */
+/**
+ * Sends a request without checking the response against the OpenAPI document, which contains no preflights and no unknown
+ * paths.
+ */
 const raw = (method: string, path: string, init: RequestInit = {}) =>
   fetch(service.url + path, { ...init, method });
 
@@ -370,7 +373,7 @@ describe('GET /cf/check/{fiscal_code}', () => {
   });
 
   it('rejects a place that came later only with strict=true', async () => {
-    // Barletta-Andria-Trani aside, Fonte Nuova (M295) is a comune since 2001.
+    // Fonte Nuova (M295) has been a comune since 2001.
     const { cf } = (await post({ ...MARIO, city: 'M295', province: '' })).json as { cf: string };
     expect((await get(`/cf/check/${cf}`)).json).toEqual({ valid: true, kind: 'person' });
     expect((await get(`/cf/check/${cf}?strict=false`)).json).toEqual({ valid: true, kind: 'person' });

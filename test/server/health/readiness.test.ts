@@ -15,7 +15,7 @@ afterEach(async () => {
 const never = () => new Promise<never>(() => {});
 const mediaServer = (listRooms: () => Promise<readonly never[]>) => ({ listRooms }) as unknown as MediaServer;
 
-/** A store of leases that runs `acquire`. */
+/** A store of leases whose `acquire` is given. */
 const leases = (acquire: () => Promise<boolean>) => ({ leases: { acquire, release: async () => {} } });
 
 describe('the readiness check', () => {

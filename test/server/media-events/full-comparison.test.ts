@@ -13,11 +13,11 @@ import { type EventStage, mediaEvent, openEventStage } from './support/event-sta
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 let stage: EventStage;
-/** The instances that asked for all rooms, in that order. */
+/** The instances that asked for all rooms, in order. */
 let asked: string[];
 /** The instances that know that everything was compared. */
 let compared: string[];
-/** What the media server's list of rooms answers, by instance. */
+/** The media server's response to a list of rooms, by instance. */
 let list: (instance: string) => Promise<readonly Room[]>;
 const running: Reconciler[] = [];
 
@@ -53,23 +53,23 @@ function start(instanceId: string, parts: Partial<ReconcilerDeps> = {}): Reconci
   return reconciler;
 }
 
-/** Passes seconds one by one, so that everybody who sleeps for a second does so again. */
+/** Advances the clock second by second, so that everybody who sleeps for a second can do so again. */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
-    // Everything that goes on without the clock is a call of the store, which this one follows.
+    // Everything that happens without the clock is a call of the store. These calls let it finish.
     for (let turn = 0; turn < 20; turn += 1) await stage.store.comparisons.numbers();
     stage.clock.advance(1_000);
   }
 }
 
-/** Passes seconds until it is so. */
+/** Advances the clock until the condition holds. */
 const pollPassing = <T>(read: () => T) =>
   expect.poll(async () => {
     await pass(1);
     return read();
   });
 
-/** What an instance that makes a comparison leaves when it is killed. */
+/** Leaves the traces of an instance that was killed during a comparison. */
 const leaveBegun = () =>
   stage.store.comparisons.begin({ owner: 'killed', until: stage.clock.now() + 3_000 }, stage.clock.now());
 
@@ -186,7 +186,7 @@ describe('the comparison of everything after a start or after rejected events', 
     list = () => listed.promise;
     for (const instance of instances) instance.compareAll();
     await pollPassing(() => asked).toHaveLength(1);
-    // Those who found this one under way cannot know whether it began after their events.
+    // The instances that found this comparison running cannot know whether it began after their events.
     listed.resolve([]);
     await pollPassing(() => [...compared].sort()).toEqual(['first', 'second', 'third']);
     expect(asked.length).toBeLessThanOrEqual(2);

@@ -33,7 +33,7 @@ const eventsOf = async (service: TestService) => {
 
 describe('an event at the real media server', () => {
   it('is reported at the start when the service was down, tracks included', async () => {
-    // Without webhooks: those that LiveKit sends again for 15 s might come before the comparison.
+    // Without webhooks: LiveKit repeats them for 15 s, so they could arrive before the comparison.
     const livekit = await startLivekit();
     cleanUps.push(livekit.close);
     const ada = await enter(livekit, 'demo', 'ada');
@@ -83,7 +83,7 @@ describe('an event at the real media server', () => {
 
     await network.mend();
     await expect.poll(ready).not.toHaveProperty('eventsRefusedSince');
-    // LiveKit may be sending the event again just then. The comparison leaves a room alone while an event of it is stored.
+    // LiveKit may be repeating the event just then. The comparison skips a room while an event of it is stored.
     const tracks = async () =>
       (await eventsOf(service)).filter((event) => event.startsWith('track_published ada'));
     await expect.poll(tracks).toHaveLength(1);

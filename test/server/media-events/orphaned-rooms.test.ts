@@ -57,7 +57,7 @@ describe('rooms of a media server with Redis that was killed and started again',
     const again = await startNode(port);
     cleanUps.push(again.close);
     expect(await roomsOf(service)).toEqual(['empty']);
-    // For some seconds the media server itself takes the dead process for alive.
+    // For some seconds the media server itself assumes that the dead process is alive.
     const remove = async () => (await service.call('DELETE', '/v1/rooms/empty')).status;
     await expect.poll(remove).toBe(204);
     expect(await roomsOf(service)).toEqual([]);
@@ -73,7 +73,7 @@ describe('rooms of a media server with Redis that was killed and started again',
     await expect.poll(() => eventsOf(service, 'deserted')).toContain('track_published ada');
     await expect.poll(() => eventsOf(service, 'resumed')).toContain('participant_joined cyd');
     await livekit.kill();
-    // Bob comes back by himself: his client connects again.
+    // Bob returns by himself: his client reconnects.
     await Promise.all([ada.leave(), cyd.leave()]);
     const again = await startNode(port);
     cleanUps.push(again.close);
@@ -94,7 +94,7 @@ describe('rooms of a media server with Redis that was killed and started again',
       .poll(skipRounds('resumed'), { interval: 1_000, timeout: 45_000 })
       .toEqual(['participant_joined bob', 'participant_left bob lost', 'participant_left cyd lost']);
     expect(await roomsOf(service)).toEqual(['resumed']);
-    // The media server goes on listing Cyd as long as the room lives.
+    // The media server lists Cyd until the room ends.
     const { participants } = (await service.call('GET', '/v1/rooms/resumed/participants'))
       .json as ParticipantList;
     expect(participants.map(({ identity }) => identity)).toEqual(['bob']);

@@ -25,7 +25,7 @@ import {
   person,
 } from './support/event-stage.ts';
 
-/** What the media server says it has; the test changes it. */
+/** The state of the media server, which the test changes. */
 type MediaWorld = {
   readonly rooms: Map<
     string,
@@ -236,7 +236,7 @@ describe('comparing with the media server after a start', () => {
 
 describe('comparing with the media server while its events arrive', () => {
   beforeEach(async () => {
-    // The round after the start is over.
+    // The round that follows the start is over.
     await compare();
   });
 
@@ -333,7 +333,7 @@ it('a comparison handles four hundred rooms with participants in one transaction
   expect(transactions).toBe(1);
 });
 
-/** The stores, with a call of `onCall` for each method that is called. */
+/** Returns the stores, and calls `onCall` before each of their methods. */
 function counting<Stores extends object>(stores: Stores, onCall: () => void): Stores {
   const watched = <Store extends object>(store: Store): Store =>
     new Proxy(store, {
@@ -552,7 +552,7 @@ describe('recordings whose end was missed', () => {
     stage.clock.advance(10_000 + 19_999);
     await look();
     expect(await stage.summary()).toEqual([]);
-    // But the room is free, and the library knows all of it.
+    // But the room is free, and the recording library has all its facts.
     expect(await stage.store.recordings.find('rec1')).toMatchObject({ status: 'stopped', sizeBytes: 77 });
     await publishMissedEnds(stage.deps);
     await stage.receive(mediaEvent('egress_ended', { egress }));

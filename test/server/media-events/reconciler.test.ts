@@ -14,7 +14,7 @@ let stage: EventStage;
 let lists: number;
 /** How often the media server was asked for a single room. */
 let looks: number;
-/** What the media server's list of rooms answers. */
+/** The media server's response to a list of rooms. */
 let list: () => Promise<readonly Room[]>;
 const running: Reconciler[] = [];
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -56,12 +56,12 @@ const start = (instanceId: string, parts: Partial<ReconcilerDeps> = {}) => {
   running.push(reconciler);
   return reconciler;
 };
-/** Until every reconciler sleeps. */
+/** Waits until every reconciler sleeps. */
 const settle = (sleeping = 1) => expect.poll(() => stage.clock.sleeping).toBe(sleeping);
 const lease = (until: number) =>
   stage.store.leases.acquire({ name: 'reconcile', owner: 'another', until }, stage.clock.now());
 
-/** A room that the media server has, so that there is something to compare. */
+/** A room on the media server, so that there is something to compare. */
 const OPEN_ROOM = {
   sid: 'RM_open',
   name: 'open',
@@ -79,7 +79,7 @@ describe('the reconciler', () => {
       await settle();
     };
     for (let round = 0; round < 4; round += 1) await pass(30_000);
-    // What it asks before it settles is asked twice: whether there is a room, and in the round.
+    // Until it settles it asks twice: whether a room exists, and in the round.
     expect(lists).toBe(1 + 2 + 2 + 1 + 1);
     expect(await lease(stage.clock.now() + 1)).toBe(true);
     const opened: Room = { ...OPEN_ROOM, creationTimeMs: String(stage.clock.now()) };
@@ -130,7 +130,7 @@ describe('the reconciler', () => {
     const { promise, resolve } = Promise.withResolvers<readonly Room[]>();
     list = () => promise;
     start('first');
-    // Of the comparison, and of the rounds.
+    // One lease for the comparison, and one for the rounds.
     const LEASES = 2;
     for (let seconds = 0; seconds < 120; seconds += 15) {
       await settle(LEASES);

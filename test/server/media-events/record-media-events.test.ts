@@ -191,7 +191,7 @@ describe('the times of events', () => {
   it('never have a participant leave before joining', async () => {
     stage.clock.advance(1_200);
     await stage.receive(mediaEvent('room_started'), joined('ada1', { joinedAt: NOW + 900 }));
-    // Sent in the same second, and received in the next.
+    // Sent in the same second, and received in the next one.
     await stage.receive(left('ada1', { createdAt: NOW }));
     expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 900));
   });

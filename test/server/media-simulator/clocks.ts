@@ -2,20 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock, IdGenerator } from '../../../src/server/platform/clock.ts';
 
 const LOOK_EVERY_MS = 5;
-/** What a stall of this process counts for at most, however long the machine was busy elsewhere. */
+/** Longest pause of this process that counts. Longer ones happen when the machine is busy. */
 const LONGEST_STALL_MS = 25;
 
 export type FastClock = Clock & {
-  /** From now on time passes so many times as fast as the machine's. */
+  /** Sets how many times as fast as the machine's time this clock is. */
   readonly setFactor: (factor: number) => void;
 };
 
-/** A sleep looks at the clock again at least as often, so that it takes part in a change of the factor. */
+/** A sleep checks the clock at least this often, so that it notices a changed factor. */
 const LONGEST_NAP_MS = 250;
 
 /**
- * Time that passes `factor` times as fast as the machine's: for flows of many waits. It stands still while this process
- * gets no turn: otherwise half a second of a busy machine would be ten that everybody in the test has waited.
+ * A clock that is `factor` times as fast as the machine's, for tests with many waits. It stops while this process does not
+ * run. Otherwise half a second of a busy machine would become ten seconds for everybody in the test.
  */
 export function fastClock(factor: number): FastClock {
   const startedAt = Date.now();
@@ -49,21 +49,21 @@ export function fastClock(factor: number): FastClock {
 }
 
 export type ManualClock = Clock & {
-  /** Lets the time pass; those who wait wake up in order, and what they start then may wait within it too. */
+  /** Advances the time. Sleepers wake up in order, and what they start may sleep and wake up within it too. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Resolves when someone waits for that long. */
+  /** Resolves when somebody sleeps for that long. */
   readonly untilSleeping: (ms: number) => Promise<void>;
 };
 
 type Sleeper = { readonly ms: number; readonly at: number; readonly wake: () => void };
 
-/** Time that passes only when told: for boundaries. */
+/** A clock that only the test advances, for tests of limits. */
 export function manualClock(): ManualClock {
   let time = Date.now();
   const sleepers = new Set<Sleeper>();
   const changes = new EventTarget();
   const settle = async () => {
-    // What was woken may need several turns before it waits again.
+    // Code that was woken up may need several turns before it sleeps again.
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };
   return {

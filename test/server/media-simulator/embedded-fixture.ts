@@ -20,10 +20,10 @@ export type EmbeddedFixture = MediaServerFixture & {
   readonly withPatience: (timeouts: LivekitMediaServerSettings['timeouts']) => MediaServer;
 };
 
-/** Fast enough for the tests, slow enough that HTTP on loopback takes no time in it. */
+/** Fast enough for the tests, and slow enough that HTTP on loopback takes hardly any of its time. */
 const SPEED = 20;
 
-/** The embedded server asked through the same adapter, with simulated participants. */
+/** Starts the embedded server behind the same adapter, with simulated participants. */
 export async function startEmbeddedFixture(
   settings: Partial<EmbeddedMediaSettings> = {},
 ): Promise<EmbeddedFixture> {

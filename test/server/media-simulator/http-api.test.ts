@@ -43,7 +43,7 @@ describe('Twirp', () => {
     });
   });
 
-  // As a livekit-server 1.13.5 answers them.
+  // The responses of livekit-server 1.13.5.
   it.each([
     ['ListRooms', '{', {}, 400, { code: 'malformed', msg: 'the json request could not be decoded' }],
     ['ListRooms', '{}', {}, 401, { code: 'unauthenticated', msg: 'permissions denied' }],

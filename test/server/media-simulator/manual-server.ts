@@ -14,7 +14,7 @@ export type ManualServer = EmbeddedMediaServer & {
 
 export const KEYS = { apiKey: 'key', apiSecret: 'a secret of the tests, long enough' };
 
-/** An embedded server whose time stands still until a test lets it pass. */
+/** Starts an embedded server whose clock only the test advances. */
 export async function startManualServer(
   settings: Partial<EmbeddedMediaSettings> = {},
 ): Promise<ManualServer> {

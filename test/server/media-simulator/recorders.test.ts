@@ -300,7 +300,7 @@ async function withFaults<T>(faults: Partial<Faults>, work: () => Promise<T>): P
   }
 }
 
-/** ffprobe's reading, after ffmpeg has decoded every frame without complaint. */
+/** Returns the duration according to ffprobe, after ffmpeg has decoded every frame without an error. */
 async function probedSeconds(path: string): Promise<number> {
   const run = promisify(execFile);
   await run('ffmpeg', ['-v', 'error', '-xerror', '-i', path, '-f', 'null', '-']);

@@ -37,7 +37,7 @@ it.each([
     expect(probed.streams[0]).toMatchObject({ codec_name: 'h264', nb_frames: String(pictures) });
     expect(Number(probed.streams[0]?.duration)).toBe(seconds);
     expect(probed.streams[1]?.codec_name).toBe('aac');
-    // Whole frames of 1024 samples.
+    // Audio consists of whole frames of 1,024 samples.
     expect(Number(probed.streams[1]?.duration) - seconds).toBeLessThan(1024 / 48_000);
     expect(Number(probed.streams[1]?.duration)).toBeGreaterThanOrEqual(seconds - 0.000_001);
   },

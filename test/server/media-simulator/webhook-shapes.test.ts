@@ -10,7 +10,7 @@ let embedded: readonly ReceivedWebhook[];
 const fixtures: MediaServerFixture[] = [];
 
 beforeAll(async () => {
-  // In real time: the counts in the records of a room change five seconds after it was made.
+  // Runs in real time, because the counts in a room's records change five seconds after it was created.
   fixtures.push(
     await startLivekitFixture({ redis: false }),
     await startEmbeddedFixture({ clock: systemClock }),
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all(fixtures.map((fixture) => fixture.close())));
 
-/** What a connected client brings along and a simulated one does not have. */
+/** Fields that only a connected client sets, and a simulated one does not. */
 const OF_A_CLIENT = [
   'participant.capabilities',
   'participant.clientProtocol',
@@ -48,7 +48,7 @@ it('the simulator sends the same headers as the real server', () => {
   expect(claimNames(embedded[0])).toEqual(claimNames(real[0]));
 });
 
-/** Two lives of a room, ended by everyone's leave and by force, in which everything that is told has a value. */
+/** Plays two lives of a room, which end by the last leave and by deletion. Every field of their events has a value. */
 async function roomLife({ server, join, inbox }: MediaServerFixture): Promise<readonly ReceivedWebhook[]> {
   const name = unique();
   await server.createRoom({ name, departureTimeout: 1, maxParticipants: 5, metadata: 'm' });
@@ -68,7 +68,7 @@ async function roomLife({ server, join, inbox }: MediaServerFixture): Promise<re
   return inbox.received;
 }
 
-/** Names of the fields of an event and of the records in it, sorted. */
+/** Returns the sorted names of the fields of an event and of the records in it. */
 function fieldsOf(webhook: ReceivedWebhook | undefined): readonly string[] {
   return Object.entries(webhook?.body ?? {})
     .flatMap(([name, value]) =>

@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../../support/service.ts';
 
 const MAX_AGE_MS = 5_000;
 
-/** Gauges of dependencies that work, except for those given. */
+/** Gauges of working dependencies, except for the given ones. */
 function watch(dependencies: Partial<Dependencies>) {
   const registry = new Registry();
   const clock = new ManualClock(61_000);
@@ -85,7 +85,7 @@ describe('a service in front of the real LiveKit', () => {
     livekit = await sharedLivekit();
   });
 
-  /** A busy machine may take longer for a trial than a scrape waits; the next scrape tries again. */
+  /** On a busy machine a check may take longer than a scrape waits. The next scrape tries again. */
   const linesOf = (service: TestService) => async (): Promise<readonly string[]> =>
     (await service.call('GET', '/metrics')).text.split('\n');
 

@@ -4,7 +4,7 @@ import { LOOPBACK_ALLOWED, register } from '../webhooks/support/hooked-service.t
 import { postMediaEvent, roomLife } from '../webhooks/support/media-webhook.ts';
 import { answer, type Receiver, startReceiver } from '../webhooks/support/receiver.ts';
 
-/* What a scrape says after a room has lived, with a receiver that works and one that does not. */
+/* The scrape after the life of a room, with a receiver that works and one that does not. */
 
 let service: TestService;
 const receivers: Receiver[] = [];
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const scrape = async (): Promise<string> => (await service.call('GET', '/metrics')).text;
 
-/** The value of a series, by its name with its labels. */
+/** Returns the value of a series, which its name and labels identify. */
 function readSeries(text: string, series: string): number | undefined {
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));

@@ -15,14 +15,14 @@ function argumentsOf(body: string): readonly string[] {
   return ['--input-type=module', '--eval', program];
 }
 
-/** Runs `body` in a process that has `log`. */
+/** Runs `body` in a process in which `log` is defined. */
 function runWithLog(body: string) {
   const child = spawn(process.execPath, argumentsOf(body), { stdio: ['ignore', 'ignore', 'pipe'] });
   stop = () => void child.kill('SIGKILL');
   return { lines: createInterface({ input: child.stderr }), ended: once(child, 'close') };
 }
 
-/** Every line of a process that ends by itself, those that are no JSON apart. */
+/** Returns every line of a process that ends by itself. Lines that are not JSON are separate. */
 async function linesOf(body: string) {
   const { lines, ended } = runWithLog(body);
   const all: string[] = [];
@@ -138,7 +138,7 @@ describe('the log', () => {
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  // The kernel's own: every write to it fails as on a full disk.
+  // Every write to this device fails like on a full disk.
   it.skipIf(!existsSync('/dev/full')).each([
     [
       'goes on where its disk is full',

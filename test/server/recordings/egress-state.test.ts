@@ -81,7 +81,7 @@ function depsOf(store: Store, ends: EndEvent[] = []): LibraryDeps {
   };
 }
 
-/** A recording that runs; `ago` is when it was started. */
+/** Adds a running recording that was started `ago` milliseconds before. */
 async function addRunning(store: Store, name: string, ago = 60_000): Promise<Recording> {
   const id = `rec_${name}`;
   const at = clock.now() - ago;
@@ -106,7 +106,7 @@ async function found(store: Store, id: string): Promise<Recording> {
   return recording;
 }
 
-/** Status and body by Twirp method. */
+/** Status and body of the response, by Twirp method. */
 type Replies = Readonly<Record<string, readonly [number, unknown]>>;
 
 function replying(replies: Replies): Script {

@@ -14,8 +14,8 @@ import { fastClock } from '../media-simulator/clocks.ts';
 import { portOf } from '../platform/storage/network.ts';
 
 /*
- * The media server goes on looking for a recorder when its caller is gone: what starts long after the connection was
- * lost is nobody's recording.
+ * The media server continues to search for a recorder after its caller has gone. An egress that starts long after the
+ * connection was lost belongs to no recording.
  */
 
 const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
@@ -80,14 +80,14 @@ describe('a recorder that starts later than RECORDER_PATIENCE', () => {
       expect((await start()).status).toBe(503);
       expect(clock.now() - before).toBeGreaterThanOrEqual(7900);
       expect(clock.now() - before).toBeLessThan(24_000);
-      // The recorder is there now, but the first start's egress is still on its way.
+      // A recorder is present now, but the egress of the first start has not begun yet.
       embedded.control.setFaults({ recorder: 'present' });
       expect((await start()).status).toBe(503);
       expect(await media.listEgress({ room })).toEqual([]);
       await expect.poll(async () => (await start()).status, { timeout: 10_000, interval: 20 }).toBe(201);
       const running = await media.listEgress({ room, active: true });
       const { egressId } = (await patient.call('GET', `/v1/rooms/${room}/recording`)).json as RecordingStatus;
-      // One that was stopped may still be finishing its file.
+      // A stopped egress may still be finishing its file.
       const going = running.filter(({ status }) => /STARTING|ACTIVE/.test(status));
       expect(going.map((egress) => egress.egressId)).toEqual([egressId]);
     } finally {
@@ -96,7 +96,7 @@ describe('a recorder that starts later than RECORDER_PATIENCE', () => {
   });
 });
 
-/** Passes everything on; of a call of `method` it hangs up as soon as it has passed the question on. */
+/** Starts a proxy that closes the connection of a call of `method` as soon as it has forwarded the request. */
 async function startLossyProxy(target: string, method: string): Promise<{ url: string; close(): void }> {
   const server = createServer((incoming, outgoing) => {
     const options = { method: incoming.method, headers: incoming.headers };

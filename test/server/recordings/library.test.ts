@@ -12,8 +12,8 @@ import { type Receiver, startReceiver } from '../webhooks/support/receiver.ts';
 import { bucketSettings, type Stage, startStage } from './support/stage.ts';
 
 /*
- * The library on real parts: the whole service, a real S3 server (versitygw) and a folder. The embedded media server
- * stands in for the recorder; what it writes are real MP4 files.
+ * The recording library with real parts: the whole service, a real S3 server (versitygw) and a folder. The embedded media
+ * server simulates the recorder, and writes real MP4 files.
  */
 
 let s3: S3;
@@ -34,7 +34,7 @@ const STAGES = [
   ['a bucket', () => bucket],
 ] as const;
 
-/** Where the bytes of a recording are, found without the service. */
+/** Returns where the file of a recording is on disk, without asking the service. */
 function pathOnDisk({ file }: Recording): string {
   if (file === null) throw new Error('the recording has no file');
   return file.bucket === null ? file.path : join(s3.bucketFolder, file.path);
@@ -207,7 +207,7 @@ describe('the folder of a room', () => {
   it('is removed with its last recording, and not before', async () => {
     const room = `kept-${randomUUID()}`;
     const first = await local.recordWhole(room);
-    // With nobody in it nothing is recorded: the next one has no file, however long its stop takes to come.
+    // In an empty room nothing is recorded. Therefore the next recording has no file, no matter how late it is stopped.
     local.media.control.leave(room, 'ada');
     await startIn(room);
     await local.service.call('POST', `/v1/rooms/${room}/recording/stop`);

@@ -4,15 +4,15 @@ import { nextState, type Observation, type Transition } from '../../../src/serve
 import type { Recording } from '../../../src/server/recordings/store.ts';
 
 /*
- * Every state of a recording with every observation. A cell is the new status, `deleted`, `facts` where the status
- * stays and facts are added, or `-` where nothing changes; `!` follows where an end has to be published.
+ * Every state of a recording with every observation. A cell is the new status, `deleted`, `facts` (the status stays and
+ * facts are added) or `-` (nothing changes). A `!` follows if an end has to be published.
  */
 
 const CREATED_AT = 1_000_000;
 const AT = CREATED_AT + 100_000;
-/** So long ago that the media server's own event would have come. */
+/** Long enough ago that the media server's own event would have arrived. */
 const LONG_AGO = AT - 20_000;
-/** So recently that the media server's own event is on its way. */
+/** So recent that the media server's own event may still arrive. */
 const JUST_NOW = AT - 19_999;
 
 const STARTING: Recording = {
@@ -112,7 +112,7 @@ const STATE_NAMES: readonly State[] = [
   'never started',
 ];
 
-/** The columns in the order of STATE_NAMES. */
+/** The columns have the order of STATE_NAMES. */
 // biome-ignore format: a table.
 const TABLE: Readonly<Record<keyof typeof OBSERVATIONS, readonly string[]>> = {
   'egress-created':            ['recording',  '-',  '-',         '-',         '-',         '-',         '-',         '-'],

@@ -17,7 +17,7 @@ const start = async (body?: object) => {
   return await stage.service.call('POST', `/v1/rooms/${room}/recording/start`, body && { body });
 };
 
-/** What the media server was asked for. */
+/** Returns the request that the media server received. */
 async function asked(body?: object) {
   const answer = await start(body);
   expect(answer.status, answer.text).toBe(201);

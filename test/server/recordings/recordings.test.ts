@@ -23,8 +23,8 @@ import { startTestService, type TestService } from '../../support/service.ts';
 import { fastClock } from '../media-simulator/clocks.ts';
 
 /*
- * Recordings against the embedded media server, whose recorder can be absent, slow, failing or dying. Time passes
- * ten times as fast for it and for the service alike: its waits are the measured ones, the service's its own.
+ * Tests recordings with the embedded media server, whose recorder can be absent, slow, failing or dying. Time passes ten
+ * times as fast for it and for the service. The media server's delays were measured on LiveKit; the service has its own.
  */
 
 const SPEED = 10;
@@ -36,7 +36,7 @@ let embedded: EmbeddedMediaServer;
 let media: MediaServer;
 let dataDir: string;
 let store: Store;
-/** Two instances on one database, a file: on PostgreSQL leases go by its own clock, which does not pass faster. */
+/** Two instances share a SQLite database. On PostgreSQL, leases use the database's clock, which cannot be made faster. */
 let first: TestService;
 let second: TestService;
 
@@ -107,7 +107,7 @@ async function status(service = first): Promise<RecordingStatus> {
 }
 const NOT_RECORDING = { isRecording: false, egressId: null, startedAt: null, mediaStartedAt: null };
 
-/** Someone whose sound gives the recorder something to record. */
+/** Lets a participant join and publish audio, so that there is something to record. */
 function enterAndPublish(): void {
   embedded.control.join(room, { identity: 'ada' });
   embedded.control.publish(room, 'ada');
@@ -194,7 +194,7 @@ describe('a recording', () => {
     await media.createRoom({ name: room });
     expect((await start()).httpStatus).toBe(201);
     await stop();
-    // The folder of the first recording, which was aborted, goes by itself.
+    // The folder of the first recording, which was aborted, is removed separately.
     const added = (await readdir(recordingDir)).filter((name) => !before.includes(name));
     expect(added).toEqual([]);
   });
@@ -224,7 +224,7 @@ describe('a recording', () => {
 });
 
 describe('concurrent starts', () => {
-  // At the tenfold speed the 25 s that a start waits are less than a busy machine takes for 50 of them.
+  // At ten times the speed, the 25 s for which a start waits are shorter than a busy machine needs for 50 of them.
   beforeAll(() => clock.setFactor(1));
   afterAll(() => clock.setFactor(SPEED));
 
@@ -280,7 +280,7 @@ describe('without a recorder or Redis', () => {
     embedded.control.setFaults({ recorder: 'absent' });
     const before = clock.now();
     expect(await start()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
-    // 25 s, and what the calls themselves take by a clock that runs fast.
+    // 25 s, and the time of the calls themselves on a clock that is fast.
     expect(clock.now() - before).toBeLessThan(40_000);
     expect(await status()).toEqual(NOT_RECORDING);
     embedded.control.setFaults({ recorder: 'present' });
@@ -316,7 +316,7 @@ describe('a slow recorder', () => {
     expect(clock.now() - before).toBeGreaterThanOrEqual(24_900);
     expect(clock.now() - before).toBeLessThan(30_000);
     embedded.control.setFaults({ recorder: 'present' });
-    // Before the late answer is there, the room is still claimed; then the start that waits gets it.
+    // Until the late response arrives, the room is claimed. Then the waiting start gets it.
     const waited = await start(second);
     expect(waited.httpStatus).toBe(201);
     expect((await running()).map((egress) => egress.egressId)).toEqual([waited.egressId]);
@@ -363,7 +363,7 @@ describe('a recorder that dies', () => {
 
   it('is noticed by a stop, which is 404, and then the room is free', async () => {
     const { egressId } = await startAndKill();
-    // Until the media server puts it out of the room, it may only be slow.
+    // Until the media server removes the recorder from the room, it may just be slow.
     expect(await stop()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
     await expect
       .poll(() => media.getParticipant(room, egressId).catch(({ code }) => code), { timeout: 10_000 })
@@ -424,7 +424,10 @@ describe('an instance that was killed during a start', () => {
     return (await store.recordings.claim(recording, now)).recording;
   }
 
-  /** What it left: its claim, and the egress that it had asked for, first: a reconciler looks once the claim is there. */
+  /**
+   * Leaves the claim and the egress of a process that died. The egress comes first, because a reconciler acts as soon as it
+   * sees the claim.
+   */
   async function leaveBehind(claimMs: number): Promise<Egress> {
     const filepath = newPath();
     const left = await media.startRoomComposite({ room, filepath });
@@ -489,7 +492,7 @@ describe('a start whose response is lost', () => {
   });
 });
 
-/** Passes everything on; the answer to `method` is swallowed, with its connection. */
+/** Starts a proxy that drops the response to `method`, with its connection. */
 async function startLosingProxy(
   target: string,
   method: string,
@@ -499,7 +502,7 @@ async function startLosingProxy(
       method: incoming.method,
       headers: incoming.headers,
     });
-    // A caller who hangs up, or a media server that closes, ends this request: it must not end the test.
+    // The request fails if a caller disconnects or a media server closes. That must not end the test.
     passed.on('error', () => outgoing.destroy());
     incoming.pipe(passed);
     passed.once('response', (answer) => {

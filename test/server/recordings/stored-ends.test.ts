@@ -9,7 +9,7 @@ import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { type EventStage, NOW, openEventStage } from '../media-events/support/event-stage.ts';
 
-/* The end of a recording and its event, where the process is killed between the two. */
+/* The end of a recording and its event. The process is killed between the two. */
 
 const GROUNDS = {
   SQLite: async () => await openEventStage(),
@@ -24,7 +24,7 @@ const GROUNDS = {
   },
 };
 
-/** The stores of a process that is killed before it has stored an event: what its transaction wrote is rolled back. */
+/** Returns the stores of a process that is killed before it stores an event. What its transaction wrote is rolled back. */
 function killedBeforeEvents(store: UnitOfWork<RecordingStores>): UnitOfWork<RecordingStores> {
   const killed = async (): Promise<never> => {
     throw new Error('killed');
@@ -93,7 +93,7 @@ describe.each(Object.entries(GROUNDS))('the end of a recording on %s', (_name, o
       await observe(stage, COMPLETE);
       expect(await stage.store.recordings.find('rec1')).toMatchObject({ status: 'stopped', sizeBytes: 77 });
 
-      // What is stored already is not published again.
+      // A stored end is not published again.
       await observe(stage, COMPLETE);
       expect((await stage.storedEvents()).map(({ recording }) => recording)).toMatchObject([
         { egressId: 'EG_1', status: 'failed' },

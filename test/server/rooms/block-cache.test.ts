@@ -20,7 +20,7 @@ const blockOf = (identity: string, changes: Partial<Block> = {}): Block => ({
   ...changes,
 });
 
-/** Blocks in memory, whose database can be away or hang, and counts how often it is read. */
+/** A store of blocks in memory, which can be unavailable or hang, and counts how often it is read. */
 function ground(...blocks: Block[]) {
   const changes = new ChangeHub();
   const clock = new ManualClock(NOW);

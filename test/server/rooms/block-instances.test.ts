@@ -15,7 +15,7 @@ const tokenStatus = async (service: TestService, userId: string): Promise<number
       body: { roomId: 'demo', userId, name: userId, role: 'viewer' },
     })
   ).status;
-/** The block is stored, though there is no media server to remove anybody from. */
+/** The block is stored, though no media server exists from which somebody could be removed. */
 const block = (service: TestService, identity: string) =>
   service.call('DELETE', `/v1/rooms/demo/participants/${identity}?block=forever`);
 
@@ -57,7 +57,7 @@ describe('while the database does not respond', () => {
       .toBe(204);
     expect(await tokenStatus(service, 'ada')).toBe(200);
     await network.cut();
-    // This process has lifted a block, and read it since.
+    // This process has lifted a block, and has read the blocks since then.
     expect(await tokenStatus(service, 'ada')).toBe(200);
   });
 });

@@ -16,7 +16,7 @@ import { chooseServicePort, startHookedService } from '../webhooks/support/hooke
 /** A service with a media server that reports joins to it. */
 type Ground = {
   readonly service: TestService;
-  /** Joins with this token, as far as the media server lets it. */
+  /** Joins with this token, if the media server allows it. */
   readonly join: (room: string, identity: string, token: Token) => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -28,7 +28,7 @@ async function realGround(): Promise<Ground> {
   const joined: JoinedParticipant[] = [];
   return {
     service,
-    // Whoever is removed at once may be out before its client has finished to connect.
+    // A participant that is removed immediately may be gone before its client has connected.
     join: (_room, _identity, { url, token }) =>
       join(url, token).then(
         (participant) => void joined.push(participant),
@@ -74,7 +74,7 @@ type Coming = {
   readonly participant?: { readonly identity: string; readonly leaveReason?: string };
 };
 
-/** Joins and leaves of the identity in this room, such as `participant_left removed`. */
+/** Returns the joins and leaves of the identity in this room, for example `participant_left removed`. */
 async function comings(service: TestService, room: string, identity: string): Promise<readonly string[]> {
   const query = `?room=${encodeURIComponent(room)}&types=participant_joined,participant_left`;
   const { events } = (await service.call('GET', `/v1/events${query}`)).json as { events: readonly Coming[] };
@@ -133,7 +133,7 @@ describe('a block', () => {
   const clock = new SkippableClock();
   let service: TestService;
   beforeAll(async () => {
-    // No media server is needed to keep blocks: none responds here.
+    // Blocks are stored without a media server. None responds here.
     service = await startTestService({ clock });
   });
   afterAll(() => service.close());

@@ -78,7 +78,7 @@ describe('muting a room', () => {
   });
   afterAll(() => stage.close());
 
-  /** A room of three, who publish all sources between them. */
+  /** Fills a room with three participants, who together publish all sources. */
   const fill = () => {
     const { control } = stage.media;
     const room = `room ${randomUUID()}`;

@@ -56,7 +56,7 @@ describe('participants', () => {
     const listed = async (): Promise<Participant | undefined> =>
       (await list(room)).find((participant) => participant.identity === 'ada');
     expect((await list(room)).map((participant) => participant.identity).sort()).toEqual(['ada', 'bob']);
-    // The media server tells of the first track some milliseconds before it calls its owner a publisher.
+    // The media server reports the first track some milliseconds before it marks its participant as a publisher.
     await expect.poll(async () => (await listed())?.isPublisher).toBe(true);
     const record = await listed();
     expect(record).toMatchObject({ name: 'Name of ada', state: 'ACTIVE', kind: 'STANDARD' });

@@ -11,7 +11,7 @@ import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { callsOf } from './support/calls-of.ts';
 
-/* On the real media server, which other suites use too: rooms have names of their own. */
+/* Uses the shared media server, so the rooms have unique names. */
 
 let livekit: SharedParts['livekit'];
 let service: TestService;
@@ -86,7 +86,7 @@ describe('creating a room', () => {
 
   it('names the settings that an open room ignores, and applies the metadata', async () => {
     const name = unique('other');
-    // LiveKit stores new metadata a moment after it has answered.
+    // LiveKit stores new metadata shortly after its response.
     const stored = async () => (await media.listRooms([name]))[0]?.metadata;
     await create({ name, maxParticipants: 7, emptyTimeout: 100, metadata: 'old' });
     const { room, existed, ignored } = await create({
@@ -173,7 +173,7 @@ describe('listing rooms', () => {
       cursor = page.nextCursor;
       pages += 1;
       if (seen.includes(`${prefix}-b`) && pages < 1000) {
-        // A room that was seen already and one that lies before the cursor change nothing of what follows.
+        // Deleting rooms before the cursor does not change the following pages.
         await service.call('DELETE', pathOf(`${prefix}-a`));
         await create({ name: `${prefix}-A` });
       }

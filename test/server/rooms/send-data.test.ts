@@ -15,7 +15,7 @@ describe('data that is sent to a room of the real media server', () => {
   const room = `data ${randomUUID()}`;
   let service: TestService;
   let people: readonly JoinedParticipant[] = [];
-  /** What each has received, by identity. */
+  /** The data that each participant has received, by identity. */
   const received: Record<string, Sent[]> = { ada: [], bob: [] };
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('data that is sent to a room of the real media server', () => {
     const greeting = { data: 'Grüße 🎥', topic: 'greeting' };
     const expected = { data: Buffer.from(greeting.data), topic: 'greeting' };
     for (const identity of ['ada', 'bob']) {
-      // LiveKit drops what it has for a client whose data channel is not open yet.
+      // LiveKit drops data for a client whose data channel is not open yet.
       const sendAndLook = async () => {
         expect(await send(greeting)).toEqual(['ada', 'bob']);
         return lastOf(identity)();
@@ -61,7 +61,7 @@ describe('data that is sent to a room of the real media server', () => {
     const body = { data: data.toString('base64'), encoding: 'base64' };
     expect(await send({ ...body, destinationIdentities: ['ada', 'nobody'] })).toEqual(['ada']);
     await expect.poll(lastOf('ada')).toEqual({ data, topic: undefined });
-    // Reliable messages come in order: this one is behind what bob might have got.
+    // Reliable messages arrive in order. This one arrives after anything that bob might have received.
     await send({ data: 'end', destinationIdentities: ['bob'] });
     await expect.poll(lastOf('bob')).toEqual({ data: Buffer.from('end'), topic: undefined });
     expect(received.bob?.some((sent) => sent.data.equals(data))).toBe(false);

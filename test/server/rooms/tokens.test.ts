@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../../support/service.ts';
 const ROLES = ['host', 'moderator', 'participant', 'viewer'] as const;
 type Role = (typeof ROLES)[number];
 
-/** The table of the specification, and of design: nothing is left to a default of the media server. */
+/** The grants by role from the specification. No grant is left to a default of the media server. */
 const CLAIMS: Readonly<Record<Role, { readonly video: object; readonly attributes: object }>> = {
   host: {
     video: {
@@ -115,7 +115,7 @@ describe('a token', () => {
       typ: 'JWT',
     });
     await expect(new TokenVerifier(livekit.apiKey, 'another-secret').verify(token)).rejects.toThrow();
-    // The verifier knows no clock but Date; the claims of a token of now are what it accepts.
+    // The verifier reads Date, so it accepts only a token with the current time.
     clock.advance(Date.now() - clock.now());
     const fresh = await issue(service, { ...request, role: 'host' });
     await expect(verifier.verify(fresh.token)).resolves.toMatchObject({
@@ -195,7 +195,7 @@ describe('on the real media server', () => {
     return participant;
   }
 
-  /** LiveKit's own API, called with a participant's token. */
+  /** Calls LiveKit's own API with a participant's token. */
   async function ask(token: string, method: string, body: object): Promise<number> {
     const answer = await fetch(`${livekit.httpUrl}/twirp/livekit.RoomService/${method}`, {
       method: 'POST',
@@ -214,7 +214,7 @@ describe('on the real media server', () => {
   it('a viewer cannot publish', async () => {
     const room = `publish-${randomUUID()}`;
     const viewer = await enter(room, 'viewer');
-    // The server does not respond what it does not allow; the client gives up after 10 s.
+    // The server does not respond to a request that it does not allow. The client gives up after 10 s.
     await expect(viewer.publishTone()).rejects.toThrow(/permission|no response/i);
     const answer = await service.call('GET', `/v1/rooms/${room}/participants`);
     expect((answer.json as { participants: readonly Participant[] }).participants).toMatchObject([

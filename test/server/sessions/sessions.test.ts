@@ -85,7 +85,7 @@ describe.each([
   afterAll(() => ground?.close());
 
   const close = (room: string) => service.call('DELETE', `/v1/rooms/${encodeURIComponent(room)}`);
-  /** The newest session of the room, when it is as wanted. */
+  /** Resolves to the newest session of the room, when it matches. */
   const newest = async (room: string, isAsWanted: (session: Session) => boolean): Promise<Session> => {
     await expect
       .poll(async () => (await sessionsOf(service, room)).slice(0, 1).map(isAsWanted))

@@ -21,8 +21,8 @@ import { wordErrorRate } from '../../support/word-error-rate.ts';
 import { makeArchive } from './models/archives.ts';
 
 /*
- * What an operator does with speech, by commands alone and with real parts: a model from a mirror of a closed network, a
- * call of three people with captions in a browser, LiveKit's recorder, and what becomes of the recording.
+ * The steps of an operator who uses speech, by commands and with real parts: a model from a mirror in a closed network, a
+ * call of three people with captions in a browser, LiveKit's recorder, and the transcription of the recording.
  */
 
 const PATIENCE = { timeout: 120_000, interval: 100 };
@@ -31,10 +31,10 @@ const MINUTES_MS = 600_000;
 const CACHE = defaultCacheDir(process.env);
 const run = promisify(execFile);
 
-/** Variables of the sound server and the programs of a recorder. */
+/** Environment variables of the sound server and the recorder's programs. */
 const OF_RECORDERS = ['EGRESS_PROGRAM', 'XDG_RUNTIME_DIR', 'PULSE_SERVER', 'GST_PLUGIN_PATH'];
 
-/** Bob and Eve read the two halves of the sentence of which one begins where the other one pauses; Ada reads Beckett. */
+/** Bob and Eve read two halves of a sentence. One begins when the other pauses. Ada reads Beckett. */
 const PAUSE_SECONDS = 20.8;
 const [BOB, EVE] = speechRecordings().twoCities.text.split(/(?<=winter of despair, )/);
 const PEOPLE = {
@@ -57,7 +57,7 @@ describe('a call that is recorded', () => {
     const cacheHome = join(folder, 'cache');
     cacheDir = join(cacheHome, basename(CACHE));
     await mkdir(cacheDir, { recursive: true });
-    // The media server is built once for all; the models are those of this machine alone.
+    // The media server is built once for all tests. The models of this test are installed separately.
     await symlink(join(CACHE, 'livekit-server'), join(cacheDir, 'livekit-server'));
     mirror = await startMirror(folder);
     browser = await startBrowser({ microphone: speechRecordings().beckett.path });
@@ -69,7 +69,7 @@ describe('a call that is recorded', () => {
       ...Object.fromEntries(given),
       ...{ HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), XDG_CACHE_HOME: cacheHome },
       ...{ DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) },
-      // A network without registries.
+      // There is no package registry in this network.
       ...{ npm_config_registry: 'http://127.0.0.1:1', PIP_INDEX_URL: 'http://127.0.0.1:1' },
     };
   }, MINUTES_MS);
@@ -195,7 +195,7 @@ describe('a call that is recorded', () => {
   });
 });
 
-/** The archive of the model, as sherpa-onnx's releases have it, and the detector, at one address. */
+/** Serves the archive of the model, as sherpa-onnx's releases contain it, and the detector, from one address. */
 async function startMirror(folder: string): Promise<TestHttpServer> {
   const model = testModel(CACHE) ?? '';
   const archive = join(folder, findModel(TEST_MODEL)?.archive ?? '');
@@ -206,7 +206,7 @@ async function startMirror(folder: string): Promise<TestHttpServer> {
     { path: `${top}/test_wavs/en.wav`, file: speechRecordings().beckett.path },
   ]);
   const { path } = speechRecordings().twoCities;
-  // The first seconds of a new track are lost to whoever subscribes to it.
+  // A new subscriber to a track does not receive its first seconds.
   const later = ['-af', 'adelay=2000:all=1'];
   await runFfmpeg(['-i', path, '-to', String(PAUSE_SECONDS), ...later, join(folder, 'bob.wav')]);
   await runFfmpeg(['-ss', String(PAUSE_SECONDS), '-i', path, ...later, join(folder, 'eve.wav')]);
@@ -224,13 +224,13 @@ async function startMirror(folder: string): Promise<TestHttpServer> {
   });
 }
 
-/** Waits until the page shows a caption of somebody with one of the words that only this person says. */
+/** Waits until the page shows a caption of a person with one of the words that only this person says. */
 async function untilCaption(page: Page, name: keyof typeof PEOPLE): Promise<void> {
   const caption = page.getByRole('region', { name: 'Captions' }).locator('p').filter({ hasText: name });
   await caption.filter({ hasText: PEOPLE[name] }).first().waitFor();
 }
 
-/** What lines such as `[00:00:12] Ada Lovelace: Ever tried.` have of one person. */
+/** Returns what one person said, from lines such as `[00:00:12] Ada Lovelace: Ever tried.`. */
 function saidBy(transcript: string, name: string): string {
   const lines = transcript.split('\n').filter((line) => line.slice(11).startsWith(`${name}: `));
   return lines.map((line) => line.slice(11 + name.length + 2)).join(' ');

@@ -10,11 +10,11 @@ import { type Stage, setStage } from './dispatcher/support/stage.ts';
 import { answer, type Behaviour, type Receiver, startReceiver } from './support/receiver.ts';
 
 /*
- * All that a receiver can do wrong, at the same time: each delivery's log says what it was, and a good receiver beside
- * them gets its own at once.
+ * All errors of receivers at the same time. The log of each delivery names the error, and a good receiver gets its own
+ * deliveries without delay.
  */
 
-/** So long that a good receiver, on a busy machine, need not have waited for a bad one. */
+/** Long enough that a good receiver on a busy machine does not have to wait for a bad one. */
 const TIMEOUT_MS = 4_000;
 const PRIVATE = 'the address is private, loopback, link-local or otherwise not public';
 
@@ -36,7 +36,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port on which nobody listens any more. */
+/** Returns a port on which nobody listens. */
 async function closedPort(): Promise<number> {
   const server = createTcpServer();
   const port = await portOf(server);
@@ -54,14 +54,16 @@ function tlsServer(): Server {
   return server;
 }
 
-/** A byte a second, for ever. */
+/** Sends one byte a second and never ends. */
 const drip: Behaviour = (_request, response) => {
   response.writeHead(200).flushHeaders();
   const timer = setInterval(() => response.write('.'), 1_000);
   response.on('close', () => clearInterval(timer));
 };
 
-/** Loopback stands for public addresses here: rebinding.example is the one that is exempt, then one that is not. */
+/**
+ * Loopback addresses represent public ones. rebinding.example first resolves to the exempt address, then to another one.
+ */
 function rebinding(): Resolve {
   let count = 0;
   return (_name, _options, callback) => {
@@ -80,7 +82,7 @@ async function stageWith(resolve: Resolve): Promise<Stage> {
   return { ...stage, instance: () => instance };
 }
 
-/** What the log says of every attempt at a webhook's deliveries: status, and why it failed. */
+/** Returns the status and error of every attempt to deliver to a webhook. */
 async function logOf({ store }: Stage, webhookId: string) {
   const deliveries = await store.deliveries.list({ webhookId, limit: 10 });
   const attempts = await store.deliveries.listAttempts(deliveries.map(({ id }) => id));
@@ -126,7 +128,7 @@ describe('misbehaving receivers', () => {
     await stage.webhook(good.url);
     await instance.append('one');
     await good.waitFor(() => true, 1);
-    // The good receiver did not wait for the end of the attempt at the one that hangs.
+    // The good receiver did not wait for the end of the attempt at the hanging one.
     expect(await logOf(stage, ids.get('hangs') ?? '')).toEqual([]);
     for (const [kind, [, status, error]] of Object.entries(kinds)) {
       const firstOf = async () => ({ kind, log: (await logOf(stage, ids.get(kind) ?? ''))[0] });
@@ -137,7 +139,7 @@ describe('misbehaving receivers', () => {
 
   it('are rejected when their name resolves to a private address the second time', async () => {
     const stage = await stageWith(rebinding());
-    // Closes the connection, so that the retry looks the name up again.
+    // Closes the connection, so that the retry resolves the name again.
     const outside = await receiverFor(
       (_, response) => void response.writeHead(500, { connection: 'close' }).end(),
     );

@@ -17,7 +17,7 @@ import { chooseServicePort, register, startHookedService } from './support/hooke
 import { ABSENT_MEDIA } from './support/media-webhook.ts';
 import { type Received, type Receiver, startReceiver } from './support/receiver.ts';
 
-/* Recordings and streams, which need workers that the embedded media server plays; its waits are short here. */
+/* Recordings and streams need workers, which the embedded media server simulates. Its delays are short here. */
 
 const TIMINGS = { startMs: 20, startResponseMs: 10, recorderJoinMs: 30, activeMs: 60, finishMs: 40 };
 
@@ -59,7 +59,10 @@ describe('events of recordings and streams', () => {
       .filter(({ body }) => body.room?.name === room)
       .toSorted((one, other) => (one.body.sequence ?? 0) - (other.body.sequence ?? 0))
       .map(({ body }) => body);
-  /** With all that the room has told before: deliveries go out side by side, and a later one may overtake others. */
+  /**
+   * Resolves when the event and all earlier events of the room have arrived. Deliveries are concurrent, so a later one may
+   * arrive first.
+   */
   const until = async (room: string, event: string) => {
     const isOf = ({ body }: Received) => body.room?.name === room;
     const found = await receiver.waitFor((one) => isOf(one) && one.body.event === event);

@@ -8,8 +8,8 @@ import { createFleet, type FleetInstance } from './support/instance.ts';
 import { postMediaEvent, roomFinished } from './support/media-webhook.ts';
 
 /*
- * One instance is stopped by SIGSTOP while it stores events, at moments that the seed chooses. Another one must store
- * all of them, and others, before the first goes on: whoever waits for the stopped one would wait for ever.
+ * Freezes one instance by SIGSTOP while it stores events, at moments that the seed chooses. Another instance must store all
+ * events before the first one continues: if it waited for the frozen one, it would wait for ever.
  */
 
 const FREEZES = 8;
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** Posts an event again until it is acknowledged, as the media server does. */
+/** Posts an event until it is acknowledged, as the media server does. */
 async function tell({ url }: FleetInstance, name: string): Promise<void> {
   while ((await postMediaEvent(url, roomFinished(name)).catch(() => 0)) !== 200) await delay(100);
 }

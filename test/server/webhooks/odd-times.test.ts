@@ -4,7 +4,7 @@ import { createDatabase, type Postgres, startPostgres } from '../../support/part
 import { startTestService, type TestService } from '../../support/service.ts';
 import { postMediaEvent, roomFinished } from './support/media-webhook.ts';
 
-/* The media server sends again, in vain, what is never taken: a time that no date has must not be the cause. */
+/* The media server repeats an event that is never accepted. An invalid time must not be a reason to refuse it. */
 
 let postgres: Postgres;
 beforeAll(async () => {

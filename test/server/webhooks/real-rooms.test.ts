@@ -51,14 +51,15 @@ describe('events of the real media server', () => {
   const told = (room: string) =>
     receiver.received
       .filter(ofRoom(room))
-      // Two that are told at once are delivered at once: the sequence says which is the first.
+      // Events that are published at the same time are delivered at the same time. The sequence number shows which one is
+      // first.
       .toSorted((one, other) => (one.body.sequence ?? 0) - (other.body.sequence ?? 0))
       .map(({ body }) => [
         body.event,
         ...(body.participant === undefined ? [] : [body.participant.identity]),
         body.room.numParticipants,
       ]);
-  /** Until all of the room has come: deliveries go out side by side, and the last one may overtake others. */
+  /** Resolves when all events of the room have arrived. Deliveries are concurrent, so the last one may arrive early. */
   const untilFinished = async (room: string) => {
     const isFinish = (one: Received) => ofRoom(room)(one) && one.body.event === 'room_finished';
     const [finished] = await receiver.waitFor(isFinish);
@@ -198,7 +199,7 @@ describe('rooms that end while the service is down', () => {
     const ada = await join(before.url, await token.toJwt());
     await receiver.waitFor(({ body }) => body.event === 'participant_joined');
     await first.close();
-    // The media server goes with its rooms, and one without them takes its place.
+    // The media server stops with its rooms, and a new one without rooms takes its place.
     await ada.leave();
     await before.close();
     const after = await startLivekit({ webhookUrl, ...keys });

@@ -41,7 +41,7 @@ async function receiverFor(): Promise<Receiver> {
 
 const newKey = () => randomBytes(32).toString('base64');
 
-/** The secret itself, its bytes in hex and base64url, and how JSON and a URL would have it. */
+/** Returns the secret itself, its bytes in hex and base64url, and its forms in JSON and URLs. */
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64');
   return [
@@ -87,7 +87,7 @@ describe('a secret', () => {
       ...contents,
     ].join('\n');
     for (const form of [...formsOf(secret), ...formsOf(given)]) expect(haystack).not.toContain(form);
-    // What would be found if it were there.
+    // Shows that the search would find a text that is present.
     expect(haystack).toContain(id);
   });
 
@@ -225,7 +225,7 @@ describe('the key file', () => {
       const lines: LogLine[] = [];
       expect(readEncryptionKey(dataDir, keepingLog(lines))).toEqual(key);
       expect(lines).toMatchObject([{ level: 'warn', fields: { path: join(dataDir, 'encryption.key') } }]);
-      // Windows has no such modes.
+      // Windows does not have such file modes.
       expect(readEncryptionKey(dataDir, keepingLog(lines), 'win32')).toEqual(key);
       expect(lines).toHaveLength(1);
     },

@@ -14,8 +14,8 @@ import { mediaWebhook, postMediaEvent, roomFinished } from './support/media-webh
 import { type Receiver, startReceiver } from './support/receiver.ts';
 
 /*
- * The store goes away under load and comes back. What was acknowledged arrives; what was not, was answered 503, and
- * the media server sends it again.
+ * The store becomes unavailable under load and returns. Acknowledged events arrive. Others were refused with 503, and the
+ * media server repeats them.
  */
 
 const cleanUps: (() => unknown)[] = [];
@@ -50,7 +50,7 @@ describe('PostgreSQL that crashes and starts again under load', () => {
     const cluster = await startPostgres();
     cleanUps.push(cluster.close);
     const database = await createDatabase(cluster);
-    // The cluster of the tests loses its last commits in a crash; a real one does not.
+    // The shared cluster loses its last commits in a crash. A real one does not.
     await execute(
       database.url,
       `alter database ${new URL(database.url).pathname.slice(1)} set synchronous_commit = on`,
@@ -103,7 +103,7 @@ async function execute(url: string, statement: string): Promise<void> {
   await client.end();
 }
 
-/** A backend that dies by SIGKILL makes the server end all others, recover and start again. */
+/** If a backend dies by SIGKILL, the server ends all others, recovers and starts again. */
 async function crashBackend(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   client.on('error', () => {});
@@ -114,7 +114,7 @@ async function crashBackend(url: string): Promise<void> {
   await ended;
 }
 
-/** A disk of its own, which can be full; only root may have one. */
+/** A separate file system that can be full. Only root can mount one. */
 const isRoot = process.getuid?.() === 0;
 const DISK_BYTES = 24 * 1024 * 1024;
 
@@ -159,7 +159,7 @@ describe.skipIf(!isRoot)('a disk that is full, with SQLite on it (a tmpfs, for r
       .poll(() => acknowledged.filter((name) => !arrivedOf(receiver).has(`/ ${name}`)), { timeout: 20_000 })
       .toEqual([]);
     await untilNonePending(service, id);
-    // Nothing was stored that was refused: what came is what was acknowledged.
+    // Nothing that was refused was stored: the arrived events are the acknowledged ones.
     expect(arrivedOf(receiver).size).toBe(new Set(acknowledged).size);
   }, 120_000);
 });

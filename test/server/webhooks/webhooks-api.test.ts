@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Each test has a receiver of its own, and its webhooks go with it. */
+/** Each test has its own receiver, and removes its webhooks. */
 const registered: string[] = [];
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -475,7 +475,7 @@ describe('changing a webhook', () => {
     const other = await startReceiver();
     cleanUps.push(other.close);
     await service.call('PATCH', `/v1/webhooks/${id}`, { body: { url: other.url } });
-    // The first retry, at true speed.
+    // The first retry, in real time.
     const [retried] = await other.waitFor(() => true, 1, 20_000);
     expect((retried?.at ?? 0) - (receiver.received[0]?.at ?? 0)).toBeGreaterThanOrEqual(4_990);
     expect(retried?.body.id).toBe(receiver.received[0]?.body.id);
@@ -701,7 +701,7 @@ describe("the media server's webhooks", () => {
 
   it.each([101, 4_111, 100_000])('that are nested %i deep are rejected permanently', async (depth) => {
     const { body, headers } = mediaWebhook({ event: 'room_started', id: 'EV_deep', more: 0 }, ABSENT_MEDIA, {
-      // JSON.stringify cannot nest as deeply.
+      // JSON.stringify cannot write such deep nesting.
       edit: (text) => text.replace('"more":0', `"more":${'['.repeat(depth)}${']'.repeat(depth)}`),
     });
     const refused = await post(headers, body);

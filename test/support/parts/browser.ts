@@ -1,8 +1,8 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** A real browser whose camera shows a test picture and whose microphone beeps once a second. */
+/** A real browser. Its camera shows a test picture, and its microphone beeps once a second. */
 export type TestBrowser = {
-  /** A window of its own, with storage of its own. */
+  /** Opens a window with separate storage. */
   readonly openWindow: (options?: WindowOptions) => Promise<BrowserContext>;
   readonly close: () => Promise<void>;
 };
@@ -14,12 +14,12 @@ export type WindowOptions = {
   readonly hasTouch?: boolean;
   readonly isMobile?: boolean;
   readonly javaScriptEnabled?: boolean;
-  /** Of the browser, such as `it-IT`. */
+  /** Language of the browser, such as `it-IT`. */
   readonly locale?: string;
 };
 
 export type BrowserOptions = {
-  /** A WAV file that the microphone hears over and over, instead of the beeps. */
+  /** A WAV file that the microphone plays in a loop, instead of the beeps. */
   readonly microphone?: string;
 };
 
@@ -27,7 +27,7 @@ export async function startBrowser({ microphone }: BrowserOptions = {}): Promise
   const browser: Browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: [
-      // Tests run as root in containers, where the sandbox cannot be set up.
+      // Tests run as root in containers, where the sandbox does not work.
       '--no-sandbox',
       '--use-fake-device-for-media-stream',
       '--use-fake-ui-for-media-stream',
@@ -45,8 +45,8 @@ export async function startBrowser({ microphone }: BrowserOptions = {}): Promise
 const EXPECTED = 'Failed to load resource: the server responded with a status of 4';
 
 /**
- * What went wrong in the page: uncaught errors, and what its content security policy refused. Chromium also writes each
- * response of 400 and more to its console; those that a page expects are left out.
+ * Collects errors of the page: uncaught errors, and violations of its content security policy. Chromium also writes each
+ * response of 400 and more to its console; the expected ones are left out.
  */
 export function collectErrors(page: Page): readonly string[] {
   const errors: string[] = [];

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** Where Debian has the library, by the name that Node gives to the processor. */
+/** Debian's folders of the library, by Node's name of the processor. */
 const FOLDERS: Readonly<Record<string, string>> = {
   x64: '/usr/lib/x86_64-linux-gnu',
   arm64: '/usr/lib/aarch64-linux-gnu',
@@ -11,7 +11,7 @@ export function isFaketimeThere(): boolean {
   return existsSync(LIBRARY);
 }
 
-/** The environment of a process whose time of day is off; its monotonic clock goes on as the machine's does. */
+/** Returns the environment of a process whose time of day is off by `seconds`. Its monotonic clock is right. */
 export function fakeClock(seconds: number): Readonly<Record<string, string>> {
   return {
     LD_PRELOAD: LIBRARY,

@@ -6,14 +6,14 @@ import { goEnvironment } from '../../../scripts/parts/go-toolchain.ts';
 export interface GoModule {
   /** The module's folder. */
   readonly folder: string;
-  /** The import path of its one command. */
+  /** The import path of its command. */
   readonly packagePath: string;
-  /** The environment in which `go` works. */
+  /** The environment for `go`. */
   readonly env: NodeJS.ProcessEnv;
   close(): Promise<void>;
 }
 
-/** Writes a module with one command that has this source, and no dependency. */
+/** Writes a module without dependencies, with one command of this source. */
 export async function writeGoModule(source: string): Promise<GoModule> {
   const env = await goEnvironment();
   if (env === undefined) throw new Error('Go is not installed');

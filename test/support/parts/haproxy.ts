@@ -2,16 +2,16 @@ import { fileURLToPath } from 'node:url';
 import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
 
 export interface Haproxy {
-  /** Where callers come in, and where the media server does. */
+  /** The URLs for callers and for the media server. */
   readonly url: string;
   readonly insideUrl: string;
   close(): Promise<void>;
 }
 
-/** The configuration that is shipped, as it is. */
+/** The shipped configuration, unchanged. */
 const CONFIGURATION = fileURLToPath(new URL('../../../deploy/haproxy/haproxy.cfg', import.meta.url));
 
-/** Starts Debian's HAProxy on loopback before three instances, which are named by HOST:PORT. */
+/** Starts Debian's HAProxy on loopback in front of three instances, which are given as HOST:PORT. */
 export function startHaproxy(instances: readonly [string, string, string]): Promise<Haproxy> {
   return withFreshPorts(async () => {
     const [port, insidePort] = [await freePort(), await freePort()];

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findHelm } from '../../../scripts/parts/helm.ts';
 
-/** Runs Helm; rejects with what it wrote when it fails. It reaches no cluster. */
+/** Runs Helm; rejects with its output if it fails. It reaches no cluster. */
 export async function runHelm(...args: readonly string[]): Promise<string> {
   const helm = await findHelm();
   if (helm === undefined) throw new Error('Helm is not there: npm run test:extended builds it');

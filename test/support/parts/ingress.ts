@@ -10,12 +10,12 @@ export interface IngressOptions {
   /** The Redis of the media server. */
   readonly redis: Pick<Redis, 'address'>;
   readonly livekit: Pick<Livekit, 'url' | 'apiKey' | 'apiSecret'>;
-  /** Where to take RTMP; the media server was told `rtmp://127.0.0.1:<rtmpPort>/live`. */
+  /** The RTMP port. The media server's configuration has `rtmp://127.0.0.1:<rtmpPort>/live`. */
   readonly rtmpPort: number;
 }
 
 export interface Ingress {
-  /** rtmp://127.0.0.1:PORT/live: a stream key comes behind it. */
+  /** rtmp://127.0.0.1:PORT/live, to which a stream key is appended. */
   readonly rtmpUrl: string;
   readonly output: () => string;
   close(): Promise<void>;
@@ -30,7 +30,7 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
   const healthPort = await freePort();
   const config = ingressConfig(options, { healthPort, relayPort: await freePort() });
   await writeFile(configFile, JSON.stringify(config), { mode: 0o600 });
-  // It starts a process of itself per stream, which it looks for as `ingress` on PATH.
+  // It starts one process of itself for each stream, and finds it as `ingress` on PATH.
   const binFolder = join(folder, 'bin');
   await mkdir(binFolder);
   await symlink(program, join(binFolder, 'ingress'));
@@ -40,7 +40,7 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     args: ['--config', configFile],
     cwd: folder,
     env: { ...process.env, PATH: `${binFolder}${delimiter}${process.env.PATH}`, TMPDIR: folder },
-    // Its SIGTERM waits for the streams to end by themselves; SIGINT ends them.
+    // On SIGTERM it waits until the streams end by themselves. SIGINT ends them.
     stopSignal: 'SIGINT',
   });
   const close = async () => {
@@ -57,12 +57,15 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
   return { rtmpUrl: rtmpUrlOf(options.rtmpPort), output: part.output, close };
 }
 
-/** What the media server must be told as its ingress URL, before the ingress service is there. */
+/** Returns the ingress URL for the media server's configuration, before the ingress service is started. */
 export function rtmpUrlOf(rtmpPort: number): string {
   return `rtmp://127.0.0.1:${rtmpPort}/live`;
 }
 
-/** The cores that one stream is reckoned at. The defaults (2 and more) refuse every stream on two busy ones, and 0 too. */
+/**
+ * The number of cores that the service assumes for a stream. With its defaults (2 and more), and also with 0, it refuses
+ * every stream on two busy cores.
+ */
 const noCost = -1000;
 
 function ingressConfig(

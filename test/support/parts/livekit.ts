@@ -8,18 +8,18 @@ import type { Redis } from './redis.ts';
 import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
 
 export interface LivekitOptions {
-  /** Without it there is no egress and no ingress, as with any single-node LiveKit. */
+  /** Without Redis there is no egress and no ingress, as with any single-node LiveKit. */
   readonly redis?: Pick<Redis, 'address'>;
-  /** Gets the media server's signed webhooks. */
+  /** Receives the media server's signed webhooks. */
   readonly webhookUrl?: string;
-  /** A pair is generated when none is given. */
+  /** Default: a generated pair. */
   readonly apiKey?: string;
   readonly apiSecret?: string;
-  /** Its room.enable_remote_unmute; not set when absent. */
+  /** Value of room.enable_remote_unmute. Absent by default. */
   readonly enableRemoteUnmute?: boolean;
-  /** Of the API; a free one when none is given. */
+  /** Port of the API. Default: a free one. */
   readonly port?: number;
-  /** The URL that CreateIngress answers with for RTMP. */
+  /** The URL that CreateIngress returns for RTMP. */
   readonly ingressRtmpUrl?: string;
 }
 
@@ -31,14 +31,14 @@ export interface Livekit {
   readonly apiKey: string;
   readonly apiSecret: string;
   close(): Promise<void>;
-  /** Ends it as a crash does: nobody is told. */
+  /** Kills it, as in a crash. */
   kill(): Promise<void>;
-  /** Stops it in the middle of whatever it does: connections are accepted, and nothing responds. */
+  /** Freezes it. It still accepts connections, but does not respond. */
   freeze(): void;
   thaw(): void;
 }
 
-/** Starts the real, pinned livekit-server on loopback. Its rooms live as long as it does. */
+/** Starts the real livekit-server in its pinned version on loopback. Its rooms end with it. */
 export async function startLivekit(options: LivekitOptions = {}): Promise<Livekit> {
   const program = await findCachedLivekitServer(defaultCacheDir(process.env));
   if (program === undefined) throw new Error('livekit-server is not built: `npm test` builds it once');
@@ -49,7 +49,7 @@ export async function startLivekit(options: LivekitOptions = {}): Promise<Liveki
     const configDir = await mkdtemp(join(tmpdir(), 'rtc-livekit-'));
     const configFile = join(configDir, 'livekit.yaml');
     const config = livekitConfig({ ...options, apiKey, apiSecret }, ports);
-    // A file that only this user reads, because the settings carry the secret; JSON is YAML.
+    // A file that only this user can read, because the settings contain the secret. JSON is valid YAML.
     await writeFile(configFile, JSON.stringify(config), { mode: 0o600 });
     const part = runPart({ name: 'livekit-server', program, args: ['--config', configFile] });
     const httpUrl = `http://127.0.0.1:${ports.http}`;
@@ -92,11 +92,11 @@ function livekitConfig(
       use_external_ip: false,
       enable_loopback_candidate: true,
       interfaces: { includes: ['lo'] },
-      // Without a list of its own the server sends clients to public STUN servers; this one is nobody's.
+      // Without this list the server would send clients to public STUN servers. Nothing listens at this address.
       stun_servers: [`127.0.0.1:${ports.udp}`],
     },
     logging: { level: 'info', json: false },
-    // The node selector refuses rooms on a machine that is busy with something else.
+    // The default node selector refuses rooms on a busy machine.
     node_selector: { kind: 'any' },
     ...(options.enableRemoteUnmute ? { room: { enable_remote_unmute: true } } : {}),
     ...(options.redis ? { redis: { address: options.redis.address } } : {}),

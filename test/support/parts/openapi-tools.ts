@@ -8,7 +8,7 @@ type Options = { readonly cwd: string; readonly env?: Readonly<Record<string, st
 
 const run = promisify(execFile);
 
-/** Runs a program to its end, with what it wrote to both streams. */
+/** Runs a program to its end. Resolves to its output on both streams. */
 export async function runProgram(program: string, args: readonly string[], options: Options): Promise<Ran> {
   const env = { ...process.env, ...options.env };
   try {
@@ -21,7 +21,7 @@ export async function runProgram(program: string, args: readonly string[], optio
   }
 }
 
-/** Linters and generators, which `npm run test:extended` installs once. */
+/** The linters and generators that `npm run test:extended` installs once. */
 export async function openApiTools() {
   const folder = await findOpenApiTools();
   if (folder === undefined) throw new Error('The OpenAPI tools are not there: run npm run test:extended');

@@ -20,13 +20,13 @@ export interface JoinedParticipant {
   readonly room: Room;
   readonly identity: string;
   /**
-   * Publishes a sine tone as the microphone; it sounds until the participant leaves. Without the grant it rejects
-   * after 10 s: the server gives no answer to such a request, and the client waits for one that long.
+   * Publishes a sine tone as the microphone, until the participant leaves. Without the grant it rejects after 10 s, because
+   * the server does not respond to such a request and the client waits that long.
    */
   publishTone(tone?: { readonly frequencyHz?: number; readonly amplitude?: number }): Promise<PublishedAudio>;
-  /** Publishes a 16-bit PCM WAV file as the microphone, followed by silence; `played` resolves at its end. */
+  /** Publishes a 16-bit PCM WAV file as the microphone, followed by silence. `played` resolves at its end. */
   publishWav(path: string): Promise<PublishedAudio>;
-  /** Publishes the microphone muted, as people do who join a call so; what it says begins when it is unmuted. */
+  /** Publishes the microphone muted, as people do who join a call muted. The sound begins when it is unmuted. */
   publishMutedWav(path: string): Promise<MutedAudio>;
   leave(): Promise<void>;
 }
@@ -34,29 +34,31 @@ export interface JoinedParticipant {
 export interface PublishedAudio {
   readonly sid: string;
   readonly publication: LocalTrackPublication;
-  /** Resolves when all of the sound has been handed over; of a tone, when the participant leaves. */
+  /** Resolves when all sound has been handed over to the track; for a tone, when the participant leaves. */
   readonly played: Promise<void>;
 }
 
 export interface MutedAudio {
   readonly sid: string;
-  /** Unmutes and plays. Resolves when all of the sound has been handed over. */
+  /** Unmutes and plays. Resolves when all sound has been handed over. */
   unmute(): Promise<void>;
 }
 
-/** A whole number of samples at every usual rate, espeak-ng's 22,050 Hz included. */
+/** A whole number of samples at every usual rate, including espeak-ng's 22,050 Hz. */
 const frameMs = 20;
 const toneSampleRate = 48_000;
-/** Sound handed over in advance: enough to bridge a busy machine, little enough that a stop is heard soon. */
+/**
+ * Sound that is handed over in advance: enough for a pause on a busy machine, and little enough that a stop is soon heard.
+ */
 const toneQueueMs = 200;
-/** What has an end is stopped by nothing: a process that is held up for a second leaves no gap within a word. */
+/** A file is not stopped before its end, so more of it is handed over in advance: a pause of a second leaves no gap. */
 const wavQueueMs = 2_000;
 const eventDeadlineMs = 10_000;
 const largestSample = 32_767;
 
 /**
- * Joins with a token; rejects when the server refuses it. Call `leave` at the end. The WebRTC library keeps a process
- * alive even then: a script outside of vitest ends with a call of its `dispose`, or with process.exit.
+ * Joins with a token; rejects if the server refuses it. Call `leave` at the end. The WebRTC library keeps a process alive
+ * even then: a script outside of vitest ends with a call of its `dispose`, or with process.exit.
  */
 export async function join(url: string, token: string): Promise<JoinedParticipant> {
   const room = new Room();
@@ -108,7 +110,7 @@ interface Sound {
 async function publishSound(room: Room, sound: Sound, left: AbortSignal): Promise<PublishedAudio> {
   const { source, track, publication } = await publishMicrophone(room, sound, { isMuted: false });
   const played = play(source, sound, left).finally(() => track.close());
-  // Who does not wait for the end of the sound learns of a failure from `leave`.
+  // A caller that does not wait for the end of the sound gets an error from `leave`.
   played.catch(() => {});
   return { sid: publication.sid ?? '', publication, played };
 }
@@ -127,7 +129,7 @@ async function publishMicrophone(room: Room, sound: Sound, { isMuted }: { readon
   return { source, track, publication };
 }
 
-/** The client's native part mutes; its Node part has no method for it. */
+/** The client's native part can mute, but its Node part has no method for it. */
 function setMuted(track: LocalAudioTrack, { isMuted: mute }: { readonly isMuted: boolean }): void {
   const value = { trackHandle: track.ffi_handle.handle, mute };
   globalThis._ffiClientInstance?.request({ message: { case: 'localTrackMute', value } });
@@ -165,7 +167,7 @@ function wavSound(file: Buffer): Sound {
       at + 8 <= file.length;
       at += 8 + file.readUInt32LE(at + 4) + (file.readUInt32LE(at + 4) % 2)
     ) {
-      // A program that writes to a pipe does not know the length and leaves it too large: subarray cuts it.
+      // A program that writes to a pipe does not know the length and writes one that is too large. subarray cuts it.
       if (file.toString('latin1', at, at + 4) === name) {
         return file.subarray(at + 8, at + 8 + file.readUInt32LE(at + 4));
       }
@@ -192,7 +194,7 @@ function wavSound(file: Buffer): Sound {
   return { sampleRate, channels, frames: frames(), queueMs: wavQueueMs };
 }
 
-/** A received audio track and who publishes it. */
+/** A received audio track and its publisher. */
 export interface AudioTrack {
   readonly track: RemoteTrack;
   readonly publication: RemoteTrackPublication;
@@ -205,7 +207,7 @@ export interface HeardTrackQuery {
   readonly deadlineMs?: number;
 }
 
-/** Waits until the listener receives a track of that participant (audio unless another kind is asked for). */
+/** Waits until the listener receives a track of that participant. Default: audio. */
 export async function subscribedTrack(
   listener: JoinedParticipant,
   query: HeardTrackQuery,
@@ -236,20 +238,18 @@ export async function subscribedTrack(
 }
 
 export interface LoudnessQuery {
-  /** Decides over the RMS level (0 to 1, of full scale) of each window. */
+  /** Whether the RMS level (0 to 1, of full scale) of a window is as expected. */
   readonly accepts: (level: number) => boolean;
-  /** Length of the sound that one level is measured over. */
+  /** Length of the sound over which one level is measured. */
   readonly windowMs?: number;
-  /** Windows in a row that must be accepted, so that a gap is not taken for silence. */
+  /** Number of consecutive windows that must be accepted, so that a gap is not mistaken for silence. */
   readonly windows?: number;
   readonly deadlineMs?: number;
 }
 
 /**
- * Listens until the received sound is as asked and returns the last level. A muted track carries no packets: the
- * receiver then goes on delivering frames of silence, which is what this measures.
- *
- * @throws Error at the deadline, with the levels that were heard.
+ * Listens until the received sound is accepted. Returns the last level. A muted track sends no packets: then the receiver
+ * delivers frames of silence, which this measures. @throws Error at the deadline, with the measured levels.
  */
 export async function untilLoudness(heard: Pick<AudioTrack, 'track'>, query: LoudnessQuery): Promise<number> {
   const { accepts, windowMs = 100, windows = 3, deadlineMs = eventDeadlineMs } = query;
@@ -282,12 +282,12 @@ export async function untilLoudness(heard: Pick<AudioTrack, 'track'>, query: Lou
   }
 }
 
-/** True for sound that cannot be mistaken for silence: above -40 dB of full scale. */
+/** Whether sound cannot be mistaken for silence: above -40 dB of full scale. */
 export function isAudible(level: number): boolean {
   return level > 0.01;
 }
 
-/** True for what a muted track leaves: below -60 dB of full scale. */
+/** Whether sound is as quiet as a muted track: below -60 dB of full scale. */
 export function isSilent(level: number): boolean {
   return level < 0.001;
 }

@@ -14,19 +14,19 @@ import {
 } from './postgres.ts';
 import { freePort, runPart } from './run-part.ts';
 
-/** A PostgreSQL server and its synchronous streaming replica: what the first one acknowledged, the other one has. */
+/** A PostgreSQL server and its synchronous streaming replica, which has everything that the primary acknowledged. */
 export interface PostgresPair {
-  /** postgres://… of the present primary; its port changes with a failover. */
+  /** postgres://… of the current primary. A failover changes its port. */
   url(): string;
   readonly version: string;
-  /** Ends the primary as a crash does, and starts it again at the same address. */
+  /** Kills the primary, and starts it again at the same address. */
   restart(): Promise<void>;
-  /** Ends the primary as a crash does, for good, and promotes the replica. */
+  /** Kills the primary and promotes the replica. */
   failOver(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Commits wait for the replica; without fsync, because no machine crashes here. */
+/** Commits wait for the replica. fsync is off, because no machine crashes here. */
 const SETTINGS = { synchronous_commit: 'on' };
 
 export async function startPostgresPair(): Promise<PostgresPair> {
@@ -52,7 +52,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
       version: version.split(' ')[0] ?? '',
       restart: async () => {
         await primary.kill();
-        // Nobody may have reaped the dead server yet, for which the next one would take it for alive.
+        // The dead server may not have been reaped yet. The next one would assume that it is alive.
         await rm(join(first.folder, 'data', 'postmaster.pid'), { force: true });
         primary = await startCluster(first);
         running.push(primary);
@@ -70,7 +70,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   }
 }
 
-/** The same password in both: the replica is a copy. */
+/** Both have the same password, because the replica is a copy. */
 const password = randomBytes(16).toString('hex');
 
 async function clusterIn(prefix: string): Promise<Cluster> {
@@ -86,7 +86,7 @@ async function copyCluster(primary: Cluster, replica: Cluster): Promise<void> {
   if (replica.user) await chown(replica.folder, replica.user.uid, replica.user.gid);
   const part = runPart({
     name: 'pg_basebackup',
-    // On PATH there may be links to initdb and postgres alone.
+    // PATH may contain links to initdb and postgres only.
     program: join(dirname(await realpath(join(primary.programs, 'initdb'))), 'pg_basebackup'),
     args: [
       ...['--host', '127.0.0.1', '--port', `${primary.port}`, '--username', 'test'],
@@ -117,7 +117,7 @@ async function untilSynchronous(url: string): Promise<void> {
   }
 }
 
-/** The first column of each row. */
+/** Returns the first column of each row. */
 async function query(url: string, text: string): Promise<readonly string[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -13,13 +13,13 @@ import {
 } from './postgres.ts';
 import { freePort } from './run-part.ts';
 
-/** A PostgreSQL server that can be killed, started again at its address, and stopped in the middle of its work. */
+/** A PostgreSQL server that can be killed, restarted at its address, and frozen. */
 export interface PostgresServer {
   readonly url: string;
   readonly version: string;
   kill(): Promise<void>;
   startAgain(): Promise<void>;
-  /** Stops all of its processes in the middle of whatever they do (Linux). */
+  /** Freezes all of its processes (Linux). */
   freeze(): void;
   thaw(): void;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     folder: await mkdtemp(join(tmpdir(), 'rtc-postgres-')),
     password: randomBytes(16).toString('hex'),
     user: process.getuid?.() === 0 ? await findUnprivilegedUser() : undefined,
-    // A killed server must have what it acknowledged. No machine crashes here, so nothing waits for the disk.
+    // A killed server must keep what it acknowledged. No machine crashes here, so nothing waits for the disk.
     isDurable: false,
     settings: { synchronous_commit: 'on' },
     port: await freePort(),
@@ -47,7 +47,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       version: await versionOf(running.url),
       kill: () => running.kill(),
       startAgain: async () => {
-        // Nobody may have reaped the dead server yet, for which the next one would take it for alive.
+        // The dead server may not have been reaped yet. The next one would assume that it is alive.
         await rm(join(cluster.folder, 'data', 'postmaster.pid'), { force: true });
         running = await startCluster(cluster);
       },
@@ -61,7 +61,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   }
 }
 
-/** Each process of a PostgreSQL server is in a group of its own: its parent names them all. */
+/** Each process of a PostgreSQL server has its own process group. Their common parent identifies them. */
 function signalAll(folder: string, signal: NodeJS.Signals): void {
   const parent = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ');

@@ -7,30 +7,30 @@ import { isExecutable } from '../../../src/server/dev/binaries/go-binary.ts';
 import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
 
 export interface Postgres {
-  /** postgres://…, of the cluster's own database; suites take one of their own by {@link createDatabase}. */
+  /** postgres://… of the cluster's own database. Suites create their own databases with {@link createDatabase}. */
   readonly url: string;
   close(): Promise<void>;
 }
 
 export interface Database {
   readonly url: string;
-  /** Drops the database, ending the connections that are left. */
+  /** Drops the database, and ends the remaining connections. */
   close(): Promise<void>;
 }
 
-/** Debian keeps the server's programs out of PATH, in a folder per major version. */
+/** Debian installs the server's programs outside of PATH, in a folder for each major version. */
 const debianFolder = '/usr/lib/postgresql';
-/** Users that the server may run as where the tests run as root, which it refuses. */
+/** Users that the server may run as if the tests run as root. The server refuses to run as root. */
 const unprivilegedUsers = ['postgres', 'nobody'];
 
 export interface PostgresOptions {
-  /** Commits wait for the disk, as they do by PostgreSQL's own defaults: for measuring. */
+  /** Whether commits wait for the disk, as by PostgreSQL's default. For measurements. */
   readonly isDurable?: boolean;
 }
 
 /**
- * Starts a real PostgreSQL cluster of its own on loopback, in a temporary folder, without fsync (a lost cluster
- * costs nothing here). Behaviour under a crash of the machine cannot be tested on it.
+ * Starts a real PostgreSQL cluster on loopback, in a temporary folder, without fsync, because a lost cluster costs nothing
+ * here. It cannot be used to test the crash of a machine.
  */
 export async function startPostgres({ isDurable = false }: PostgresOptions = {}): Promise<Postgres> {
   const programs = await findPostgresPrograms();
@@ -51,7 +51,7 @@ export async function startPostgres({ isDurable = false }: PostgresOptions = {})
   }
 }
 
-/** Makes an empty database with a name of its own in the cluster at `url`. */
+/** Creates an empty database with a unique name in the cluster at `url`. */
 export async function createDatabase(cluster: Pick<Postgres, 'url'>, template?: Database): Promise<Database> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   const copied = template === undefined ? '' : ` template ${new URL(template.url).pathname.slice(1)}`;
@@ -61,7 +61,7 @@ export async function createDatabase(cluster: Pick<Postgres, 'url'>, template?: 
   return { url: url.href, close: () => runStatement(cluster.url, `drop database ${name} with (force)`) };
 }
 
-/** Whose files a cluster is, and where; `data` in the folder is what initdb makes. */
+/** The owner and the folder of a cluster's files. initdb makes `data` in the folder. */
 export interface ClusterFiles {
   readonly programs: string;
   readonly folder: string;
@@ -72,16 +72,16 @@ export interface ClusterFiles {
 export interface Cluster extends ClusterFiles {
   readonly isDurable: boolean;
   readonly port: number;
-  /** Over the server's other settings. */
+  /** Settings that override the server's others. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface RunningCluster extends Postgres {
-  /** Ends all of its processes as a crash does. */
+  /** Kills all of its processes. */
   kill(): Promise<void>;
 }
 
-/** The folder with initdb and postgres: the first on PATH, else Debian's newest. */
+/** Returns the folder with initdb and postgres: the first one on PATH, otherwise Debian's newest. */
 export async function findPostgresPrograms(): Promise<string | undefined> {
   const versions = await readdir(debianFolder).catch(() => []);
   const newestFirst = versions.sort((one, other) => Number(other) - Number(one));
@@ -145,7 +145,7 @@ export async function startCluster(cluster: Cluster): Promise<RunningCluster> {
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     cwd: cluster.folder,
-    // Fast shutdown: SIGTERM would wait for the clients to go.
+    // Fast shutdown. SIGTERM would wait until the clients disconnect.
     stopSignal: 'SIGINT',
     ...(cluster.user ? { user: cluster.user } : {}),
   });

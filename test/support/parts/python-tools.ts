@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { findPythonTools } from '../../../scripts/parts/python-tools.ts';
 
 /**
- * Holds the manifests of a file against the schemas of that version of Kubernetes, in which no property is allowed that it
- * does not know; what is wrong with them, or nothing. Kinds that are not Kubernetes' own have no schema and must not be there.
+ * Validates the manifests in a file against the schemas of that version of Kubernetes, which allow no unknown property.
+ * Returns the errors. Kinds that do not belong to Kubernetes have no schema, and must not be in the file.
  */
 export async function faultsOfManifests(file: string, version: string): Promise<string> {
   const program = join(await toolsFolder(), 'bin', 'kubernetes-validate');
@@ -24,7 +24,7 @@ while nodes:
         print(f'line {node.start_point.row + 1}: {node.text.decode()[:60]}')
 `;
 
-/** Where a script of PowerShell is not of its grammar, a line each; nothing runs it. */
+/** Returns the syntax errors of a PowerShell script, one a line. The script is not run. */
 export async function faultsOfPowerShell(script: string): Promise<string> {
   return await runPython(['-c', PARSER], script);
 }

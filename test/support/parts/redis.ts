@@ -2,19 +2,16 @@ import { connect } from 'node:net';
 import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
 
 export interface Redis {
-  /** redis://127.0.0.1:PORT, with the password if it has one, reachable from this machine only. */
+  /** redis://127.0.0.1:PORT, with the password if there is one. */
   readonly url: string;
-  /** HOST:PORT, as the media server and the ingress service want it. */
+  /** HOST:PORT, the form that the media server and the ingress service need. */
   readonly address: string;
   close(): Promise<void>;
-  /** Ends it as a crash does; what it held is gone. */
+  /** Kills it. Its content is lost. */
   kill(): Promise<void>;
 }
 
-/**
- * Starts a real redis-server that keeps everything in memory and writes no file; without a password and on a free port
- * by default.
- */
+/** Starts a real redis-server that keeps everything in memory. Default: no password, and a free port. */
 export function startRedis(password = '', ownPort?: number): Promise<Redis> {
   return withFreshPorts(async () => {
     const port = ownPort ?? (await freePort());
@@ -38,7 +35,7 @@ function answersPing(port: number): Promise<boolean> {
     socket.once('error', reject);
     socket.once('close', () => resolve(false));
     socket.once('data', (answer) => {
-      // One with a password answers that it wants it.
+      // A server with a password responds that it requires it.
       resolve(/^\+PONG|^-NOAUTH/.test(answer.toString()));
       socket.destroy();
     });

@@ -5,19 +5,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A running program of the test ground. */
+/** A running program that a test started. */
 export interface RunningPart {
   /** The process group of the program and everything that it started. */
   readonly groupId: number;
-  /** The last lines that it printed, for the message of a failed start. */
+  /** The last lines of its output, for the message of a failed start. */
   readonly output: () => string;
-  /** The exit status, once the program and everything that it started are gone. */
+  /** Resolves to the exit status, when the program and everything that it started have ended. */
   readonly exited: Promise<number | null>;
-  /** Ends the program and everything that it started; resolves when all of it is gone. */
+  /** Ends the program and everything that it started. Resolves when all of it has ended. */
   close(): Promise<void>;
-  /** The same without a word to the program, as in a crash. */
+  /** Kills the program and everything that it started. */
   kill(): Promise<void>;
-  /** Stops the program in the middle of whatever it does (SIGSTOP), until it is thawed (SIGCONT). */
+  /** Freezes the program (SIGSTOP), until it is thawed (SIGCONT). */
   freeze(): void;
   thaw(): void;
 }
@@ -28,13 +28,13 @@ export interface PartCommand {
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Run as this user instead (some servers refuse to run as root). */
+  /** Runs as this user instead, because some servers refuse to run as root. */
   readonly user?: { readonly uid: number; readonly gid: number };
-  /** How this program is asked to stop; SIGTERM unless said otherwise. */
+  /** The signal that stops this program. Default: SIGTERM. */
   readonly stopSignal?: NodeJS.Signals;
-  /** How long it may take for that before it is killed; 5 s unless said otherwise. */
+  /** Time for stopping before it is killed. Default: 5 s. */
   readonly stopDeadlineMs?: number;
-  /** Gets all that it prints, as it comes. */
+  /** Called with all of its output, as it arrives. */
   readonly onOutput?: (text: string) => void;
 }
 
@@ -42,9 +42,8 @@ const defaultStopDeadlineMs = 5_000;
 const keptOutputCharacters = 8_000;
 
 /**
- * Runs the program in a process group of its own under a shell that holds one end of a pipe. When the test
- * process goes away, in whatever manner (SIGKILL included), the pipe closes and the shell kills the group: no
- * server outlives its tests.
+ * Runs the program in its own process group under a shell that holds one end of a pipe. If the test process ends in any way
+ * (including SIGKILL), the pipe closes and the shell kills the group. No server outlives its tests.
  */
 const leash = [
   'exec 3<&0',
@@ -52,14 +51,14 @@ const leash = [
   'part=$!',
   '( while read -r _; do :; done; kill -KILL 0 ) <&3 >/dev/null 2>&1 &',
   'leash=$!',
-  // A stop signal goes to the whole group: the shell notes it and waits on for the program.
+  // A stop signal is sent to the whole group. The shell ignores it and waits for the program.
   'trap : TERM INT QUIT',
   'while :; do wait "$part"; status=$?; kill -0 "$part" 2>/dev/null || break; done',
   'kill -KILL "$leash" 2>/dev/null',
   'exit "$status"',
 ].join('\n');
 
-/** Starts the program; says nothing about its being ready (see {@link untilReady}). */
+/** Starts the program. It does not wait until it is ready (see {@link untilReady}). */
 export function runPart(command: PartCommand): RunningPart {
   const child = spawn('/bin/sh', ['-c', leash, command.name, command.program, ...command.args], {
     detached: true,
@@ -75,7 +74,7 @@ export function runPart(command: PartCommand): RunningPart {
       command.onOutput?.(text);
     });
   }
-  // 'close' comes when the last process that holds the output pipes is gone, not only the shell.
+  // 'close' is emitted when the last process that holds the output pipes has ended, not only the shell.
   const exited = once(child, 'close').then(([status]): number | null => status);
   let closing: Promise<void> | undefined;
   const close = () => {
@@ -110,12 +109,12 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 export interface Readiness {
-  /** One look; true when the part answers. A throw counts as "not yet". */
+  /** Checks once. Resolves to true if the part responds. An error counts as "not yet". */
   readonly isReady: () => Promise<boolean>;
   readonly deadlineMs?: number;
 }
 
-/** Looks until the part is ready; closes it and throws with its output when it ends or the deadline passes. */
+/** Checks until the part is ready. Closes it and throws with its output if it ends or the deadline passes. */
 export async function untilReady(part: RunningPart, name: string, readiness: Readiness): Promise<void> {
   const { isReady, deadlineMs = 20_000 } = readiness;
   const looked = new AbortController();
@@ -142,11 +141,11 @@ export async function untilReady(part: RunningPart, name: string, readiness: Rea
   }
 }
 
-/** Starts that lost a port to another program are tried again this many times. */
+/** How often a start is attempted if another program takes one of its ports. */
 const startAttempts = 3;
 
 /**
- * Runs a start that picks free ports, anew when it fails: between the look at a port and the server's own bind
+ * Runs a start that picks free ports, and repeats it if it fails: between the check of a port and the server's bind,
  * another program may take it.
  */
 export async function withFreshPorts<Part>(start: () => Promise<Part>): Promise<Part> {
@@ -162,7 +161,7 @@ export async function withFreshPorts<Part>(start: () => Promise<Part>): Promise<
 /** Below Linux's ephemeral range (32768), so that no outgoing connection takes the port meanwhile. */
 const portRange = { from: 20_000, to: 32_000 };
 
-/** A port of 127.0.0.1 that is free for TCP and UDP right now. */
+/** Returns a port of 127.0.0.1 that is free for TCP and UDP now. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(portRange.from, portRange.to);

@@ -1,6 +1,6 @@
 import { findRuntime, type Runtime } from '../../../scripts/parts/runtimes.ts';
 
-/** The program of another runtime, which `npm run test:extended` installs once. */
+/** Returns the program of another runtime, which `npm run test:extended` installs once. */
 export async function runtimeProgram(name: Runtime): Promise<string> {
   const program = await findRuntime(name);
   if (program === undefined) throw new Error(`${name} is not there: run npm run test:extended`);

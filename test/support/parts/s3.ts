@@ -9,12 +9,12 @@ import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
 export interface S3 {
   /** http://127.0.0.1:PORT, for path-style addresses: `<url>/<bucket>/<key>`. */
   readonly url: string;
-  /** A bucket that exists and is empty. */
+  /** An existing, empty bucket. */
   readonly bucket: string;
   readonly region: string;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** The bucket as a folder, to look at what was stored without S3. */
+  /** The bucket as a folder, to read stored files without S3. */
   readonly bucketFolder: string;
   close(): Promise<void>;
 }
@@ -23,8 +23,8 @@ const region = 'us-east-1';
 const bucket = 'recordings';
 
 /**
- * Starts a real S3 server (versitygw) over a temporary folder; signatures are checked as with any S3. With a domain of
- * its own it takes the bucket from the host name too.
+ * Starts a real S3 server (versitygw) on a temporary folder. It checks signatures. With `virtualDomain` it also accepts the
+ * bucket in the host name.
  */
 export async function startS3({ virtualDomain }: { readonly virtualDomain?: string } = {}): Promise<S3> {
   const program = await findVersitygw();
@@ -40,7 +40,7 @@ export async function startS3({ virtualDomain }: { readonly virtualDomain?: stri
     const part = runPart({
       name: 'versitygw',
       program,
-      // The sidecar holds what would be extended attributes, which not every temporary folder has.
+      // The sidecar stores extended attributes, which not every temporary folder supports.
       args: [
         '--quiet',
         '--region',
@@ -62,7 +62,7 @@ export async function startS3({ virtualDomain }: { readonly virtualDomain?: stri
       service: 's3',
       retries: 0,
     });
-    // Makes the bucket as soon as the server listens; a second try finds it made (409, "yours already").
+    // Creates the bucket as soon as the server listens. A second attempt finds it (409, "yours already").
     const isReady = async () =>
       [200, 409].includes((await s3.fetch(`${url}/${bucket}`, { method: 'PUT' })).status);
     await untilReady(part, 'versitygw', { isReady });

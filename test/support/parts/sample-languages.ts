@@ -2,21 +2,21 @@ import { basename, join } from 'node:path';
 
 type Program = { readonly program: string; readonly args: readonly string[] };
 
-/** How the samples of a language run. Each one is a file of this name in a folder of its own. */
+/** How to run the samples of a language. Each one is a file with this name in its own folder. */
 export type SampleLanguage = {
   readonly file: string;
-  /** @param folder of the sample */
+  /** @param folder The folder of the sample. */
   readonly run: (folder: string) => Program;
   /**
-   * Compiles the samples of all operations at once, in the folder that holds theirs: a compiler takes longer to start than
-   * to compile one.
+   * Compiles the samples of all operations at once, in the folder that contains theirs, because a compiler takes longer to
+   * start than to compile one.
    */
   readonly compile?: Program;
 };
 
 const COMPILE_SAMPLES = join(import.meta.dirname, 'CompileSamples.java');
 
-/** By the labels of the reference. */
+/** Languages by their labels in the reference. */
 export const SAMPLE_LANGUAGES: Readonly<Record<string, SampleLanguage>> = {
   curl: {
     file: 'sample.sh',

@@ -6,13 +6,13 @@ export type SchemathesisRun = { readonly status: number | null; readonly output:
 
 export type SchemathesisOptions = {
   readonly args: readonly string[];
-  /** The folder of the module with the hooks, and its name. */
+  /** The folder and the name of the module with the hooks. */
   readonly hooks: { readonly folder: string; readonly module: string };
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** Runs Schemathesis to its end; the output is the whole of it. */
+/** Runs Schemathesis to its end. Resolves to its whole output. */
 export async function runSchemathesis({
   args,
   hooks,

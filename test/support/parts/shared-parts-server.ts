@@ -15,13 +15,13 @@ const starters: { readonly [Name in keyof SharedParts]: Starter<SharedParts[Name
 };
 
 export interface SharedPartsServer {
-  /** Its path is a secret: only the run's own tests start parts. */
+  /** The path is a secret, so that only tests of this run start parts. */
   readonly url: string;
-  /** Ends every part that was started. */
+  /** Ends every started part. */
   close(): Promise<void>;
 }
 
-/** Listens on loopback and starts a shared part when a test first posts to `<url><name>`; answers with its data. */
+/** Listens on loopback. Starts a shared part when a test first posts to `<url><name>`, and responds with its data. */
 export async function startSharedPartsServer(): Promise<SharedPartsServer> {
   const started = new Map<string, Promise<{ close(): Promise<void> }>>();
   const prefix = `/${randomBytes(16).toString('hex')}/`;

@@ -3,7 +3,7 @@ import type { Livekit } from './livekit.ts';
 import type { Postgres } from './postgres.ts';
 import type { Redis } from './redis.ts';
 
-/** What the shared parts tell a test: their data without `close`, which is the run's business. */
+/** The data of the shared parts. Tests cannot close them. */
 export interface SharedParts {
   readonly livekit: Omit<Livekit, 'close'> & { readonly redis: Omit<Redis, 'close' | 'kill'> };
   readonly postgres: Omit<Postgres, 'close'>;
@@ -11,20 +11,23 @@ export interface SharedParts {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the set-up starts shared parts on request. */
+    /** URL of the server that starts shared parts on request. */
     sharedPartsUrl: string;
   }
 }
 
 /**
- * The run's own livekit-server with Redis, started at the first call of any suite. Other suites have rooms on
- * it too: name rooms uniquely, and start a server of your own to count rooms or to receive webhooks.
+ * Returns the livekit-server of this run, with Redis. The first call of any suite starts it. Other suites have rooms on it
+ * too: use unique names for rooms, and start a separate server to count rooms or to receive webhooks.
  */
 export function sharedLivekit(): Promise<SharedParts['livekit']> {
   return askFor('livekit');
 }
 
-/** The run's own PostgreSQL cluster, started at the first call of any suite; take a database by `createDatabase`. */
+/**
+ * Returns the PostgreSQL cluster of this run. The first call of any suite starts it. Create a database with
+ * `createDatabase`.
+ */
 export function sharedPostgres(): Promise<SharedParts['postgres']> {
   return askFor('postgres');
 }

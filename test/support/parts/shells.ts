@@ -1,2 +1,2 @@
-/** The shells that Debian has, which the completion of the command line is tried in. */
+/** Debian's shells in which the completion of the command line is tested. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;

@@ -4,10 +4,10 @@ import { openSpeech, type Speech } from '../../../src/server/app/open-speech.ts'
 import { defaultCacheDir } from '../../../src/server/dev/binaries/go-binary.ts';
 import { installedModels, vadModelPath } from '../../../src/server/transcription/engines/model-store.ts';
 
-/** The small English model, which `npm test` installs once as `rtc stt install` does. */
+/** The small English model, which `npm test` installs once, like `rtc stt install`. */
 export const TEST_MODEL = 'moonshine-tiny-en';
 
-/** The model and the voice activity detector of a worker; the model is loaded at its first segment. */
+/** Opens the model and the voice activity detector of a worker. The model is loaded at its first segment. */
 export function openTestModel(): Speech {
   const cacheDir = defaultCacheDir(process.env);
   const folder = testModel(cacheDir);
@@ -15,7 +15,7 @@ export function openTestModel(): Speech {
   return openSpeech({ engine: 'sherpa', models: { en: folder }, threads: 1 }, cacheDir);
 }
 
-/** A recording of somebody who reads, and what is read. */
+/** A recording of somebody who reads, and the text. */
 export type SpeechRecording = { readonly path: string; readonly text: string };
 
 export type SpeechRecordings = {
@@ -25,14 +25,14 @@ export type SpeechRecordings = {
   readonly twoCities: SpeechRecording;
 };
 
-/** Of the package that the model comes in (MIT). */
+/** Returns recordings from the package that contains the model (MIT). */
 export function speechRecordings(): SpeechRecordings {
   const found = findSpeechRecordings(defaultCacheDir(process.env));
   if (found === undefined) throw new Error('the recordings are not there: `npm test` fetches them once');
   return found;
 }
 
-/** The model's folder, when it and the detector are there. */
+/** Returns the model's folder, if the model and the detector are installed. */
 export function testModel(cacheDir: string): string | undefined {
   if (vadModelPath(cacheDir) === undefined) return undefined;
   return installedModels(cacheDir).find(({ name }) => name === TEST_MODEL)?.folder;

@@ -4,11 +4,11 @@ export interface SpokenSentence {
   readonly text: string;
   /** The WAV file to write: 22.05 kHz, mono, 16 bit. */
   readonly path: string;
-  /** An espeak-ng voice; en-us unless said otherwise. */
+  /** An espeak-ng voice. Default: en-us. */
   readonly voice?: string;
 }
 
-/** Speaks the sentence into a file with espeak-ng. */
+/** Writes a file in which espeak-ng says the sentence. */
 export async function speakToFile({ text, path, voice = 'en-us' }: SpokenSentence): Promise<void> {
   const part = runPart({
     name: 'espeak-ng',

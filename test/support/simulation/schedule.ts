@@ -5,8 +5,8 @@ import type { Random } from '../random.ts';
 type Turn = { readonly actor: string; readonly take: () => void };
 
 /**
- * Decides by a seed who comes next. Everything that an instance does elsewhere, in the database or at the media server,
- * waits for its turn. A frozen instance gets none until it is thawed; one that has crashed gets none any more.
+ * Decides by a seed whose turn is next. Everything that an instance does outside, in the database or at the media server,
+ * waits for its turn. A frozen instance gets no turn until it is thawed; a crashed one gets no turn any more.
  */
 export class Schedule {
   readonly clock: ManualClock;
@@ -26,7 +26,7 @@ export class Schedule {
     });
   }
 
-  /** Whether one of the choices in so many falls on yes. */
+  /** Returns true for one in `choices` draws. */
   oneIn(choices: number): boolean {
     return this.#random.integer(choices) === 0;
   }
@@ -53,7 +53,7 @@ export class Schedule {
     for (const { take } of free) take();
   }
 
-  /** The clock of an instance, by which it is told the time when it has its turn. */
+  /** Returns the clock of an instance. */
   clockOf(actor: string, offsetMs: number): Clock {
     const { clock } = this;
     return {
@@ -87,7 +87,10 @@ export class Schedule {
     return this.#crashed.has(actor);
   }
 
-  /** Everything that can go on without another turn has done so then: promises are settled before the next immediate. */
+  /**
+   * Resolves after everything that can continue without another turn has done so: promises are settled before the next
+   * immediate.
+   */
   async settle(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }

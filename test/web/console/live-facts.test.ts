@@ -5,7 +5,7 @@ import { factsAfter, NO_FACTS } from '../../../src/web/console/api/live-facts.ts
 const ROOM = { id: 'RM_1', name: 'demo', createdAt: '2026-01-01T00:00:00.000Z', numParticipants: 2 };
 const base = { id: 'evt_1', sequence: 1, timestamp: '2026-01-01T00:00:00.000Z', room: ROOM } as const;
 
-/** Only the kind and the room are looked at. */
+/** Only the type and the room matter. */
 const event = (kind: Event['event']): Event => ({ ...base, event: kind }) as Event;
 
 describe("the console's state of a room by its events", () => {

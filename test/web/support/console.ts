@@ -7,7 +7,7 @@ import type { TestBrowser, WindowOptions } from '../../support/parts/browser.ts'
 
 export type OpenedConsole = {
   readonly link: string;
-  /** Ends the command, as Ctrl-C does. */
+  /** Ends the command, like Ctrl-C. */
   readonly close: () => Promise<void>;
 };
 
@@ -15,12 +15,12 @@ type Service = { readonly url: string; readonly apiKey: string; readonly apiSecr
 
 const LAUNCHER = joinPath(import.meta.dirname, '../../../bin/rtc.js');
 
-/** `rtc console --print` against a service, with further options. */
+/** Runs `rtc console --print` against a service, with further options. */
 export function openConsole(service: Service, options: readonly string[] = []): Promise<OpenedConsole> {
   return openLink(['console', '--print', ...options], environmentOf(service));
 }
 
-/** `rtc rooms open ROOM --print`. */
+/** Runs `rtc rooms open ROOM --print`. */
 export function openRoomPage(service: Service, room: string): Promise<OpenedConsole> {
   return openLink(
     ['rooms', 'open', room, '--as', 'ada', '--name', 'Ada Lovelace', '--print'],
@@ -32,7 +32,7 @@ function environmentOf(service: Service): Readonly<Record<string, string>> {
   return { RTC_URL: service.url, RTC_API_KEY: service.apiKey, RTC_API_SECRET: service.apiSecret };
 }
 
-/** A command that prints the link of a page and serves it until it is closed. */
+/** Runs a command that prints the link of a page and serves it until it is closed. */
 export async function openLink(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -60,7 +60,7 @@ export async function openLink(
 
 export type OpenedView = { readonly window: BrowserContext; readonly page: Page };
 
-/** A window of the browser with the console in it. */
+/** Opens a browser window with the console. */
 export async function openView(
   browser: TestBrowser,
   console: OpenedConsole,
@@ -73,17 +73,17 @@ export async function openView(
   return { window, page };
 }
 
-/** The address of a view of the console. */
+/** Returns the address of a view of the console. */
 export function viewOf({ link }: OpenedConsole, path: string): string {
   return new URL(path, link).href;
 }
 
-/** No serious finding of axe in the page as it stands. */
+/** Expects no serious finding of axe in the current page. */
 export async function expectAccessible(page: Page): Promise<void> {
   expect(await seriousFindings(page)).toEqual([]);
 }
 
-/** What axe finds in the page as it stands, of the two levels that keep people from using it. */
+/** Returns axe's findings in the current page at the two most severe levels, which prevent people from using it. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   return await page.evaluate<readonly string[]>(`axe.run().then(({ violations }) => violations
@@ -91,7 +91,7 @@ export async function seriousFindings(page: Page): Promise<readonly string[]> {
     .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' ')))`);
 }
 
-/** Presses the button of the dialog that a change opened. */
+/** Presses the confirming button of an open dialog. */
 export async function confirm(page: Page, verb: string): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: verb, exact: true }).click();
 }

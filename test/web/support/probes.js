@@ -1,6 +1,6 @@
-/* Runs in the page, before its own scripts: what the tests measure of sound and pictures. */
+/* Runs in the page before its own scripts. It measures sound and pictures for the tests. */
 globalThis.probes = {
-  /** Videos whose picture has changed since the last call. */
+  /** Returns the videos whose picture has changed since the last call. */
   moving() {
     const videos = [...document.querySelectorAll('video')].filter(({ videoWidth }) => videoWidth > 0);
     const moved = videos.filter((video) => {
@@ -12,7 +12,7 @@ globalThis.probes = {
     return moved.length;
   },
 
-  /** The loudest level, from 0 to 1, that the other people's sound has within a second. */
+  /** Resolves to the loudest level, from 0 to 1, of the other participants' sound within a second. */
   async loudness() {
     const context = new AudioContext();
     const analyser = context.createAnalyser();

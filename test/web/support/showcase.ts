@@ -16,13 +16,13 @@ import { answer, startReceiver } from '../../server/webhooks/support/receiver.ts
 import { keepingLog } from '../../support/app.ts';
 import { testSpeech } from '../../support/test-speech.ts';
 
-/** A service in which something of everything happens: rooms, people, a recording, captions, a broken receiver. */
+/** A service with examples of everything: rooms, participants, a recording, captions, a failing receiver. */
 export type Showcase = {
   readonly stack: Stack;
   readonly client: RtcClient;
   readonly webhookId: string;
   readonly recordingId: string;
-  /** A room in which people came and went, and that was recorded. */
+  /** A session that was recorded, with participants who joined and left. */
   readonly sessionId: string;
   readonly close: () => Promise<void>;
 };
@@ -38,7 +38,7 @@ const SENTENCES = [
   'None was lost. Two of them started a few seconds late, and both are complete.',
 ];
 
-/** Twenty seconds of a test picture, with a tone of two seconds at 0, 5, 10 and 15: each is a sentence. */
+/** Twenty seconds of a test picture, with a tone of two seconds at 0, 5, 10 and 15. Each tone is a sentence. */
 const FILM = [
   ...['-f', 'lavfi', '-i', 'testsrc2=s=640x360:r=10'],
   ...['-f', 'lavfi', '-i', 'aevalsrc=if(lt(mod(t\\,5)\\,2)\\,0.4*sin(440*2*PI*t)\\,0)'],
@@ -103,7 +103,7 @@ async function openRooms({ media }: Stack, client: RtcClient): Promise<void> {
   }
 }
 
-/** A session that has ended, and requests that were refused. */
+/** Makes a session that has ended, and requests that were refused. */
 async function leaveTraces({ media }: Stack, client: RtcClient): Promise<void> {
   await media.control.join('weekly-review', { identity: 'grace', name: 'Grace Hopper' });
   await media.control.join('monday-stand-up', { identity: 'linus', name: 'Linus Torvalds' });

@@ -6,16 +6,16 @@ import { type JoinedParticipant, join } from '../../support/parts/participant.ts
 import type { TestService } from '../../support/service.ts';
 import { type OpenedConsole, openConsole } from './console.ts';
 
-/** A service on a real media server, which tells it what happens; a browser, and the console of the service. */
+/** A service with a real media server that sends its webhooks, a browser, and the console of the service. */
 export type Stage = {
   readonly livekit: Livekit;
   readonly service: TestService;
   readonly client: RtcClient;
   readonly browser: TestBrowser;
   readonly console: OpenedConsole;
-  /** Somebody joins a room, which opens it. */
+  /** Lets a participant join a room, which opens the room. */
   readonly enter: (room: string, identity: string) => Promise<JoinedParticipant>;
-  /** The service goes away, and comes back at the same address with another database. */
+  /** Stops the service. It can be started again at the same address with another database. */
   readonly stopService: () => Promise<void>;
   readonly startService: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -24,9 +24,9 @@ export type Stage = {
 const OUR_KEY = { API_KEY: 'key-of-the-tests', API_SECRET: 'secret-of-the-tests-0123456789' };
 
 export type StageOptions = {
-  /** Of the service. */
+  /** Settings of the service. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Of the media server. */
+  /** Options of the media server. */
   readonly media?: LivekitOptions;
 };
 

@@ -19,7 +19,7 @@ const request = (changes: Partial<RecordedRequest> = {}): RecordedRequest => ({
   ...changes,
 });
 
-/** A store in memory, which can be away, and keeps the sizes of its batches. */
+/** A store in memory that can be unavailable, and records the sizes of its batches. */
 function ground() {
   const lost: number[] = [];
   const logLines: LogLine[] = [];

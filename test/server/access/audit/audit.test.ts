@@ -33,7 +33,7 @@ describe('the audit log', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** Sends the request under an id of its own; what the log has of it. */
+  /** Sends the request with its own request id. Returns its entry in the audit log. */
   const audited = async (
     method: string,
     path: string,
@@ -111,7 +111,7 @@ describe('the audit log', () => {
     expect(await audited('POST', '/v1/webhooks', { body: { url: 5 } })).toMatchObject([
       { status: 400, result: 'refused', problem: 'invalid-request' },
     ]);
-    // No media server is there.
+    // There is no media server.
     expect(await audited('DELETE', '/v1/rooms/demo')).toMatchObject([
       { status: 503, result: 'failed', problem: 'media-server-unavailable', ids: { roomId: 'demo' } },
     ]);

@@ -24,7 +24,7 @@ describe.each(['SQLite', 'PostgreSQL'])('an API key at two instances on %s', (en
       ...(engine === 'SQLite' ? {} : { DATABASE_URL: await database() }),
     };
     const [one, two] = [await start(environment), await start(environment)];
-    // The other instance knows of no key, and has to be told.
+    // The other instance does not know this key yet.
     const earlier = await make(one);
     await expect.poll(() => statusOf(two, earlier)).toBe(200);
     const key = await make(one);

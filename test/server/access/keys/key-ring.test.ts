@@ -17,7 +17,7 @@ const keyOf = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
   ...changes,
 });
 
-/** Keys in memory, which can be away, and counts how often they are read. */
+/** A store of keys in memory that can be unavailable, and counts how often it is read. */
 function ground(...keys: ApiKey[]) {
   const changes = new ChangeHub();
   const clock = new ManualClock(NOW);

@@ -42,7 +42,7 @@ const by =
       signing: { apiKey: id, apiSecret: secret, ...options.signing },
     });
 
-/** Needs neither a media server nor anything stored. */
+/** A request that needs neither a media server nor stored data. */
 const TOKEN = { body: { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'host' } };
 
 describe('an API key', () => {

@@ -12,7 +12,7 @@ import { postMediaEvent, roomFinished } from '../../webhooks/support/media-webho
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30);
 const WRITERS = 4;
-/** Between two points of the drill, so that both sides of each have something to lose. */
+/** Number of events between two points of the drill, so that both sides of a point have something to lose. */
 const ENOUGH = 40;
 
 let fleet: Fleet;
@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(parent, { recursive: true });
 });
 
-/** Reports ends of rooms until the service is gone; the names of those that were acknowledged. */
+/** Posts ends of rooms until the service is gone. Returns the names of the acknowledged rooms. */
 function startLoad({ url }: FleetInstance) {
   const acknowledged: string[] = [];
   const write = async (writer: number): Promise<void> => {
@@ -72,7 +72,7 @@ it('a backup under load, a kill and a restore lose nothing that was acknowledged
   const restored = await fleet.start();
   const rooms = await roomsOf(restored);
   expect(before.filter((room) => !rooms.has(room))).toEqual([]);
-  // What came after the backup is not in it: this is the backup, and not what was there before.
+  // Later events are missing, which shows that the backup was restored and the old data is gone.
   expect(acknowledged.filter((room) => !rooms.has(room)).length).toBeGreaterThan(0);
   expect(await postMediaEvent(restored.url, roomFinished('after'))).toBe(200);
   expect(await roomsOf(restored)).toContain('after');

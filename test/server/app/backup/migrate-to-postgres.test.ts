@@ -53,7 +53,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
       .all()
       .map(({ name }) => String(name));
 
-  /** Rows in every table, whatever it is for; of events more than one statement sends. */
+  /** Inserts rows into every table. Events do not fit into one statement. */
   const fill = () =>
     inFile((database) => {
       database.exec('begin');

@@ -8,7 +8,7 @@ import { systemClock } from '../../../../src/server/platform/system.ts';
 
 const HINT = { text: 'install it' };
 
-/** Ends at once where it is broken. */
+/** A broken add-on ends immediately. */
 const addOn = (
   name: DevAddOn,
   { isBroken }: { readonly isBroken: boolean } = { isBroken: false },
@@ -24,7 +24,7 @@ const addOn = (
   isReady: async () => !isBroken,
 });
 
-/** All can be started but the recorder. */
+/** Every add-on except the recorder can be started. */
 const find = async (name: DevAddOn): Promise<AddOn> => {
   if (name === 'recorder') throw new HintedError('There is no recorder', HINT);
   return addOn(name);

@@ -67,7 +67,7 @@ describe('the recorder of rtc dev', () => {
   });
 });
 
-// Elsewhere containers are in a virtual machine.
+// On other platforms, containers run in a virtual machine.
 describe.runIf(process.platform === 'linux')('the recorder of rtc dev in a container', () => {
   it.each(['docker', 'podman'])('is the image that %s has', async (engine) => {
     const path = await install(engine);

@@ -27,7 +27,7 @@ const MEDIA = {
   redisUrl: 'redis://:pass@127.0.0.1:6380/2',
 } as const;
 
-/** What the recorder is started with. */
+/** Returns the arguments and environment with which the recorder is started. */
 async function startedWith(changed: Partial<RecorderSettings> = {}): Promise<ChildSettings> {
   const started: ChildSettings[] = [];
   const { start } = await recorder({

@@ -36,7 +36,7 @@ describe('installGoProgram', () => {
     const program = programOf(module.packagePath);
     const lines: string[] = [];
     const onProgress = (line: string) => lines.push(line);
-    // Either may be the one that builds.
+    // Either of the two may be the one that builds.
     const options = { cacheDir, env: module.env, moduleFolder: module.folder, onProgress };
     const paths = await Promise.all([installGoProgram(program, options), installGoProgram(program, options)]);
     const path = cachedProgramPath(program, cacheDir);

@@ -53,7 +53,7 @@ type Fix = {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 };
 
-/** A container engine that writes down what it is told. */
+/** Installs a container engine that records its arguments. */
 async function installDocker(script: string): Promise<() => Promise<string>> {
   const log = join(folder, 'docker.log');
   const path = join(folder, 'docker');

@@ -35,21 +35,21 @@ export type StoredPayload = {
   readonly ingress?: unknown;
 };
 
-/** A store, and events of the media server that it is told of; nothing is delivered. */
+/** A store that receives events of the media server. Nothing is delivered. */
 export type EventStage = {
   readonly store: Store;
   readonly clock: ManualClock;
   readonly deps: AppendEventsDeps<MediaEventStores>;
-  /** Each batch is one transaction, as the ingest has them. */
+  /** Stores the events in one transaction, like a batch of the ingest. */
   readonly receive: (...events: readonly MediaEvent[]) => Promise<void>;
-  /** All that was told, in its order. */
+  /** Resolves to all published events, in order. */
   readonly storedEvents: () => Promise<readonly StoredPayload[]>;
-  /** The same in short: name, identity and count. */
+  /** Resolves to the events in short: name, identity and count. */
   readonly summary: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 };
 
-/** On SQLite, or on the PostgreSQL of `databaseUrl`. */
+/** Opens a store on SQLite, or on the PostgreSQL of `databaseUrl`. */
 export async function openEventStage(databaseUrl?: string): Promise<EventStage> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-told-'));
   const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -80,14 +80,14 @@ export async function openEventStage(databaseUrl?: string): Promise<EventStage> 
   };
 }
 
-/** Recording what was told asks nothing of it. */
+/** Storing events does not call the media server. */
 const NO_MEDIA_SERVER = {} as MediaServer;
 
 let events = 0;
 
 type EventOptions = Partial<MediaEvent> & { readonly sid?: string };
 
-/** An event of the room `demo`, with all of the room or, as LiveKit has it for tracks, its sid and name alone. */
+/** Makes an event of the room `demo`. It has the whole room, or only its sid and name, as LiveKit's events of tracks do. */
 export function mediaEvent(type: string, { sid = 'RM_1', ...fields }: EventOptions = {}): MediaEvent {
   events += 1;
   return {

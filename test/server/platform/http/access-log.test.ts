@@ -15,7 +15,7 @@ async function openTo(service: TestService): Promise<RawConnection> {
   return connection;
 }
 
-/** What the log says of the requests, but for that of the caller's own look at the document. */
+/** Returns the log lines of the requests, without the request in which the caller reads the OpenAPI document. */
 const told = (service: TestService) =>
   service.logLines
     .filter(({ message, fields }) => message.startsWith('request ') && fields.route !== '/openapi.json')

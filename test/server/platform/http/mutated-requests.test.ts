@@ -8,8 +8,8 @@ import { Random } from '../../../support/random.ts';
 import { RawConnection, type RawRequest, serializeRequest } from '../../../support/raw-http.ts';
 
 /*
- * Requests that were signed and then changed, in one of the ways below, without the secret. The routes take and
- * answer anything, so a request that is let in is seen to be. Harmless changes are checked apart: they get in.
+ * Signed requests that are then changed in one of the ways below, without the secret. The routes accept everything, so that
+ * a request that passes the authentication is noticed. Harmless changes are tested separately: they are accepted.
  */
 
 const COUNT = 10_000;
@@ -52,7 +52,7 @@ beforeEach(() => {
 const SIGNING = { apiKey: TEST_KEY, apiSecret: TEST_SECRET, timestamp: TEST_NOW_SECONDS };
 const MUTATIONS = mutationsOf(SIGNING);
 
-/** Whether anything that is signed, or proves the caller, is other than it was. */
+/** Whether a part that is signed, or that identifies the caller, differs. */
 function isChanged(base: RawRequest, request: RawRequest): boolean {
   return !serializeRequest(base).equals(serializeRequest(request));
 }
@@ -92,7 +92,7 @@ describe('a request that is changed after it was signed', { timeout: 120_000 }, 
         if (answer === undefined || admitted.length > 0 || answer.status < 400) {
           throw new Error(`${name} got ${answer?.status}: ${serializeRequest(request).toString('latin1')}`);
         }
-        // Two slashes are another path, outside /v1: there is nothing, and nobody has to sign for that.
+        // A path with two slashes is outside /v1, where nothing is served and no signature is needed.
         const isElsewhere = request.target.startsWith('//') && answer.status === 404;
         if (!isElsewhere) statuses.set(name, (statuses.get(name) ?? new Set()).add(answer.status));
       }

@@ -15,7 +15,7 @@ import {
 import { type RawAnswer, RawConnection, serializeRequest } from '../../../support/raw-http.ts';
 import { signatureHeaders } from '../../../support/sign.ts';
 
-/* What comes over the wire and is no good request: no client library would send it. */
+/* Malformed requests that no client library would send, as bytes. */
 
 const TIMEOUT_MS = 300;
 
@@ -210,9 +210,9 @@ describe('a request that is too large', () => {
 });
 
 describe('a body that is far too long', () => {
-  /** More than the buffers between the two ends hold. */
+  /** More than the buffers between the two ends can hold. */
   const HUGE = 32 * 1024 * 1024;
-  /** On a busy machine so much takes longer than the others of these tests may. */
+  /** On a busy machine this much data takes longer than the timeout of the other tests. */
   let patient: FastifyInstance;
   let patientUrl: string;
 
@@ -237,7 +237,7 @@ describe('a body that is far too long', () => {
 });
 
 describe('a request that does not arrive completely', () => {
-  /** Gives up within moments; elsewhere a busy machine has the time of the service. */
+  /** This app times out quickly. Elsewhere a busy machine has the service's own timeout. */
   let impatient: FastifyInstance;
   let impatientUrl: string;
   beforeAll(async () => {
@@ -400,7 +400,7 @@ describe('a connection', () => {
     await connection.closed();
   });
 
-  // Without a listener of its own the socket's error would end the process: the run fails with it, not this line.
+  // Without a listener the socket's error would end the process. Then the run fails, not this line.
   it('survives a CONNECT whose sender resets the connection instead of reading the response', async () => {
     const reset = Promise.withResolvers<boolean>();
     app.server.once('connect', (_request, socket: Socket) => socket.once('close', reset.resolve));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startLoop } from '../../../../src/server/platform/jobs/loop.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-/** A loop whose rounds do what the test has listed: return a due time, or throw. */
+/** Starts a loop with the listed rounds. Each returns a due time or throws. */
 function loopOf(rounds: readonly (() => number | undefined)[]) {
   const clock = new ManualClock(0);
   const roundTimes: number[] = [];

@@ -7,7 +7,7 @@ import { startRedis } from '../../../support/parts/redis.ts';
 import type { JoinOptions, MediaServerFixture } from './media-server-contract.ts';
 import { startWebhookInbox } from './webhook-inbox.ts';
 
-/** The real livekit-server with real participants; no recorder and no ingress service. */
+/** Starts the real livekit-server with real participants, without a recorder and an ingress service. */
 export async function startLivekitFixture(options: { readonly redis: boolean }): Promise<MediaServerFixture> {
   const keys = { apiKey: 'contract', apiSecret: randomBytes(24).toString('hex') };
   const inbox = await startWebhookInbox(keys);

@@ -32,7 +32,7 @@ afterEach(async () => {
   }
 });
 
-/** Answers every call alike and keeps what it was asked; the adapter is asked with short timeouts. */
+/** Starts a server that gives the same response to every call and records the calls. The adapter has short timeouts. */
 async function against(answer: Answer, settings: Partial<LivekitMediaServerSettings> = {}) {
   const seen: Seen[] = [];
   const stub = createWholeBodyServer((request, response, text) => {
@@ -237,7 +237,7 @@ describe('a call', () => {
   });
 
   it('signs a token once in five minutes where the grant names no room, and anew for every room', async () => {
-    // The SDK dates its tokens by the machine's clock, and those of one second are equal.
+    // The SDK takes the time of its tokens from the machine's clock. Tokens of the same second are equal.
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     const { media, seen } = await against({ status: 200, body: '{"rooms": []}' }, { now: () => Date.now() });
     for (const at of [0, 299_999, 300_000]) {
@@ -333,7 +333,7 @@ describe('a call', () => {
   });
 
   it('accepts any timeout in milliseconds', async () => {
-    // 1.1 s times 1000 is no whole number of milliseconds, which the SDK stumbles over.
+    // 1.1 s times 1000 is not a whole number of milliseconds, which the SDK does not accept.
     for (const callMs of [1100, 1101.5, 9950]) {
       const { media } = await against({ status: 200, body: '{}' }, { timeouts: { callMs } });
       expect(await media.listRooms()).toEqual([]);

@@ -13,8 +13,8 @@ import {
 import { startTestService, type TestService } from '../../../support/service.ts';
 
 /*
- * The media server slow, down, mute, wrong: what the caller is told, how soon, and what is kept from it. The
- * scripted one answers as the test says; the settings of the other tests point at real nothing.
+ * A media server that is slow, down, silent or wrong: the caller's problem, how soon it is returned, and what it must not
+ * contain. The media server is scripted.
  */
 
 const UNAVAILABLE = 'media-server-unavailable';
@@ -95,7 +95,7 @@ describe('a media server that is down', () => {
   });
 
   it('that accepts no connection is 503 within the timeout of a caller', async () => {
-    // An address of TEST-NET-1: nobody is there, and packets to it come to nothing (or are refused at once).
+    // An address of TEST-NET-1, where nobody is. Packets to it get lost or are refused immediately.
     const { status, code } = await call(await startAt('ws://192.0.2.1:7880'));
     expect([status, code]).toEqual([503, UNAVAILABLE]);
   });

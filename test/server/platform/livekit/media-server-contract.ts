@@ -7,13 +7,13 @@ import type { MediaServer } from '../../../../src/server/platform/livekit/media-
 import type { WebhookInbox } from './webhook-inbox.ts';
 
 /*
- * What every media server behind the port does. It runs against the real livekit-server, with and without Redis
- * and without a recorder in both cases, and against the embedded one set up likewise: it is what keeps the latter
- * honest. People are real for the one and simulated for the other.
+ * The behaviour that every media server behind the port has. These tests run against the real livekit-server, with and
+ * without Redis and always without a recorder, and against the embedded server with the same set-up. They ensure that the
+ * embedded server behaves like LiveKit. Participants are real on the one and simulated on the other.
  */
 export type MediaServerFixture = {
   readonly server: MediaServer;
-  /** The same server asked with another key pair. */
+  /** The same server, called with another key pair. */
   readonly withKeys: (keys: { readonly apiKey?: string; readonly apiSecret?: string }) => MediaServer;
   readonly join: (room: string, identity: string, options?: JoinOptions) => Promise<Person>;
   readonly inbox: WebhookInbox;
@@ -35,7 +35,7 @@ export type MediaServerCase = {
 };
 
 const DEADLINE_MS = 15_000;
-/** The media server looks for a recorder for 24 s. */
+/** The media server searches for a recorder for 24 s. */
 const NO_RECORDER_TIMEOUT_MS = 40_000;
 
 export function describeMediaServer({ name, hasRedis, start }: MediaServerCase): void {
@@ -535,7 +535,7 @@ function describeWebhooks(open: Open): void {
   it('reports why a participant left', async () => {
     const { server, join, inbox } = open();
     const { name } = await server.createRoom({ name: unique() });
-    // Listed is who is still connecting too; of one that leaves then no departure is told.
+    // A participant who is still connecting is also listed. If it leaves then, no participant_left follows.
     const untilTold = (identity: string) =>
       inbox.waitFor(
         ({ event, body }) =>
@@ -561,7 +561,7 @@ function describeWebhooks(open: Open): void {
   });
 }
 
-/** Other tests have rooms on the server too. */
+/** Other tests also have rooms on the server. */
 export function unique(): string {
   return `room-${randomBytes(6).toString('hex')}`;
 }
@@ -575,7 +575,7 @@ export async function failureOf(call: Promise<unknown>): Promise<ServiceError> {
   return error;
 }
 
-/** LiveKit shows some changes a little later than it answers. */
+/** LiveKit applies some changes shortly after its response. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;
   while (!(await condition())) {

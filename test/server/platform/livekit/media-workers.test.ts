@@ -10,8 +10,8 @@ import { startTestService, type TestService } from '../../../support/service.ts'
 import { portOf } from '../storage/network.ts';
 
 /*
- * A worker is played by a connection that subscribes as it does; that the real ingress service is counted is tried in
- * test/ingress-rtmp.
+ * A connection that subscribes to the channels of a worker simulates one. test/ingress-rtmp tests that the real ingress
+ * service is counted.
  */
 
 const RECORDER = 'EgressInternal|StartEgress|REQ';

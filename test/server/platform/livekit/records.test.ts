@@ -53,7 +53,7 @@ describe('the record of an egress', () => {
   ])('has the length of its file %s', (_what, fileEndedAt, durationMs) => {
     const startedAt = 1_000_000_000n;
     const info = new EgressInfo({ status: EgressStatus.EGRESS_COMPLETE, endedAt: 13_000_000_000n });
-    // As livekit/egress fills it: pkg/pipeline/controller.go, updateEndTime.
+    // Filled as livekit/egress does it: pkg/pipeline/controller.go, updateEndTime.
     const file = { startedAt, endedAt: fileEndedAt, duration: fileEndedAt - startedAt };
     info.fileResults = [new FileInfo({ filename: 'a.mp4', location: '/out/a.mp4', size: 1n, ...file })];
     expect(toEgress(info).file).toMatchObject({ durationMs });
@@ -68,7 +68,7 @@ describe('the record of an egress', () => {
   );
 });
 
-/** Filled by the message's own list of fields, so that one of a later LiveKit is noticed. */
+/** Fills a room by the message's own list of fields, so that a new field of a later LiveKit is noticed. */
 function fullRoom(): Room {
   const room = new Room({
     enabledCodecs: [new Codec({ mime: 'audio/opus', fmtpLine: 'x' }), new Codec()],

@@ -59,7 +59,7 @@ async function token(room: string, identity: string): Promise<string> {
   return await signed.toJwt();
 }
 
-/** A room in which somebody whistles. */
+/** Opens a room in which somebody publishes a tone. */
 async function openRoom(): Promise<string> {
   const room = randomUUID();
   const participant = await join(livekit.url, await token(room, 'ada'));
@@ -143,7 +143,7 @@ it('the room audio subscriber ends the connections of a crashed process, and joi
 it('the room audio subscriber leaves no listener of the room client behind, whichever side ends the connection', async () => {
   const sdk = await loadRoomSdk();
   const listeners = () => globalThis._ffiClientInstance?.listenerCount('ffi_event');
-  // Nobody speaks: each frame that this process sends has a listener for a moment.
+  // Nobody speaks. Each frame that this process sends has a listener for a moment.
   const room = randomUUID();
   present.push(await join(livekit.url, await token(room, 'ada')));
   const before = listeners();
@@ -175,7 +175,7 @@ it('the room audio subscriber rejects when its process cannot be started', async
   );
 });
 
-// LiveKit's own words, to a service whose clock is ahead: the token that it quotes will be good in a moment.
+// A service whose clock is ahead gets this text from LiveKit. The token that it quotes becomes valid soon.
 it('the room audio subscriber removes the token from a quoted error', async () => {
   const quoted: string[] = [];
   const server = createServer((request, response) => {

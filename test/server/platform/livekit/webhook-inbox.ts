@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { WebhookReceiver } from 'livekit-server-sdk';
 import { createWholeBodyServer } from '../../../support/whole-body-server.ts';
 
-/** A webhook as it arrived, its signature checked by the SDK. */
+/** A webhook that the SDK has verified. */
 export type ReceivedWebhook = {
   readonly event: string;
   readonly id: string;
-  /** The JSON body as sent, nothing filled in. */
+  /** The JSON body as it was sent, without defaults. */
   readonly body: WebhookBody;
   readonly headers: IncomingHttpHeaders;
 };
@@ -26,13 +26,13 @@ export type WebhookBody = {
 
 export type WebhookInbox = {
   readonly url: string;
-  /** All of them, refused ones too, in the order of their arrival. */
+  /** All webhooks, including refused ones, in the order of arrival. */
   readonly received: readonly ReceivedWebhook[];
-  /** What the SDK's receiver said against a request. */
+  /** Errors of the SDK's receiver. */
   readonly faults: readonly string[];
-  /** Status of the next answers, one each, held back while it is a promise; 200 when there are no more. */
+  /** Sets the statuses of the next responses. A response waits for its promise. Later responses are 200. */
   readonly answerWith: (...statuses: readonly (number | Promise<number>)[]) => void;
-  /** Those that `matches`, once there are `count` of them. */
+  /** Resolves to the webhooks that `matches` accepts, when there are `count` of them. */
   readonly waitFor: (
     matches: (webhook: ReceivedWebhook) => boolean,
     count?: number,
@@ -44,7 +44,7 @@ export type InboxKeys = { readonly apiKey: string; readonly apiSecret: string };
 
 const DEADLINE_MS = 15_000;
 
-/** An HTTP server that takes LiveKit's webhooks. */
+/** Starts an HTTP server that receives LiveKit's webhooks. */
 export async function startWebhookInbox({ apiKey, apiSecret }: InboxKeys): Promise<WebhookInbox> {
   const receiver = new WebhookReceiver(apiKey, apiSecret);
   const received: ReceivedWebhook[] = [];

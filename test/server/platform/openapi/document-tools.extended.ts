@@ -13,9 +13,9 @@ import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts
 import { GO_PROGRAM, PYTHON_PROGRAM, TYPESCRIPT_PROGRAM } from './support/generated-clients.ts';
 import { startWorkers } from './support/scenario.ts';
 
-/* Others' tools on the document: linters have no warning, and generated clients work against a live service. */
+/* Third-party tools read the document: linters have no warnings, and generated clients work with a live service. */
 
-/** What each program prints: every noun is created, listed and read. */
+/** The expected output of each program: every noun is created, listed and read. */
 const seenWith = (receiver: Receiver) => ({
   created: 'generated',
   rooms: ['generated', 'taped'],

@@ -5,8 +5,8 @@ import { playScenario } from './support/scenario.ts';
 import { stabilize } from './support/stable-values.ts';
 
 /*
- * The examples of the document are recorded exchanges: this test has them again, and compares. After a change that is
- * meant, `npx vitest run test/server/platform/openapi/examples.test.ts -u` renews them.
+ * The examples of the document are recorded exchanges. This test records them again and compares. After an intended change,
+ * `npx vitest run test/server/platform/openapi/examples.test.ts -u` updates them.
  */
 
 const FILE = join(import.meta.dirname, '../../../../src/server/platform/openapi/examples.json');

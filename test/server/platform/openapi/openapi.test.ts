@@ -5,7 +5,7 @@ import { ERROR_CODES, PROBLEMS } from '../../../../src/contract/errors.ts';
 import { answerFaults, type OpenApi, resolveReference } from '../../../support/conformance.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
-/* The document that the service gives of itself. That its answers are as it says is checked at every call of the fixture. */
+/* Tests the document of the service. The fixture compares the responses of every call in all tests with it. */
 
 type Media = {
   readonly schema: object;
@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** With its shared parameters and responses in place. */
+/** Returns the operation with its shared parameters and responses resolved. */
 const resolved = (operation: Operation): Operation => ({
   ...operation,
   ...(operation.parameters === undefined
@@ -78,7 +78,7 @@ type Part = {
   readonly items?: Part;
 };
 
-/** Schemas and properties without a word of what they are; one that refers to a schema has its words. */
+/** Returns the schemas and properties without a description. A reference has the description of its target. */
 const silentParts = (path: string, part: Part): readonly string[] => [
   ...(part.description === undefined && part.$ref === undefined ? [path] : []),
   ...Object.entries(part.properties ?? {}).flatMap(([name, each]) => silentParts(`${path}.${name}`, each)),
@@ -158,7 +158,7 @@ describe('the OpenAPI document', () => {
     expect(schemaFaults(header ?? expect.unreachable(), key)).toHaveLength(isTaken ? 0 : 1);
     const headers = { 'idempotency-key': key };
     const { status } = await service.call('POST', '/v1/rooms', { headers, body: { name: `room of ${key}` } });
-    // What is taken fails for want of a media server.
+    // Accepted requests fail because there is no media server.
     expect(status).toBe(isTaken ? 503 : 400);
   });
 

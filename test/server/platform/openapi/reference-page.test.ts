@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
-/* The pages of the service, as a browser gets them. What they do is in test/web/reference.extended.ts. */
+/* The pages of the service as a browser receives them. test/web/reference.extended.ts tests what they do. */
 
 let service: TestService;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => service.close());
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   service.call('GET', path, { signing: false, headers });
 
-/** With the body as it comes, compressed. */
+/** Fetches a page without decompressing its body. */
 function fetchBytes(path: string, accepted: string) {
   return new Promise<{ encoding: string | undefined; bytes: Buffer }>((resolve, reject) => {
     const sent = send(`${service.url}${path}`, { headers: { 'accept-encoding': accepted } }, (response) => {

@@ -9,8 +9,8 @@ import { sharedLivekit } from '../../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
 /*
- * Runs every sample of the reference as a reader would, against the real service. Rooms and recordings of the examples
- * are not there, which is fine: a sample is wrong when the service refuses its signature or what it sends.
+ * Runs every code sample of the reference against the real service. The rooms and recordings of the samples do not exist,
+ * which is expected. A sample fails if the service refuses its signature or its input.
  */
 
 const ROOT = join(import.meta.dirname, '../../../..');
@@ -18,7 +18,7 @@ const run = promisify(execFile);
 
 type Sample = { readonly lang: string; readonly label: string; readonly source: string };
 type Operation = { readonly operationId: string; readonly 'x-codeSamples': readonly Sample[] };
-/** What the service answers to a request that it understands. */
+/** Statuses of requests that the service understood. */
 const UNDERSTOOD = [200, 201, 202, 204, 302, 304, 404, 409, 503];
 
 describe('the samples of the reference', () => {
@@ -78,7 +78,7 @@ describe('the samples of the reference', () => {
     return written;
   };
 
-  /** Statuses that the service answered while the program ran, and what it printed. */
+  /** Runs a program. Returns the statuses that the service responded with meanwhile, and the program's output. */
   const observe = async (program: string, args: readonly string[]) => {
     const before = service.logLines.length;
     const output = await run(program, args, { cwd: folder, env: environment() }).then(
@@ -90,7 +90,7 @@ describe('the samples of the reference', () => {
         .slice(before)
         .filter(({ message }) => message === 'request answered')
         .map(({ fields }) => Number(fields.status));
-    // The program may end before the service has logged the end of its request.
+    // The program may end before the service has logged its request.
     await vi.waitUntil(() => statuses().length > 0, { timeout: 5_000 }).catch(() => undefined);
     return { statuses: statuses(), output };
   };
@@ -108,7 +108,7 @@ describe('the samples of the reference', () => {
       for (const [operationId, own] of samples) {
         const { program, args } = language.run(own);
         const { statuses, output } = await observe(program, args);
-        // A link to a file is signed by the service: that of an example has ended.
+        // A file's link is signed by the service. The one in the example has expired.
         const understood = operationId === 'fetchRecordingFile' ? [403] : UNDERSTOOD;
         const isUnderstood = statuses.length > 0 && statuses.every((status) => understood.includes(status));
         if (!isUnderstood) wrong.push([operationId, statuses, output]);

@@ -3,7 +3,7 @@ import { EVENT_NAMES, EVENT_TYPES, eventTypeOf } from '../../../../src/contract/
 import { resolveReference } from '../../../support/conformance.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
-/* What the document says of the requests that webhooks receive. */
+/* The description of webhook requests in the document. */
 
 type Delivery = {
   readonly operationId: string;

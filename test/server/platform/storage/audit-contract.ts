@@ -3,7 +3,7 @@ import type { AuditQuery, AuditRecord } from '../../../../src/server/access/stor
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Ground } from './store-contract.ts';
 
-/** What every engine keeps of the audit log. */
+/** The requirements on the audit log that every engine meets. */
 export function describeAudit(engine: string, prepare: () => Promise<Ground>): void {
   describe(`the audit log on ${engine}`, () => {
     let ground: Ground;

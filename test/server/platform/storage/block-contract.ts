@@ -4,7 +4,7 @@ import type { ParticipantSession } from '../../../../src/server/events/store.ts'
 import type { Block } from '../../../../src/server/rooms/store.ts';
 import type { Ground } from './store-contract.ts';
 
-/** What every engine keeps of blocks. */
+/** The requirements on blocks that every engine meets. */
 export function describeBlocks(engine: string, prepare: () => Promise<Ground>): void {
   describe(`blocks on ${engine}`, () => {
     let ground: Ground;

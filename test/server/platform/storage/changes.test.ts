@@ -12,7 +12,7 @@ async function insertEvent(store: Store, id: string): Promise<void> {
   await store.events.insertAll([{ ...event, ...place }], []);
 }
 
-/** The origins of the changes that a listener was told of. */
+/** Collects the origins of the changes that a listener receives. */
 function originsOf(store: Store): string[] {
   const origins: string[] = [];
   store.changes.subscribe('events', (origin) => void origins.push(origin));
@@ -38,7 +38,7 @@ describe.each([
     ground = await prepare();
     const [listening, writing] = [await ground.open(), await ground.open()];
     const origins = originsOf(listening);
-    // A connection that listens counts everything as changed at first.
+    // A new listener first reports everything as changed.
     await expect
       .poll(async () => {
         await insertEvent(writing, `event ${Math.random()}`);

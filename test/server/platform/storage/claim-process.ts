@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 
 /*
- * An instance of the store in a process of its own: `node claim-process.ts FILE NAME`. Opens the store, says
- * "ready" and waits for one line of JSON {rooms, endEach}; claims every room, prints the rooms that it got and the
- * errors, and, without `endEach`, waits to be killed.
+ * An instance of the store in its own process: `node claim-process.ts FILE NAME`. It opens the store, prints "ready" and
+ * waits for one line of JSON {rooms, endEach}. It claims every room, prints the rooms that it got and the errors, and,
+ * without `endEach`, waits to be killed.
  */
 const [sqlitePath = '', name = ''] = process.argv.slice(2);
 

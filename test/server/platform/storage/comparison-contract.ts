@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Ground } from './store-contract.ts';
 
-/** What every engine keeps of comparisons of everything with the media server. */
+/** The requirements on full comparisons with the media server that every engine meets. */
 export function describeComparisons(engine: string, prepare: () => Promise<Ground>): void {
   describe(`comparisons of everything on ${engine}`, () => {
     let ground: Ground;
@@ -62,7 +62,7 @@ export function describeComparisons(engine: string, prepare: () => Promise<Groun
       await begin('one', 1000);
       expect(await store.comparisons.renew({ owner: 'one', number: 1 }, 6000)).toBe(true);
       expect(await begin('two', 5999)).toBeUndefined();
-      // It stood still, and nobody else has wanted to.
+      // The instance was frozen, and no other one has claimed the comparison.
       expect(await store.comparisons.renew({ owner: 'one', number: 1 }, 9000)).toBe(true);
       expect(await begin('two', 9000)).toBe(2);
       expect(await store.comparisons.renew({ owner: 'one', number: 1 }, 20_000)).toBe(false);

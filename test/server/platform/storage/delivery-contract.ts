@@ -11,7 +11,7 @@ import type {
 import type { Ground } from './store-contract.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
-/** What every engine keeps of webhooks, deliveries and leases. */
+/** The requirements on webhooks, deliveries and leases that every engine meets. */
 const TRACEPARENT = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 
 export function describeDeliveries(engine: string, prepare: () => Promise<Ground>): void {
@@ -50,7 +50,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       (await at.deliveries.claim(claimRequest(changes))).map((job) => job.delivery.id);
     const find = async (id: string, webhookId = 'hook') => store.deliveries.find(webhookId, id);
     const attemptsOf = (...ids: readonly string[]) => store.deliveries.listAttempts(ids);
-    /** A delivery of `hook` in the state given, made the way that the service makes it. */
+    /** Makes a delivery of `hook` in a given state, by the same steps as the service. */
     const make = async (id: string, state: Delivery['state'], changes: Partial<NewDelivery> = {}) => {
       await insert(newDelivery(id, { ...changes, leaseOwner: 'maker', leaseUntil: 9999 }));
       if (state === 'pending') await store.deliveries.release('maker');
@@ -380,7 +380,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       it('returns deliveries due at the same instant in the order of the events', async () => {
         await addWebhooks('hook');
         for (const n of numbers(20)) await store.events.insertAll([newEvent(`event ${n}`)], []);
-        // Stored, and named, the other way round.
+        // The order of the inserts is the opposite of the order of the ids.
         const made = numbers(20).map((n) => newDelivery(`d${19 - n}`, { eventId: `event ${19 - n}` }));
         await insert(...made, newDelivery('first', { dueAt: 999, eventId: 'event 19' }));
         expect(await claim()).toEqual(['first', ...numbers(20).map((n) => `d${n}`)]);
@@ -411,7 +411,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           for (;;) {
             const jobs = await claim({ owner: `owner ${name}`, limit: 23, limitPerWebhook: 11 }, at);
             got.push(...jobs);
-            // Nothing may mean that the others are claiming it at this moment.
+            // An empty claim may mean that other instances are claiming at this moment.
             if (jobs.length === 0 && (await at.deliveries.nextClaimableAt([])) !== 1000) return got;
           }
         };
@@ -912,7 +912,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.deliveries.purge(2000, 10)).toBe(1);
         expect(await find('kept', 'other')).toBeDefined();
         expect(await attemptsOf('ended')).toEqual([]);
-        // Remembered until `before` has passed its deletion: a transaction of then may still bring more.
+        // It is remembered until `before` has passed its deletion, because a transaction of that time may still add rows.
         expect(await store.deliveries.purge(3000, 10)).toBe(0);
         await insert(newDelivery('late'));
         expect(await store.deliveries.purge(3000, 10)).toBe(1);

@@ -75,7 +75,7 @@ describe.each([
     expect(await store.presence.listOpenRooms()).toEqual([ROOM]);
   });
 
-  // SQLite has one writer at a time, whichever room it is in.
+  // SQLite allows one writer at a time in all rooms.
   if (engine === 'SQLite') return;
 
   it('leaves out the rooms that another instance has locked', async () => {
@@ -113,7 +113,7 @@ it('an event of the media server takes seven statements and two round trips on P
     await stage.receive(joined('ada1'));
     const { statements, roundTrips } = wire.traffic();
     expect(await stage.summary()).toContain('participant_joined ada 2');
-    // Notifications of the changes and a look at the clock may be among them.
+    // May include notifications of changes and a reading of the clock.
     expect(statements - before.statements).toBeLessThanOrEqual(9);
     expect(roundTrips - before.roundTrips).toBeLessThanOrEqual(4);
   } finally {

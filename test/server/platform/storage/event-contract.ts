@@ -10,7 +10,7 @@ import type {
 import type { Ground } from './store-contract.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
-/** What every engine keeps of events and presence. */
+/** The requirements on events and presence that every engine meets. */
 export function describeEvents(engine: string, prepare: () => Promise<Ground>): void {
   describe(`events on ${engine}`, () => {
     let ground: Ground;
@@ -154,7 +154,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
           await writer
             .transaction(async (within) => {
               await within.events.insertAll([newEvent(`${name} ${n} a`)], []);
-              // Something to do between the number and the commit.
+              // Runs a statement between the numbering and the commit.
               await within.ping();
               await within.events.insertAll([newEvent(`${name} ${n} b`)], []);
               if (n % 5 === 0) throw new Error('undone');
@@ -169,7 +169,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
           seen.push(...page.map((event) => event.id));
           position = page.at(-1)?.position ?? position;
           if (isLast && page.length === 0) return;
-          // SQLite answers within the turn: without one the writers would never have theirs.
+          // SQLite responds within one turn. Without this pause the writers would never get one.
           await nextTurn();
         }
       };
@@ -356,7 +356,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         within.presence.lockFreeRooms(['RM_2', 'RM_9', 'RM_1']),
       );
       expect(all).toEqual({ sessions: [newRoom('RM_1'), newRoom('RM_2')], busy: new Set() });
-      // SQLite has one writer at a time, whichever room it is in.
+      // SQLite allows one writer at a time in all rooms.
       if (engine === 'SQLite') return;
       const other = await ground.open();
       const found = await other.transaction(async (holding) => {
@@ -449,7 +449,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       expect((await store.presence.listOpenRooms())[0]?.sequence).toBe(20);
     });
 
-    // SQLite has one writer at a time, whichever room it is in.
+    // SQLite allows one writer at a time in all rooms.
     if (engine === 'PostgreSQL') {
       it('does not block another room in the meantime, and releases its lock', async () => {
         const other = await ground.open();

@@ -10,7 +10,7 @@ import { createDatabase, type Database } from '../../../support/parts/postgres.t
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import type { Ground } from './store-contract.ts';
 
-/** True time: the store waits for locks that other processes hold. */
+/** The real time, because the store waits for locks that other processes hold. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -32,7 +32,9 @@ export async function sqliteGround(): Promise<Ground> {
 
 let migrated: Promise<Database> | undefined;
 
-/** A database with the tables of today and no connection, which each ground is a copy of: making them takes half a second. */
+/**
+ * Makes a database with the current tables and closes it. Each test copies it, because the migrations take half a second.
+ */
 async function migrate(): Promise<Database> {
   const database = await createDatabase(await sharedPostgres());
   await (await open({ databaseUrl: database.url })).close();

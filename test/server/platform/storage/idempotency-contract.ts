@@ -3,7 +3,7 @@ import type { IdempotentRequest } from '../../../../src/server/access/store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Ground } from './store-contract.ts';
 
-/** What every engine keeps of requests with an Idempotency-Key. */
+/** The requirements on requests with an Idempotency-Key that every engine meets. */
 export function describeIdempotency(engine: string, prepare: () => Promise<Ground>): void {
   describe(`idempotent requests on ${engine}`, () => {
     let ground: Ground;

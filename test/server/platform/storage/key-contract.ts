@@ -3,7 +3,7 @@ import type { ApiKey } from '../../../../src/server/access/store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Ground } from './store-contract.ts';
 
-/** What every engine keeps of API keys. */
+/** The requirements on API keys that every engine meets. */
 export function describeKeys(engine: string, prepare: () => Promise<Ground>): void {
   describe(`API keys on ${engine}`, () => {
     let ground: Ground;

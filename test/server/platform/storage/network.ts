@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What lies between a client and its server. */
+/** A TCP proxy between a client and its server. */
 export interface Network {
-  /** The address of the server behind `url`, through this network. */
+  /** Returns `url` with the address of this proxy. */
   url(url: string): string;
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
   mend(): Promise<void>;
-  /** From now on nothing passes, on connections that there are. */
+  /** Forwards nothing more on the open connections. */
   silence(): void;
-  /** The same, right after the first bytes from a client that have this text in them. */
+  /** Does the same after the first bytes from a client that contain this text. */
   silenceAfter(text: string): void;
   isSilent(): boolean;
   speak(): void;

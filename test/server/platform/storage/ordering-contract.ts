@@ -7,7 +7,7 @@ import { newDelivery, newWebhook } from './webhook-records.ts';
 const NOW = 1_000;
 const LEASE_END = 2_000;
 
-/** What every engine keeps of deliveries that go one after the other. */
+/** The requirements on ordered deliveries that every engine meets. */
 export function describeOrdering(engine: string, prepare: () => Promise<Ground>): void {
   describe(`deliveries in order on ${engine}`, () => {
     let ground: Ground;
@@ -158,7 +158,7 @@ export function describeOrdering(engine: string, prepare: () => Promise<Ground>)
           }
         };
         await Promise.all(stores.map((at, n) => work(at, `owner ${n}`)));
-        // An instance that found nothing left may have gone while others let the next ones go.
+        // An instance that found nothing to do may have stopped while others released the next deliveries.
         await work(store, 'last');
         expect([...got.keys()].toSorted()).toEqual(rooms.toSorted());
         for (const [room, ids] of got) expect(ids).toEqual([1, 2, 3, 4, 5].map((n) => `${room} ${n}`));
@@ -266,7 +266,7 @@ const CLAIM: ClaimRequest = {
   exceptWebhooks: [],
 };
 
-/** The delivery of an event with this sequence in RM_1, leased by `owner`. */
+/** Makes the delivery of the event with this sequence number in RM_1, leased by `owner`. */
 function ordered(
   sequence: number,
   owner: string | null = null,

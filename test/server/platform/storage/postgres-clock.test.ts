@@ -8,18 +8,18 @@ import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { silentLog } from './grounds.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
-/** More than the lease of a delivery. */
+/** Longer than the lease of a delivery. */
 const APART_MS = 15_000;
-/** More than the pause between two comparisons with the database. */
+/** Longer than the pause between two comparisons with the database's clock. */
 const SET_BY_MS = 120_000;
-/** Two readings of one clock, one after the other, are not as far apart as that. */
+/** Two consecutive readings of one clock differ by less. */
 const NEARLY_MS = 5_000;
 
-/** A machine's own clocks, one of them wrong. Their sleeps end when the test says so. */
+/** The clocks of a machine whose time of day is wrong. Sleeps end when the test says so. */
 class WrongClock implements Clock {
   readonly #wakes = new Set<() => void>();
   wrongByMs: number;
-  /** The monotonic clock stands still while a machine is suspended. */
+  /** The monotonic clock stops while a machine is suspended. */
   monotonicAheadMs = 0;
 
   constructor(wrongByMs: number) {
@@ -66,7 +66,7 @@ async function openWith(clock: Clock): Promise<Store> {
 
 const differenceOf = (one: Store, other: Store) => Math.abs(one.clock.now() - other.clock.now());
 
-/** Claims as the dispatcher does, by the store's clock. */
+/** Claims like the dispatcher, with the store's clock. */
 function claim({ clock, deliveries }: Store, owner: string) {
   const now = clock.now();
   const lease = { owner, now, leaseUntil: now + DELIVERY_LEASE_MS };
@@ -84,7 +84,7 @@ describe('instances on PostgreSQL whose clocks are 15 s apart', () => {
     const ahead = await openWith(new WrongClock(APART_MS));
     const right = await openWith(new WrongClock(0));
     await right.webhooks.insert(newWebhook('hook'));
-    // Their clocks agree to within the time that a query took: what is due must have been so for longer.
+    // The clocks agree within the duration of a query. Therefore a delivery must have been due for longer than that.
     const stored = { createdAt: 1, dueAt: right.clock.now() - NEARLY_MS };
     const leased = { ...stored, leaseOwner: 'right', leaseUntil: right.clock.now() + DELIVERY_LEASE_MS };
     await right.events.insertAll(

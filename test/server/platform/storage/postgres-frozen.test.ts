@@ -8,8 +8,8 @@ import { type Network, startNetwork } from './network.ts';
 import { expectUnavailable } from './store-contract.ts';
 
 /*
- * One instance stops within its transaction, as a process does that gets SIGSTOP. It is one that awaits something, or
- * that is cut off from the database: PostgreSQL cannot tell the difference.
+ * One instance stops within its transaction, like a process that gets SIGSTOP. Here it waits for a promise, or its
+ * connection is cut. For PostgreSQL these are the same.
  */
 
 let database: Database;

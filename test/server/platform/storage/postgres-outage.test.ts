@@ -10,12 +10,12 @@ import { open, silentLog, systemClock } from './grounds.ts';
 import { type Network, startNetwork } from './network.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
 
-/* An 'error' event without a listener would end the run: vitest counts it as a failure of these tests. */
+/* An 'error' event without a listener ends the run. vitest counts it as a failure of these tests. */
 
 describe('the loss of PostgreSQL', () => {
   let database: Database;
   let admin: Client;
-  /** Another session, which holds locks: within its transaction it would see the activity as it was. */
+  /** Another session that holds locks. Within its own transaction, it sees an outdated pg_stat_activity. */
   let locker: Client;
   let store: Store;
   let warnings: unknown[];
@@ -171,7 +171,7 @@ describe('a network between us and PostgreSQL', () => {
 describe('a crash of PostgreSQL', () => {
   it('makes it unavailable while it recovers, loses nothing that was acknowledged, and needs no restart of the service', async () => {
     const cluster = await startPostgres();
-    // The cluster of the tests commits lazily, to be fast.
+    // The shared cluster does not wait for its disk at a commit, to be fast.
     const databaseUrl = withParameter(cluster.url, 'options', '-c synchronous_commit=on');
     const store = await open({ databaseUrl });
     try {
@@ -183,7 +183,7 @@ describe('a crash of PostgreSQL', () => {
       const { pid } = (await victim.query('select pg_backend_pid() as pid')).rows[0];
       const underWay = store.transaction(async ({ recordings }) => {
         await recordings.claim(newRecording('during', { room: 'b' }), 1000);
-        // A process that dies by a signal makes the server end all the others and recover.
+        // If one process dies by a signal, the server ends all others and recovers.
         process.kill(pid, 'SIGKILL');
         await ended;
         await until(() =>

@@ -21,7 +21,7 @@ describe('opening a PostgreSQL database', () => {
     const url = new URL(database.url);
     change(url);
     const error = await expectUnavailable(open({ databaseUrl: url.href }), { retryable });
-    // As a logger would print it, causes and all.
+    // Prints the error with its causes, as a logger would.
     const printed = inspect(error, { depth: 10, showHidden: true });
     expect(printed).not.toContain(new URL(database.url).password);
     expect(printed).not.toContain('wrong-secret');
@@ -34,7 +34,7 @@ describe('opening a PostgreSQL database', () => {
     const before = sockets();
     const store = await open({ databaseUrl: database.url });
     await store.close();
-    // The pool would close an idle connection by itself after ten seconds.
+    // The pool closes an idle connection by itself only after ten seconds.
     await expect.poll(sockets, { timeout: 8_000 }).toBe(before);
   });
 
@@ -47,7 +47,7 @@ describe('opening a PostgreSQL database', () => {
   });
 
   it('reports a missing password', async () => {
-    // pg leaves this connection open, waiting for a password that never comes: the network ends it.
+    // pg leaves this connection open and waits for a password that is never sent. The network ends it.
     const network = await startNetwork(new URL(database.url));
     const message = await refusalOf((url) => {
       url.host = new URL(network.url(database.url)).host;

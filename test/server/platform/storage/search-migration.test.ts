@@ -15,7 +15,7 @@ import { createDatabase } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { open as openStore, systemClock } from './grounds.ts';
 
-/** The migrations of the version before the search, and of the one that indexed accents and did not divide Chinese. */
+/** The migrations of the version before search, and of the version that indexed accents and did not split Chinese. */
 const BEFORE_SEARCH = before('016-search');
 const BEFORE_TERMS = before('027-terms');
 
@@ -112,7 +112,7 @@ describe('the search', () => {
     await makeEarlier(new PostgresDialect({ pool }), { engine: 'PostgreSQL', migrations: BEFORE_TERMS });
     const worker = new Client({ connectionString: database.url });
     await worker.connect();
-    // More than the migration indexes at once.
+    // More rows than the migration indexes at a time.
     await worker.query(
       `insert into segments (id, "transcriptionId", text, language, "startedAt", "endedAt")
       select 'many_' || number, 'tr_1', 'Perché ' || number, 'it', 0, 1 from generate_series(1, 2100) as listed (number)`,

@@ -6,7 +6,7 @@ import type { Ground } from './store-contract.ts';
 
 const NOW = 100_000;
 
-/** What every engine reads of sessions, and when presence is purged. */
+/** The requirements on sessions, and on the purge of presence, that every engine meets. */
 export function describeSessions(engine: string, prepare: () => Promise<Ground>): void {
   describe(`sessions on ${engine}`, () => {
     let ground: Ground;
@@ -186,7 +186,7 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       const claim = (id: string, roomSid: string | null, now: number) =>
         store.recordings.claim({ ...recording, id, roomSid, filepath: id }, now);
       await claim('rec_1', 'RM_1', 1000);
-      // A start in a later session of the same name takes no other start over.
+      // A recording in a later session of the same name does not change an earlier one.
       await claim('rec_2', 'RM_2', 2000);
       expect((await store.recordings.listOfSession('RM_1')).map(({ id }) => id)).toEqual(['rec_1']);
       expect(await store.recordings.listOfSession('RM_2')).toEqual([]);

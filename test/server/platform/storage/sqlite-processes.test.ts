@@ -149,7 +149,7 @@ describe('a SQLite file that other processes use too', () => {
       now: () => slept,
       monotonic: () => slept,
       sleep: async (ms: number) => {
-        // A real wait of 10 ms goes with each of the clock's 5 ms.
+        // For each 5 ms of the clock, 10 ms pass in reality.
         slept += 100 * ms;
         await nextTurn();
       },
@@ -185,7 +185,7 @@ describe('a SQLite file that other processes use too', () => {
     const store = await openStore({ database: { sqlitePath: path }, clock, log: silentLog });
     const other = new DatabaseSync(path);
     other.exec('begin immediate');
-    // A real wait of 10 ms goes with each of the clock's 5 ms: nine tenths of the patience are spent beforehand.
+    // For each 5 ms of the clock, 10 ms pass in reality. Nine tenths of the timeout are spent beforehand.
     const sleep = clock.sleep;
     clock.sleep = async (ms) => sleep(ms * 100);
     const { message } = await expectUnavailable(store.recordings.claim(newRecording('one'), 1000), {

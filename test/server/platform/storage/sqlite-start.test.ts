@@ -32,7 +32,7 @@ describe('opening a SQLite file', () => {
 
   const openPath = () => openStore({ sqlitePath: path });
 
-  /** A database with `count` recordings, closed. */
+  /** Makes a database with `count` recordings and closes it. */
   const make = async (count: number) => {
     const store = await openPath();
     await store.transaction(async ({ recordings }) => {
@@ -42,7 +42,7 @@ describe('opening a SQLite file', () => {
     await store.close();
   };
 
-  /** Opens in vain, sees that nothing in the folder changed, and gives the message. */
+  /** Opens the database, which fails. Checks that nothing in the folder has changed, and returns the message. */
   const refusalOf = async () => {
     const before = await contents(folder);
     const { message } = await expectUnavailable(openPath(), { retryable: false });

@@ -7,7 +7,7 @@ const program = fileURLToPath(new URL('claim-process.ts', import.meta.url));
 
 export interface Claimer {
   claim(order: { readonly rooms: readonly string[]; readonly endEach: boolean }): Promise<Claimed>;
-  /** Without a chance to close anything. */
+  /** Kills the process, which cannot close anything. */
   kill(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface Claimed {
   readonly errors: readonly string[];
 }
 
-/** Starts an instance on the SQLite file in a process of its own; resolves when it has opened the store. */
+/** Starts an instance on the SQLite file in its own process. Resolves when it has opened the store. */
 export async function startClaimer(path: string, name: string): Promise<Claimer> {
   const child = spawn(process.execPath, [program, path, name], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');

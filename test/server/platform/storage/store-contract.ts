@@ -5,15 +5,15 @@ import { applyObservation } from '../../../../src/server/recordings/apply-observ
 import type { NewRecording, Recording } from '../../../../src/server/recordings/store.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
 
-/** A database of its own for one test. */
+/** The database of one test. */
 export interface Ground {
-  /** A further instance on the same database, with a connection or pool of its own. */
+  /** Opens another instance on the same database, with its own connection or pool. */
   open(): Promise<Store>;
-  /** Closes what was opened and removes the database. */
+  /** Closes all instances and removes the database. */
   close(): Promise<void>;
 }
 
-/** What every engine of the store has to keep. */
+/** The requirements on recordings that every engine meets. */
 export function describeStore(engine: string, prepare: () => Promise<Ground>): void {
   describe(`the store on ${engine}`, () => {
     let ground: Ground;
@@ -25,7 +25,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
     });
     afterEach(() => ground.close());
 
-    /** A row in the state given, made the way that the service makes it. */
+    /** Makes a row in a given state, by the same steps as the service. */
     const make = async (id: string, options: MadeRecording = {}): Promise<Recording> => {
       const { room = `room of ${id}`, createdAt = 1000, status = 'starting' } = options;
       const { recordings } = store;

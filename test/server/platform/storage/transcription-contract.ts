@@ -12,7 +12,7 @@ import {
 } from '../../../../src/server/transcription/store.ts';
 import type { Ground } from './store-contract.ts';
 
-/** What every engine of the store has to keep of transcriptions. */
+/** The requirements on transcriptions that every engine meets. */
 export function describeTranscriptions(engine: string, prepare: () => Promise<Ground>): void {
   describe(`transcriptions on ${engine}`, () => {
     let ground: Ground;
@@ -215,7 +215,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
           await change();
           await expect.poll(() => changes).toBeGreaterThan(before);
         };
-        // A connection that has begun to listen counts everything as changed once.
+        // A new listener first reports everything as changed.
         let rooms = 0;
         await expect
           .poll(async () => {

@@ -4,7 +4,7 @@ import type { Turn, TurnStore } from '../../../../src/server/transcription/turns
 import { observeRecording } from '../../../support/observe-recording.ts';
 import type { Ground } from './store-contract.ts';
 
-/** What every engine of the store has to keep of who spoke when. */
+/** The requirements on speaker turns that every engine meets. */
 export function describeTurns(engine: string, prepare: () => Promise<Ground>): void {
   describe(`turns on ${engine}`, () => {
     let ground: Ground;

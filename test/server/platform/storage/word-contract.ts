@@ -4,7 +4,7 @@ import type { StoredSegment } from '../../../../src/server/transcription/store.t
 import type { WordQuery, WordStore } from '../../../../src/server/transcription/words/store.ts';
 import type { Ground } from './store-contract.ts';
 
-/** What every engine of the store finds in transcriptions, and forgets. */
+/** The requirements on searching and deleting in transcriptions that every engine meets. */
 export function describeWords(engine: string, prepare: () => Promise<Ground>): void {
   describe(`words on ${engine}`, () => {
     let ground: Ground;
@@ -17,7 +17,7 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
     });
     afterEach(() => ground.close());
 
-    /** Starts a live transcription of the room, and adds a segment of each text. */
+    /** Starts a live transcription of the room, and adds a segment for each text. */
     async function say(room: string, texts: readonly string[], changes: Partial<StoredSegment> = {}) {
       const id = `tr_${room}`;
       await store.transcriptions.startLive({

@@ -7,7 +7,7 @@ import { mediaWebhook } from '../../webhooks/support/media-webhook.ts';
 import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
 import { type CollectedSpan, startCollector } from './support/collector.ts';
 
-/* On the real media server, sending to a small collector. */
+/* Uses the real media server and a small collector. */
 
 const SERVER = 2;
 const CLIENT = 3;
@@ -43,7 +43,7 @@ const newTraceId = (): string => randomBytes(16).toString('hex');
 const CALLER = 'c0ffee0000000001';
 const headerOf = (traceId: string, flags = '01') => ({ traceparent: `00-${traceId}-${CALLER}-${flags}` });
 
-/** The spans of a trace, once those of these names have come. */
+/** Resolves to the spans of a trace, when spans with these names have arrived. */
 async function traceOf(traceId: string, names: readonly string[]): Promise<readonly CollectedSpan[]> {
   const spans = () => collector.spans().filter((span) => span.traceId === traceId);
   await expect.poll(() => spans().map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));

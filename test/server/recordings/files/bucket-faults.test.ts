@@ -33,7 +33,7 @@ function storageOf(changed: Partial<ObjectStorage> = {}): ObjectStorage {
   };
 }
 
-/** With the patience of the service, unless the test is about its end. */
+/** Uses the service's timeout, unless the test is about the timeout. */
 function filesOf(storage: ObjectStorage | undefined, clock: Clock = systemClock, timeoutMs?: number) {
   const settings = { clock, storage, directory: '/nowhere' };
   return createRecordingFiles(timeoutMs === undefined ? settings : { ...settings, timeoutMs });
@@ -133,7 +133,7 @@ describe('a bucket in the host name', () => {
   });
 });
 
-/** Its name is in no name server. */
+/** Requests a host that no name server knows. */
 function getFrom(host: string, url: URL): Promise<readonly [status: number | undefined, body: string]> {
   return new Promise((resolve, reject) => {
     const options = { host, port: url.port, path: url.pathname + url.search, headers: { host: url.host } };
@@ -300,7 +300,7 @@ describe('a service with the wrong keys of its bucket', () => {
   it('names the wrong setting, and keeps the record', async () => {
     const stage = await startStage({ environment: { ...bucketSettings(s3), S3_SECRET_KEY: 'wrong' } });
     try {
-      // It ends as failed, as the recorder has the same keys; that there is no file is not known.
+      // It ends as failed, because the recorder has the same keys. It is unknown that there is no file.
       const recording = await stage.recordWhole();
       for (const [method, suffix] of [
         ['GET', '/download'],

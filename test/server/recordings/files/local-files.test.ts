@@ -12,7 +12,7 @@ import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts
 import { type Stage, startStage } from '../support/stage.ts';
 
 let stage: Stage;
-/** A recording whose file the test has put there, of a known content. */
+/** The file of a recording. The test wrote it, so its content is known. */
 let path: string;
 let url: string;
 const content = randomBytes(200_000);
@@ -166,7 +166,7 @@ describe('a local file', () => {
     const file = await open(path, 'w');
     await file.truncate(size);
     await file.close();
-    // Sender and receiver are this process.
+    // This process is both sender and receiver.
     const before = heldBufferBytes();
     const little = 32 * 1024 * 1024;
     const answer = await stage.fetch(url);
@@ -182,7 +182,7 @@ describe('a local file', () => {
     const stalled = await stage.fetch(url);
     const reader = stalled.body?.getReader();
     await reader?.read();
-    // As long as it takes a service that reads ahead to read all of it.
+    // Enough turns for a service that reads ahead to read the whole file.
     for (let call = 0; call < 100; call += 1) await stage.fetch(url, { method: 'HEAD' });
     expect(heldBufferBytes() - before).toBeLessThan(little);
     await reader?.cancel();
@@ -410,7 +410,7 @@ describe('a download by a hostile request', () => {
     '/v1/recordings/EG_%ff/download',
     '/v1/recordings/../../etc/passwd',
   ])('causes a problem: %s', async (raw) => {
-    // By a socket of its own: clients tidy paths up.
+    // Sends the path over a socket, because HTTP clients normalise it.
     const { hostname, port } = new URL(stage.service.url);
     const { createHash, createHmac } = await import('node:crypto');
     const timestamp = `${Math.floor(Date.now() / 1000)}`;

@@ -10,7 +10,7 @@ function box(type: string, ...content: readonly Buffer[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** A box with a size of 64 bits. */
+/** Makes a box with a size of 64 bits. */
 function longBox(type: string, content: Buffer): Buffer {
   const head = Buffer.alloc(16);
   head.writeUInt32BE(1);

@@ -87,7 +87,7 @@ describe('a test of a bucket with restricted keys', () => {
     server?.closeAllConnections();
   });
 
-  /** The real storage behind a door that denies what `isDenied` says. */
+  /** A proxy to the real storage that denies the requests for which `isDenied` is true. */
   async function denying(isDenied: (message: IncomingMessage, earlier: readonly string[]) => boolean) {
     const earlier: string[] = [];
     server = createServer((message, response) => {
@@ -162,7 +162,7 @@ describe('a test of the folder of recordings', () => {
   });
 
   it('finds a folder that cannot be written', async () => {
-    // Not by its mode: tests may run as root, whom no mode stops.
+    // The mode of a file would not prevent writing, because tests may run as root.
     const file = join(folder, 'file');
     await writeFile(file, '');
     expect((await storageIn(file).tryOut('x/trial.txt')).status).toBe('fault');

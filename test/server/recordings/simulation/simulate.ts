@@ -25,14 +25,14 @@ const LAST_ROUNDS = 12;
 export type Simulation = {
   readonly database: SimulatedDatabase;
   readonly recorders: SimulatedRecorders;
-  /** What must never be true, as soon as it was seen. */
+  /** Violated rules, in the order in which they were found. */
   readonly violations: readonly string[];
 };
 
 /**
- * Runs the real code of two instances that start, stop and reconcile recordings of one room, in an order that the seed
- * decides, with lost requests and responses, dying recorders, frozen instances and at most one crash. Then all faults
- * end, and whoever lives reconciles for some minutes.
+ * Runs the real code of two instances that start, stop and reconcile recordings of one room. The seed decides the order, in
+ * which requests and responses get lost, recorders die, instances freeze, and at most one crashes. Then all faults end, and
+ * the remaining instances reconcile for some minutes.
  */
 export async function simulate(seed: number): Promise<Simulation> {
   const schedule = new Schedule(new Random(seed), NOW);
@@ -124,7 +124,7 @@ function createInstance(name: string, { schedule, database, recorders }: World) 
     name,
     start: () => void startRecording(deps, ROOM).catch(ignore),
     stop: () => void stopRecording(deps, ROOM).catch(ignore),
-    /** One round at a time, as the reconciler's loop has it. */
+    /** One round at a time, like the reconciler's loop. */
     reconcile: () => {
       if (isReconciling) return;
       isReconciling = true;
@@ -134,7 +134,7 @@ function createInstance(name: string, { schedule, database, recorders }: World) 
           isReconciling = false;
         });
     },
-    /** The media server's own event of an egress that is over, which may come late, twice or never. */
+    /** Sends the media server's own event of an egress that has ended. It may be late, sent twice or never. */
     hear: () => {
       const over = recorders.recorders.filter(({ egress }) => isOver(egress));
       const egress = over[schedule.integer(Math.max(1, over.length))]?.egress;
@@ -156,7 +156,10 @@ async function reconcile(deps: AbandonedStartDeps & RefreshDeps): Promise<void> 
 
 function ignore(): void {}
 
-/** A room is recorded once; what has ended stays ended, which the pure function is tested for by itself. */
+/**
+ * Checks that a room has at most one active recording. The tests of the pure function check that an ended recording stays
+ * ended.
+ */
 function broken({ rows }: SimulatedDatabase): readonly string[] {
   const active = [...rows.values()].filter(({ status }) => status === 'starting' || status === 'recording');
   return active.length > 1 ? ['two rows of one room are active'] : [];

@@ -7,7 +7,7 @@ import type { Schedule } from '../../../support/simulation/schedule.ts';
 
 export const ROOM = 'demo';
 
-/** LiveKit goes on looking for a recorder when its caller is gone. */
+/** LiveKit continues to search for a recorder after its caller has gone. */
 const LONGEST_START_MS = 24_000;
 /** A participant whose connection is lost leaves the room after this time. */
 const LEAVES_AFTER_MS = 20_000;
@@ -22,12 +22,12 @@ type LateStart = {
 const away = (): ServiceError =>
   new ServiceError('media-server-unavailable', 'The connection was lost.', { retryable: true });
 
-/** A media server with recorders that come late, die, and end by themselves; requests and responses are lost on the way. */
+/** A media server whose recorders start late, die, or end by themselves. Requests and responses get lost. */
 export class SimulatedRecorders {
   readonly recorders: Recorder[] = [];
   readonly #schedule: Schedule;
   #late: LateStart[] = [];
-  /** No more faults: what happens at the end of every simulation must mend everything. */
+  /** If true, no more faults happen. This is the end of every simulation, in which everything must be repaired. */
   isPeaceful = false;
 
   constructor(schedule: Schedule) {
@@ -66,7 +66,7 @@ export class SimulatedRecorders {
     return mediaServer as MediaServer;
   }
 
-  /** One thing that the media server does by itself. */
+  /** Performs one step that the media server does by itself. */
   proceed(): void {
     const now = this.#schedule.clock.now();
     for (const { path, started } of this.#late.filter(({ startsAt }) => startsAt <= now)) {

@@ -12,7 +12,7 @@ import type { Schedule } from '../../../support/simulation/schedule.ts';
 /** The rows and the published ends of all instances. Each statement is atomic, as in the real databases. */
 export class SimulatedDatabase {
   readonly rows = new Map<string, Recording>();
-  /** The ids of the ends that were published, once each, as the real events are stored. */
+  /** Ids of the published ends. Each is published once, as the real events are stored once. */
   readonly publishedEnds = new Set<string>();
   readonly #schedule: Schedule;
 
@@ -20,7 +20,7 @@ export class SimulatedDatabase {
     this.#schedule = schedule;
   }
 
-  /** The store as one instance sees it: a statement takes two turns, so that its response can be lost. */
+  /** Returns the store as one instance sees it. A statement takes two turns, so that its response can get lost. */
   storeOf(actor: string): RecordingStore {
     const statement = async <T>(run: () => T): Promise<T> => {
       await this.#schedule.turn(actor);
@@ -60,7 +60,7 @@ export class SimulatedDatabase {
     };
   }
 
-  /** Stores an end together with its event. */
+  /** Stores an end and its event together. */
   async storeEnd(actor: string, { recording, change, event }: RecordingEnd): Promise<Recording | undefined> {
     await this.#schedule.turn(actor);
     const ended = this.update(recording, change);

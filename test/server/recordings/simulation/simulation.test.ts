@@ -3,8 +3,8 @@ import { isOver } from '../../../../src/server/recordings/lifecycle.ts';
 import { type Simulation, simulate } from './simulate.ts';
 
 /*
- * `SIMULATIONS=100000 SIMULATION_FROM=1 vitest run test/server/recordings/simulation` looks at more of them; a failure
- * names its seed, which runs alone with SIMULATIONS=1.
+ * `SIMULATIONS=100000 SIMULATION_FROM=1 vitest run test/server/recordings/simulation` runs more of them. A failure names
+ * its seed; SIMULATIONS=1 runs it alone.
  */
 const FIRST = Number(process.env.SIMULATION_FROM ?? 1);
 const SEEDS = Number(process.env.SIMULATIONS ?? 2000);

@@ -16,7 +16,7 @@ import { startTestService, type TestService, type TestServiceOptions } from '../
 import { signatureHeaders } from '../../../support/sign.ts';
 
 export const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
-/** Fast where the real thing takes seconds. */
+/** Short times for steps that take seconds on a real recorder. */
 const TIMINGS = {
   startMs: 20,
   startResponseMs: 5,
@@ -26,14 +26,14 @@ const TIMINGS = {
   noResponseMs: 200,
 };
 
-/** The real service over the embedded media server, which records into a folder or, with settings, into a bucket. */
+/** The real service with the embedded media server, which records into a folder or, with settings, into a bucket. */
 export type Stage = {
   readonly service: TestService;
   readonly media: EmbeddedMediaServer;
   readonly recordingDir: string;
-  /** As a caller of the service sends it, for bytes and redirects: signed, and never followed. */
+  /** Sends a signed request and does not follow redirects. For tests of bytes and redirects. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
-  /** Starts the recording of a room in which somebody publishes; until the recorder records. */
+  /** Starts the recording of a room in which somebody publishes. Resolves when the recorder records. */
   readonly record: (room?: string) => Promise<RecordingStart>;
   /** Records, stops, and waits until the file is complete. */
   readonly recordWhole: (room?: string) => Promise<Recording>;
@@ -114,7 +114,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
   };
 }
 
-/** The settings of a service that records into it. */
+/** Returns the settings of a service that records into the bucket. */
 export function bucketSettings(s3: S3): Readonly<Record<string, string>> {
   return {
     S3_BUCKET: s3.bucket,
@@ -126,7 +126,7 @@ export function bucketSettings(s3: S3): Readonly<Record<string, string>> {
   };
 }
 
-/** Also outside tests. */
+/** Waits for a condition. Unlike expect.poll, it also works outside of tests. */
 async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   await vi.waitUntil(isSo, { timeout: 20_000, interval: 20 });
 }

@@ -3,7 +3,7 @@ import type { TestService } from '../../../support/service.ts';
 
 export type CallOutcome = { readonly status: number; readonly code: string | undefined };
 
-/** A function that calls the service, and returns the status and the code of the problem, if there is one. */
+/** Returns a function that calls the service, and returns the status and the problem's code, if there is one. */
 export function callsOf(service: () => TestService) {
   return async (method: string, path: string, body?: unknown): Promise<CallOutcome> => {
     const { status, json } = await service().call(method, path, body === undefined ? {} : { body });

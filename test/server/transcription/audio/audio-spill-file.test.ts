@@ -35,7 +35,7 @@ describe('an audio spill file', () => {
     for (let round = 1; round < 300; round += 1) {
       const [taken, next] = await Promise.all([last.read(), spillFile.write(sound(5_000, round))]);
       expect(taken).toEqual(sound(5_000, round - 1));
-      // The last one taken closes the file: what is put right then must not go with it.
+      // When the last buffer is taken, the file is closed. A buffer that is spilled just then must not be lost with it.
       expect(await next.read()).toEqual(sound(5_000, round));
       last = await spillFile.write(sound(5_000, round));
     }

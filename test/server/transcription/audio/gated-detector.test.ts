@@ -19,7 +19,7 @@ import { testSpeech } from '../../../support/test-speech.ts';
 
 const FRAME = SAMPLE_RATE / 50;
 
-/** The noise of a room at a level. */
+/** Noise of a room at a given level. */
 function room(seconds: number, level: number): Float32Array {
   const random = new Random(1);
   let low = 0;
@@ -37,7 +37,7 @@ function joined(...parts: readonly Float32Array[]): Float32Array {
   return Float32Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Counts the samples that a detector is given. */
+/** Counts the samples that a detector receives. */
 function counting(detector: VoiceActivityDetector): VoiceActivityDetector & { readonly given: () => number } {
   let given = 0;
   return {
@@ -139,7 +139,7 @@ const createTurnDetector = (): VoiceActivityDetector => {
   return create({ minSilenceSeconds: 0.3, maxSegmentSeconds: 8, margins: TURN_MARGINS });
 };
 
-/** Whether somebody speaks, for each hundredth of a second. */
+/** Returns whether somebody speaks, for each hundredth of a second. */
 function spokenIn(detector: VoiceActivityDetector, samples: Float32Array): readonly boolean[] {
   const found = [...hear(detector, samples), ...detector.flush()].map(secondsOf);
   detector.close();
@@ -148,7 +148,7 @@ function spokenIn(detector: VoiceActivityDetector, samples: Float32Array): reado
   );
 }
 
-/** 16 bit, 16 kHz, behind a header of 44 bytes. */
+/** Reads 16 bit samples at 16 kHz, behind a header of 44 bytes. */
 async function samplesOf(path: string): Promise<Float32Array> {
   const file = await readFile(path);
   return Float32Array.from(

@@ -6,10 +6,10 @@ import { speakToFile } from '../../../support/parts/speech.ts';
 
 const SENTENCE = 'The meeting will start at nine tomorrow morning in the large conference room.';
 
-/** MP4 as a recorder makes it: H.264 and AAC. */
+/** MP4 files as a recorder makes them: H.264 and AAC. */
 export type MediaFiles = {
   readonly folder: string;
-  /** The sentence, spoken by a machine; its index at the end of the file. */
+  /** The sentence, spoken by a synthesiser. The index is at the end of the file. */
   readonly speech: string;
   /** The same with its index at the beginning. */
   readonly fastStart: string;
@@ -36,7 +36,7 @@ export async function makeMediaFiles(): Promise<MediaFiles> {
   return { folder, speech, fastStart, make, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Video and silence. */
+/** ffmpeg arguments for video and silence. */
 export function silence(seconds: number): readonly string[] {
   const audio = ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=stereo'];
   return [...VIDEO, ...audio, '-t', String(seconds), ...CODECS];
@@ -46,14 +46,14 @@ export function videoOnly(seconds: number): readonly string[] {
   return [...VIDEO, '-t', String(seconds), '-c:v', 'libx264', '-preset', 'ultrafast'];
 }
 
-/** The beginning of a file, as after a crash. */
+/** Copies the beginning of a file, as it remains after a crash. */
 export async function cutOff(path: string, to: string, bytes: number): Promise<string> {
   await copyFile(path, to);
   await truncate(to, bytes);
   return to;
 }
 
-/** The tenth of a file that begins in its middle, turned into noise. */
+/** Replaces the tenth of a file after its middle by noise. */
 export async function damage(path: string, to: string): Promise<string> {
   const bytes = await readFile(path);
   const [from, length] = [bytes.length >> 1, Math.floor(bytes.length / 10)];

@@ -33,7 +33,7 @@ describe('the audio of a recording', () => {
 
   type Heard = { readonly seconds: number; readonly loudest: number; readonly shares: readonly number[] };
 
-  /** What was heard before the fault, if there was one. */
+  /** Returns the samples before the error, and the error, if there was one. */
   const hear = async (path: string, over: Partial<RecordingFiles> = {}, clock: Clock = systemClock) => {
     const audio = createFfmpegAudio({
       files: { ...files, ...over },
@@ -145,7 +145,7 @@ describe('the audio of a recording', () => {
     let reads = 0;
     const breaking: RecordingFiles['read'] = async (location, start, length) => {
       reads += 1;
-      // Every other answer ends after 4 KB.
+      // Every other response ends after 4 KB.
       return await files.read(location, start, reads % 2 === 0 ? length : Math.min(length, 4096));
     };
     const { heard, fault } = await hear(media.speech, { read: breaking }, impatient);
@@ -252,7 +252,7 @@ describe('the audio of a recording', () => {
   });
 });
 
-/** Time for those who wait for nothing: pauses are over at once, stalls never come. */
+/** A clock for tests that do not wait: pauses end at once, and stalls never happen. */
 const impatient: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -264,7 +264,7 @@ const impatient: Clock = {
         }),
 };
 
-/** Of this process's own ffmpeg children, as everybody on the machine may read them. */
+/** Returns the command lines of this process's ffmpeg children, which every user of the machine can read. */
 async function commandLinesOfChildren(): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {

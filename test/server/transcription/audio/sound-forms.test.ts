@@ -7,7 +7,7 @@ import { toWav } from '../../../../src/server/transcription/engines/wav.ts';
 
 const RATE = 16_000;
 
-/** Loud but for the pauses, which are of 100 ms. */
+/** Loud sound with pauses of 100 ms. */
 function speech(seconds: number, pausesAt: readonly number[]): Float32Array {
   const samples = new Float32Array(seconds * RATE).map((_, index) => Math.sin(index / 7));
   for (const at of pausesAt) samples.fill(0, at * RATE, (at + 0.1) * RATE);
@@ -45,7 +45,7 @@ describe('splitSegment', () => {
 });
 
 describe('moonshineTokens', () => {
-  /** As the tokenizer's file has them. */
+  /** The format of the tokenizer's file. */
   const pack = (tokens: readonly Uint8Array[]): Uint8Array =>
     Uint8Array.from(
       tokens.flatMap((token) => {

@@ -5,7 +5,7 @@ import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { testModel } from '../../../support/parts/speech-model.ts';
 import { modelFolder } from './support/onnx-files.ts';
 
-/* The real package and the real English model beside models that make sherpa-onnx end its process. */
+/* The real package with the real English model, and models that make sherpa-onnx end its process. */
 
 const ENGLISH = testModel(defaultCacheDir(process.env)) ?? '';
 const tokens = { 'tokens.txt': '' } as const;

@@ -6,7 +6,7 @@ import { json, startHttpServer, type TestHttpServer } from '../../../cli/support
 import { keepingLog } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
-/* Languages of this machine beside those of a server that listens here. */
+/* Some languages are recognised on this machine, others by a server that listens here. */
 
 let server: TestHttpServer;
 let asked: number;

@@ -15,7 +15,7 @@ import { speakToFile } from '../../../support/parts/speech.ts';
 import { openTestModel, speechRecordings, testModel } from '../../../support/parts/speech-model.ts';
 import { wordErrorRate } from '../../../support/word-error-rate.ts';
 
-/* The real model and the real detector, as `rtc stt install` puts them in place. */
+/* The real model and the real detector, as `rtc stt install` installs them. */
 
 const { engine, createDetector } = openTestModel();
 let folder: string;
@@ -37,7 +37,7 @@ async function readSamples(path: string): Promise<Float32Array> {
   );
 }
 
-/** In pieces, as a stream comes. */
+/** Passes the samples in pieces, like a stream. */
 function detect(samples: Float32Array, pauseSeconds: number, detector = createDetector(pauseSeconds, 'en')) {
   const segments: VoicedSegment[] = [];
   for (let at = 0; at < samples.length; at += 480)
@@ -71,7 +71,7 @@ describe('the small English model', () => {
   });
 
   it('loses nothing of speech without a pause', async () => {
-    // Pauses so long that the reader makes none.
+    // Pauses longer than any of the reader's.
     const segments = detect(prose, 2);
     expect(segments.length).toBeGreaterThanOrEqual(5);
     for (const { samples } of segments) expect(samples.length).toBeLessThanOrEqual(8 * SAMPLE_RATE);
@@ -235,7 +235,7 @@ describe('the voice activity detector', () => {
 });
 
 describe('the confidence of the small English model', () => {
-  /** Of each sentence, which espeak-ng says. */
+  /** Returns the confidence of each sentence that espeak-ng says. */
   async function confidencesIn(voice: string, sentences: readonly string[]) {
     const said: Float32Array[] = [];
     for (const text of sentences) {

@@ -5,7 +5,7 @@ import { SAMPLE_RATE, type SpeechEngine } from '../../../../src/server/transcrip
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 
-/* A speech server that has verbose_json, or refuses it, and the engine that asks it. */
+/* A speech server that supports verbose_json or refuses it, and the engine that calls it. */
 
 type Respond = (response: ServerResponse, format: string, count: number) => void;
 

@@ -23,7 +23,7 @@ const busy = (retryAfter?: string): ServiceError =>
     ...(retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } }),
   });
 
-/** Fails with these, one a try, and then succeeds. */
+/** Fails once with each of these errors, and then succeeds. */
 function recognise(failures: readonly Error[], patience: RetryPolicy = RETRY) {
   const { engine } = testSpeech({
     recognise: () => {

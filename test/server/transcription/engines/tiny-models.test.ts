@@ -14,8 +14,8 @@ import {
 import { tinyCanary, tinyParakeet, tinySenseVoice, tinyWhisper } from './support/tiny-models.ts';
 
 /*
- * The families of the catalogue in the real sherpa-onnx. Their tiny models have its inputs, outputs and metadata, so
- * that the configuration proves right by text, and the language by which text it is.
+ * Runs the families of the catalogue in the real sherpa-onnx. Their tiny models have the real inputs, outputs and metadata:
+ * some text proves that the configuration is right, and which text it is proves that the language is right.
  */
 
 const noise = Float32Array.from({ length: SAMPLE_RATE }, (_, index) => ((index * 7919) % 997) / 997 / 50);
@@ -23,7 +23,10 @@ const noise = Float32Array.from({ length: SAMPLE_RATE }, (_, index) => ((index *
 let engine: SpeechEngine | undefined;
 afterEach(() => engine?.close());
 
-/** What the model says in each language. A model that cannot be loaded would end this process: it is tried before. */
+/**
+ * Returns the model's text for each language. The model is checked first, because one that cannot be loaded would end this
+ * process.
+ */
 async function textsOf(folder: string, languages: readonly string[]): Promise<readonly string[]> {
   await tryModelInProcess(readSherpaModel(folder), languages[0] ?? '');
   const models = Object.fromEntries(languages.map((language) => [language, folder]));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
 
-/** Work that is begun when it is its turn, and ends when the test says so. */
+/** A queue whose work is recorded when its turn begins, and ends when the test says so. */
 function desk() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -47,7 +47,7 @@ async function read(query = ''): Promise<LiveTranscription> {
   return answer.json;
 }
 
-/** Cut where a pointer gets too long to be of use. */
+/** The service cuts a JSON pointer at this length. */
 const BYTES_257 = `#/participants/${'%C3%A9'.repeat(129)}`.slice(0, 301);
 
 describe('the models of the workers', () => {
@@ -249,7 +249,7 @@ describe('a reader that waits', () => {
     await stage.say(transcriptionId, [segment(`first-${room}`)]);
     const first = await read();
     const waiting = read(path(first.nextCursor));
-    // It ended before the first one, as one does that took longer to recognise.
+    // It ended before the first segment, like one that took longer to recognise.
     await stage.say(transcriptionId, [segment(`second-${room}`, { endedAt: Date.now() - 60_000 })]);
     const second = await waiting;
     expect(second.segments.map(({ id }) => id)).toEqual([`second-${room}`]);

@@ -17,7 +17,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 import { letPass } from '../../webhooks/dispatcher/support/let-pass.ts';
 
-/* A worker whose way to the database is cut, while the room and the other workers are well. */
+/* The connection between a worker and the database is cut. The room and the other workers are not affected. */
 
 const NOW = 1_000_000;
 
@@ -26,7 +26,7 @@ let store: Store;
 let clock: ManualClock;
 let isAway: boolean;
 let joins: number;
-/** Ends the connection to the room, as another worker's does that joins in its place. */
+/** Ends the connection to the room, as the join of another worker does. */
 let disconnect: () => void;
 let worker: LiveTranscriber;
 beforeEach(async () => {

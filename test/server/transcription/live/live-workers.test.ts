@@ -7,7 +7,7 @@ import { isMachineQuiet } from '../../../support/word-error-rate.ts';
 import { type CallStage, SPOKEN, startCallStage, wordsOf } from '../support/call-stage.ts';
 import { problemOf } from '../support/transcription-stage.ts';
 
-/* Workers that come and go while people speak in a room of the real LiveKit. */
+/* Workers start and stop while people speak in a room of the real LiveKit. */
 
 const CHILDREN = 'The children are playing in the garden behind the old house.';
 const HOSPITAL = 'We are going to visit my grandmother in the hospital this afternoon.';
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 afterEach(() => stage.dismissWorkers());
 
-/** Of eleven and twelve words. */
+/** Most of a sentence of eleven or twelve words. */
 const MOST_OF_A_SENTENCE = wordsOf(9);
 const wordsIn = (segments: readonly Segment[]): number =>
   segments.flatMap(({ text }) => text.split(/\s+/)).filter((word) => word !== '').length;
@@ -181,7 +181,7 @@ describe('a live worker', () => {
       return (await stage.read(room)).segments;
     };
     const silent = await speak(false);
-    // Captions that arrive afterwards, over the same connection of the viewer, show that it receives them in time.
+    // Captions that arrive later over the same connection show that the viewer would have received earlier ones.
     const shown = await speak(true);
     await expect.poll(() => captioned.filter((id) => shown.some((one) => one.id === id))).not.toEqual([]);
     expect(captioned.filter((id) => silent.some((one) => one.id === id))).toEqual([]);
@@ -213,7 +213,7 @@ describe('a live worker', () => {
       await (await ada.publishWav(await stage.speech(CHILDREN))).played;
       const segments = await stage.untilSegments(room, (all) => all.length >= 2);
       expect(new Set(segments.map(({ text }) => text))).toEqual(new Set(['half']));
-      // Where sound is lost, the sentence is in pieces already, which are not halves of one another.
+      // If sound was lost, the sentence may already consist of pieces that are not halves of each other.
       if (isMachineQuiet) {
         const [one, two] = segments;
         expect(segments).toHaveLength(2);

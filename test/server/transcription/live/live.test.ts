@@ -10,11 +10,11 @@ import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts
 import { type CallStage, SPOKEN, type StageWorker, startCallStage, wordsOf } from '../support/call-stage.ts';
 
 /*
- * A room of the real LiveKit, people who speak in it, the real model and the worker as `rtc worker stt-live` composes
- * it.
+ * A room of the real LiveKit, participants who speak in it, the real model, and the worker as `rtc worker stt-live`
+ * composes it.
  */
 
-/** What the synthesiser says so clearly that the model has it word for word, in any of its voices. */
+/** A sentence that the model recognises word for word with any of the synthesiser's voices. */
 const CHILDREN = 'The children are playing in the garden behind the old house.';
 const PASSPORT = 'Please remember to bring your passport and your ticket to the airport.';
 const HOSPITAL = 'We are going to visit my grandmother in the hospital this afternoon.';
@@ -32,12 +32,12 @@ afterAll(async () => {
   await receiver?.close();
   await stage?.close();
 });
-/** The lines of the log that earlier tests wrote. */
+/** Number of log lines that earlier tests wrote. */
 let earlierLines = 0;
 beforeEach(() => {
   earlierLines = worker.logLines.length;
 });
-/** Speech that was heard and has no text is told by nothing else. */
+/** Only the log shows speech that got no text. */
 afterEach(() => {
   const lines = worker.logLines.slice(earlierLines);
   expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
@@ -57,10 +57,10 @@ const wordsIn = (segments: readonly Segment[], identity: string): number =>
     .split(/\s+/)
     .filter((word) => word !== '').length;
 
-/** Of eleven and twelve words. */
+/** Most of a sentence of eleven or twelve words. */
 const MOST_OF_A_SENTENCE = wordsOf(9);
 
-/** Started, and heard from the first word on. */
+/** Starts a transcription. Resolves when the worker listens, so that the first word is heard. */
 const listening = async (body: object = {}): Promise<string> => {
   const room = await stage.newRoom();
   await stage.start(room, body);
@@ -76,12 +76,12 @@ type Shown = {
   readonly isFinal: boolean;
 };
 
-/** What a participant's client gets to show. */
+/** Returns the captions that a participant's client receives. */
 const captionsOf = (viewer: JoinedParticipant): readonly Shown[] => {
   const shown: Shown[] = [];
   viewer.room.registerTextStreamHandler('lk.transcription', async (reader: TextStreamReader, sender) => {
     const { attributes = {} } = reader.info;
-    // Broken off where its speaker leaves in the middle of it.
+    // The reading fails if the speaker leaves before the end of the text.
     const text = await reader.readAll().catch(() => undefined);
     if (text === undefined) return;
     shown.push({
@@ -146,7 +146,7 @@ describe('a room that is transcribed during a call', () => {
     for (const { id } of segments) {
       const ofIt = interims.filter(({ segmentId }) => segmentId === id);
       const lengths = ofIt.map(({ text }) => text.length);
-      // Interim results are left out while the machine has no time for them.
+      // A busy machine leaves out interim results.
       if (isMachineQuiet) {
         expect(lengths.length, `interim results of ${id}`).toBeGreaterThan(1);
         expect(lengths.at(-1)).toBeGreaterThan(lengths[0] ?? 0);
@@ -196,7 +196,7 @@ describe('a room that is transcribed during a call', () => {
       const shown = captionsOf(await stage.enter(room, 'zoe'));
       const ada = await stage.enter(room, 'ada');
       await ada.publishWav(meeting ?? '');
-      // Of fewer words, cut off in the middle of one, the model makes what it likes.
+      // For fewer words, cut off within a word, the model's text is arbitrary.
       const few = wordsOf(7);
       await vi.waitUntil(() => shown.some(({ text }) => text.split(' ').length >= few), { timeout: 20_000 });
       await ada.leave();
@@ -239,7 +239,7 @@ describe('the end of a live transcription', () => {
     const stopped = await stage.stop(room);
     await stage.untilListening(room, false);
     await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 20_000 });
-    // They go on speaking, and nobody listens.
+    // The participants continue to speak, but no worker listens.
     await voice.played;
     const read = await stage.read(room);
     expect(read.status).toBe('stopped');

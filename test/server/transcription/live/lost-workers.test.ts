@@ -14,7 +14,7 @@ import { postgresGround, sqliteGround } from '../../platform/storage/grounds.ts'
 import type { Ground } from '../../platform/storage/store-contract.ts';
 import { letPass } from '../../webhooks/dispatcher/support/let-pass.ts';
 
-/* Workers that die while they transcribe, and the one that comes after them. The rooms and time are the test's own. */
+/* Workers die while they transcribe, and another one takes over. The rooms and the clock are simulated. */
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
 const LEASE_MS = 2_000;
@@ -46,7 +46,7 @@ describe.each([
       options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
     });
 
-  /** A worker that claims everything and is never heard of again; its leases expire. */
+  /** Simulates a worker that claims everything and then dies. Its leases expire. */
   const dieWithEverything = async (owner: string): Promise<void> => {
     await store.transcriptions.expireLive(clock.now());
     const now = clock.now();
@@ -86,7 +86,7 @@ describe.each([
     workers.push(worker);
   };
 
-  /** Polls while time passes in steps that are shorter than any pause of the worker. */
+  /** Polls while the clock advances in steps that are shorter than any pause of the worker. */
   const eventually = <T>(read: () => T | Promise<T>, stepMs = 50) =>
     expect.poll(
       async () => {
@@ -163,7 +163,7 @@ describe.each([
     await work();
     await expect.poll(() => clock.sleeping).toBe(1);
     clock.advance(60_000);
-    // It has had its round when it sleeps again.
+    // When it sleeps again, its round is over.
     await expect.poll(() => clock.sleeping).toBe(1);
     expect(await find('tr_1')).toMatchObject({ leaseOwner: 'other', attempts: 0 });
     await eventually(() => joined).toEqual(['room of tr_1']);
@@ -191,7 +191,7 @@ describe.each([
   it('does not read the database while nothing changes, and is notified of a start elsewhere', async () => {
     await work();
     await expect.poll(() => reads).toBeGreaterThan(0);
-    // A connection that begins to listen counts everything as changed once, at any moment.
+    // A new listener reports everything as changed once, at any time.
     const before = reads;
     await letPass(clock, 25_000);
     expect(reads).toBeLessThanOrEqual(before + 2);

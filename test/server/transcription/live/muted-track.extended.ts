@@ -14,7 +14,7 @@ const file = join(tmpdir(), `rtc-muted-${randomUUID()}.wav`);
 let stage: CallStage;
 let worker: StageWorker;
 beforeAll(async () => {
-  // Without silence before the first word.
+  // The file has no silence before the first word.
   await speakToFile({ text: SENTENCE, path: file });
   stage = await startCallStage();
   worker = await stage.startWorker();

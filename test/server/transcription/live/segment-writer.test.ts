@@ -10,7 +10,7 @@ import type { StoredSegment } from '../../../../src/server/transcription/store.t
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-/* Segments of a call on their way into a real database, which is away for a while. */
+/* Segments of a call are written to a real database, which is unavailable for a while. */
 
 const ID = 'tr_1';
 const OWNER = 'worker';
@@ -21,7 +21,7 @@ let store: Store;
 let log: LogLine[];
 let clock: ManualClock;
 let isAway: boolean;
-/** Called when segments are stored, before this is told. */
+/** Called when segments are stored, before the writer is told. */
 let onStored: () => void;
 let refusals: number;
 let writer: SegmentWriter;

@@ -16,10 +16,10 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { namelessBytes } from '../../../support/nameless-files.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
-/* Five people who speak without end, a recogniser that does not come to them, and the disk. */
+/* Five people speak without end, and the recogniser is too slow. Their speech waits on disk. */
 
 const SPEAKERS = 5;
-/** Of 4 s each: four minutes of speech of each of them, 77 MB of samples. */
+/** Number of utterances of 4 s: four minutes of speech of each person, 77 MB of samples. */
 const TURNS = 60;
 const TURN_SECONDS = 4;
 const PAUSE_SECONDS = 0.5;
@@ -42,7 +42,7 @@ afterEach(async () => {
 
 const told: Utterance[] = [];
 
-/** A recogniser that is slow until it is freed; a word is how loud the speech is, in hundredths. */
+/** Opens tracks with a recogniser that is slow until `isFree`. A word is the loudness of the speech, in hundredths. */
 function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
   const { engine, createDetector } = testSpeech();
   const slow = {
@@ -82,7 +82,7 @@ function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
 
 async function* nothing(): AsyncGenerator<Float32Array> {}
 
-/** All of them at once, each turn of its own loudness. */
+/** Everybody speaks at once. Each utterance has its own loudness. */
 async function speak(tracks: readonly TrackTranscriber[]): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) {
     for (const [seconds, level] of [
@@ -92,7 +92,7 @@ async function speak(tracks: readonly TrackTranscriber[]): Promise<void> {
       clock.advance(seconds * 1000);
       for (const track of tracks) track.push(new Float32Array(seconds * SAMPLE_RATE).fill(level));
     }
-    // As in a call, where there is time between one sample and the next.
+    // In a real call there is time between samples.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { StableText } from '../../../../src/server/transcription/live/stable-text.ts';
 
-/** What is shown for these results, one after the other. */
+/** Returns the texts that are shown for these results in their order. */
 function shown(...results: readonly string[]): readonly string[] {
   const text = new StableText();
   return results.map((result) => text.next(result));

@@ -3,10 +3,10 @@ import { StreamClock } from '../../../../src/server/transcription/live/stream-cl
 
 const FRAME = 160;
 const FRAME_MS = 10;
-/** What is missing for longer begins the stream anew. */
+/** A longer gap restarts the stream. */
 const GAP_MS = 300;
 
-/** Frames of 10 ms, whose arrivals are the test's. */
+/** Frames of 10 ms that arrive at the given times. */
 function stream(arrivals: readonly number[]) {
   const clock = new StreamClock();
   const accepted = arrivals.map((at) => clock.append(FRAME, at));

@@ -34,7 +34,7 @@ const track: AudioTrack = {
   audio: (async function* () {})(),
 };
 
-/** A room in which one track is heard at once. */
+/** A room in which one track is heard immediately. */
 const subscriber: RoomAudioSubscriber = {
   join: async ({ onTrack }) => {
     onTrack(track);
@@ -46,7 +46,7 @@ const subscriber: RoomAudioSubscriber = {
 let listening: RoomTranscription | undefined;
 afterEach(() => listening?.end());
 
-// What nobody catches ends the process, and with it all rooms of the worker: the run fails with it.
+// An error that nobody catches ends the process, with all rooms of the worker. Then the whole run fails.
 it('a room transcriber logs an error and continues when the detector of a track cannot be created', async () => {
   const log: LogLine[] = [];
   listening = startRoomTranscriber(

@@ -61,7 +61,7 @@ function transcriber(
 
 async function* nothing(): AsyncGenerator<Float32Array> {}
 
-/** In real time: each frame arrives when it has been said. */
+/** Passes sound in real time: each frame arrives when it has been spoken. */
 function hear(track: TrackTranscriber, ms: number, level: number): void {
   for (let at = 0; at < ms; at += FRAME_MS) {
     clock.advance(FRAME_MS);
@@ -69,7 +69,7 @@ function hear(track: TrackTranscriber, ms: number, level: number): void {
   }
 }
 const VOICE = 0.5;
-/** A quiet room; a muted track has 0. */
+/** The level of a quiet room. A muted track has level 0. */
 const HUM = 0.001;
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-/** An entry of an archive: a file with this content, or a link to this target. */
+/** An entry of an archive: a file with its content, or a link with its target. */
 export type ArchiveEntry =
   | { readonly path: string; readonly text: string }
   | { readonly path: string; readonly file: string }
@@ -25,12 +25,12 @@ with tarfile.open(target, 'w:bz2', format=tarfile.PAX_FORMAT) as archive:
         archive.addfile(info, io.BytesIO(text))
 `;
 
-/** Python's tarfile writes it, as it would any archive, also a hostile one. */
+/** Writes an archive with Python's tarfile, which also writes malicious ones. */
 export function makeArchive(path: string, entries: readonly ArchiveEntry[]): void {
   execFileSync('python3', ['-c', WRITE, path], { input: JSON.stringify(entries) });
 }
 
-/** Cuts a file off at this share of its length. */
+/** Truncates a file to this share of its length. */
 export function cutFile(path: string, bytes: Buffer, share: number): void {
   writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share)));
 }

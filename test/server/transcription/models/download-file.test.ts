@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A server of ranges, as object storages are; each response ends after so many bytes, with a broken connection. */
+/** Starts a server that supports ranges, like object storage. Each response breaks off after the given number of bytes. */
 async function serve(breaksAfter: readonly (number | undefined)[] = []): Promise<void> {
   server = await startHttpServer((request, response, count) =>
     sendRange(request, response, breaksAfter[count - 1]),
@@ -47,7 +47,7 @@ function sendRange(request: Received, response: ServerResponse, breakAfter: numb
   if (breakAfter === undefined) response.end(CONTENT.subarray(start));
   else {
     response.write(CONTENT.subarray(start, start + breakAfter));
-    // A connection that breaks earlier takes along what the client has received and not read yet.
+    // If the connection broke earlier, bytes that the client has received but not read would be lost.
     const isRead = () => breakAfter === 0 || progress.at(-1)?.received === start + breakAfter;
     void vi.waitUntil(isRead, { timeout: 10_000, interval: 5 }).finally(() => response.destroy());
   }

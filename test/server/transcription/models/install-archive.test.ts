@@ -12,7 +12,7 @@ import { startHttpServer, type TestHttpServer } from '../../../cli/support/http-
 import { modelFolder } from '../engines/support/onnx-files.ts';
 import { makeArchive } from './archives.ts';
 
-/* Models that sherpa-onnx would read by their metadata; whether they recognise anything is told by the test. */
+/* Models that sherpa-onnx would load by their metadata. The test decides whether they recognise anything. */
 
 const TOKENS = 'a 0\n';
 

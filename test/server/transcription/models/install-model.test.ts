@@ -12,7 +12,7 @@ import {
 import { toWav } from '../../../../src/server/transcription/engines/wav.ts';
 import { speechRecordings, testModel } from '../../../support/parts/speech-model.ts';
 
-/* The real English model from a folder, as an operator without access to the internet installs it. */
+/* Installs the real English model from a folder, as an operator without internet access does. */
 
 const CACHE = defaultCacheDir(process.env);
 

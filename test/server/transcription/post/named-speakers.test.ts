@@ -45,7 +45,7 @@ afterAll(async () => {
 
 type Spoken = readonly [identity: string, fromMs: number, toMs: number];
 
-/** A recording of that sound, to which a worker listened whose clock is `lateMs` behind the recorder's. */
+/** Makes a recording of that sound. The clock of the worker that listened to it is `lateMs` behind the recorder's. */
 async function record(
   spoken: readonly Spoken[],
   { lateMs = 0, isKept = false }: { lateMs?: number; isKept?: boolean } = {},

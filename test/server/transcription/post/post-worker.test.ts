@@ -42,8 +42,8 @@ import {
 } from '../support/transcription-stage.ts';
 
 /*
- * Recordings in a real bucket (versitygw), ffmpeg, the whole service and the worker as `rtc worker stt-post` composes
- * it; only the recogniser is the test's own, which tells how long each segment is.
+ * Recordings in a real bucket (versitygw), with ffmpeg, the whole service, and the worker as `rtc worker stt-post` composes
+ * it. Only the recogniser is simulated: its text is the length of each segment.
  */
 
 let s3: S3;
@@ -103,7 +103,7 @@ async function work(
 
 const lateBy = (ms: number): Clock => ({ ...systemClock, now: () => systemClock.now() + ms });
 
-/** A recording whose file in the bucket is this one. */
+/** Makes a recording whose file in the bucket is this one. */
 async function record(file: string): Promise<Recording> {
   const recording = await stage.recordWhole(`room-${randomUUID()}`);
   await copyFile(file, join(s3.bucketFolder, recording.file?.path ?? ''));
@@ -374,7 +374,7 @@ describe('transcribing a recording', () => {
       throw new Error('out of memory');
     };
     const error = { code: 'internal-error', message: expect.stringContaining('its log') };
-    // Pauses of 5 s and 30 s: a worker on a later day need not wait for them.
+    // Pauses of 5 s and 30 s. A worker on a later day does not wait for them.
     for (const [attempt, lateMs] of [0, 6_000, 60_000].entries()) {
       const { worker } = await work({ recognise }, { clock: lateBy(lateMs) });
       const tried = await vi.waitUntil(
@@ -445,13 +445,13 @@ describe('a speech server', () => {
     const engine = await engineOf((_request, response, count) => {
       running += 1;
       most = Math.max(most, running);
-      // The later request is answered first.
+      // The second request gets its response first.
       setTimeout(() => {
         running -= 1;
         json(response, 200, { text: `words ${count}` });
       }, 300 / count);
     });
-    // The first request of a process goes alone.
+    // The first request of a process is sent alone.
     const first = await engine.recognise({ samples: new Float32Array(16_000), language: 'en' });
     expect(first.text).toBe('words 1');
     await stage.beat('stt-post');
@@ -605,7 +605,7 @@ describe('a worker', () => {
     const { transcriptionId } = await queue(recordingId);
     const leases: (number | null | undefined)[] = [];
     let skippedMs = 0;
-    // More than a second has passed at each segment, so that the progress is stored after it.
+    // More than a second passes with each segment, so the progress is stored after each.
     const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + skippedMs };
     const recognise = async (): Promise<string> => {
       leases.push((await stage.store.transcriptions.find(transcriptionId))?.leaseUntil);
@@ -627,7 +627,7 @@ describe('a worker', () => {
     const { worker } = await work({
       recognise: async () => {
         hears();
-        // Longer than it takes to tell the worker to stop.
+        // Longer than it takes to stop the worker.
         await systemClock.sleep(1_000);
         return 'word';
       },
@@ -663,7 +663,7 @@ describe('a worker', () => {
     await stage.die('stt-post');
     const isThere = async (): Promise<boolean> =>
       ((await call('GET', '/v1/health')).json as Health).capabilities.transcriptionPost;
-    // A worker that was killed by an earlier test counts as alive for some seconds.
+    // A worker that an earlier test killed counts as alive for some seconds.
     await expect.poll(isThere, { timeout: 20_000 }).toBe(false);
     const { recordingId } = await record(media.speech);
     const refused = problemOf(await call('POST', queuePath(recordingId)));

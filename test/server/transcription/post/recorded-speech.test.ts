@@ -15,7 +15,7 @@ import { bucketSettings } from '../../recordings/support/stage.ts';
 import { type MediaFiles, makeMediaFiles } from '../audio/media-files.ts';
 import { startTranscriptionStage, type TranscriptionStage } from '../support/transcription-stage.ts';
 
-/* The whole way with the real model: an MP4 with AAC in a real bucket, ffmpeg, the voice detector, the recogniser. */
+/* All steps with the real model: an MP4 with AAC in a real bucket, ffmpeg, the voice detector, the recogniser. */
 
 let s3: S3;
 let stage: TranscriptionStage;
@@ -52,7 +52,7 @@ async function transcribe(file: string): Promise<PostTranscriptionDetail> {
   );
 }
 
-/** As a recorder makes it. */
+/** Makes a film like a recorder does. */
 const film = (name: string, sound: string): Promise<string> =>
   media.make(name, [
     ...['-f', 'lavfi', '-i', 'color=c=blue:s=160x90:r=5', '-i', sound],
@@ -61,7 +61,7 @@ const film = (name: string, sound: string): Promise<string> =>
 
 const textOf = ({ segments }: PostTranscriptionDetail): string => segments.map(({ text }) => text).join(' ');
 
-// As long as a transcription is waited for, and its film made.
+// Time for a transcription, and for making its film.
 describe('recorded speech', { timeout: 90_000 }, () => {
   it('of a machine has at most 5 % wrong words in its transcript', async () => {
     const sentence = 'We will send you the new plan for the garden before the end of the week.';

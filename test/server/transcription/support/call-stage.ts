@@ -26,44 +26,44 @@ import type { TestService } from '../../../support/service.ts';
 import { isMachineQuiet } from '../../../support/word-error-rate.ts';
 import { chooseServicePort, startHookedService } from '../../webhooks/support/hooked-service.ts';
 
-/** The time of a test in which people speak: their sentences take as long as they take. */
+/** Timeouts of tests in which people speak in real time. */
 export const SPOKEN = { timeout: 90_000 };
 
 /**
- * How many words of a sentence a test waits for. A machine that does other work loses sound between the speaker and the
- * listener, and words with it, so only the long run counts them.
+ * Number of words of a sentence that a test waits for. A busy machine loses sound between the speaker and the listener, and
+ * so words. Therefore only the long run counts all of them.
  */
 export const wordsOf = (sentence: number): number => (isMachineQuiet ? sentence : 1);
 
-/** The real LiveKit, the whole service that hears of its rooms, workers and people who speak. */
+/** The real LiveKit, the whole service that receives its webhooks, workers, and participants who speak. */
 export type CallStage = {
   readonly livekit: Livekit;
   readonly service: TestService;
   readonly rooms: RoomServiceClient;
   readonly newRoom: () => Promise<string>;
   readonly enter: (room: string, identity: string, name?: string) => Promise<JoinedParticipant>;
-  /** A file in which espeak-ng says it, after a moment in which the track finds its listeners. */
+  /** Resolves to a file in which espeak-ng says the text, after a pause in which the track gets its listeners. */
   readonly speech: (text: string) => Promise<string>;
-  /** The same of a recording. */
+  /** Resolves to a file with the same pause before a recording. */
   readonly reading: (path: string) => Promise<string>;
   readonly start: (room: string, body?: object) => Promise<LiveStarted>;
-  /** Once the agent is in the room, or has left it: hidden ones are listed by the media server. */
+  /** Resolves when the agent is in the room, or has left it. The media server lists hidden participants. */
   readonly untilListening: (room: string, isListening?: boolean) => Promise<void>;
-  /** The worker that holds the room's live transcription, as it is stored; null for none. */
+  /** Returns the stored id of the worker that holds the room's live transcription; null if there is none. */
   readonly leaseOwner: (room: string) => string | null;
   readonly stop: (room: string) => Promise<LiveStopped>;
   readonly read: (room: string) => Promise<LiveTranscription>;
-  /** Once it has final segments that are as wanted. */
+  /** Resolves to the final segments when they match. */
   readonly untilSegments: (
     room: string,
     accepts: (segments: readonly Segment[]) => boolean,
     deadlineMs?: number,
   ) => Promise<readonly Segment[]>;
-  /** In this process, as `rtc worker stt-live` composes it; with the real model unless another is given. */
+  /** Starts a worker in this process, as `rtc worker stt-live` composes it. Default: with the real model. */
   readonly startWorker: (speech?: Speech) => Promise<StageWorker>;
-  /** In a process of its own. */
+  /** Starts a worker in its own process. */
   readonly startWorkerProcess: () => Promise<RunningPart & { readonly pid: () => number }>;
-  /** Ends the workers that a test has left, as one does that failed: they would take the rooms of the next one. */
+  /** Stops the workers of a failed test. Otherwise they would claim the rooms of the next test. */
   readonly dismissWorkers: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -181,7 +181,7 @@ export async function startCallStage(): Promise<CallStage> {
   };
 }
 
-/** Bytes before the samples of a WAV file that has nothing but samples. */
+/** Size of the header of a WAV file that contains only samples. */
 const HEADER_BYTES = 44;
 const SILENCE_SECONDS = 1;
 

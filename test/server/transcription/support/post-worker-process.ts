@@ -5,8 +5,8 @@ import { startWorker } from '../../../../src/server/worker.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
 /*
- * A stt-post worker in a process of its own, with the test's speech engine: `node post-worker-process.ts PAUSE_MS`.
- * Each recognition takes so long. Says "ready", and works until it is told to stop, or killed.
+ * Runs a worker of recordings in its own process, with the tests' speech engine: `node post-worker-process.ts PAUSE_MS`.
+ * Each recognition takes that long. It prints "ready" and runs until it is stopped or killed.
  */
 const pauseMs = Number(process.argv[2]);
 const speech = testSpeech({

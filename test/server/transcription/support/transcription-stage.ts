@@ -9,20 +9,20 @@ import type { FailedModel, StoredSegment, WorkerKind } from '../../../../src/ser
 import { keepingLog } from '../../../support/app.ts';
 import { type Stage, startStage } from '../../recordings/support/stage.ts';
 
-/** The whole service, and its database as a worker on the same machine has it open. */
+/** The whole service, and its database, opened as a worker on the same machine does. */
 export type TranscriptionStage = Stage & {
   readonly dataDir: string;
   readonly store: Store;
-  /** As a worker that is alive for an hour, until `die`. */
+  /** Registers a worker that is alive for an hour, or until `die`. */
   readonly beat: (
     kind: WorkerKind,
     languages?: readonly string[],
     failedModels?: readonly FailedModel[],
   ) => Promise<void>;
   readonly die: (kind: WorkerKind) => Promise<void>;
-  /** The room is opened on the media server. */
+  /** Opens the room on the media server. */
   readonly open: (room: string) => Promise<void>;
-  /** Claims what is live, as a worker does, and stores these segments. */
+  /** Claims the live transcription, as a worker does, and stores these segments. */
   readonly say: (transcriptionId: string, segments: readonly StoredSegment[]) => Promise<boolean>;
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { alignTurns, type Span } from '../../../../src/server/transcription/turns/align-turns.ts';
 
-/** People who speak and pause for times that do not repeat. */
+/** Turns and pauses of different lengths. */
 function call(turns: number): readonly Span[] {
   const spans: Span[] = [];
   let at = 1_000;

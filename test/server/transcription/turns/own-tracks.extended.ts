@@ -49,7 +49,7 @@ it('a recording with recordTracks has the text of both of two people who speak a
       await speakToFile({ text, path });
       const token = new AccessToken(apiKey, apiSecret, { identity, name: identity.toUpperCase() });
       token.addGrant({ room: 'demo', roomJoin: true });
-      // A new track's first sound is lost to every listener, the worker too.
+      // The first sound of a new track is lost for every listener, including the worker.
       const padded = join(folder, `${identity}-later.wav`);
       await run('ffmpeg', ['-i', path, '-af', 'adelay=2000:all=1', padded]);
       return { path: padded, person: await joinRoom(url, await token.toJwt()) };
@@ -64,7 +64,7 @@ it('a recording with recordTracks has the text of both of two people who speak a
 
   const inputs = people.flatMap(({ path }) => ['-i', path]);
   await run('ffmpeg', [...inputs, '-filter_complex', 'amix=inputs=2', '-c:a', 'aac', filepath]);
-  // Both begin two seconds after the recording does.
+  // Both begin two seconds after the recording.
   const mediaStartedAt =
     Math.min(...(await store.turns.listTurns('one')).map((turn) => turn.startedAt)) - 2_000;
   const recording = await store.recordings.find('one');

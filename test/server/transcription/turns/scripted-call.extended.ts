@@ -9,13 +9,16 @@ import { openTestModel } from '../../../support/parts/speech-model.ts';
 import { type FoundSegment, judgeCall } from './support/judge-call.ts';
 import { composeCall, type ScriptedCall } from './support/scripted-call.ts';
 
-/* Five voices of espeak-ng take 200 turns; the real voice detector hears each track, and the mix of them. */
+/* Five voices of espeak-ng take 200 turns. The real voice detector hears each track, and their mix. */
 
 const ORIGIN = 1_700_000_000_000;
 const FRAME = SAMPLE_RATE / 50;
 const speech = openTestModel();
 
-/** What a worker whose clock is `lateMs` behind stores. A track is silent while its owner says nothing, as a muted one. */
+/**
+ * Returns the turns that a worker stores whose clock is `lateMs` behind. A track is silent between its owner's turns, like
+ * a muted one.
+ */
 function listen({ tracks }: ScriptedCall, lateMs: number): readonly Turn[] {
   const turns: Turn[] = [];
   for (const [identity, samples] of tracks) {
@@ -38,7 +41,7 @@ function listen({ tracks }: ScriptedCall, lateMs: number): readonly Turn[] {
   return turns.toSorted((one, other) => one.startedAt - other.startedAt);
 }
 
-/** What the transcription of the recording makes of it. */
+/** Returns the segments of the recording's transcription. */
 function cut({ mixed }: ScriptedCall, turns: readonly Turn[]): { found: FoundSegment[]; offsetMs: number } {
   const detector = speech.createDetector(0.3, 'en');
   const cutter = new TurnCutter(turns, ORIGIN);

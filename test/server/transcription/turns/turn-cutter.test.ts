@@ -9,7 +9,7 @@ const turn = (identity: string, from: number, to: number): Turn => ({
   ...{ startedAt: ORIGIN + from, endedAt: ORIGIN + to },
 });
 
-/** Loud samples, but for a silence of a tenth of a second. */
+/** Loud samples with a silence of a tenth of a second. */
 function voiced(from: number, to: number, quietAt?: number): VoicedSegment {
   const at = (ms: number): number => (ms * SAMPLE_RATE) / 1000;
   const samples = new Float32Array(at(to - from)).fill(0.5);

@@ -40,9 +40,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Rooms in which tracks appear and have sound when the test says so. */
+/** Simulated rooms, in which tracks appear and have sound when the test says so. */
 class FakeRooms {
-  /** Identity of each agent, by room, in the order of joining. */
+  /** The join requests of agents, in order. */
   readonly joined: JoinRequest[] = [];
   readonly left: string[] = [];
 
@@ -82,7 +82,7 @@ class FakeRooms {
       wake();
     };
     return {
-      // All of it arrives at once: the detector says when it was spoken, and the pause ends the turn.
+      // All samples arrive at once. The detector knows when they were spoken, and the pause ends the turn.
       say: (seconds) => {
         push(seconds, 0.5);
         push(0.4, 0.001);
@@ -177,7 +177,7 @@ describe('a worker', { timeout: 30_000 }, () => {
         return soundBox.open(parts, place).length / SAMPLE_RATE;
       }),
     );
-    // With a quarter of a second before it and two tenths after it, as far as they are there.
+    // A turn has a quarter of a second before it and two tenths after it, if they exist.
     expect(lengths.toSorted()).toEqual([expect.closeTo(1.4, 1), expect.closeTo(1.7, 1)]);
   });
 

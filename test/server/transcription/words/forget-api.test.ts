@@ -35,7 +35,7 @@ async function start(name: string): Promise<string> {
 const forget = (identity: string, query = '') =>
   stage.service.call('DELETE', `/v1/rooms/${room}/participants/${identity}/words${query}`);
 
-/** The tables that have the text anywhere, those of the search's index included. */
+/** Returns the tables that contain the text anywhere, including those of the search index. */
 function tablesWith(text: string): readonly string[] {
   const database = new DatabaseSync(join(stage.dataDir, 'rtc.sqlite'), { readOnly: true });
   try {

@@ -17,8 +17,8 @@ import { letPass } from './support/let-pass.ts';
 import { type Stage, type StageOptions, setStage } from './support/stage.ts';
 
 /*
- * The dispatcher of one instance, on SQLite; what several instances do is in kill.extended.ts. A clock that the test
- * moves stands in for time where that is long.
+ * The dispatcher of one instance on SQLite. kill.extended.ts tests several instances. Long times pass on a clock that the
+ * test advances.
  */
 
 const cleanUps: (() => unknown)[] = [];
@@ -42,7 +42,7 @@ const hang: Behaviour = () => {};
 
 const ANSWERED: WebhookResponse = { statusCode: 200, responseBody: '', error: null, durationMs: 1 };
 
-/** A sender whose answers the test gives, one request after the other, in place of the network. */
+/** A sender without a network: the test gives the response to each request. */
 function heldSender() {
   const held: { readonly request: WebhookRequest; readonly answer: (answer?: WebhookResponse) => void }[] =
     [];
@@ -53,7 +53,7 @@ function heldSender() {
       }),
     close: async () => {},
   };
-  // So that closing has nothing to wait for.
+  // Ends open requests, so that closing does not wait for them.
   cleanUps.push(() => held.forEach(({ answer }) => void answer()));
   return { sender, held };
 }
@@ -82,7 +82,7 @@ describe('a delivery in flight', () => {
     const slow = await stage.webhook('http://127.0.0.1:1/slow');
     await instance.append('in hand');
     await expect.poll(() => held.length).toBe(1);
-    // Stored without a lease, as an instance without capacity does: it has to be claimed.
+    // Stored without a lease, as an instance without capacity does it. Therefore it has to be claimed.
     const other = await stage.webhook('http://127.0.0.1:1/other');
     const deliveries = await stage.store.deliveries.list({ webhookId: slow, limit: 1 });
     const eventId = deliveries[0]?.eventId ?? '';
@@ -181,7 +181,7 @@ describe('receivers that never respond', () => {
     await stage.webhook(quick.url);
     await instance.append(...Array.from({ length: 100 }, (_, index) => `quick ${index}`));
     await quick.waitFor(() => true, 100, 30_000);
-    // No attempt at a receiver that hangs has ended meanwhile, or the next delivery would have been sent to it.
+    // No attempt at a hanging receiver has ended meanwhile. Otherwise the next delivery would have been sent to it.
     expect(hanging.received).toHaveLength(20 * 16);
   }, 40_000);
 });
@@ -278,7 +278,8 @@ describe('a backlog of one webhook', () => {
       (await stage.store.deliveries.list({ webhookId: id, limit: 2_000 })).filter(
         (delivery) => delivery.leaseOwner !== null,
       ).length;
-    // Its lane holds 512, and is filled up whenever half of them were sent; 500 are, or a few more that were in flight.
+    // The webhook's queue holds 512, and is refilled when half of them were sent. 500 are stored, or a few more that were
+    // in flight.
     await expect.poll(leased, { timeout: 20_000 }).toBeGreaterThanOrEqual(512 + 256);
     isBack.resolve();
     const pending = () => stage.store.deliveries.list({ webhookId: id, state: 'pending', limit: 1 });
@@ -395,7 +396,7 @@ describe('a dispatcher that is closed', () => {
     );
     expect(leased).toEqual([]);
     stage.instance();
-    // Long before the leases of the first one would have run out.
+    // Long before the leases of the first instance expire.
     await hanging.waitFor(() => true, 40, 8_000);
   });
 });

@@ -3,8 +3,8 @@ import { InFlightDeliveries } from '../../../../src/server/webhooks/dispatcher/i
 import type { DeliveryJob } from '../../../../src/server/webhooks/store.ts';
 
 /*
- * How many deliveries one instance takes, sends at once and holds back. The bounds are written as numbers: 16 requests
- * at once to a receiver, 512 deliveries of a webhook, 4096 of all, and claims of 500, of which 256 for one webhook.
+ * How many deliveries one instance claims, sends at once and holds back. The limits are written as numbers: 16 concurrent
+ * requests to a receiver, 512 deliveries of a webhook, 4,096 in all, and claims of 500, of which 256 are for one webhook.
  */
 
 const LEASE_END = 1_000;
@@ -41,7 +41,7 @@ function jobOf(id: string, options: JobOptions = {}): DeliveryJob {
   };
 }
 
-/** In flight: for each webhook, named by its key, that many deliveries. */
+/** Returns in-flight deliveries: for each webhook, named by its key, that many. */
 function holding(counts: Readonly<Record<string, number>>): InFlightDeliveries {
   const inFlight = new InFlightDeliveries();
   for (const [webhookId, count] of Object.entries(counts)) {
@@ -159,7 +159,7 @@ describe('the capacity for new events', () => {
     expect(inFlight.capacityFor('wh_1')).toBe(492);
     expect(inFlight.capacityFor('full')).toBe(0);
     for (const job of startAll(inFlight)) inFlight.finish(job);
-    // Sixteen were sent. They are not stored yet, but no longer take a place.
+    // Sixteen were sent. Their outcomes are not stored yet, but they no longer use capacity.
     expect(inFlight.capacityFor('wh_1')).toBe(508);
   });
 
@@ -268,7 +268,7 @@ describe('a released delivery', () => {
   });
 });
 
-/** Seven webhooks with full queues: 3584 deliveries. */
+/** Seven webhooks with full queues: 3,584 deliveries. */
 function sevenFull(): Readonly<Record<string, number>> {
   return Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`full_${index}`, 512]));
 }

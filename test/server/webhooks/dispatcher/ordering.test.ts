@@ -5,7 +5,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { letPass } from './support/let-pass.ts';
 import { type Instance, setStage } from './support/stage.ts';
 
-/* A webhook that asks for the events of a room in order. What several instances do under faults is in the simulation. */
+/* A webhook that requires the events of a room in order. The simulation tests several instances under faults. */
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -17,7 +17,7 @@ const URL = 'http://127.0.0.1:1/';
 
 type Request = { readonly room: string; readonly sequence: number };
 
-/** A receiver in place of the network: it holds what the test says, refuses what the test says, and takes the rest. */
+/** A receiver without a network: it holds back or refuses what the test says, and accepts the rest. */
 class OrderedReceiver {
   readonly accepted: Request[] = [];
   readonly refused: Request[] = [];
@@ -92,7 +92,7 @@ describe('an ordered webhook', () => {
     expect((await list()).map(({ waiting }) => waiting).toSorted()).toEqual([1, null]);
     expect(receiver.held).toBe(1);
     receiver.letGo();
-    // The clock stands: nobody waits for a look at the store that comes by itself.
+    // The clock does not advance, so nothing happens because of periodic polling.
     await expect.poll(() => receiver.acceptedOf('a')).toEqual([1, 2]);
   });
 

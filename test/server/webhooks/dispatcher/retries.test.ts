@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const START = 1_767_225_600_000;
 
-/** A receiver that fails as often as it is told, each attempt taking as long as the test's clock stands. */
+/** Starts a receiver that fails `failures` times. The test's clock does not advance during an attempt. */
 async function failing(failures: number) {
   const clock = new ManualClock(START);
   const stage: Stage = await setStage({ clock });
@@ -38,7 +38,7 @@ async function failing(failures: number) {
 
 describe('a receiver that is down for long', () => {
   const EVENTS = 1_500;
-  /** 512 to be sent, 500 being stored, and 16 that were in flight when those were. */
+  /** 512 queued, 500 being stored, and 16 that were in flight at that time. */
   const IN_HAND_AT_MOST = 512 + 500 + 16;
 
   it('takes no more capacity than a queue has, delays nobody, and gets everything when it is back', async () => {
@@ -68,7 +68,7 @@ describe('a receiver that is down for long', () => {
       mostInHand = Math.max(mostInHand, leased);
       return all;
     };
-    /** After a sweep: a backlog goes on by itself, what is due a moment later waits for the clock. */
+    /** Polls after a sweep. A backlog continues by itself; what is due a moment later waits for the clock. */
     const soon = async <T>(look: () => T) => {
       await letPass(clock, 250);
       return await look();
@@ -155,7 +155,7 @@ describe('a failed delivery', () => {
     await stage.webhook(receiver.url);
     await instance.append('one');
     const [first, second, third] = await receiver.waitFor(() => true, 3, 40_000);
-    // The receiver's clock reads a few milliseconds before the failure that the delay counts from.
+    // The receiver reads the clock a few milliseconds before the failure from which the delay counts.
     const gaps = [(second?.at ?? 0) - (first?.at ?? 0), (third?.at ?? 0) - (second?.at ?? 0)];
     for (const [index, expected] of [5_000, 30_000].entries()) {
       expect(gaps[index]).toBeGreaterThanOrEqual(expected);

@@ -7,7 +7,7 @@ import {
   type Resolve,
 } from '../../../../src/server/webhooks/sender/address-guard.ts';
 
-/** The host as a connector gets it: URL parsers turn every spelling of an address into one. */
+/** Returns the host as a connector receives it: URL parsers normalise every notation of an address. */
 const hostOf = (host: string) => new URL(`http://${host}/`).hostname;
 
 const isRefused = (guard: AddressGuard, host: string) => {
@@ -101,7 +101,7 @@ describe('the guard of addresses', () => {
   });
 });
 
-/** A look-up that answers what the test says, and counts. */
+/** A resolver whose addresses the test gives, and which counts its calls. */
 function resolving(...answers: readonly (readonly string[])[]) {
   let calls = 0;
   const resolve: Resolve = (_hostname, _options, callback) => {

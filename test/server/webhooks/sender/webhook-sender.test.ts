@@ -103,7 +103,7 @@ describe('a receiver that responds', () => {
       const chunk = Buffer.alloc(65_536, 'x');
       for (; written < 10_000_000 && !response.destroyed; written += chunk.length) {
         if (response.write(chunk)) continue;
-        // One listener for the end of all waits: one for each would be left behind by each.
+        // One listener for the end of all waits, because each wait would leave its own behind.
         await Promise.race([once(response, 'drain'), closed]);
       }
     };
@@ -230,7 +230,7 @@ describe('a forbidden address', () => {
     let count = 0;
     const rebinding: Resolve = (_name, _options, callback) => {
       count += 1;
-      // An address of this machine that the test exempts stands for a public one; nothing listens there.
+      // An address of this machine, which the test exempts, represents a public one. Nothing listens there.
       callback(null, [{ address: count === 1 ? '127.0.0.9' : '127.0.0.1', family: 4 }]);
     };
     const sender = senderWith(['127.0.0.9/32'], rebinding);

@@ -2,9 +2,9 @@ import type { Schedule } from '../../../support/simulation/schedule.ts';
 import type { SimulatedDeliveries } from './simulated-deliveries.ts';
 import type { SentRequest, SimulatedReceivers } from './simulated-receivers.ts';
 
-/** Instances go by the database's clock, and are off it by half a round trip at most. */
+/** Instances use the database's clock. They differ from it by at most half a round trip. */
 export const MAX_OFFSET_MS = 500;
-/** As the dispatcher's. */
+/** The dispatcher's value. */
 const LEASE_MS = 12_000;
 
 type World = {
@@ -13,7 +13,7 @@ type World = {
   readonly receivers: SimulatedReceivers;
 };
 
-/** What a request must not be at the moment in which it is sent. */
+/** Yields the rules that a request violates at the moment in which it is sent. */
 export function* brokenBy(
   { schedule, deliveries, receivers }: World,
   request: SentRequest,
@@ -31,13 +31,16 @@ export function* brokenBy(
   if (before.some(({ isOver }) => !isOver)) yield `${instance} sends ${row.id} twice at once`;
   const othersSince = row.leaseUntil === null ? 0 : row.leaseUntil - LEASE_MS;
   const isOthers = row.leaseOwner !== null && row.leaseOwner !== instance;
-  // Two clocks are apart by twice what one may be off.
+  // Two clocks differ by at most twice the offset of one.
   if (isOthers && schedule.clock.now() - othersSince > 4 * MAX_OFFSET_MS)
     yield `${instance} sends ${row.id} under the lease of ${row.leaseOwner}`;
   yield* startsBroken({ deliveries, receivers }, request);
 }
 
-/** What an ordered webhook must have got before it gets this event: all earlier ones of the room, but for those that failed. */
+/**
+ * Yields the earlier events of a room that an ordered webhook should have received, or that should have failed, before this
+ * one.
+ */
 export function* overtakenBy(
   { deliveries, receivers }: Pick<World, 'deliveries' | 'receivers'>,
   { instance, webhookId, eventId }: SentRequest,
@@ -55,7 +58,7 @@ export function* overtakenBy(
   }
 }
 
-/** A room's events wait for the first attempt of its room_started. */
+/** The events of a room wait for the first attempt of its room_started. */
 function* startsBroken(
   { deliveries, receivers }: Pick<World, 'deliveries' | 'receivers'>,
   { instance, webhookId, eventId }: SentRequest,

@@ -14,20 +14,20 @@ import { SimulatedReceivers } from './simulated-receivers.ts';
 
 const NOW = 1_700_000_000_000;
 export const STEPS = 150;
-/** Between the last retries of a round are five minutes, and one round may wait for another. */
+/** The last retries of a round are five minutes apart, and one round may wait for another. */
 const LAST_MINUTES = 16;
 
 export type Simulation = {
   readonly deliveries: SimulatedDeliveries;
   readonly receivers: SimulatedReceivers;
   readonly weather: Weather;
-  /** What must never be true, as soon as it was seen. */
+  /** Violated rules, in the order in which they were found. */
   readonly violations: readonly string[];
 };
 
 /**
- * calm: nothing fails; receivers are slow at times. faulty-database: statements and their responses get lost. storm: receivers
- * fail too, and instances are frozen, killed and closed.
+ * calm: nothing fails, and receivers are sometimes slow. faulty-database: statements and their responses get lost. storm:
+ * receivers fail too, and instances are frozen, killed and closed.
  */
 export type Weather = 'calm' | 'faulty-database' | 'storm';
 const WEATHERS: readonly Weather[] = ['calm', 'faulty-database', 'storm', 'storm'];
@@ -44,14 +44,14 @@ type Instance = {
   readonly dispatcher: ClosableDispatcher;
   isClosed: boolean;
   readonly append: (event: NewEvent) => void;
-  /** Resolves when everything that it appends is stored, or is not. */
+  /** Resolves when every event that it appends is stored, or is known not to be. */
   readonly appended: () => Promise<unknown>;
 };
 
 /**
- * Runs the real dispatchers of up to four instances on simulated rows, receivers and time, in an order that the seed
- * decides: with lost requests and responses, receivers that fail, frozen, killed and closed instances, and clocks apart.
- * Then all faults end, and the last attempts are made.
+ * Runs the real dispatchers of up to four instances on simulated rows, receivers and time. The seed decides the order.
+ * Requests and responses get lost, receivers fail, instances are frozen, killed and closed, and clocks differ. Then all
+ * faults end, and the last attempts are made.
  */
 export async function simulate(seed: number): Promise<Simulation> {
   const schedule = new Schedule(new Random(seed), NOW);
@@ -84,7 +84,7 @@ class Storm {
   readonly #world: World;
   readonly #instances: Instance[];
   readonly #violations: string[];
-  /** Rooms have one start each, by its source id. */
+  /** Source ids of the rooms that have started. Each room starts once. */
   readonly #started = new Set<string>();
   #events = 0;
 
@@ -107,7 +107,7 @@ class Storm {
     else schedule.takeRandomTurn();
   }
 
-  /** Everybody has had a turn before the time passes. */
+  /** Lets everybody have a turn before the time advances. */
   passCalmly(): void {
     const { schedule } = this.#world;
     if (schedule.isAnyoneWaiting && !schedule.oneIn(5)) schedule.takeRandomTurn();
@@ -124,7 +124,7 @@ class Storm {
     instance.append(eventOf(this.#events, room, isFirst, schedule.clock.now()));
   }
 
-  /** Kills or closes it, and starts another one as long as there are few. */
+  /** Kills or closes an instance, and starts another one if there are few. */
   #end(instance: Instance): void {
     const { schedule } = this.#world;
     if (this.#instances.length < 4) {
@@ -135,12 +135,12 @@ class Storm {
     else void this.#close(instance).catch(() => {});
   }
 
-  /** Others need not wait for the end of its leases, unless it has run out of time. */
+  /** Closes an instance. Others do not have to wait for the end of its leases, unless the closing timed out. */
   async #close(instance: Instance): Promise<void> {
     const { schedule, deliveries } = this.#world;
     const { name } = instance;
     instance.isClosed = true;
-    // As the service does, which first lets its requests end.
+    // The service first lets its requests end.
     await instance.appended();
     const startedAt = schedule.clock.monotonic();
     await instance.dispatcher.close();
@@ -177,7 +177,7 @@ async function bringToAnEnd(
     }
     const next = Math.min(...deliveries.pending.map(({ dueAt }) => dueAt));
     if (next === Number.POSITIVE_INFINITY) return;
-    // Nothing happens in between but renewals, which are due every four seconds.
+    // Only renewals happen in between, which are due every four seconds.
     schedule.clock.advance(next - schedule.clock.now() > 5_000 ? 4_000 : 500);
     await schedule.settle();
   }
@@ -225,7 +225,7 @@ function createInstance(name: string, { schedule, deliveries, receivers, webhook
   };
 }
 
-/** As the dispatcher's. */
+/** The dispatcher's value. */
 const CLOSE_TIMEOUT_MS = 4_000;
 const SECRET = 'whsec_c2ltdWxhdGVkIHNlY3JldCBvZiB0aGUgdGVzdHM=';
 

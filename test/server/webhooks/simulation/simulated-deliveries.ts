@@ -10,15 +10,15 @@ import type {
 } from '../../../../src/server/webhooks/store.ts';
 import type { Schedule } from '../../../support/simulation/schedule.ts';
 
-/** The deliveries of all instances. Each statement is atomic, as in the real databases, and takes a lock for no longer. */
+/** The deliveries of all instances. Each statement is atomic, as in the real databases, and holds its locks no longer. */
 export class SimulatedDeliveries {
   readonly rows = new Map<string, Delivery>();
   readonly events = new Map<string, NewEvent>();
-  /** How often an instance was given the lease of a delivery, by `instance delivery`. */
+  /** How often an instance got the lease of a delivery, by `instance delivery`. */
   readonly grants = new Map<string, number>();
-  /** The start and duration of each attempt that was logged. */
+  /** The start and duration of each logged attempt. */
   readonly attempts = new Map<string, string[]>();
-  /** Whether requests to the database and its responses get lost. */
+  /** If true, no requests to the database and no responses get lost. */
   isPeaceful = false;
   takenOver = 0;
   readonly #schedule: Schedule;
@@ -60,8 +60,8 @@ export class SimulatedDeliveries {
   }
 
   /**
-   * The transaction that stores an event with its deliveries, and returns those that wait. The room is locked until its
-   * end, so that the sequence is the order of the commits.
+   * The transaction that stores an event with its deliveries. Returns the deliveries that wait. It locks the room until its
+   * end, so that sequence numbers have the order of the commits.
    */
   insert(actor: string, event: NewEvent, jobs: readonly DeliveryJob[]): Promise<ReadonlySet<string>> {
     return this.#statement(actor, () => {
@@ -78,7 +78,7 @@ export class SimulatedDeliveries {
     });
   }
 
-  /** As insert-deliveries.sql.ts, of one event at a time. */
+  /** Does the same as insert-deliveries.sql.ts for one event. */
   #inItsPlace(delivery: Delivery): Delivery {
     if (delivery.orderingKey === null) return delivery;
     const placed = { ...delivery, sequence: this.events.size };
@@ -86,7 +86,7 @@ export class SimulatedDeliveries {
     return { ...placed, waiting: 1, leaseOwner: null, leaseUntil: null };
   }
 
-  /** The pending deliveries of its order, by their sequence. */
+  /** Returns the pending deliveries of the same order, by sequence number. */
   #pendingOf({ webhookId, orderingKey }: Delivery): readonly Delivery[] {
     return this.pending
       .filter((one) => one.webhookId === webhookId && one.orderingKey === orderingKey)
@@ -104,7 +104,7 @@ export class SimulatedDeliveries {
     return () => this.#listeners.delete(actor);
   }
 
-  /** A notification may get lost, as NOTIFY is while a connection is. */
+  /** A notification may get lost, like a NOTIFY while the connection is down. */
   notify(from: string): void {
     for (const [actor, listener] of this.#listeners) {
       if (!this.isPeaceful && this.#schedule.oneIn(20)) continue;
@@ -112,7 +112,7 @@ export class SimulatedDeliveries {
     }
   }
 
-  /** A statement takes two turns, so that its response can be lost. */
+  /** A statement takes two turns, so that its response can get lost. */
   async #statement<T>(actor: string, run: () => T): Promise<T> {
     await this.#schedule.turn(actor);
     this.#failSometimes();
@@ -152,7 +152,7 @@ export class SimulatedDeliveries {
       );
   }
 
-  /** As claim-following.sql.ts. */
+  /** Does the same as claim-following.sql.ts. */
   #following(first: Delivery, { now, owner, limitPerOrder }: ClaimRequest): readonly Delivery[] {
     if (first.orderingKey === null) return [];
     const behind = this.#pendingOf(first)
@@ -178,7 +178,7 @@ export class SimulatedDeliveries {
     return held.length;
   }
 
-  /** As record-outcomes.sql.ts. */
+  /** Does the same as record-outcomes.sql.ts. */
   #record(owner: string, outcomes: readonly DeliveryOutcome[]): void {
     const ended: Delivery[] = [];
     for (const { attempt, next } of outcomes) {
@@ -235,7 +235,7 @@ export class SimulatedDeliveries {
   }
 }
 
-/** Deliveries without an order are alone in theirs. */
+/** A delivery without an order has one of its own. */
 function orderOf({ id, webhookId, orderingKey }: Delivery): string {
   return orderingKey === null ? id : `${webhookId} ${orderingKey}`;
 }

@@ -9,29 +9,29 @@ export type SentRequest = {
   readonly instance: string;
   readonly webhookId: string;
   readonly eventId: string;
-  /** When its instance sent it, by the clock of all. */
+  /** When its instance sent it, on the simulation's clock. */
   readonly sentAt: number;
-  /** Whether the receiver got it, and what it answered. */
+  /** Whether the receiver got the request, and its response. */
   arrived: 'not yet' | 'accepted' | 'refused';
-  /** Whether the instance has an answer, or has given it up. */
+  /** Whether the instance has a response or has given up. */
   isOver: boolean;
 };
 
 type RequestObservers = {
-  /** Called for each request before it is one of `requests`. */
+  /** Called for each request before it is added to `requests`. */
   readonly onSend: (request: SentRequest) => void;
-  /** Called when the receiver has just accepted it. */
+  /** Called when the receiver has just accepted the request. */
   readonly onAccept: (request: SentRequest) => void;
 };
 
-/** The time that a delivery has (webhook-sender.ts). */
+/** The timeout of a delivery (webhook-sender.ts). */
 const TIMEOUT_MS = 10_000;
 
 /** The receivers of all webhooks, by the paths of their URLs. */
 export class SimulatedReceivers {
   readonly requests: SentRequest[] = [];
   isPeaceful = false;
-  /** They accept everything, and take nearly all the time that they have. */
+  /** If true, receivers accept everything shortly before the timeout. */
   areSlow = false;
   readonly #schedule: Schedule;
   readonly #observers: RequestObservers;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { wrongInAll } from './wrong-in.ts';
 
 /*
- * `SIMULATIONS=100000 SIMULATION_FROM=1 vitest run test/server/webhooks/simulation` looks at more of them; a failure
- * names its seed, which runs alone with SIMULATIONS=1.
+ * `SIMULATIONS=100000 SIMULATION_FROM=1 vitest run test/server/webhooks/simulation` runs more of them. A failure names its
+ * seed; SIMULATIONS=1 runs it alone.
  */
 const FIRST = Number(process.env.SIMULATION_FROM ?? 1);
 const SEEDS = Number(process.env.SIMULATIONS ?? 2000);

@@ -1,6 +1,6 @@
 import { type Simulation, simulate } from './simulate.ts';
 
-/** What is wrong in any of the simulations, with the seed that shows it again. */
+/** Returns the violations of all simulations, each with the seed that reproduces it. */
 export async function wrongInAll(first: number, count: number): Promise<readonly string[]> {
   const failed: string[] = [];
   for (let seed = first; seed < first + count; seed += 1) {
@@ -10,7 +10,7 @@ export async function wrongInAll(first: number, count: number): Promise<readonly
   return failed;
 }
 
-/** A first try and three retries. */
+/** One first attempt and three retries. */
 const ROUND_ATTEMPTS = 4;
 
 function wrongIn({ deliveries, receivers, weather, violations }: Simulation): readonly string[] {

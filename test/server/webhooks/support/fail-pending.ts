@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 
-/** What five minutes and a half of retries come to: every delivery that waits for one has failed. */
+/** Does what five and a half minutes of retries do: every delivery that waits for a retry fails. */
 export async function failPending(dataDir: string): Promise<number> {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const database = { sqlitePath: join(dataDir, 'rtc.sqlite') };

@@ -1,12 +1,12 @@
 import { freePort } from '../../../support/parts/run-part.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../../support/service.ts';
 
-/** Settings of a service that delivers to this machine. */
+/** Settings of a service that may deliver to loopback addresses. */
 export const LOOPBACK_ALLOWED = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
 
 export type Registered = { readonly id: string; readonly secret: string };
 
-/** Registers a webhook at the service. */
+/** Registers a webhook on the service. */
 export async function register(
   service: TestService,
   url: string,
@@ -16,7 +16,7 @@ export async function register(
   return (await service.call('POST', '/v1/webhooks', { body })).json as Registered;
 }
 
-/** A port of the service that is known before it starts, as its media server must be told of it. */
+/** Chooses the service's port before it starts, because its media server must know it. */
 export async function chooseServicePort(): Promise<{
   readonly port: number;
   readonly webhookUrl: string;

@@ -18,33 +18,33 @@ const STOP_DEADLINE_MS = 30_000;
 
 const program = fileURLToPath(new URL('serve-process.ts', import.meta.url));
 
-/** Instances of the service that share one store, each a process of its own. */
+/** Instances of the service that share one store. Each is a process. */
 export type Fleet = {
-  /** Where instances without a database of their own keep what they store. */
+  /** Folder with the data of instances that have no database of their own. */
   readonly dataDir: string;
   readonly keys: { readonly apiKey: string; readonly apiSecret: string };
-  /** `environment` over that of the fleet. */
+  /** Starts an instance. `environment` overrides that of the fleet. */
   readonly start: (environment?: Readonly<Record<string, string>>) => Promise<FleetInstance>;
-  /** A signed call to one of them; throws when the answer is not as documented. */
+  /** Sends a signed request to one of them. Throws if the response does not conform to the OpenAPI document. */
   readonly call: (instance: FleetInstance, method: string, path: string, body?: object) => Promise<unknown>;
   readonly close: () => Promise<void>;
 };
 
 export type FleetInstance = {
   readonly url: string;
-  /** The process itself. */
+  /** The id of the process. */
   readonly pid: number;
   readonly output: () => string;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   readonly kill: () => Promise<void>;
-  /** SIGTERM; resolves when it has ended what it was doing. */
+  /** Sends SIGTERM. Resolves when the process has ended. */
   readonly stop: () => Promise<void>;
-  /** SIGSTOP, until it is thawed by SIGCONT. */
+  /** Sends SIGSTOP. SIGCONT continues it. */
   readonly freeze: () => void;
   readonly thaw: () => void;
 };
 
-/** `environment` over that of a service on SQLite in a folder of its own, whose media server is not there. */
+/** Creates a fleet. `environment` overrides that of a service on SQLite in its own folder, without a media server. */
 export async function createFleet(
   environment: Readonly<Record<string, string>> = {},
   onOutput: (text: string) => void = () => {},

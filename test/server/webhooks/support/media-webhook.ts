@@ -1,12 +1,12 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** What signs the media server's webhooks. */
+/** The key pair that signs the media server's webhooks. */
 export type MediaKeys = { readonly apiKey: string; readonly apiSecret: string };
 
-/** The key that a test service without a media server has. */
+/** The key pair of a test service without a media server. */
 export const ABSENT_MEDIA: MediaKeys = { apiKey: 'absent', apiSecret: 'absent' };
 
-/** A webhook of the media server as it goes over the wire: LiveKit's JSON, after `edit`, and the JWT that covers it. */
+/** Makes a webhook as the media server sends it: LiveKit's JSON, changed by `edit`, and the JWT that covers it. */
 export function mediaWebhook(
   event: Readonly<Record<string, unknown>>,
   { apiKey, apiSecret }: MediaKeys = ABSENT_MEDIA,
@@ -26,12 +26,12 @@ export function mediaWebhook(
   };
 }
 
-/** The end of a room that nobody heard of before: one event for us, room_finished. */
+/** The end of an unknown room. The service publishes one event, room_finished. */
 export function roomFinished(name: string): Readonly<Record<string, unknown>> {
   return { event: 'room_finished', id: `EV_${name}`, room: { sid: `RM_${name}`, name } };
 }
 
-/** All that happens in a room of five people who each publish a track: 17 events of LiveKit's, in their order. */
+/** All events of a room with five participants who each publish a track: 17 events of LiveKit in their order. */
 export function roomLife(name: string): readonly Readonly<Record<string, unknown>>[] {
   const room = { sid: `RM_${name}`, name, creationTime: String(Math.floor(Date.now() / 1000)) };
   const people = Array.from({ length: 5 }, (_, index) => ({
@@ -57,7 +57,7 @@ export function roomLife(name: string): readonly Readonly<Record<string, unknown
   return events.map((event, index) => ({ ...event, id: `EV_${name}_${index}` }));
 }
 
-/** Posts it as the media server does; the status. */
+/** Posts the event as the media server does. Resolves to the status. */
 export async function postMediaEvent(
   serviceUrl: string,
   event: Readonly<Record<string, unknown>>,

@@ -37,9 +37,9 @@ export type Behaviour = (request: IncomingMessage, response: ServerResponse, rec
 export type Receiver = {
   readonly url: string;
   readonly received: readonly Received[];
-  /** From now on; 200 at once until it is told. */
+  /** Sets the behaviour from now on. Until then it responds with 200 immediately. */
   readonly behave: (behaviour: Behaviour) => void;
-  /** All that match, once there are `count` of them. */
+  /** Resolves to all matching deliveries, when there are `count` of them. */
   readonly waitFor: (
     matches: (received: Received) => boolean,
     count?: number,
@@ -55,7 +55,7 @@ export const answer =
 
 const DEADLINE_MS = 15_000;
 
-/** An HTTP server that takes webhooks, on 127.0.0.1. */
+/** Starts an HTTP server on 127.0.0.1 that receives webhooks. */
 export async function startReceiver(behaviour: Behaviour = answer(200), port = 0): Promise<Receiver> {
   const received: Received[] = [];
   const arrivals = new EventTarget();
@@ -99,7 +99,10 @@ export async function startReceiver(behaviour: Behaviour = answer(200), port = 0
   };
 }
 
-/** The specified signature and Standard Webhooks' own, written from their specifications: a witness of ours. */
+/**
+ * Returns the specified signature and that of Standard Webhooks. Both are written from their specifications, independently
+ * of the service.
+ */
 export function expectedSignatures({ headers, text }: Received, secret: string) {
   const hmac = (key: string | Buffer, message: string) => createHmac('sha256', key).update(message);
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

@@ -1,6 +1,6 @@
 import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** A sealed secret of version 0.1.0, which did not contain the id of its webhook. */
+/** Encrypts a secret as version 0.1.0 did, without the id of its webhook. */
 export function sealUnbound(key: Buffer, secret: string): string {
   const keyId = createHash('sha256').update('rtc-service key id\0').update(key).digest('base64url');
   const nonce = randomBytes(12);

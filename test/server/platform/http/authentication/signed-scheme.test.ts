@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Signed, and answered without a media server. */
+/** A path that needs a signature but no media server. */
 const SIGNED_PATH = '/metrics';
 
 const codeOf = (answer: { readonly json: { readonly type: string } }): string =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../../../src/contract/problem.ts';
 import { startTestService, type TestService } from '../../../../support/service.ts';
 
-/** Nothing answers as a media server here: what passes every check ends in 503, the rest in its own problem. */
+/** There is no media server: a request that passes every check gets 503, and any other gets its own problem. */
 const PASSED = [503, 'media-server-unavailable'] as const;
 const INVALID = [400, 'invalid-request'] as const;
 const UNSUPPORTED = [415, 'unsupported-media-type'] as const;
@@ -25,7 +25,10 @@ async function post(path: string, body: unknown, headers: Readonly<Record<string
   return { outcome, problem, errors: problem.errors ?? [], answer };
 }
 
-/** What this process, the service included, has worked so far: a busy machine makes it wait, and not work, for longer. */
+/**
+ * Returns the processor time of this process, which includes the service. A busy machine makes it wait longer, but does not
+ * increase its processor time.
+ */
 const processorMs = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -402,7 +405,7 @@ describe('the fields of a body', () => {
     [100, 200],
     [101, 400],
   ])('nested %i deep, including the body itself, have the status %i', async (depth, status) => {
-    // Metadata is at the second level, and takes any value.
+    // Metadata is at the second level, and accepts any value.
     const metadata = `{"deep":${'['.repeat(depth - 2)}${']'.repeat(depth - 2)}}`;
     const body = JSON.stringify(tokenRequest).replace(/}$/, `,"metadata":${metadata}}`);
     const { answer } = await post('/v1/token', body, JSON_TYPE);

@@ -24,7 +24,7 @@ async function listen(handle: RequestListener): Promise<Server> {
   return server;
 }
 
-/** A connection that the server has accepted. */
+/** Returns a connection that the server has accepted. */
 async function open(server: Server): Promise<Socket> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server does not listen');

@@ -8,7 +8,7 @@ const LIMIT = 5;
 
 let service: TestService | undefined;
 
-// The limiter measures by performance.now(): it stands still here, and nothing depends on how fast requests come.
+// The limiter measures with performance.now(). It is stopped here, so that nothing depends on how fast requests arrive.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
 });
@@ -22,7 +22,7 @@ const pass = (ms: number): void => {
   vi.advanceTimersByTime(ms);
 };
 
-/** The fixture has asked for the OpenAPI document by then; that second is over. */
+/** The fixture has requested the OpenAPI document. That second is over. */
 async function start(environment: Readonly<Record<string, string>>): Promise<TestService> {
   service = await startTestService({ environment });
   pass(1000);
@@ -37,7 +37,7 @@ const get = ({ call }: TestService, { path, isSigned = false, forwardedFor }: Se
     headers: forwardedFor === undefined ? {} : { 'X-Forwarded-For': forwardedFor },
   });
 
-/** The statuses of so many requests within one second. */
+/** Returns the statuses of `count` requests within one second. */
 async function burst(
   on: TestService,
   count: number,

@@ -7,7 +7,7 @@ import { buildTestApp, TEST_KEY, TEST_NOW_SECONDS, TEST_SECRET, testRoute } from
 import { RawConnection, serializeRequest } from '../../../../support/raw-http.ts';
 import { signatureHeaders } from '../../../../support/sign.ts';
 
-/* Memory and processor time that a caller can take without a valid signature. */
+/* Limits of the memory and processor time that a caller can use without a valid signature. */
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -60,7 +60,7 @@ describe('bodies whose signature is not checked yet', () => {
   const SMALL = 16 * 1024;
 
   const start = () => listen([signedPost, publicPost], { unverifiedBodyBytes: BUDGET });
-  /** Sends all of the body but its last byte, and waits until the service has counted it. */
+  /** Sends all of the body except its last byte, and waits until the service has counted it. */
   const beginBody = async (open: () => Promise<RawConnection>, length: number) => {
     const connection = await open();
     connection.send(signedRequest(Buffer.alloc(length), 'a wrong secret').subarray(0, -1));
@@ -157,7 +157,7 @@ describe('pipelined requests', () => {
       other.send('POST /echo HTTP/1.1\r\nHost: x\r\n\r\n');
       expect((await other.read('POST'))?.status).toBe(200);
     }
-    // The buffers of the two kernels hold some of the responses.
+    // The socket buffers of both ends hold some of the responses.
     expect(served).toBeLessThan(100);
   });
 

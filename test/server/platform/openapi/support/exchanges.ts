@@ -2,7 +2,7 @@ import type { OpenApi } from '../../../../support/conformance.ts';
 import type { Answer, CallOptions } from '../../../../support/http-call.ts';
 import type { TestService } from '../../../../support/service.ts';
 
-/* Keeps what was really sent and answered, by operation: the examples of the document. */
+/* Records real requests and responses by operation. They are the examples of the document. */
 
 type Values = Readonly<Record<string, string>>;
 
@@ -10,7 +10,7 @@ export type Request = {
   readonly path?: Values;
   readonly query?: Values;
   readonly body?: unknown;
-  /** Set for a request that is to fail: its problem is kept, and not the request. */
+  /** Set if the request should fail. Then its problem is recorded, and not the request. */
   readonly fails?: string;
   readonly options?: CallOptions;
 };
@@ -36,7 +36,7 @@ export class ExchangeRecorder {
     this.#service = service;
   }
 
-  /** Sends a request of the operation, and keeps it with its answer. */
+  /** Sends a request of the operation, and records it with its response. */
   async send<T = never>(operationId: string, request: Request = {}): Promise<T> {
     const { method, template, isSigned } = findOperation(this.#service.document, operationId);
     const { path = {}, query = {}, body, fails, options = {} } = request;

@@ -1,4 +1,4 @@
-/* Programs that use generated clients as their users would: signed, they create, list and read. */
+/* Programs that use generated clients like a user: they sign, create, list and read. */
 
 export const PYTHON_PROGRAM = `import hashlib, hmac, json, os, time
 from rtc import Client

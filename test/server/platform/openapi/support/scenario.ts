@@ -20,8 +20,8 @@ import { type Receiver, startReceiver } from '../../../webhooks/support/receiver
 import { ExchangeRecorder, type Exchanges } from './exchanges.ts';
 
 /*
- * An afternoon at the service, of which every example of the document is taken: a room, people, a recording, a
- * transcription, webhooks, and what callers get wrong.
+ * The requests of which the document's examples are recorded: a room, participants, a recording, a transcription, webhooks,
+ * and errors of callers.
  */
 
 const ROOM = { roomId: 'demo' };
@@ -87,7 +87,10 @@ async function play(scene: Scene): Promise<void> {
   await findNothing(recorder);
 }
 
-/** One of each event, of Ada rather than of the stream; numbered by their place here, since a stream's may change places. */
+/**
+ * Returns one delivery of each event about Ada, not about the stream. They are numbered here, because the order of a
+ * stream's events may change.
+ */
 function deliveriesOf({ received }: Receiver): Readonly<Record<string, unknown>> {
   const bodies = received.map(({ body }) => body);
   const isOfAda = ({ participant }: (typeof bodies)[number]) => (participant?.identity ?? 'ada') === 'ada';
@@ -103,7 +106,7 @@ function deliveriesOf({ received }: Receiver): Readonly<Record<string, unknown>>
   );
 }
 
-/** Speech workers, as far as the service sees them: they beat, and take nothing up. */
+/** Registers speech workers that send heartbeats and claim nothing. */
 export async function startWorkers(store: Store): Promise<void> {
   for (const kind of ['stt-live', 'stt-post'] as const) {
     const aliveUntil = Date.now() + 3_600_000;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /*
- * Makes the values of an exchange the same in every run, and keeps what they look like: ids are of their own form and
- * length, and the same one where they were the same; instants are of one afternoon.
+ * Replaces the varying values of an exchange, so that each run records the same. Ids keep their form and length, and equal
+ * ids remain equal. Instants are within one afternoon.
  */
 
 const STABLE_TEXTS: readonly (readonly [pattern: RegExp, text: string])[] = [
@@ -30,7 +30,7 @@ const STABLE_TEXTS: readonly (readonly [pattern: RegExp, text: string])[] = [
 
 const BEGIN_MS = Date.parse('2026-01-31T09:30:00.000Z');
 
-/** Milliseconds after the begin, by the name of the field. */
+/** Milliseconds after the beginning of the afternoon, by field name. */
 const INSTANTS: Readonly<Record<string, number>> = {
   createdAt: 0,
   joinedAt: 4_120,
@@ -65,7 +65,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   requestId: '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
 };
 
-/** The attempt of a delivery is short, unlike a recording. */
+/** A delivery attempt is short, unlike a recording. */
 const ATTEMPT_MS = 85;
 
 export function stabilize<T>(value: T): T {

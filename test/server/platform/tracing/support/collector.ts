@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A span as OTLP's JSON has it, with its attributes by name. */
+/** A span of OTLP's JSON, with its attributes by name. */
 export type CollectedSpan = {
   readonly traceId: string;
   readonly spanId: string;
@@ -21,7 +21,7 @@ export type Export = {
   readonly body: Buffer;
 };
 
-/** A small collector: OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp). */
+/** Starts a small collector: OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp). */
 export async function startCollector() {
   const exports: Export[] = [];
   const server = createServer(async (request, response) => {
@@ -34,7 +34,7 @@ export async function startCollector() {
   return {
     url: `http://127.0.0.1:${port}`,
     exports,
-    /** Of exports in JSON. */
+    /** Spans of the exports in JSON. */
     spans: (): readonly CollectedSpan[] => exports.flatMap(({ body }) => spansOf(JSON.parse(String(body)))),
     close: async (): Promise<void> => {
       server.close();

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Metadata by file name; an empty text stands for a file without content. */
+/** Metadata by file name. An empty text means an empty file. */
 export type ModelFiles = Readonly<Record<string, Readonly<Record<string, string>> | ''>>;
 
 /** Creates a folder with ONNX files that have metadata and an empty graph. */

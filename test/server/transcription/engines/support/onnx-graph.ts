@@ -1,10 +1,10 @@
 /*
- * Writes ONNX models with a graph (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), as far as tiny models for
- * tests need it.
+ * Writes ONNX models with a graph (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto). It supports what tiny models
+ * for tests need.
  */
 
 export type ElementType = 'float' | 'int32' | 'int64';
-/** A name stands for a dimension of any size. */
+/** A dimension that is a name may have any size. */
 export type TensorInfo = {
   readonly name: string;
   readonly type: ElementType;

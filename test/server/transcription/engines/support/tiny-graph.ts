@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Constant, encodeModel, type Graph, type Node, type TensorInfo } from './onnx-graph.ts';
 
-/* Folders of tiny models, and the parts that their graphs have in common. */
+/* Folders of tiny models, and the parts that their graphs share. */
 
 type Files = Readonly<Record<string, Graph | readonly string[]>>;
 
-/** A list of texts becomes tokens.txt: each with its index. */
+/** Makes a folder of a model. A list of texts becomes tokens.txt, each with its index. */
 export function modelFolder(files: Files): string {
   const folder = join(mkdtempSync(join(tmpdir(), 'rtc-tiny-')), 'model');
   mkdirSync(folder);
@@ -36,12 +36,12 @@ export const int32 = (name: string, ...shape: (number | string)[]): TensorInfo =
   shape,
 });
 
-/** A node that gives a constant. */
+/** Returns a node that outputs a constant. */
 export const give = (constant: string, output: string): Node => ({
   ...{ op: 'Identity', inputs: [constant], outputs: [output] },
 });
 
-/** Rows of logits, each of which is highest at one token. */
+/** Returns rows of logits. In each row, one token has the highest logit. */
 export function logits(name: string, dims: readonly number[], tokens: readonly number[]): Constant {
   const size = dims.at(-1) ?? 0;
   const values = tokens.flatMap((token) => Array.from({ length: size }, (_, id) => (id === token ? 9 : 0)));

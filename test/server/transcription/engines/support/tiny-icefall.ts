@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import type { Constant, Graph, Node, TensorInfo } from './onnx-graph.ts';
 import { float, give, int64, logits, modelFolder } from './tiny-graph.ts';
 
-/* Models as icefall exports them, and CTC models of NeMo, each of which says one word whatever it hears. */
+/* Models as icefall exports them, and CTC models of NeMo. Each outputs one word, whatever its input is. */
 
 const BLANK = 0;
 const WORD = 1;
-/** Tokens that say `word` once. */
+/** Returns the tokens of a vocabulary with `word`. */
 const saying = (word: string): readonly string[] => ['<blk>', `▁${word}`, '<unk>'];
-/** Frames of an encoder: enough for what a second of sound has after it was subsampled. */
+/** Number of encoder frames: enough for a second of sound after the subsampling. */
 const FRAMES = 32;
 
-/** The state of a streaming encoder, which it hands back as it got it. */
+/** A state of a streaming encoder, which is output unchanged. */
 type State = { readonly input: TensorInfo; readonly output: TensorInfo; readonly node: Node };
 
 function state(kind: typeof float, name: string, dims: readonly number[]): State {
@@ -31,7 +31,7 @@ const ZIPFORMER_METADATA = {
   ...{ num_encoder_layers: 1, cnn_module_kernels: KERNEL, left_context_len: LEFT },
 };
 
-/** Of one layer, and what a Zipformer keeps beside. */
+/** Returns the states of one layer, and the additional ones of a Zipformer. */
 function zipformerStates(): readonly State[] {
   const half = Math.floor(KERNEL / 2);
   return [
@@ -46,7 +46,7 @@ function zipformerStates(): readonly State[] {
   ];
 }
 
-/** An encoder that says nothing of what it hears. */
+/** An encoder whose output does not depend on the sound. */
 function streamingEncoder(metadata: Graph['metadata'], states: readonly State[]): Graph {
   return {
     ...(metadata === undefined ? {} : { metadata }),
@@ -57,7 +57,7 @@ function streamingEncoder(metadata: Graph['metadata'], states: readonly State[])
   };
 }
 
-/** Decoder and joiner of a transducer: after nothing comes the word, and after the word nothing. */
+/** Decoder and joiner of a transducer: after no token comes the word, and after the word comes no token. */
 function afterEncoder(word: string) {
   const tokens = saying(word);
   const size = tokens.length;
@@ -90,7 +90,7 @@ function afterEncoder(word: string) {
   } as const satisfies Readonly<Record<string, Graph | readonly string[]>>;
 }
 
-/** A streaming Zipformer transducer, as zipformer-stream-en is. */
+/** Makes a streaming Zipformer transducer like zipformer-stream-en. */
 export function tinyStreamingZipformer(word: string): string {
   return modelFolder({
     ...afterEncoder(word),
@@ -101,7 +101,7 @@ export function tinyStreamingZipformer(word: string): string {
   });
 }
 
-/** A streaming LSTM transducer. */
+/** Makes a streaming LSTM transducer. */
 export function tinyStreamingLstm(word: string): string {
   const metadata = { ...CHUNK, num_encoder_layers: 1, rnn_hidden_size: DIM, d_model: DIM };
   const states = ['h', 'c'].map((name) => state(float, name, [1, 1, DIM]));
@@ -111,7 +111,7 @@ export function tinyStreamingLstm(word: string): string {
   });
 }
 
-/** Frames of a CTC model, in one of which is the word. */
+/** Returns the frames of a CTC model. One of them has the word. */
 function spoken(size: number, blank: number, word: number): Constant {
   return logits(
     'spoken',
@@ -120,7 +120,7 @@ function spoken(size: number, blank: number, word: number): Constant {
   );
 }
 
-/** A Zipformer CTC model. */
+/** Makes a Zipformer CTC model. */
 export function tinyZipformerCtc(word: string): string {
   const tokens = saying(word);
   return modelFolder({
@@ -138,7 +138,7 @@ export function tinyZipformerCtc(word: string): string {
   });
 }
 
-/** A CTC model of NeMo, whose last token is the blank one. */
+/** Makes a CTC model of NeMo, whose last token is the blank. */
 export function tinyNemoCtc(word: string): string {
   const tokens = ['<unk>', `▁${word}`, '<blk>'];
   return modelFolder({
@@ -157,7 +157,7 @@ export function tinyNemoCtc(word: string): string {
 }
 
 /**
- * A Zipformer transducer of icefall with the vocabulary of its byte pairs: in each frame its first word is a little more
+ * Makes a Zipformer transducer of icefall with a vocabulary of byte pairs. In each frame its first word is a little more
  * likely than its second one, and both are more likely than silence.
  */
 export function tinyZipformer(words: readonly [string, string]): string {

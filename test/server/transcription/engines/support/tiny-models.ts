@@ -2,11 +2,11 @@ import type { Constant } from './onnx-graph.ts';
 import { float, give, int32, int64, logits, modelFolder } from './tiny-graph.ts';
 
 /*
- * Models of the families of the catalogue, with the inputs, outputs and metadata that sherpa-onnx asks for and next to
- * no weights. They listen to nothing: the text follows from the language that the model is told, where it is told one.
+ * Models of the families in the catalogue, with the inputs, outputs and metadata that sherpa-onnx requires and hardly any
+ * weights. The text does not depend on the sound, only on the requested language, if the family has one.
  */
 
-/** A NeMo transducer as Parakeet TDT is: it says `word` once. */
+/** Makes a NeMo transducer like Parakeet TDT, which outputs `word` once. */
 export function tinyParakeet(word: string): string {
   const DURATIONS = 9;
   const zeros = (name: string, ...dims: number[]): Constant => ({
@@ -46,7 +46,7 @@ export function tinyParakeet(word: string): string {
       inputs: [float('encoder_outputs', 1, 4, 1), float('decoder_outputs', 1, 2, 1)],
       outputs: [float('outputs', 1, 1, 1, 3 + DURATIONS)],
       constants: [
-        // The token 1, and the longest duration.
+        // Token 1 with the longest duration.
         {
           ...{ name: 'joined', type: 'float', dims: [1, 1, 1, 3 + DURATIONS] },
           values: [0, 9, 0, ...Array(DURATIONS - 1).fill(0), 9],
@@ -60,11 +60,11 @@ export function tinyParakeet(word: string): string {
 /** Words by language. */
 type Words = Readonly<Record<string, string>>;
 
-/** SenseVoice: it says the word of the language. */
+/** Makes a SenseVoice model, which outputs the word of the language. */
 export function tinySenseVoice(words: Words): string {
   const [FRAMES, FEATURES] = [64, 560];
   const languages = Object.keys(words);
-  // It tells the first language whichever it is asked for, and says its word when it is asked for none.
+  // It always reports the first language. If no language is requested, it outputs that language's word.
   const tokens = [
     '<blk>',
     `<|${languages[0]}|>`,
@@ -97,7 +97,7 @@ export function tinySenseVoice(words: Words): string {
   });
 }
 
-/** Whisper: it says the word of the language in the sequence of its first tokens. */
+/** Makes a Whisper model, which outputs the word of the language among its first tokens. */
 export function tinyWhisper(words: Words): string {
   const languages = Object.keys(words);
   const FIRST_WORD = 1;
@@ -139,7 +139,7 @@ export function tinyWhisper(words: Words): string {
       ],
       constants: [logits('table', [size, size], next)],
       nodes: [
-        // Of the first tokens the language has the highest number; a later token stands alone.
+        // Among the first tokens, the language has the highest number. Later tokens arrive alone.
         {
           ...{ op: 'ReduceMax', inputs: ['tokens'], outputs: ['highest'] },
           attributes: { axes: [1], keepdims: 1 },
@@ -154,7 +154,7 @@ export function tinyWhisper(words: Words): string {
   });
 }
 
-/** Canary: it repeats the word of the source language. */
+/** Makes a Canary model, which outputs the word of the source language. */
 export function tinyCanary(words: Words): string {
   const languages = Object.keys(words);
   const controls = [
@@ -197,7 +197,7 @@ export function tinyCanary(words: Words): string {
         logits('table', [size, size], next),
       ],
       nodes: [
-        // The states are the tokens so far, of which the language has the highest number.
+        // The states are the tokens so far. The language has the highest number among them.
         {
           ...{ op: 'Gather', inputs: ['decoder_input_ids', 'first'], outputs: ['token'] },
           attributes: { axis: 1 },

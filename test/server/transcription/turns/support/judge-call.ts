@@ -1,6 +1,6 @@
 import type { ScriptedTurn } from './scripted-call.ts';
 
-/** A segment as it was found, by the clock of the call. */
+/** A segment, with times relative to the beginning of the call. */
 export type FoundSegment = {
   readonly identity: string | null;
   readonly from: number;
@@ -10,13 +10,13 @@ export type FoundSegment = {
 
 export type Judgement = {
   readonly turns: number;
-  /** Turns of which at least half is in segments, most of that in their speaker's. */
+  /** Turns of which at least half is covered by segments, most of it by segments with the right speaker. */
   readonly rightlyNamed: number;
-  /** Two turns that overlap by at least MIN_OVERLAP_MS. */
+  /** Pairs of turns that overlap by at least MIN_OVERLAP_MS. */
   readonly overlaps: number;
-  /** Of them, those in which a segment is marked. */
+  /** Overlaps in which a segment is marked as overlapping. */
   readonly foundOverlaps: number;
-  /** Segments that are marked although nobody else speaks in them for a tenth of a second. */
+  /** Segments that are marked as overlapping although nobody else speaks in them for a tenth of a second. */
   readonly falseOverlaps: number;
   readonly wrong: readonly ScriptedTurn[];
 };
@@ -25,7 +25,7 @@ const MIN_OVERLAP_MS = 500;
 const NO_OVERLAP_MS = 100;
 const STEP_MS = 10;
 
-/** Compares who was found to speak with the script of the call. Where two speak at once, either may be named. */
+/** Compares the segments with the script of the call. Where two people speak at once, either name is right. */
 export function judgeCall(script: readonly ScriptedTurn[], found: readonly FoundSegment[]): Judgement {
   const overlaps = script.flatMap((turn, index) => {
     const next = script[index + 1];

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { SAMPLE_RATE } from '../../../../../src/server/transcription/engines/speech.ts';
 import { speakToFile } from '../../../../support/parts/speech.ts';
 
-/** Somebody of the call says something. */
+/** A turn: one person speaks. */
 export type ScriptedTurn = {
   readonly identity: string;
-  /** Milliseconds from the beginning of the call. */
+  /** Milliseconds since the beginning of the call. */
   readonly from: number;
   readonly to: number;
 };
 
 export type ScriptedCall = {
   readonly turns: readonly ScriptedTurn[];
-  /** Each one's own microphone, as long as the call. */
+  /** The microphone of each person, as long as the call. */
   readonly tracks: ReadonlyMap<string, Float32Array>;
-  /** All of them together, as a recorder hears them. */
+  /** The mix of all microphones, as a recorder hears it. */
   readonly mixed: Float32Array;
 };
 
@@ -28,7 +28,7 @@ const VOICES: Readonly<Record<string, string>> = {
   mia: 'en-us+f5',
 };
 
-/** From a word to two sentences. */
+/** From one word to two sentences. */
 const UTTERANCES = [
   'Yes.',
   'No, not yet.',
@@ -42,7 +42,7 @@ const UTTERANCES = [
   'Please write it down. Otherwise nobody will remember what we said when we meet again in October.',
 ] as const;
 
-/** The same call for the same seed. A sixth of the turns begins before the one before it has ended. */
+/** Makes a call. The same seed gives the same call. A sixth of the turns begins before the previous turn ends. */
 export async function composeCall(turnCount: number, seed: number): Promise<ScriptedCall> {
   const sounds = await synthesise();
   const random = randomNumbers(seed);
@@ -89,7 +89,7 @@ async function synthesise(): Promise<ReadonlyMap<string, readonly Float32Array[]
   return sounds;
 }
 
-/** espeak-ng writes 16 bit at 22.05 kHz behind a header of 44 bytes, with silence at either end. */
+/** espeak-ng writes 16 bit samples at 22.05 kHz behind a header of 44 bytes, with silence at both ends. */
 function readSpeech(file: Buffer): Float32Array {
   const [rate, header] = [file.readUInt32LE(24), 44];
   const count = (file.length - header) >> 1;
@@ -103,7 +103,7 @@ function readSpeech(file: Buffer): Float32Array {
   return samples.subarray(samples.findIndex(isLoud), samples.findLastIndex(isLoud) + 1);
 }
 
-/** Mulberry32. */
+/** The algorithm is Mulberry32. */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ManualClock } from '../../../../support/manual-clock.ts';
 
 const STEP_MS = 50;
-/** What a step wakes works on SQLite and in memory: it needs turns of the event loop, no time. */
+/** The code that a step wakes up works on SQLite and in memory: it needs turns of the event loop, but no time. */
 const TURNS = 12;
 
-/** Moves the clock in small steps, until it has moved so far or there is what was waited for. */
+/** Advances the clock in small steps, until it has advanced so far or the condition holds. */
 export async function letPass(
   clock: ManualClock,
   ms: number,

@@ -22,15 +22,15 @@ import { createWebhookSender } from '../../../../../src/server/webhooks/sender/w
 import { createWebhook, type WebhookDeps } from '../../../../../src/server/webhooks/webhooks.ts';
 import { keepingLog, type LogLine } from '../../../../support/app.ts';
 
-/** A store on a ground of its own, and as many dispatchers on it as the test wants. */
+/** A store on its own database, with as many dispatchers as the test needs. */
 export type Stage = {
   readonly store: Store;
   readonly logLines: readonly LogLine[];
   readonly webhookDeps: Omit<WebhookDeps, 'dispatcher'>;
   readonly webhook: (url: string, options?: Omit<WebhookCreate, 'url'>) => Promise<string>;
-  /** An instance with the real sender, or what the test puts in its place. */
+  /** Starts an instance with the real sender, or with the test's sender. */
   readonly instance: (options?: InstanceOptions) => Instance;
-  /** Stores events as a process without a dispatcher does, such as a worker, on a connection of its own. */
+  /** Stores events over its own connection, like a process without a dispatcher, for example a worker. */
   readonly appendElsewhere: (...names: readonly string[]) => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -38,16 +38,16 @@ export type Stage = {
 export type InstanceOptions = {
   readonly sender?: WebhookSender;
   readonly timeoutMs?: number;
-  /** In front of the store, for faults. */
+  /** Wraps the store, to cause faults. */
   readonly deliveries?: (deliveries: Store['deliveries']) => Store['deliveries'];
 };
 
 export type Instance = {
   readonly id: string;
   readonly dispatcher: ClosableDispatcher;
-  /** Stores events, all in one transaction, as an instance that was told of them does. */
+  /** Stores events in one transaction, like an instance that received them. */
   readonly append: (...names: readonly string[]) => Promise<void>;
-  /** The same of one session of a room, in which they have a sequence. */
+  /** Stores events of one session of a room, in which they have sequence numbers. */
   readonly appendTo: (roomSid: string, ...names: readonly string[]) => Promise<void>;
 };
 
