@@ -5,7 +5,7 @@ import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { openFullScreen } from '../../terminal/full-screen.ts';
 import { userIdentity } from '../rooms/page/seats.ts';
 import { type ServedPage, servePage } from '../rooms/page/serve-page.ts';
-import { type Act, actOf } from './acts.ts';
+import { type Action, actionOf } from './actions.ts';
 import { drawScreen } from './draw-screen.ts';
 import { glyphsOf } from './draw-text.ts';
 import { FollowedService } from './follow-service.ts';
@@ -14,7 +14,7 @@ import { type Drawing, FOCI, type Focus, type View } from './view.ts';
 
 /* Handles keys, the selection and questions. Drawing and reading are in other files. */
 
-type Question = { readonly act: Act; readonly typed: string };
+type Question = { readonly action: Action; readonly typed: string };
 
 export async function runTop(
   context: Context,
@@ -102,8 +102,8 @@ class Top {
 
   #shownView(): View {
     if (this.#question === undefined) return this.#view;
-    const { act, typed } = this.#question;
-    return { ...this.#view, message: { text: `${act.question} ${typed}`, paint: 'bad' } };
+    const { action, typed } = this.#question;
+    return { ...this.#view, message: { text: `${action.question} ${typed}`, paint: 'bad' } };
   }
 
   /** The selected item may be gone. */
@@ -157,13 +157,19 @@ class Top {
   async #begin(key: string): Promise<void> {
     const client = await this.#context.client();
     const { focus, selected } = this.#view;
-    const act = actOf(key, { client, state: this.#state, focus, selected, signal: this.#options.signal });
-    if (act === undefined) return;
+    const action = actionOf(key, {
+      client,
+      state: this.#state,
+      focus,
+      selected,
+      signal: this.#options.signal,
+    });
+    if (action === undefined) return;
     if (this.#options.isReadOnly)
       this.#tell('nothing is changed: rtc top was started with --read-only', 'warning');
-    else if (typeof act === 'string') this.#tell(act, 'warning');
-    else if (act.question === undefined) void this.#run(act);
-    else this.#question = { act: { ...act, question: await this.#worded(act.question) }, typed: '' };
+    else if (typeof action === 'string') this.#tell(action, 'warning');
+    else if (action.question === undefined) void this.#run(action);
+    else this.#question = { action: { ...action, question: await this.#worded(action.question) }, typed: '' };
   }
 
   /** Asks for the name of a protected profile instead of a yes. */
@@ -177,17 +183,17 @@ class Top {
     return isProtected ? profile : undefined;
   }
 
-  async #answer({ act, typed }: Question, key: string): Promise<void> {
+  async #answer({ action, typed }: Question, key: string): Promise<void> {
     const name = await this.#protectedName();
     if (key === 'escape' || (name === undefined && key !== 'y')) return this.#cancel();
     if (name === undefined || (key === 'enter' && typed === name)) {
       this.#question = undefined;
-      void this.#run(act);
+      void this.#run(action);
       return;
     }
     if (key === 'enter') return this.#cancel();
     const next = key === 'backspace' ? typed.slice(0, -1) : typed + (key.length <= 2 ? key : '');
-    this.#question = { act, typed: next };
+    this.#question = { action, typed: next };
   }
 
   #cancel(): void {
@@ -195,7 +201,7 @@ class Top {
     this.#tell('nothing was changed', 'warning');
   }
 
-  async #run({ run, room }: Act): Promise<void> {
+  async #run({ run, room }: Action): Promise<void> {
     await this.#say(run);
     // A failed read is repeated at the next tick.
     await (room === undefined ? this.#service?.refreshDeliveries() : this.#service?.refresh(room))?.catch(
@@ -203,9 +209,9 @@ class Top {
     );
   }
 
-  async #say(act: () => Promise<string>): Promise<void> {
+  async #say(action: () => Promise<string>): Promise<void> {
     try {
-      this.#tell(await act(), 'good');
+      this.#tell(await action(), 'good');
     } catch (error) {
       if (!this.#options.signal.aborted)
         this.#tell(describeError(error, this.#context.io.clock()).cause, 'bad');

@@ -7,7 +7,7 @@ import { existing, oneOf, option } from '../../framework/parameters.ts';
 import { record } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { DELIVERY_FIELDS, deliveryColumns } from '../webhooks/webhook-view.ts';
-import { patienceOf } from './follow-state.ts';
+import { interruptionHandlers } from './follow-state.ts';
 import { TIMEOUT, withinTime } from './time-limit.ts';
 
 /** The maximum wait of the service. */
@@ -52,7 +52,7 @@ export const waitForDelivery = defineCommand({
       while (!isOver(state)) {
         const startedAt = performance.now();
         const options = { wait: WAIT_SECONDS, signal };
-        state = await retryUntilResponse({}, patienceOf(context, signal), () =>
+        state = await retryUntilResponse({}, interruptionHandlers(context, signal), () =>
           client.deliveries.get(webhook, delivery, options),
         );
         // A service that shuts down, or a proxy, may end a wait at once.

@@ -29,10 +29,10 @@ export async function followState<S>(context: Context, followed: FollowedState<S
   };
   return await withinTime(context, { ...followed, read: readAfterCursor }, async (first, signal) => {
     printHint(context.terminal, `Waiting for ${what}. Press Ctrl-C to end.`);
-    const patience = patienceOf(context, signal);
-    const read = (): Promise<S> => retryUntilResponse({}, patience, () => followed.read(signal));
+    const handlers = interruptionHandlers(context, signal);
+    const read = (): Promise<S> => retryUntilResponse({}, handlers, () => followed.read(signal));
     let state = first;
-    for await (const event of client.events.follow({ ...patience, room, types, cursor, isResumed: true })) {
+    for await (const event of client.events.follow({ ...handlers, room, types, cursor, isResumed: true })) {
       state = await apply(state, event, read);
       if (isOver(state)) break;
     }
@@ -41,7 +41,7 @@ export async function followState<S>(context: Context, followed: FollowedState<S
 }
 
 /** Waits for an unavailable service, and reports it once. */
-export function patienceOf(context: Context, signal: AbortSignal) {
+export function interruptionHandlers(context: Context, signal: AbortSignal) {
   const { terminal, io } = context;
   return {
     signal,

@@ -4,13 +4,13 @@ import { moreNotes, type Page, readPages } from './read-pages.ts';
 import { watchList } from './watch-list.ts';
 
 /** A page of the API: its records in the field that the list is named after. */
-type Answer<Name extends string, R> = Readonly<Record<Name, readonly R[]>> & {
+type ListResponse<Name extends string, R> = Readonly<Record<Name, readonly R[]>> & {
   readonly nextCursor: string | null;
 };
 
 type PagedList<Name extends string, R> = {
   readonly name: Name;
-  readonly read: (page: Page) => Promise<Answer<Name, R>>;
+  readonly read: (page: Page) => Promise<ListResponse<Name, R>>;
   readonly columns: readonly Column<R>[];
   readonly identify: (record: R) => string;
   /** Printed on stderr when the list is empty. */
@@ -31,8 +31,8 @@ export async function pagedList<Name extends string, R extends object>(
 ): Promise<Result> {
   const readList = async (): Promise<ListResult> => {
     const { records, nextCursor } = await readPages(limit, async (page) => {
-      const answer = await read(page);
-      return { records: answer[name], nextCursor: answer.nextCursor };
+      const response = await read(page);
+      return { records: response[name], nextCursor: response.nextCursor };
     });
     return list({
       ...view,

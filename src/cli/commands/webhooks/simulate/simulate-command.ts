@@ -18,8 +18,8 @@ import { readScenario, type Scenario } from './scenario.ts';
 /** Twice the age that receivers accept. */
 const OLD_MS = 600_000;
 /** Time for a receiver that responds first and handles later. */
-const SETTLE_MS = 5000;
-const SETTLE_INTERVAL_MS = 100;
+const HANDLED_TIMEOUT_MS = 5000;
+const POLL_INTERVAL_MS = 100;
 
 const COLUMNS: readonly Column<Check>[] = [
   { heading: 'CHECK', value: ({ check }) => check, paint: 'name' },
@@ -114,12 +114,12 @@ async function readHandled(
 ): Promise<readonly string[] | undefined> {
   if (url === undefined) return undefined;
   const genuine = new Set(sent.flatMap(({ kind, event }) => (kind === 'genuine' ? [event.id] : [])));
-  const deadline = io.clock() + SETTLE_MS;
+  const deadline = io.clock() + HANDLED_TIMEOUT_MS;
   for (;;) {
     const ids = await fetchIds(url, io.signal);
     const missing = genuine.difference(new Set(ids));
     if (missing.size === 0 || io.clock() >= deadline) return ids;
-    await pause(SETTLE_INTERVAL_MS, io.signal);
+    await pause(POLL_INTERVAL_MS, io.signal);
   }
 }
 

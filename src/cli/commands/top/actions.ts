@@ -3,7 +3,7 @@ import type { TopState } from './state.ts';
 import type { Focus } from './view.ts';
 
 /** The action of a key: the change, and a question before it if something is lost. */
-export type Act = {
+export type Action = {
   /** Undefined when nothing is lost, so that nothing is asked. */
   readonly question: string | undefined;
   /** The outcome, for the user. */
@@ -12,7 +12,7 @@ export type Act = {
   readonly room: string | undefined;
 };
 
-export type Chosen = {
+export type Selection = {
   readonly client: RtcClient;
   readonly state: TopState;
   readonly focus: Focus;
@@ -21,39 +21,39 @@ export type Chosen = {
 };
 
 /** Returns the action of a key on the selected item; a text explains why there is none. */
-export function actOf(key: string, chosen: Chosen): Act | string | undefined {
+export function actionOf(key: string, selection: Selection): Action | string | undefined {
   switch (key) {
     case 'm':
-      return chosen.focus === 'people' ? mutePerson(chosen) : muteRoom(chosen);
+      return selection.focus === 'people' ? mutePerson(selection) : muteRoom(selection);
     case 'x':
-      return chosen.focus === 'people' ? removePerson(chosen) : closeRoom(chosen);
+      return selection.focus === 'people' ? removePerson(selection) : closeRoom(selection);
     case 'r':
-      return record(chosen);
+      return record(selection);
     case 's':
-      return stopRecording(chosen);
+      return stopRecording(selection);
     case 'p':
-      return replay(chosen);
+      return replay(selection);
     default:
       return undefined;
   }
 }
 
 const NO_ROOM = 'choose a room first';
-const NOBODY = 'nobody is selected; press Tab to go to the people of the room';
+const NO_PERSON = 'nobody is selected; press Tab to go to the people of the room';
 
-function roomOf({ state, selected }: Chosen) {
+function roomOf({ state, selected }: Selection) {
   return state.rooms[selected.rooms];
 }
 
-function personOf(chosen: Chosen) {
-  return roomOf(chosen)?.people[chosen.selected.people];
+function personOf(selection: Selection) {
+  return roomOf(selection)?.people[selection.selected.people];
 }
 
-function mutePerson(chosen: Chosen): Act | string {
-  const { client, signal } = chosen;
-  const room = roomOf(chosen)?.room.name;
-  const person = personOf(chosen);
-  if (room === undefined || person === undefined) return NOBODY;
+function mutePerson(selection: Selection): Action | string {
+  const { client, signal } = selection;
+  const room = roomOf(selection)?.room.name;
+  const person = personOf(selection);
+  if (room === undefined || person === undefined) return NO_PERSON;
   const tracks = person.tracks.filter(({ muted, type }) => !muted && type === 'AUDIO');
   if (tracks.length === 0) return `${person.identity} has no sound that is not muted`;
   return {
@@ -68,9 +68,9 @@ function mutePerson(chosen: Chosen): Act | string {
   };
 }
 
-function muteRoom(chosen: Chosen): Act | string {
-  const { client, signal } = chosen;
-  const room = roomOf(chosen)?.room.name;
+function muteRoom(selection: Selection): Action | string {
+  const { client, signal } = selection;
+  const room = roomOf(selection)?.room.name;
   if (room === undefined) return NO_ROOM;
   return {
     question: `Mute everybody in ${room}?`,
@@ -82,11 +82,11 @@ function muteRoom(chosen: Chosen): Act | string {
   };
 }
 
-function removePerson(chosen: Chosen): Act | string {
-  const { client, signal } = chosen;
-  const room = roomOf(chosen)?.room.name;
-  const person = personOf(chosen);
-  if (room === undefined || person === undefined) return NOBODY;
+function removePerson(selection: Selection): Action | string {
+  const { client, signal } = selection;
+  const room = roomOf(selection)?.room.name;
+  const person = personOf(selection);
+  if (room === undefined || person === undefined) return NO_PERSON;
   return {
     question: `Remove ${person.identity} from ${room}?`,
     room,
@@ -97,9 +97,9 @@ function removePerson(chosen: Chosen): Act | string {
   };
 }
 
-function closeRoom(chosen: Chosen): Act | string {
-  const { client, signal, focus } = chosen;
-  const found = roomOf(chosen);
+function closeRoom(selection: Selection): Action | string {
+  const { client, signal, focus } = selection;
+  const found = roomOf(selection);
   if (found === undefined || focus !== 'rooms') return NO_ROOM;
   const { name } = found.room;
   return {
@@ -112,9 +112,9 @@ function closeRoom(chosen: Chosen): Act | string {
   };
 }
 
-function record(chosen: Chosen): Act | string {
-  const { client, signal } = chosen;
-  const found = roomOf(chosen);
+function record(selection: Selection): Action | string {
+  const { client, signal } = selection;
+  const found = roomOf(selection);
   if (found === undefined) return NO_ROOM;
   const { name } = found.room;
   if (found.isRecording) return `${name} is being recorded already: s stops it`;
@@ -128,9 +128,9 @@ function record(chosen: Chosen): Act | string {
   };
 }
 
-function stopRecording(chosen: Chosen): Act | string {
-  const { client, signal } = chosen;
-  const found = roomOf(chosen);
+function stopRecording(selection: Selection): Action | string {
+  const { client, signal } = selection;
+  const found = roomOf(selection);
   if (found === undefined) return NO_ROOM;
   const { name } = found.room;
   if (!found.isRecording) return `${name} is not being recorded`;
@@ -144,7 +144,7 @@ function stopRecording(chosen: Chosen): Act | string {
   };
 }
 
-function replay({ client, signal, state, selected, focus }: Chosen): Act | string {
+function replay({ client, signal, state, selected, focus }: Selection): Action | string {
   const found = state.deliveries[selected.deliveries];
   if (focus !== 'deliveries' || found === undefined) return 'choose a delivery first: Tab leads there';
   const { id, webhookId, status } = found.delivery;
