@@ -11,8 +11,8 @@ import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RequestLink } from '../parts/request-link.tsx';
 import { Clock } from '../parts/time.tsx';
+import { useDebounced } from '../parts/use-debounced.ts';
 import { usePages } from '../parts/use-pages.ts';
-import { useSettled } from '../parts/use-settled.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { AuditPanel } from './audit-panel.tsx';
 import { AuditStatus } from './audit-status.tsx';
@@ -33,9 +33,9 @@ export function Audit() {
   const typed = (name: string): string => parameters.get(name) ?? '';
   const result = AUDIT_RESULTS.find((each) => each === typed('result'));
   const filter: Filter = {
-    room: useSettled(typed('room').trim()) || undefined,
-    key: useSettled(typed('key').trim()) || undefined,
-    requestId: useSettled(typed('request').trim()) || undefined,
+    room: useDebounced(typed('room').trim()) || undefined,
+    key: useDebounced(typed('key').trim()) || undefined,
+    requestId: useDebounced(typed('request').trim()) || undefined,
     result,
   };
   const { items, count, error, refetch, loadMore } = usePages({

@@ -6,7 +6,7 @@ import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { LAST_HOUR, type Period, PeriodSelect } from '../parts/period-select.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock } from '../parts/time.tsx';
-import { useSettled } from '../parts/use-settled.ts';
+import { useDebounced } from '../parts/use-debounced.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { type EventFilter, useEventStream } from './use-event-stream.ts';
@@ -85,7 +85,7 @@ export function Events() {
 }
 
 function useFilter(room: string, type: string, period: Period): EventFilter {
-  const settled = useSettled(room.trim());
+  const settled = useDebounced(room.trim());
   return useMemo(
     () => ({
       room: settled === '' ? undefined : settled,

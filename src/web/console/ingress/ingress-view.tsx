@@ -9,7 +9,7 @@ import { ChangeButton } from '../parts/changes.tsx';
 import { commandOf } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
-import { useSettled } from '../parts/use-settled.ts';
+import { useDebounced } from '../parts/use-debounced.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { CreateIngress } from './create-ingress.tsx';
 import { describeTracks, isStreaming, stateOf } from './ingress-state.ts';
@@ -21,7 +21,7 @@ const STREAMING_MS = 3_000;
 export function Ingress() {
   const [parameters, setParameters] = useSearchParams();
   const typed = parameters.get('room') ?? '';
-  const room = useSettled(typed.trim());
+  const room = useDebounced(typed.trim());
   const rooms = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: KEYS.ingress(room),

@@ -7,8 +7,8 @@ import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
+import { useDebounced } from '../parts/use-debounced.ts';
 import { usePages } from '../parts/use-pages.ts';
-import { useSettled } from '../parts/use-settled.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { describeBytes } from './recording-facts.ts';
 import { RECORDING_STATES, RecordingStatus } from './recording-status.tsx';
@@ -20,7 +20,7 @@ export function Recordings() {
   const [room, setRoom] = useState('');
   const [status, setStatus] = useState<Recording['status']>();
   const [, navigate] = useLocation();
-  const roomId = useSettled(room.trim()) || undefined;
+  const roomId = useDebounced(room.trim()) || undefined;
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey: [...KEYS.recordings(), roomId ?? '', status ?? ''],
     read: async (cursor) => {

@@ -9,8 +9,8 @@ import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
+import { useDebounced } from '../parts/use-debounced.ts';
 import { usePages } from '../parts/use-pages.ts';
-import { useSettled } from '../parts/use-settled.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { SessionStatus } from './session-status.tsx';
 
@@ -32,7 +32,7 @@ export function Sessions() {
   const [until, setUntil] = useState('');
   const [, navigate] = useLocation();
   const filter: Filter = {
-    roomId: useSettled(room.trim()) || undefined,
+    roomId: useDebounced(room.trim()) || undefined,
     status,
     since: since || undefined,
     until: until || undefined,

@@ -9,7 +9,7 @@ import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
-import { useSettled } from '../parts/use-settled.ts';
+import { useDebounced } from '../parts/use-debounced.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { FoundSegments } from './found-segments.tsx';
 import { isUnderWay, TranscriptionStatus } from './transcription-status.tsx';
@@ -21,7 +21,7 @@ const PROGRESS_MS = 2_000;
 export function Transcriptions() {
   const [status, setStatus] = useState<PostStatus>();
   const [typed, setTyped] = useState('');
-  const words = useSettled(typed).trim();
+  const words = useDebounced(typed).trim();
   const found = useInfiniteQuery({
     queryKey: [...KEYS.transcriptions(), status ?? ''],
     queryFn: ({ pageParam }) => client.transcriptions.list({ status, limit: PAGE_SIZE, cursor: pageParam }),

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react';
 
-const TYPING_MS = 300;
+const DEBOUNCE_MS = 300;
 
 /** The typed text after a pause of the typing, so that the service is not called for each key. */
-export function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
+export function useDebounced(text: string): string {
+  const [debounced, setSettled] = useState(text);
   useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(text), TYPING_MS);
+    const timer = window.setTimeout(() => setSettled(text), DEBOUNCE_MS);
     return () => window.clearTimeout(timer);
   }, [text]);
-  return settled;
+  return debounced;
 }
