@@ -127,6 +127,6 @@ const NEXT_OF_UNKNOWN: Readonly<Record<UnknownWorkers['reason'], string>> = {
 async function checkStorage(deps: SelfCheckDeps): Promise<SelfCheck> {
   const { recordingStorage, clock, ids, recordings } = deps;
   const path = recordingPath(recordings.pathTemplate, `rtc-doctor-${ids.next()}`, clock.now());
-  const trial = await recordingStorage.tryOut(path.replace(/\.mp4$/, '.txt'));
-  return { check: recordingStorage.kind, ...trial };
+  const result = await recordingStorage.check(path.replace(/\.mp4$/, '.txt'));
+  return { check: recordingStorage.kind, ...result };
 }

@@ -3,9 +3,9 @@ import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { BucketFilesDeps, ObjectStorage } from './bucket-files.ts';
+import { checkBucket } from './check-bucket.ts';
+import { checkFolder } from './check-folder.ts';
 import type { RecordingStorage } from './recording-storage.ts';
-import { tryBucket } from './try-bucket.ts';
-import { tryFolder } from './try-folder.ts';
 
 /** Time for at most five steps while a caller waits. */
 const TIMEOUT_MS = 4000;
@@ -22,14 +22,14 @@ export function createRecordingStorage(
     return {
       kind: 'recording folder',
       makeReady: (filepath) => makeRecordingFolder(directory, filepath),
-      tryOut: (filepath) => tryFolder(directory, filepath),
+      check: (filepath) => checkFolder(directory, filepath),
     };
   }
-  const trialDeps = { clock, storage: bucket, timeoutMs };
+  const checkDeps = { clock, storage: bucket, timeoutMs };
   return {
     kind: 'bucket',
     makeReady: async () => {},
-    tryOut: (filepath) => tryBucket(trialDeps, { bucket: bucket.bucket, filepath }),
+    check: (filepath) => checkBucket(checkDeps, { bucket: bucket.bucket, filepath }),
   };
 }
 

@@ -8,11 +8,11 @@ export interface RecordingStorage {
    * Tests with a small file, which is deleted again, whether recordings can be stored. Never rejects: the result reports the
    * error. `filepath` is in the bucket or folder, and must not be used by anything else.
    */
-  tryOut(filepath: string): Promise<StorageTrial>;
+  check(filepath: string): Promise<StorageCheck>;
 }
 
 /** Result of the test, without keys and addresses. `next` says what to do, and is empty without an error. */
-export type StorageTrial = {
+export type StorageCheck = {
   readonly status: 'ok' | 'warning' | 'fault';
   readonly detail: string;
   readonly next: string;

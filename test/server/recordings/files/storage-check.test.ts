@@ -27,7 +27,7 @@ type BucketChange = Partial<{
   publicEndpoint: string;
 }>;
 
-function tryOut(changed: BucketChange = {}, filepath = 'lesson/trial.txt') {
+function checkStorage(changed: BucketChange = {}, filepath = 'lesson/trial.txt') {
   const { bucket, region, accessKey, secretKey, url: endpoint } = s3;
   const settings = { bucket, region, accessKey, secretKey, endpoint, ...changed };
   return createRecordingStorage({
@@ -35,12 +35,12 @@ function tryOut(changed: BucketChange = {}, filepath = 'lesson/trial.txt') {
     bucket: { publicEndpoint: settings.endpoint, forcePathStyle: true, ...settings },
     directory: '/nowhere',
     timeoutMs: 500,
-  }).tryOut(filepath);
+  }).check(filepath);
 }
 
 describe('a test of the bucket', () => {
   it('finds no error, and leaves nothing behind', async () => {
-    expect(await tryOut()).toEqual({
+    expect(await checkStorage()).toEqual({
       status: 'ok',
       detail: expect.stringMatching(/written.*deleted/),
       next: '',
@@ -55,19 +55,19 @@ describe('a test of the bucket', () => {
     ['a wrong key', { accessKey: 'wrong' }, /^cannot write: .*access key/, /S3_ACCESS_KEY/],
     ['a bucket that is not there', { bucket: 'absent' }, /^cannot write: .*no bucket "absent"/, /S3_BUCKET/],
   ])('finds %s, and names the setting to check', async (_what, changed, detail, next) => {
-    const trial = await tryOut(changed);
-    expect(trial).toEqual({
+    const check = await checkStorage(changed);
+    expect(check).toEqual({
       status: 'fault',
       detail: expect.stringMatching(detail),
       next: expect.stringMatching(next),
     });
     for (const secret of [s3.secretKey, s3.accessKey, 'wrong'])
-      expect(JSON.stringify(trial)).not.toContain(secret);
+      expect(JSON.stringify(check)).not.toContain(secret);
   });
 
   it('finds that nothing listens there', async () => {
-    const trial = await tryOut({ endpoint: `http://127.0.0.1:${await freePort()}` });
-    expect(trial).toEqual({
+    const check = await checkStorage({ endpoint: `http://127.0.0.1:${await freePort()}` });
+    expect(check).toEqual({
       status: 'fault',
       detail: 'cannot write: the object storage does not respond (ECONNREFUSED)',
       next: expect.stringMatching(/S3_ENDPOINT/),
@@ -75,8 +75,8 @@ describe('a test of the bucket', () => {
   });
 
   it('warns when only the public endpoint cannot be reached from here', async () => {
-    const trial = await tryOut({ publicEndpoint: `http://127.0.0.1:${await freePort()}` });
-    expect(trial).toMatchObject({ status: 'warning', next: expect.stringMatching(/S3_PUBLIC_ENDPOINT/) });
+    const check = await checkStorage({ publicEndpoint: `http://127.0.0.1:${await freePort()}` });
+    expect(check).toMatchObject({ status: 'warning', next: expect.stringMatching(/S3_PUBLIC_ENDPOINT/) });
   });
 });
 
@@ -117,14 +117,14 @@ describe('a test of a bucket with restricted keys', () => {
     ['s3:DeleteObject', ['DELETE'], /^cannot delete: /],
   ])('names the missing right %s', async (right, methods, detail) => {
     const { endpoint } = await denying(({ method }) => methods.includes(method ?? ''));
-    const trial = await tryOut({ endpoint });
-    expect(trial).toMatchObject({ status: 'fault', detail: expect.stringMatching(detail) });
-    expect(trial.next).toContain(`${right} on "${s3.bucket}"`);
+    const check = await checkStorage({ endpoint });
+    expect(check).toMatchObject({ status: 'fault', detail: expect.stringMatching(detail) });
+    expect(check.next).toContain(`${right} on "${s3.bucket}"`);
   });
 
   it('names the missing right to distinguish missing objects', async () => {
     const { endpoint } = await denying((_message, earlier) => earlier.includes('DELETE'));
-    expect(await tryOut({ endpoint })).toMatchObject({
+    expect(await checkStorage({ endpoint })).toMatchObject({
       detail: expect.stringMatching(/missing file/),
       next: expect.stringContaining('s3:ListBucket'),
     });
@@ -132,7 +132,7 @@ describe('a test of a bucket with restricted keys', () => {
 
   it('deletes its object even if it could not be read', async () => {
     const { endpoint, earlier } = await denying(({ method }) => method === 'GET');
-    await tryOut({ endpoint });
+    await checkStorage({ endpoint });
     expect(earlier).toEqual(['PUT', 'GET', 'DELETE']);
   });
 });
@@ -150,12 +150,12 @@ describe('a test of the folder of recordings', () => {
   it('finds no error, and leaves nothing behind', async () => {
     const storage = storageIn(folder);
     expect(storage.kind).toBe('recording folder');
-    expect((await storage.tryOut('lesson/trial.txt')).status).toBe('ok');
+    expect((await storage.check('lesson/trial.txt')).status).toBe('ok');
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it('warns of a missing folder', async () => {
-    expect(await storageIn(join(folder, 'absent')).tryOut('x/trial.txt')).toMatchObject({
+    expect(await storageIn(join(folder, 'absent')).check('x/trial.txt')).toMatchObject({
       status: 'warning',
       next: expect.stringMatching(/S3_BUCKET/),
     });
@@ -165,7 +165,7 @@ describe('a test of the folder of recordings', () => {
     // The mode of a file would not prevent writing, because tests may run as root.
     const file = join(folder, 'file');
     await writeFile(file, '');
-    expect((await storageIn(file).tryOut('x/trial.txt')).status).toBe('fault');
+    expect((await storageIn(file).check('x/trial.txt')).status).toBe('fault');
     await rm(file);
   });
 
@@ -174,7 +174,7 @@ describe('a test of the folder of recordings', () => {
     await writeFile(other, 'kept');
     await symlink(other, join(folder, 'link.txt'));
     for (const path of ['x/link.txt', 'x/other']) {
-      expect((await storageIn(folder).tryOut(path)).status).toBe('fault');
+      expect((await storageIn(folder).check(path)).status).toBe('fault');
     }
     expect(readdirSync(folder).sort()).toEqual(['link.txt', 'other']);
   });

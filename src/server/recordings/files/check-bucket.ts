@@ -1,7 +1,7 @@
 import { errorCodeOf, reasonOf } from './bucket-errors.ts';
 import { ask, type BucketFilesDeps, createBucketFiles, readDocument } from './bucket-files.ts';
 import type { FileLocation } from './recording-files.ts';
-import type { StorageTrial } from './recording-storage.ts';
+import type { StorageCheck } from './recording-storage.ts';
 
 /*
  * Does everything with a small object that happens to the file of a recording: writes it, reads it back, fetches it by its
@@ -12,10 +12,10 @@ import type { StorageTrial } from './recording-storage.ts';
 const CONTENT = 'rtc: a trial file; it may be deleted';
 
 /** The error of a step; undefined without one. */
-type StepResult = Promise<StorageTrial | undefined>;
+type StepResult = Promise<StorageCheck | undefined>;
 
 /** Tests the bucket. Never rejects. */
-export async function tryBucket(deps: BucketFilesDeps, location: FileLocation): Promise<StorageTrial> {
+export async function checkBucket(deps: BucketFilesDeps, location: FileLocation): Promise<StorageCheck> {
   const unwritten = await write(deps, location);
   if (unwritten !== undefined) return unwritten;
   const unread = await readBack(deps, location);
@@ -79,7 +79,7 @@ type StepKind = {
   /** The step, such as "cannot write", for the message. */
   readonly doing: string;
   readonly permission: string;
-  readonly unreachable: Pick<StorageTrial, 'status' | 'next'>;
+  readonly unreachable: Pick<StorageCheck, 'status' | 'next'>;
 };
 
 const UNREACHABLE = {
@@ -104,13 +104,13 @@ const MISSING: StepKind = {
   unreachable: UNREACHABLE,
 };
 
-type Trial = {
+type StepRequest = {
   readonly send: () => Promise<Response>;
   /** The text that the response must have. */
   readonly expected?: string;
 };
 
-async function step(location: FileLocation, kind: StepKind, { send, expected }: Trial): StepResult {
+async function step(location: FileLocation, kind: StepKind, { send, expected }: StepRequest): StepResult {
   try {
     const response = await send();
     const text = await readDocument(response);
@@ -133,7 +133,7 @@ function refused(
   { bucket }: FileLocation,
   { doing, permission }: StepKind,
   { status, code }: { readonly status: number; readonly code: string | undefined },
-): StorageTrial {
+): StorageCheck {
   const reason = reasonOf({ status, code, bucket: bucket ?? '' });
   const what = reason?.what ?? `answered ${status}${code === undefined ? ', not as S3 does' : ` ${code}`}`;
   const right = `give S3_ACCESS_KEY the right ${permission} on ${JSON.stringify(bucket)}`;

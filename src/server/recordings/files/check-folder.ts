@@ -2,7 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { codeOfError } from '../../../contract/unknown-value.ts';
-import type { StorageTrial } from './recording-storage.ts';
+import type { StorageCheck } from './recording-storage.ts';
 
 /** Flags that create a new file and follow no link. */
 const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -12,7 +12,7 @@ const CONTENT = 'rtc: a trial file; it may be deleted';
  * Tests whether this service can read and delete files in the folder. It cannot test whether the recorder has the same
  * folder under the same path. Never rejects.
  */
-export async function tryFolder(directory: string, filepath: string): Promise<StorageTrial> {
+export async function checkFolder(directory: string, filepath: string): Promise<StorageCheck> {
   const path = join(directory, basename(filepath));
   try {
     const file = await open(path, NEW_FILE, 0o600);
@@ -39,13 +39,13 @@ export async function tryFolder(directory: string, filepath: string): Promise<St
 
 const DISK = 'check the disk of RECORDING_DIR';
 
-const MISSING: StorageTrial = {
+const MISSING: StorageCheck = {
   status: 'warning',
   detail: 'RECORDING_DIR is not there yet',
   next: "create it, or mount the recorder's folder there under the same path; or set S3_BUCKET",
 };
 
-function refused(code: string): StorageTrial {
+function refused(code: string): StorageCheck {
   if (code === 'EACCES' || code === 'EPERM') {
     return fault(`this service may not write there (${code})`, 'check the owner and mode of RECORDING_DIR');
   }
@@ -54,6 +54,6 @@ function refused(code: string): StorageTrial {
   return fault(`a file cannot be written there (${code})`, DISK);
 }
 
-function fault(detail: string, next: string): StorageTrial {
+function fault(detail: string, next: string): StorageCheck {
   return { status: 'fault', detail: `RECORDING_DIR: ${detail}`, next };
 }
