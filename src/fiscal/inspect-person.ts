@@ -42,7 +42,7 @@ export const personLetters = new Uint8Array(16);
 
 /** Whether names, sex and date are good; the birthplace is for the caller to judge. */
 export const inspectPerson = (data: Person | null | undefined, today: number): boolean => {
-  const { surname, givenName, noSurname, noName, sex, birthDate, birthplace, province } = data ?? NOBODY;
+  const { surname, givenName, noSurname, noName, sex, birthDate, birthplace, province } = data ?? NO_DATA;
   inspected.today = today;
   inspected.surnameFault = readSurname(surname, noSurname === true ? 'none' : 'some');
   // Nobody is without both.
@@ -71,7 +71,7 @@ type FaultOptions = { readonly strict?: boolean | undefined; readonly suggest?: 
 
 /** Everything that is wrong with the person inspected last, in the order of the fields. */
 export const personFaults = (data: Person | null | undefined, options: FaultOptions): PersonFault[] => {
-  const { birthplace: name, province = '', birthDate, sex } = data ?? NOBODY;
+  const { birthplace: name, province = '', birthDate, sex } = data ?? NO_DATA;
   const { surnameFault, givenNameFault, isSexKnown, isDateGood, date, today, slot } = inspected;
   const faults: PersonFault[] = [];
   if (surnameFault !== undefined) faults.push(nameFault('surname', surnameFault));
@@ -101,7 +101,7 @@ const WARNINGS: readonly (readonly PersonWarning[])[] = [
 ].map((warnings) => Object.freeze(warnings));
 
 const EARLIEST_BIRTH = 18_500_101;
-const NOBODY: Partial<Person> & { readonly birthplace: string } = { birthplace: '' };
+const NO_DATA: Partial<Person> & { readonly birthplace: string } = { birthplace: '' };
 
 /** Whether the person is said to have such a name. */
 type Claim = 'some' | 'none';

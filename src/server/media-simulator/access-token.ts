@@ -8,7 +8,7 @@ import { TwirpError } from './twirp-error.ts';
  * and the minute of leeway are LiveKit's.
  */
 
-/** The caller's identity and grants, or NOBODY without a token. */
+/** The caller's identity and grants, or ANONYMOUS without a token. */
 export type Access = {
   readonly identity: string;
   readonly name: string;
@@ -18,7 +18,14 @@ export type Access = {
   readonly video: Readonly<VideoGrant>;
 };
 
-export const NOBODY: Access = { identity: '', name: '', metadata: '', attributes: {}, kind: '', video: {} };
+export const ANONYMOUS: Access = {
+  identity: '',
+  name: '',
+  metadata: '',
+  attributes: {},
+  kind: '',
+  video: {},
+};
 
 /** Causes a 401 with a plain text before any service is called. */
 export class InvalidTokenError extends Error {
@@ -30,7 +37,7 @@ export type Keys = { readonly apiKey: string; readonly apiSecret: string; readon
 const LEEWAY_SECONDS = 60;
 
 export function readAccess(authorization: string | undefined, keys: Keys): Access {
-  if (authorization === undefined || authorization === '') return NOBODY;
+  if (authorization === undefined || authorization === '') return ANONYMOUS;
   if (!authorization.startsWith('Bearer ')) {
     throw new InvalidTokenError('invalid authorization header. Must start with Bearer ');
   }

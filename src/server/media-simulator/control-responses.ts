@@ -1,6 +1,6 @@
 import type { Message } from '@bufbuild/protobuf';
 import { TrackSource, TrackType } from '@livekit/protocol';
-import { type Access, NOBODY } from './access-token.ts';
+import { type Access, ANONYMOUS } from './access-token.ts';
 import type { EmbeddedControl, SimulatedTrack } from './control.ts';
 import { RoomFullError } from './rooms.ts';
 
@@ -20,7 +20,7 @@ export type ControlRequest = {
 export function controlResponse(control: EmbeddedControl, request: ControlRequest): ControlResponse {
   const { access, action } = request;
   const room = access.video.room ?? '';
-  if (access === NOBODY || access.video.roomJoin !== true || room === '') {
+  if (access === ANONYMOUS || access.video.roomJoin !== true || room === '') {
     return errorResponse(401, 'a LiveKit access token is needed that grants the join of a room');
   }
   if (action === 'join') return join(control, room, access);

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { judgeText } from './judge-text.ts';
+import { limitConfidence } from './implausible-text.ts';
 import { type Recognition, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
 
 export type RetryPolicy = {
@@ -14,8 +14,9 @@ export type RetryPolicy = {
 };
 
 /**
- * Recognises speech and judges the text, with further attempts while a speech server is busy or unavailable. Throws the error of the last
- * attempt. The header `retry-after` of an error holds the seconds that the server asked for.
+ * Recognises speech with further attempts while a speech server is busy or unavailable, and limits the confidence of
+ * implausible text. Throws the error of the last attempt. The header `retry-after` of an error holds the seconds that the
+ * server asked for.
  */
 export async function recogniseWithRetry(
   { engine, clock }: { readonly engine: SpeechEngine; readonly clock: Clock },
@@ -24,7 +25,7 @@ export async function recogniseWithRetry(
 ): Promise<Recognition> {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return judgeText(await engine.recognise(request), request.samples.length / SAMPLE_RATE);
+      return limitConfidence(await engine.recognise(request), request.samples.length / SAMPLE_RATE);
     } catch (error) {
       onFailure?.(error);
       const pauseMs = pausesMs[attempt];

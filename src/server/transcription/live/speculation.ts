@@ -1,4 +1,4 @@
-import { judgeText } from '../engines/judge-text.ts';
+import { limitConfidence } from '../engines/implausible-text.ts';
 import { type Recognition, SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from '../engines/speech.ts';
 
 /** A mark that ends a sentence in any script, but not an ellipsis; brackets and quotation marks may follow. */
@@ -27,7 +27,7 @@ export class Speculation {
   /** Rejects as the engine does. */
   async recognise(engine: SpeechEngine, { samples }: VoicedSegment, language: string): Promise<Recognition> {
     const recognition = await engine.recognise({ samples, language });
-    this.#recognition = judgeText(recognition, samples.length / SAMPLE_RATE);
+    this.#recognition = limitConfidence(recognition, samples.length / SAMPLE_RATE);
     return this.#recognition;
   }
 

@@ -10,7 +10,7 @@ export type StayDeps = {
   readonly mediaServer: Pick<MediaServer, 'listRooms'>;
 };
 
-export type RoomStay = {
+export type StayOptions = {
   readonly room: string;
   /**
    * Participant identity, the same for every worker, so that LiveKit disconnects the previous worker when another one takes
@@ -24,7 +24,7 @@ export type RoomStay = {
   readonly onConnection?: (connection: RoomConnection | undefined) => void;
   /** Fields of the log lines. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Ends the stay. */
+  /** Leaves the room. */
   readonly signal: AbortSignal;
 };
 
@@ -35,13 +35,13 @@ const MAX_RETRY_MS = 5_000;
  * Joins the room, and joins again when the connection is lost, as long as the room is open. Never rejects; resolves
  * after the signal is aborted and the room is left.
  */
-export async function stayInRoom(deps: StayDeps, stay: RoomStay): Promise<void> {
+export async function stayInRoom(deps: StayDeps, options: StayOptions): Promise<void> {
   const { clock, log } = deps;
-  const { signal, fields } = stay;
+  const { signal, fields } = options;
   for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)) {
     try {
-      if (stay.isHeld() && (await isRoomOpen(deps, stay.room))) {
-        await connectOnce(deps, stay);
+      if (options.isHeld() && (await isRoomOpen(deps, options.room))) {
+        await connectOnce(deps, options);
         retryMs = FIRST_RETRY_MS;
       }
     } catch (error) {
@@ -56,9 +56,9 @@ async function isRoomOpen({ mediaServer }: StayDeps, room: string): Promise<bool
   return (await mediaServer.listRooms([room])).length > 0;
 }
 
-async function connectOnce({ subscriber, log }: StayDeps, stay: RoomStay): Promise<void> {
+async function connectOnce({ subscriber, log }: StayDeps, options: StayOptions): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
-  const { room, identity, onTrack, onConnection, fields, signal } = stay;
+  const { room, identity, onTrack, onConnection, fields, signal } = options;
   const connection = await subscriber.join({ room, identity, onTrack, onClosed: resolve });
   onConnection?.(connection);
   log.info(fields, 'listening');

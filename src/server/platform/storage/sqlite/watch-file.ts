@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Writes within this time cause one notification. */
-const SETTLE_MS = 20;
+const DEBOUNCE_MS = 20;
 /** Interval of checks when the file system cannot be watched, as on some mounts and beyond the limit of watches. */
 const FALLBACK_INTERVAL_MS = 1000;
 
@@ -17,7 +17,7 @@ export function watchFile(database: DatabaseSync, path: string, onChange: () => 
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let version = readVersion(database);
-  const look = () => {
+  const checkVersion = () => {
     timer = undefined;
     if (isClosed) return;
     const current = readVersion(database);
@@ -27,13 +27,13 @@ export function watchFile(database: DatabaseSync, path: string, onChange: () => 
   };
   const poll = () => {
     watcher?.close();
-    if (!isClosed) timer = setInterval(look, FALLBACK_INTERVAL_MS).unref();
+    if (!isClosed) timer = setInterval(checkVersion, FALLBACK_INTERVAL_MS).unref();
   };
   return {
     start: () => {
       try {
         watcher = watch(`${path}-wal`, { persistent: false }, () => {
-          timer ??= setTimeout(look, SETTLE_MS).unref();
+          timer ??= setTimeout(checkVersion, DEBOUNCE_MS).unref();
         });
         watcher.on('error', poll);
       } catch {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeText } from '../../../../src/server/transcription/engines/judge-text.ts';
+import { limitConfidence } from '../../../../src/server/transcription/engines/implausible-text.ts';
 
 const heard = (text: string, confidence: number | null = null) => ({ text, confidence });
 
@@ -11,16 +11,16 @@ describe('a text', () => {
     ['nothing', '', 8],
     ['a word of a very short sound', 'Absolutely not.', 0.3],
   ])('that may have been said keeps its confidence: %s', (_what, text, seconds) => {
-    expect(judgeText(heard(text), seconds)).toEqual(heard(text));
-    expect(judgeText(heard(text, 0.7), seconds)).toEqual(heard(text, 0.7));
+    expect(limitConfidence(heard(text), seconds)).toEqual(heard(text));
+    expect(limitConfidence(heard(text, 0.7), seconds)).toEqual(heard(text, 0.7));
   });
 
   it.each([
     ['repeats itself', 'a bit of '.repeat(24), 8],
     ['is too long for its sound', 'The quick brown fox jumps over the lazy dog and runs away.', 1],
   ])('that %s gets a low confidence, and a lower one stays', (_what, text, seconds) => {
-    expect(judgeText(heard(text), seconds)).toEqual(heard(text, 0.1));
-    expect(judgeText(heard(text, 0.9), seconds)).toEqual(heard(text, 0.1));
-    expect(judgeText(heard(text, 0.05), seconds)).toEqual(heard(text, 0.05));
+    expect(limitConfidence(heard(text), seconds)).toEqual(heard(text, 0.1));
+    expect(limitConfidence(heard(text, 0.9), seconds)).toEqual(heard(text, 0.1));
+    expect(limitConfidence(heard(text, 0.05), seconds)).toEqual(heard(text, 0.05));
   });
 });

@@ -14,7 +14,7 @@ const DOUBTFUL_CONFIDENCE = 0.1;
  * Lowers the confidence of a text that nobody can have said: one that repeats itself, or that is too long for its
  * sound. Models invent such texts for sound that they do not know, such as another language.
  */
-export function judgeText(recognition: Recognition, seconds: number): Recognition {
+export function limitConfidence(recognition: Recognition, seconds: number): Recognition {
   const { text, confidence } = recognition;
   const isTooLong = seconds >= MIN_SECONDS && text.length / seconds > MAX_CHARACTERS_PER_SECOND;
   if (!isTooLong && compressionRatio(text) <= MAX_COMPRESSION_RATIO) return recognition;
