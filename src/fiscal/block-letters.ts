@@ -1,14 +1,14 @@
-/** The letters of the place block: A to Z are themselves, lower-case ones replace accented letters. */
+/** The letters of the place block: A to Z are themselves, and lower-case letters represent accented ones. */
 import { ACCENTED_LETTERS } from './data/places.ts';
 import { baseLetter, spellInLatin } from './latin-letters.ts';
 
-/** A character of the block, or the accented letter that its lower-case letter replaces. */
+/** Returns a character of the block, or the accented letter that its lower-case letter represents. */
 export const letterOf = (character: number): string =>
   String.fromCharCode(
     character < FIRST_ACCENTED ? character : (ACCENTED_LETTERS[character - 97] ?? character),
   );
 
-/** The lower-case letter a: the first that stands for an accented one. */
+/** The lower-case letter a, the first one that represents an accented letter. */
 export const FIRST_ACCENTED = 97;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Civil dates without a clock or a time zone. Inside the library a date is one integer, year * 10000 + month *
- * 100 + day, so that comparing two dates is comparing two numbers; 0 stands for "no date".
+ * Civil dates without a clock or a time zone. Inside the library a date is one integer, year * 10000 + month * 100 + day,
+ * so that comparing two dates is comparing two numbers; 0 means "no date".
  */
 
 /** A date of the Gregorian calendar: ISO text `YYYY-MM-DD`, or its parts (month 1 to 12, day 1 to 31). */
@@ -17,7 +17,7 @@ export const toDateNumber = (input: unknown): number => {
   return partsToDateNumber(year, month, day);
 };
 
-/** As {@link toDateNumber}, for parts; fractions, NaN and infinities are no dates. */
+/** Does the same for parts. Fractions, NaN and infinities are not dates. */
 const partsToDateNumber = (year: number, month: number, day: number): number => {
   if (!(year >= 1 && year <= 9999 && month >= 1 && month <= 12 && day >= 1)) return 0;
   if ((year | 0) !== year || (month | 0) !== month || (day | 0) !== day) return 0;
@@ -34,14 +34,17 @@ export const dayAfter = (date: number): number => {
   return month < 12 ? year * 10_000 + (month + 1) * 100 + 1 : (year + 1) * 10_000 + 101;
 };
 
-/** The ISO text of a date number; the caller vouches that it is a date. */
+/** Returns the ISO text of a date number, which must be a valid date. */
 export const toIsoDate = (date: number): string => {
   const year = (date / 10_000) | 0;
   const text = monthDayTexts[date % 10_000] || monthDayText(date % 10_000);
   return year > 999 ? `${year}${text}` : `${String(year).padStart(4, '0')}${text}`;
 };
 
-/** Texts by month * 100 + day, made when first asked for. The array is full: engines hash the indices of sparse ones. */
+/**
+ * Texts by month * 100 + day, each made at its first use. The array is full, because engines hash the indices of sparse
+ * ones.
+ */
 const monthDayTexts: string[] = new Array<string>(1232).fill('');
 
 const monthDayText = (monthDay: number): string => {

@@ -1,26 +1,26 @@
 /**
- * Tells what a character of a codice fiscale may be, as tables by character code, in either case. A value of the tables
- * {@link AT_ODD} and {@link AT_EVEN} tells everything at once, so that an inspection reads each character once.
+ * Tables by character code, in either case, of what a character of a codice fiscale may be. A value of {@link AT_ODD} and
+ * {@link AT_EVEN} contains everything about the character, so that an inspection reads each character once.
  */
 import { EVEN_VALUES, ODD_VALUES } from './check-character.ts';
 
 /**
- * The fields of a value. The lowest sixteen bits are what the character adds to the sum of the check character, alone:
- * there, the sum of a whole code stays intact when its values are added.
+ * The fields of a value. The lowest sixteen bits contain only what the character adds to the sum of the check character.
+ * Therefore the values of a whole code can be added without overflowing into the other fields.
  */
 export const SUM_BITS = 0xffff;
 /** The digit, for a digit or its substitute. */
 export const DIGIT_SHIFT = 16;
-/** Set when a letter stands for the digit (omocodia). */
+/** Set if a letter replaces the digit (omocodia). */
 export const SUBSTITUTED = 1 << 20;
 export const NO_DIGIT = 1 << 21;
 export const NO_LETTER = 1 << 22;
 /** 0 for A to 25 for Z. */
 export const LETTER_SHIFT = 23;
-/** The kind of a letter in a name: 0 vowel, 1 consonant, 2 the X that also fills up. */
+/** The kind of a letter in a name: 0 vowel, 1 consonant, 2 the X that also fills up missing letters. */
 export const KIND_SHIFT = 28;
 
-/** The letters that omocodia puts for 0 to 9, DM 23 December 1976, art. 6. */
+/** The letters that omocodia uses for 0 to 9, DM 23 December 1976, art. 6. */
 export const SUBSTITUTES = 'LMNPQRSTUV';
 /** The letters for January to December, DM 23 December 1976, art. 4. */
 export const MONTH_LETTERS = 'ABCDEHLMPRST';
@@ -33,7 +33,7 @@ const withoutSums: Int32Array = characterTable();
 export const AT_ODD: Int32Array = withSums(withoutSums, ODD_VALUES);
 export const AT_EVEN: Int32Array = withSums(withoutSums, EVEN_VALUES);
 
-/** Indexed by letter, A is 0: the month from 1 to 12, 0 for a letter of no month. */
+/** Indexed by letter, A is 0: the month from 1 to 12, or 0 for a letter without a month. */
 export const MONTHS: Uint8Array = (() => {
   const months = new Uint8Array(LETTERS.length);
   for (let month = 1; month <= MONTH_LETTERS.length; month++)
@@ -44,11 +44,11 @@ export const MONTHS: Uint8Array = (() => {
 /** Whether the character is a letter from A to Z, of either case. */
 export const isLetter = (character: number): boolean => ((AT_ODD[character] ?? NO_LETTER) & NO_LETTER) === 0;
 
-/** Whether the character is a digit, or a letter that stands for one. */
+/** Whether the character is a digit, or a letter that replaces one. */
 export const isDigitOrSubstitute = (character: number): boolean =>
   ((AT_ODD[character] ?? NO_DIGIT) & NO_DIGIT) === 0;
 
-/** The digit of a digit or its substitute; 0 for anything else. */
+/** Returns the digit of a digit or its substitute; 0 for anything else. */
 export const digitOf = (character: number): number => ((AT_ODD[character] ?? 0) >> DIGIT_SHIFT) & 15;
 
 /** Whether the character is a letter from A to Z or a digit. */

@@ -11,11 +11,11 @@ import { checkDigit } from './numeric-code.ts';
 export type CheckFault = {
   readonly reason: CheckReason;
   readonly detail: CheckDetail;
-  /** Index of the first character at fault, from 0; the code's own length when something is missing at its end. */
+  /** Index of the first wrong character, from 0; the code's own length if something is missing at its end. */
   readonly start: number;
-  /** Index after the last character at fault; equal to `start` when something is missing. */
+  /** Index after the last wrong character; equal to `start` if something is missing. */
   readonly end: number;
-  /** For people, in English; contains nothing of the code. `messages` has it in other languages. */
+  /** A message in English without any part of the code. `messages` has it in other languages. */
   readonly message: string;
   /** The right check character, if the error is in the check character. */
   readonly expected?: string;
@@ -23,7 +23,7 @@ export type CheckFault = {
 
 export type CheckFailure = {
   readonly ok: false;
-  /** The reason of the first fault; `start`, `end` and `message` are its own too. */
+  /** The reason of the first fault. `start`, `end` and `message` are also those of the first fault. */
   readonly reason: CheckReason;
   readonly start: number;
   readonly end: number;
@@ -32,7 +32,7 @@ export type CheckFailure = {
   readonly faults: readonly [CheckFault, ...CheckFault[]];
 };
 
-/** Explains why the code got its status, which must not be a valid one. */
+/** Explains the status of an invalid code. */
 export const explainFailure = (code: unknown, status: CheckStatus): CheckFailure => {
   const text = typeof code === 'string' ? code : '';
   const reason = reasonOfStatus(status) ?? 'characters';
@@ -80,7 +80,7 @@ const strayCharacters = (text: string): CheckFault[] => {
   return faults;
 };
 
-/** Eleven digits get here with their own reasons, which the whole code tells. */
+/** The reasons of eleven digits concern the whole code. */
 const otherLengthFaults = (text: string, reason: CheckReason): CheckFault[] => {
   if (reason === 'check-character') {
     const expected = String(checkDigit((at) => text.charCodeAt(at)));
@@ -112,7 +112,7 @@ const checkCharacterFault = (text: string): CheckFault | undefined => {
   };
 };
 
-/** Clears the bit that makes an ASCII letter lower case, and counts from A. */
+/** Makes an ASCII letter upper case and returns its position, A is 0. */
 const letterIndex = (character: number): number => (character & 0xdf) - 65;
 
 const digitAt = (text: string, at: number): number => digitOf(text.charCodeAt(at));
@@ -127,7 +127,7 @@ const dateFault = (text: string): CheckFault | undefined => {
   const day = written > 40 ? written - 40 : written;
   if (day === 0 || day > 31) return fault('date', 'day', DAY);
   if (day > daysInMonth(2000, month)) return fault('date', 'day-of-month', DAY);
-  // The caller knows from the status when 29 February is wrong by the year.
+  // A wrong 29 February depends on the year. Its status shows that.
   return undefined;
 };
 
@@ -137,7 +137,7 @@ const placeFault = (text: string): CheckFault | undefined => {
   return isKnownCode(slot) ? undefined : fault('place', 'place', PLACE);
 };
 
-/** Faults that only the whole code shows, or its reading by a given day. */
+/** Returns the faults that are not in a single character. */
 const wholeCodeFault = (text: string, reason: CheckReason): CheckFault => {
   switch (reason) {
     case 'date':

@@ -9,12 +9,12 @@ export const CHECK_STATUS = {
   validWithWarnings: 1,
   /** Not 16 characters. */
   length: 2,
-  /** A character where no codice fiscale has one. */
+  /** Has a character that no codice fiscale has at that position. */
   characters: 3,
-  /** At the place of a digit, a letter that stands for none. */
+  /** Has a letter that replaces no digit at the position of a digit. */
   omocodia: 4,
   checkCharacter: 5,
-  /** A month letter or day that no calendar has, or, where the century is fixed, a date to come. */
+  /** Has a month letter or a day that does not exist, or, if the century is fixed, a date in the future. */
   date: 6,
   /** No comune or state ever had this code. */
   place: 7,
@@ -30,7 +30,7 @@ export const CHECK_STATUS = {
 
 export type CheckStatus = (typeof CHECK_STATUS)[keyof typeof CHECK_STATUS];
 
-/** Why a code is invalid, in words; the same catalogue as {@link CHECK_STATUS}. */
+/** Reasons why a code is invalid, as texts. They have the same names as {@link CHECK_STATUS}. */
 export type CheckReason =
   | 'length'
   | 'characters'
@@ -58,13 +58,13 @@ const REASONS: readonly (CheckReason | undefined)[] = [
   'organisation-code',
 ];
 
-/** The reason of a status; undefined for a valid code. */
+/** Returns the reason of a status; undefined for a valid code. */
 export const reasonOfStatus = (status: CheckStatus): CheckReason | undefined => REASONS[status];
 
 export type CheckOptions = {
-  /** Today, for the caller: no code is read as a birth after it. */
+  /** The current date. A code is not read as a birth after it. */
   readonly asOf: DateInput;
-  /** The first year of the century of birth (1800, 1900, 2000); without it the latest possible one is read. */
+  /** The first year of the century of birth (1800, 1900, 2000). Default: the latest possible century. */
   readonly century?: number | undefined;
   /** Rejects a place that was not in force on the birth date, instead of a warning. */
   readonly strict?: boolean | undefined;
@@ -78,7 +78,7 @@ export type Settings = {
   readonly strict: boolean;
 };
 
-/** @throws TypeError when `asOf` is no date or `century` no century: an error of the caller, not of the data. */
+/** @throws TypeError if `asOf` is not a date or `century` is not a century: the caller's error, not the data's. */
 export const readSettings = (options: CheckOptions): Settings => {
   const { asOf, century = 0, strict } = options ?? NO_OPTIONS;
   const today = readToday(asOf);
@@ -91,16 +91,16 @@ export const readSettings = (options: CheckOptions): Settings => {
   return last;
 };
 
-/** The settings read last: a run over many has the same for each code. */
+/** The last settings. In a loop over many codes they are the same for each code. */
 let last: Settings = { today: 0, century: 0, strict: false };
 
-/** @throws TypeError for what is no date. */
+/** @throws TypeError if it is not a date. */
 export const readToday = (asOf: unknown): number => {
-  // A run over many reads the same text each time.
+  // In a loop over many codes the text is the same each time.
   if (asOf === lastToday.text && lastToday.date !== 0) return lastToday.date;
   const date = toDateNumber(asOf);
   if (date === 0) throw new TypeError('asOf must be a date: YYYY-MM-DD or {year, month, day}');
-  // Parts of a date could be changed by their owner.
+  // Only texts are remembered, because an object with the parts of a date can be changed.
   if (typeof asOf === 'string') lastToday = { text: asOf, date };
   return date;
 };

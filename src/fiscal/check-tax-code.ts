@@ -3,8 +3,8 @@ import type { CheckFailure } from './check-failure.ts';
 import type { CheckOptions, CheckReason } from './check-status.ts';
 
 /**
- * The owner of a tax code: a person (16 characters); a person with a provisional code; a holder of a VAT number, which is
- * also the code of most organisations; an organisation without VAT number (11 digits each).
+ * The owner of a tax code: a person (16 characters); a person with a provisional code; the holder of a VAT number, which is
+ * also the code of most organisations; or an organisation without a VAT number (11 digits each).
  */
 export type TaxCodeKind = 'person' | 'provisional' | 'vat' | 'organisation';
 
@@ -13,9 +13,8 @@ export type TaxCodeResult =
   | CheckFailure;
 
 /**
- * Checks any Italian tax code by its own check digit: those of persons like `check`, and those of eleven digits.
- *
- * @throws TypeError only for invalid options.
+ * Checks any Italian tax code by its own check digit: codes of persons like `check`, and codes of eleven digits. @throws
+ * TypeError only for invalid options.
  */
 export const checkTaxCode = (code: string, options: CheckOptions): TaxCodeResult => {
   const result = check(code, options);

@@ -9,8 +9,8 @@ import {
 import { CODE_LENGTH, inspectBytes, inspectText, otherLengthStatus, parts } from './inspect-code.ts';
 
 /**
- * A warning about a valid code. `place-not-in-force`: the place did not exist, or not yet, on the birth date; tax offices
- * issue such codes. `names-not-derivable`: no surname or given name gives these letters.
+ * A warning about a valid code. `place-not-in-force`: the place did not exist on the birth date; tax offices issue such
+ * codes. `names-not-derivable`: no surname or given name gives these letters.
  */
 export type CheckWarning = 'place-not-in-force' | 'names-not-derivable';
 
@@ -19,25 +19,23 @@ export type CheckResult = CheckSuccess | CheckFailure;
 
 /** Checks many codes with options that are read once. */
 export type Checker = {
-  /** As {@link check}. */
+  /** Does the same as {@link check}. */
   readonly check: (code: string) => CheckResult;
   /** Like {@link check}, but returns one of {@link CHECK_STATUS}. */
   readonly checkStatus: (code: string) => CheckStatus;
-  /** As checkStatus, for ASCII text at `bytes[start]` up to, not including, `bytes[end]`. Allocates nothing. */
+  /** Does the same as checkStatus for the ASCII text from `bytes[start]` to before `bytes[end]`. Allocates nothing. */
   readonly checkBytes: (bytes: Uint8Array, start: number, end: number) => CheckStatus;
 };
 
 /**
  * Checks a codice fiscale: length, characters, omocodia, check character, date, place. Letters may be of either case;
- * nothing is trimmed or corrected. Provisional codes and VAT numbers (eleven digits) are invalid, with a reason of their
- * own.
- *
- * @throws TypeError only for options that make no sense.
+ * nothing is trimmed or corrected. Provisional codes and VAT numbers (eleven digits) are invalid, with their own reasons.
+ * @throws TypeError only for invalid options.
  */
 export const check = (code: string, options: CheckOptions): CheckResult =>
   checkWith(code, readSettings(options));
 
-/** @throws TypeError for options that make no sense; the checks themselves never throw. */
+/** @throws TypeError for invalid options. The checks themselves never throw. */
 export const createChecker = (options: CheckOptions): Checker => {
   const settings = readSettings(options);
   return {
@@ -50,7 +48,7 @@ export const createChecker = (options: CheckOptions): Checker => {
   };
 };
 
-/** The warnings of the code in {@link parts}. */
+/** Returns the warnings of the code in {@link parts}. */
 export const warningsOf = (): readonly CheckWarning[] =>
   WARNINGS[(parts.isPlaceInForce ? 0 : 1) + (parts.areNamesDerivable ? 0 : 2)] ?? [];
 

@@ -1,7 +1,7 @@
 /**
- * Which message a fault has; finer than its reason. `stray-character`: neither a letter nor a digit. `omocodia-letter`:
- * at the place of a digit, a letter that stands for none. `check-digit`: of eleven digits. `birth-date`: a day that its
- * year does not have, or one to come.
+ * Selects the message of a fault. It is more specific than the reason. `stray-character`: neither a letter nor a digit.
+ * `omocodia-letter`: a letter that replaces no digit, at the position of a digit. `check-digit`: of eleven digits.
+ * `birth-date`: a day that does not exist in its year, or is in the future.
  */
 export type CheckDetail =
   | 'length'
@@ -21,7 +21,7 @@ export type CheckDetail =
   | 'vat-number'
   | 'organisation-code';
 
-/** The stretch of the code that is at fault. */
+/** The wrong part of the code. */
 type Stretch = { readonly start: number; readonly end: number };
 
 /** A message for each detail of a fault. */

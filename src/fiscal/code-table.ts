@@ -1,17 +1,17 @@
 /**
- * The place codes and when each was in force: all that a check needs. Kept in flat arrays, so that one look-up costs
- * one array read, and unpacked code by code, so that a first check does not wait for the others.
+ * The place codes and their periods of validity, which are everything that a check needs. They are in flat arrays, so that
+ * a look-up costs one array read, and are unpacked code by code, so that a first check does not wait for the others.
  *
- * A code is a slot: the place of its letter among {@link PLACE_LETTERS} times 1000 plus its number. The code block has
- * two characters for each slot: an index into the span block. Index 0 is an unknown code, 1 an undated place; any
- * other has five characters: `B` if another span of the same code follows, else `A`; then start and end, two
- * characters each: an index, from 1, into the date block (see {@link dateAt}), or 0 for an unknown start or no end.
- * All characters are base64url digits.
+ * A code is a slot: the position of its letter in {@link PLACE_LETTERS} times 1000, plus its number. The code block has two
+ * characters for each slot: an index into the span block. Index 0 is an unknown code, and index 1 an undated place. Any
+ * other index has five characters: `B` if another span of the same code follows, otherwise `A`; then start and end with two
+ * characters each: an index, from 1, into the date block (see {@link dateAt}), or 0 for an unknown start or no end. All
+ * characters are base64url digits.
  */
 import { codeBlock, dateBlock, spanBlock } from './data/code-table.ts';
 import { byteAt, intAt } from './typed-access.ts';
 
-/** The letters with which a codice catastale can begin; Z is a foreign state. */
+/** The letters with which a codice catastale can begin. Z is a foreign state. */
 export const PLACE_LETTERS = 'ABCDEFGHILMZ';
 export const SLOT_COUNT = 12_000;
 
@@ -32,7 +32,7 @@ const ends = new Int32Array(SLOT_COUNT);
 /** Maps the slot of a code with several spans to its start, end, start, end... */
 const spans = new Map<number, Int32Array>();
 
-/** {@link UNKNOWN_CODE} for what no place ever had, and for -1. */
+/** {@link UNKNOWN_CODE} for a code that no place ever had, and for -1. */
 export const codeKind = (slot: number): number => {
   if (slot < 0) return UNKNOWN_CODE;
   const kind = byteAt(kinds, slot);
@@ -47,13 +47,13 @@ export const isInForce = (slot: number, date: number): boolean => {
   return several !== undefined && isInOneSpan(several, date);
 };
 
-/** Whether a known code, which is not undated, ended before the date for good. */
+/** Whether a known code, which is not undated, ended before the date and never returned. */
 export const endedBefore = (slot: number, date: number): boolean =>
   codeKind(slot) !== UNKNOWN_CODE && date > intAt(ends, slot);
 
 export const isKnownCode = (slot: number): boolean => codeKind(slot) !== UNKNOWN_CODE;
 
-/** The slot of four characters, or -1 when no code is written so. */
+/** Returns the slot of four characters, or -1 if they are not in the format of a code. */
 export const slotOfCode = (code: string): number => {
   if (code.length !== 4) return -1;
   const letter = PLACE_LETTERS.indexOf(code.charAt(0));
@@ -68,7 +68,7 @@ export const codeOfSlot = (slot: number): string => {
   return codeTexts[slot] || codeText(slot, codeTexts);
 };
 
-/** Codes indexed by slot, each made when first asked for. */
+/** Codes indexed by slot, each made at its first use. */
 let codeTexts: string[] | undefined;
 
 const codeText = (slot: number, texts: string[]): string => {
@@ -124,7 +124,7 @@ const isInOneSpan = (several: Int32Array, date: number): boolean => {
   return false;
 };
 
-/** Whether nobody recorded the dates of the code; tells it without unpacking the code. */
+/** Whether the dates of the code are unknown. Does not unpack the code. */
 export const isUndatedCode = (slot: number): boolean => spanIndex(slot) === 1;
 
 const spanIndex = (slot: number): number => {

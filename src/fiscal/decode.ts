@@ -15,16 +15,16 @@ export type DecodedCode = {
   readonly surname: string;
   readonly givenName: string;
   readonly sex: 'F' | 'M';
-  /** ISO `YYYY-MM-DD`, and its parts. */
+  /** The birth date in ISO form `YYYY-MM-DD`, and its parts. */
   readonly birthDate: string;
   readonly year: number;
   readonly month: number;
   readonly day: number;
-  /** The birth date by the other reading of the two-digit year; null when there is none. */
+  /** The birth date by the other century; null if the year can be read in only one way. */
   readonly otherBirthDate: string | null;
-  /** Name and province in force on the birth date; with none then, the next later ones. */
+  /** Name and province in force on the birth date. If there are none, the next later ones. */
   readonly birthplace: Birthplace;
-  /** The code without omocodia: itself at level 0. */
+  /** The code without omocodia. At level 0 this is the code itself. */
   readonly baseCode: string;
   readonly omocodia: OmocodiaDetail;
   readonly warnings: readonly CheckWarning[];
@@ -33,12 +33,9 @@ export type DecodedCode = {
 export type DecodeResult = DecodedCode | CheckFailure;
 
 /**
- * Decodes a valid codice fiscale; for any other the result is that of `check`.
- *
- * The two-digit year is the latest one whose whole date is not after `asOf`, or the one before when only then the place was
- * in force.
- *
- * @throws TypeError only for options that make no sense.
+ * Decodes a valid codice fiscale; for any other the result is that of `check`. The two-digit year is the latest one whose
+ * whole date is not after `asOf`. If the place was not in force then, but a century before, it is that earlier year.
+ * @throws TypeError only for invalid options.
  */
 export const decode = (code: string, options: CheckOptions): DecodeResult => {
   const status = inspectText(code, readSettings(options));

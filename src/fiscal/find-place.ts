@@ -9,9 +9,9 @@ import { recordAt, recordsOf } from './place-records.ts';
 import { suggestPlaces } from './suggest-places.ts';
 
 export type PlaceFilter = {
-  /** Province abbreviation of that time or of today, `EE` for states; empty or absent: any. */
+  /** Province abbreviation, of that time or of today, `EE` for states. Any province if empty or absent. */
   readonly province?: string | undefined;
-  /** The birth date; without it current places come first. */
+  /** The birth date. Without it, current places come first. */
   readonly date?: DateInput | undefined;
 };
 
@@ -25,11 +25,11 @@ export type FoundPlace = {
 
 export type PlaceNotFound = {
   readonly ok: false;
-  /** `ambiguous`: `candidates` fit equally well. `province`: no province ever had this abbreviation. */
+  /** `ambiguous`: `candidates` fit equally well. `province`: the abbreviation has never existed. */
   readonly reason: 'missing' | 'unknown' | 'ambiguous' | 'province';
   /**
-   * The kind of suggestions for an unknown name: `other-province`: places of that very name elsewhere; `foreign-city`:
-   * the state that a foreign city is in, which codes take in its stead; `similar`: places with a similar name.
+   * The kind of suggestions for an unknown name. `other-province`: places with exactly this name elsewhere; `foreign-city`:
+   * the state of a foreign city, which codes contain instead of the city; `similar`: places with a similar name.
    */
   readonly hint: 'other-province' | 'foreign-city' | 'similar' | null;
   readonly candidates: readonly Place[];
@@ -37,12 +37,10 @@ export type PlaceNotFound = {
 };
 
 /**
- * Finds the place of a name, or of a Belfiore code. Case, accents, apostrophes, hyphens and spaces are ignored, but a name
+ * Finds a place by its name or its Belfiore code. Case, accents, apostrophes, hyphens and spaces are ignored, but a name
  * with the right accents is preferred to one without (PATERNO', PATERNO). Historical names, aliases, `Bolzano/Bozen`,
- * `Castro (LE)`, `S. Giovanni Rotondo` and names without their small words (`Reggio Calabria`) are understood. A place that
- * had ended leads to the one that took it over.
- *
- * @throws TypeError when the filter's date is no date.
+ * `Castro (LE)`, `S. Giovanni Rotondo` and names without their small words (`Reggio Calabria`) are found. For a place that
+ * had ended, the result is its successor. @throws TypeError if the filter's date is not a date.
  */
 export const findPlace = (name: string, filter?: PlaceFilter | null): FoundPlace | PlaceNotFound => {
   const date = readDate(filter?.date);
@@ -60,7 +58,7 @@ export const findPlace = (name: string, filter?: PlaceFilter | null): FoundPlace
 /** Later than all birth dates. */
 const NO_DATE = 99_991_231;
 
-/** @throws TypeError for what is no date; an absent one is {@link NO_DATE}. */
+/** Returns the date number; {@link NO_DATE} if there is no input. @throws TypeError if the input is not a date. */
 const readDate = (input: DateInput | undefined): number => {
   const date = input === undefined ? NO_DATE : toDateNumber(input);
   if (date === 0) throw new TypeError('date must be a date: YYYY-MM-DD or {year, month, day}');
@@ -73,7 +71,7 @@ export type PlaceQuery = { readonly name: string; readonly province: string; rea
 export const notFound = (answer: number, query: PlaceQuery): PlaceNotFound =>
   withPlaces(notFoundReason(answer), query, placesMeant);
 
-/** As {@link notFound}, without similar names, which cost as much as a thousand codes. */
+/** Does the same as {@link notFound} without searching for similar names, which costs as much as a thousand codes. */
 export const notFoundBriefly = (answer: number, query: PlaceQuery): PlaceNotFound =>
   withPlaces(notFoundReason(answer), query, placeElsewhere);
 
@@ -102,7 +100,7 @@ const REASONS: ReadonlyMap<number, PlaceNotFound['reason']> = new Map([
 
 type PlacesMeant = Pick<PlaceNotFound, 'hint' | 'suggestions'>;
 
-/** Places of that very name in other provinces, or a foreign city's state. */
+/** Returns places with exactly this name in other provinces, or the state of a foreign city. */
 const placeElsewhere = ({ name, date }: PlaceQuery): PlacesMeant | undefined => {
   const elsewhere = lookUpPlace(name, '', date);
   if (elsewhere !== UNKNOWN_PLACE && elsewhere !== MISSING_PLACE) {
@@ -116,7 +114,7 @@ const placeElsewhere = ({ name, date }: PlaceQuery): PlacesMeant | undefined => 
   return { hint: 'foreign-city', suggestions: [placeOfRecord(records, recordAt(records, state, date))] };
 };
 
-/** As {@link placeElsewhere}; else similar names, those of the province first. */
+/** Returns the result of {@link placeElsewhere}; if that is empty, similar names, with those in the province first. */
 const placesMeant = (query: PlaceQuery): PlacesMeant => {
   const elsewhere = placeElsewhere(query);
   if (elsewhere !== undefined) return elsewhere;
@@ -133,7 +131,7 @@ const placesMeant = (query: PlaceQuery): PlacesMeant => {
 
 const SUGGESTIONS = 5;
 
-/** The ended place that was named goes first. */
+/** The ended place that has this name comes first. */
 const alternativePlaces = (date: number, chosen: number): Place[] => {
   const others = candidatePlaces(date, chosen);
   if (found.ended < 0) return others;

@@ -1,17 +1,19 @@
 /**
- * Names without what people write differently: letters only, upper case, no accents, spaces, apostrophes or hyphens.
- * Folded into one buffer, so that a look-up makes no string.
+ * Folds names, so that different spellings become equal: letters only, upper case, without accents, spaces, apostrophes and
+ * hyphens. The result is written to one buffer, so that a look-up creates no string.
  */
 import { baseLetter, isMark, isSeparator } from './latin-letters.ts';
 import { byteAt } from './typed-access.ts';
 
-/** The text folded last, {@link foldedLength} bytes of it. Names are far shorter; the rest of a longer text is lost. */
+/** The last folded text, with {@link foldedLength} bytes. Names are far shorter; the rest of a longer text is lost. */
 export const folded = new Uint8Array(96);
 export let foldedLength = 0;
-/** The hash of the text folded last. */
+/** The hash of the last folded text. */
 export let foldedHash = 0;
 
-/** Folds text into {@link folded}. What no name has (a digit, another script) stays, so that nothing matches. */
+/**
+ * Folds text into {@link folded}. Characters that no name has (a digit, another script) are kept, so that no name matches.
+ */
 export const fold = (whole: string): void => {
   const text = whole.length > LONGEST_TEXT ? whole.slice(0, LONGEST_TEXT) : whole;
   foldedLength = 0;
@@ -26,10 +28,10 @@ export const fold = (whole: string): void => {
   }
 };
 
-/** Room for every separator and mark that a name could have; composing a megabyte takes its time. */
+/** Enough for every separator and mark that a name can have. Composing a megabyte would take long. */
 const LONGEST_TEXT = 4 * folded.length;
 
-/** How many buckets the index of names has: about one a name. */
+/** Number of buckets in the index of names: about one for each name. */
 export const BUCKET_COUNT = 16_384;
 
 /** The hash of no letters, the hash with one letter more, and the bucket of a hash (FNV-1a). */
@@ -38,7 +40,7 @@ export const stepHash = (hash: number, letter: number): number => Math.imul(hash
 export const bucketOf = (hash: number): number => (hash ^ (hash >>> 15)) & (BUCKET_COUNT - 1);
 
 export const FNV_PRIME = 16_777_619;
-/** Stands for whatever no name has. */
+/** Represents every character that no name has. */
 const OTHER = 1;
 
 const ASCII_FOLDS: Uint8Array = (() => {

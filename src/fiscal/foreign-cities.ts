@@ -2,7 +2,10 @@ import { slotOfCode } from './code-table.ts';
 import { foreignCityBlock } from './data/foreign-cities.ts';
 import { fold, folded, foldedLength } from './fold-name.ts';
 
-/** The slot of the state that a well-known foreign city is in, -1 for any other name: births abroad take the state. */
+/**
+ * Returns the slot of the state that contains a well-known foreign city; -1 for any other name. Codes of people born abroad
+ * contain the state.
+ */
 export const stateOfCity = (name: string): number => {
   fold(name);
   const letters = String.fromCharCode(...folded.subarray(0, foldedLength));

@@ -11,11 +11,11 @@ import type { PersonFault } from './person-fault.ts';
 import { type Birthplace, birthplaceAt } from './place.ts';
 
 export type GenerateOptions = {
-  /** Today: a birth after it is invalid. */
+  /** The current date. A birth after it is invalid. */
   readonly asOf: DateInput;
   /** Rejects a place that was not in force on the birth date, instead of a warning. */
   readonly strict?: boolean | undefined;
-  /** False leaves similar names for an unknown birthplace out: they cost as much as a thousand codes. */
+  /** False leaves out similar names for an unknown birthplace. Searching for them costs as much as a thousand codes. */
   readonly suggest?: boolean | undefined;
 };
 
@@ -31,10 +31,9 @@ export type GeneratedCode = {
 export type GenerateResult = GeneratedCode | { readonly ok: false; readonly faults: readonly PersonFault[] };
 
 /**
- * Generates the codice fiscale of a person, DM 12 March 1974 and 23 December 1976. All errors are returned at once. Only the
- * tax office issues codes: with omocodia the true one may be another of the 128 forms.
- *
- * @throws TypeError only for options that make no sense.
+ * Generates the codice fiscale of a person, DM 12 March 1974 and 23 December 1976. All errors are returned at once. Only
+ * the tax office issues codes: because of omocodia, the person's real code may be another of the 128 forms. @throws
+ * TypeError only for invalid options.
  */
 export const generate = (person: Person, options: GenerateOptions): GenerateResult => {
   const isGood = inspectPerson(person, readToday(options?.asOf));
@@ -52,10 +51,10 @@ export const generate = (person: Person, options: GenerateOptions): GenerateResu
   };
 };
 
-/** The code being written, after the letters of the names. */
+/** The code is written behind the letters of the names. */
 const code = personLetters;
 
-/** The day has 40 added for women. */
+/** Women's days have 40 added. */
 const writeBirth = (day: number, date: number, slot: number): void => {
   const year = ((date / 10_000) | 0) % 100;
   code[6] = 48 + ((year / 10) | 0);

@@ -1,6 +1,6 @@
 /**
- * Italian fiscal codes and places, by the law's own tables: no dependency, no I/O, no clock, no time zone.
- * See docs/fiscal.md.
+ * Italian fiscal codes and places, from the official tables. The library has no dependency, no I/O, no clock and no time
+ * zone. See docs/fiscal.md.
  */
 export type { DateInput } from './calendar-date.ts';
 export {

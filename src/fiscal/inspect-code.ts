@@ -1,5 +1,5 @@
 /**
- * Parses a codice fiscale: from bytes, without allocating, into {@link parts}, which each inspection overwrites. check,
+ * Parses a codice fiscale from bytes, without allocating, into {@link parts}. Each inspection overwrites them; check,
  * decode and omocodie read them directly afterwards.
  */
 import { daysInMonth } from './calendar-date.ts';
@@ -26,8 +26,8 @@ import { byteAt, intAt } from './typed-access.ts';
 export const CODE_LENGTH = 16;
 
 /**
- * A birth before this year is no second reading of a two-digit year: its bearer would be well over a hundred
- * years older than anyone. The `century` option still reaches it.
+ * Earlier years are not used as the other reading of a two-digit year, because the person would be far older than anybody.
+ * The `century` option still allows them.
  */
 const EARLIEST_OTHER_YEAR = 1900;
 
@@ -39,18 +39,18 @@ export type CodeParts = {
   /** Without the 40 that is added for women. */
   day: number;
   isFemale: boolean;
-  /** The place as a slot of the code table; -1 for a letter that begins no place code. */
+  /** The slot of the place in the code table; -1 if the letter begins no place code. */
   slot: number;
   /** The birth date as read, a date number. */
   birthDate: number;
-  /** The birth date by the other century, or 0 when there is none. */
+  /** The birth date by the other century; 0 if there is none. */
   otherBirthDate: number;
   isPlaceInForce: boolean;
   /** Whether the six letters can come from a surname and a given name; see {@link IS_DERIVABLE}. */
   areNamesDerivable: boolean;
 };
 
-/** Overwritten by every inspection; good until the next one. */
+/** Valid until the next inspection. */
 export const parts: CodeParts = {
   mask: 0,
   twoDigitYear: 0,
@@ -64,10 +64,13 @@ export const parts: CodeParts = {
   areNamesDerivable: false,
 };
 
-/** The characters of the text inspected last, one byte each. */
+/** The characters of the last inspected text, one byte each. */
 export const textBytes = new Uint8Array(CODE_LENGTH);
 
-/** As {@link inspectBytes}, for text, which stays in {@link textBytes}. Anything but text has a wrong length. */
+/**
+ * Does the same as {@link inspectBytes} for a text, which is written to {@link textBytes}. Any other value has a wrong
+ * length.
+ */
 export const inspectText = (code: unknown, settings: Settings): CheckStatus => {
   if (typeof code !== 'string') return CHECK_STATUS.length;
   if (code.length !== CODE_LENGTH) return shortOrLongText(code);
@@ -81,7 +84,7 @@ export const inspectText = (code: unknown, settings: Settings): CheckStatus => {
   return inspectBytes(textBytes, 0, settings);
 };
 
-/** The text inspected last, which was valid, in upper case: nearly always itself. */
+/** Returns the last inspected text, which was valid, in upper case. It nearly always is already. */
 export const upperCaseText = (code: string): string => {
   for (let at = 0; at < CODE_LENGTH; at++)
     if (byteAt(textBytes, at) > LAST_UPPER_CASE) return code.toUpperCase();
@@ -146,12 +149,12 @@ const digit = (value: number): number => (value >> DIGIT_SHIFT) & 15;
 const kind = (value: number): number => value >> KIND_SHIFT;
 const bit = (value: number, at: number): number => ((value & SUBSTITUTED) === 0 ? 0 : 1 << at);
 
-/** 0 is no character of a code either, and a wide character must not be cut down into a letter. */
+/** 0 is not a character of a code, and a wide character must not be truncated to a letter. */
 const blankWideCharacters = (code: string): void => {
   for (let at = 0; at < CODE_LENGTH; at++) if (code.charCodeAt(at) > 255) textBytes[at] = 0;
 };
 
-/** Why a code that is not sixteen characters long is refused: a stray character, a number, or its length. */
+/** Returns the status of a code that is not sixteen characters long: a wrong character, a number, or its length. */
 export const otherLengthStatus = (length: number, characterAt: (at: number) => number): CheckStatus => {
   for (let at = 0; at < length; at++) {
     const character = characterAt(at);
@@ -162,7 +165,7 @@ export const otherLengthStatus = (length: number, characterAt: (at: number) => n
 
 const NO_PLACE = 255;
 
-/** Indexed by letter, A is 0: its index among the letters that begin a place code. */
+/** Indexed by letter, A is 0: its position among the letters that begin a place code. */
 const PLACE_LETTER_SLOTS: Uint8Array = (() => {
   const slots = new Uint8Array(26).fill(NO_PLACE);
   for (let index = 0; index < PLACE_LETTERS.length; index++)
@@ -173,7 +176,7 @@ const PLACE_LETTER_SLOTS: Uint8Array = (() => {
 const shortOrLongText = (code: string): CheckStatus =>
   otherLengthStatus(code.length, (at) => code.charCodeAt(at));
 
-/** The leftmost character that cannot stand where it is decides. */
+/** The leftmost wrong character decides. */
 const misplaced = (code: Uint8Array, start: number): CheckStatus => {
   for (let at = 0; at < CODE_LENGTH; at++) {
     const character = byteAt(code, start + at);
@@ -183,12 +186,12 @@ const misplaced = (code: Uint8Array, start: number): CheckStatus => {
   return CHECK_STATUS.characters;
 };
 
-/** 1 where a digit, or its substitute, belongs. */
+/** 1 at the positions of digits or their substitutes. */
 export const IS_DIGIT_POSITION: readonly number[] = [0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0];
 
 /**
- * The latest birth date that is not in the future, unless the century is fixed; and the one of the other century.
- * False when the day and month are on no calendar.
+ * Reads the latest birth date that is not in the future, unless the century is fixed, and the birth date of the other
+ * century. Returns false if the day and month do not exist.
  */
 const readBirthDate = (settings: Settings): boolean => {
   const { month, day, twoDigitYear } = parts;
@@ -218,8 +221,8 @@ const otherBirthDate = (year: number, settings: Settings): number => {
 };
 
 /**
- * Looks the place up, and turns to the other century when the place was in force only then, or had ended before the
- * younger reading: nobody is born in 2024 in Jugoslavia.
+ * Looks up the place. Changes to the other century if the place was in force only then, or had ended before the later birth
+ * date: nobody was born in Jugoslavia in 2024.
  */
 const placeStatus = (settings: Settings): CheckStatus => {
   const { slot, otherBirthDate: other } = parts;
@@ -241,9 +244,9 @@ const placeStatus = (settings: Settings): CheckStatus => {
 };
 
 /**
- * Tells whether a name can give three letter kinds (0 vowel, 1 consonant, 2 X): consonants, then vowels, then X to
- * fill up. No consonant comes, and no vowel after X, once a vowel was seen. Codes of other letters are valid all the
- * same, since only the tax office can tell.
+ * Whether a name can give three letters of these kinds (0 vowel, 1 consonant, 2 X): consonants come first, then vowels,
+ * then X to fill up. No consonant follows a vowel, and no vowel follows X. Other letters do not make a code invalid,
+ * because only the tax office knows.
  */
 const IS_DERIVABLE: Uint8Array = (() => {
   const table = new Uint8Array(27);

@@ -1,6 +1,6 @@
 /**
- * Reads a person's data into {@link person} and {@link personLetters}, which each inspection overwrites: what generate
- * and match share. Allocates nothing while all is good.
+ * Reads a person's data into {@link inspected} and {@link personLetters}, which generate and match share. Each inspection
+ * overwrites them. Allocates nothing if there is no error.
  */
 import { toDateNumber } from './calendar-date.ts';
 import { isInForce } from './code-table.ts';
@@ -25,13 +25,13 @@ export const inspected = {
   givenNameFault: undefined as NameProblem,
   isSexKnown: false,
   isFemale: false,
-  /** The birth date, a date number; good when it is on the calendar, from 1850 to today. */
+  /** The birth date as a date number. It is good if it exists and is between 1850 and today. */
   date: 0,
   isDateGood: false,
   today: 0,
-  /** The birthplace, or one of the negative answers of `lookUpPlace`. */
+  /** The slot of the birthplace, or one of the negative results of `lookUpPlace`. */
   slot: -1,
-  /** Whether the birthplace was in force on the birth date, and the one that was named. */
+  /** Whether the birthplace was in force on the birth date, and whether it is the successor of the place that was named. */
   wasInForce: false,
   isSuccessor: false,
   hasNamesAfterComma: false,
@@ -40,12 +40,12 @@ export const inspected = {
 /** The letters of surname and given name, three each. */
 export const personLetters = new Uint8Array(16);
 
-/** Whether names, sex and date are good; the birthplace is for the caller to judge. */
+/** Returns whether names, sex and date are good. The caller checks the birthplace. */
 export const inspectPerson = (data: Person | null | undefined, today: number): boolean => {
   const { surname, givenName, noSurname, noName, sex, birthDate, birthplace, province } = data ?? NO_DATA;
   inspected.today = today;
   inspected.surnameFault = readSurname(surname, noSurname === true ? 'none' : 'some');
-  // Nobody is without both.
+  // Nobody has neither a surname nor a given name.
   inspected.givenNameFault = readGivenName(
     givenName,
     noName === true && noSurname !== true ? 'none' : 'some',
@@ -69,7 +69,7 @@ export const inspectPerson = (data: Person | null | undefined, today: number): b
 
 type FaultOptions = { readonly strict?: boolean | undefined; readonly suggest?: boolean | undefined };
 
-/** Everything that is wrong with the person inspected last, in the order of the fields. */
+/** Returns all errors of the last inspected person, in the order of the fields. */
 export const personFaults = (data: Person | null | undefined, options: FaultOptions): PersonFault[] => {
   const { birthplace: name, province = '', birthDate, sex } = data ?? NO_DATA;
   const { surnameFault, givenNameFault, isSexKnown, isDateGood, date, today, slot } = inspected;
@@ -85,7 +85,7 @@ export const personFaults = (data: Person | null | undefined, options: FaultOpti
   return faults;
 };
 
-/** The warnings about the person inspected last; the same array for the same oddities. */
+/** Returns the warnings about the last inspected person. The same combination returns the same array. */
 export const personWarnings = (): readonly PersonWarning[] =>
   WARNINGS[
     (inspected.wasInForce ? 0 : inspected.isSuccessor ? 2 : 1) + (inspected.hasNamesAfterComma ? 3 : 0)
@@ -103,7 +103,7 @@ const WARNINGS: readonly (readonly PersonWarning[])[] = [
 const EARLIEST_BIRTH = 18_500_101;
 const NO_DATA: Partial<Person> & { readonly birthplace: string } = { birthplace: '' };
 
-/** Whether the person is said to have such a name. */
+/** Whether the data say that the person has such a name. */
 type Claim = 'some' | 'none';
 
 const readSurname = (surname: unknown, claim: Claim): NameProblem => {
@@ -120,6 +120,6 @@ const readGivenName = (givenName: unknown, claim: Claim): NameProblem => {
   const certified = certifiedPart(givenName);
   if (certified === givenName) return writeGivenName(givenName, personLetters, 3);
   inspected.hasNamesAfterComma = true;
-  // The rest does not count, but must be a name.
+  // Names after the comma do not count, but must be valid.
   return writeGivenName(givenName, personLetters, 3) ?? writeGivenName(certified, personLetters, 3);
 };

@@ -1,17 +1,17 @@
 /**
  * Letters outside A to Z, as the tax office writes them: umlauts become AE OE UE, sharp s SS, and the rest their base
- * letter (Interno circular 1/2008, Agenzia delle Entrate circular 34/E of 2011). For letters outside the circular's
- * table the decree of 2 February 2009 has a longer one, which ANPR follows: O with a stroke is OE, A with a ring AA,
- * thorn TH, eth and D with a stroke D, L with a stroke L, N with a tilde N. docs/fiscal.md tells the evidence.
+ * letter (Interno circular 1/2008, Agenzia delle Entrate circular 34/E of 2011). For letters that are not in the circular's
+ * table, the decree of 2 February 2009 has a longer one, which ANPR follows: O with a stroke is OE, A with a ring AA, thorn
+ * TH, eth and D with a stroke D, L with a stroke L, N with a tilde N. docs/fiscal.md gives the sources.
  *
- * This file, as all of the library, is ASCII, and has code points where others have letters (bundlers write escapes
- * out): one wider character would make engines keep the place data, in the same bundle, at two bytes a character, and
- * load it half as fast.
+ * The whole library is ASCII, so this file has code points instead of letters (bundlers write escapes as letters). With one
+ * wider character, engines would store the place data, in the same bundle, with two bytes a character, and load it half as
+ * fast.
  */
 
 import { unicodePattern } from './unicode-pattern.ts';
 
-/** Letters that Unicode does not decompose into a base letter, and those with two letters of their own. */
+/** Letters that Unicode does not decompose into a base letter, and letters that are written with two letters. */
 const OWN_SPELLINGS: ReadonlyMap<number, string> = new Map([
   [0xc4, 'AE'], // A umlaut
   [0xd6, 'OE'], // O umlaut
@@ -44,7 +44,7 @@ const OWN_SPELLINGS: ReadonlyMap<number, string> = new Map([
   [0x1b3, 'Y'], // Y hook
 ]);
 
-/** Also the full-width one, and the marks that stand for ayn and hamza in Arabic names, and the Hawaiian okina. */
+/** Includes the full-width apostrophe, the marks for ayn and hamza in Arabic names, and the Hawaiian okina. */
 const APOSTROPHES: readonly number[] = [
   0x27, 0x60, 0xb4, 0x2b9, 0x2bb, 0x2bc, 0x2bd, 0x2be, 0x2bf, 0x2018, 0x2019, 0x201b, 0x2032, 0xff07,
 ];
@@ -57,12 +57,12 @@ const GAPS: readonly number[] = [
 
 export const isApostrophe = (character: string): boolean => APOSTROPHES.includes(character.charCodeAt(0));
 
-/** Marks that separate the parts of a name, or stand for a letter that is not written. */
+/** Whether the character separates the parts of a name, or marks a letter that is not written. */
 export const isSeparator = (character: string): boolean =>
   GAPS.includes(character.charCodeAt(0)) || isApostrophe(character);
 
 /**
- * The letters A to Z of one composed character; '' for a separator, undefined for anything else (digits, other
+ * Returns the letters A to Z of one composed character; '' for a separator, undefined for anything else (digits, other
  * scripts, symbols).
  */
 export const spellInLatin = (character: string): string | undefined => {
@@ -76,7 +76,7 @@ export const spellInLatin = (character: string): string | undefined => {
   return /^[A-Z]+$/.test(letters) ? letters : undefined;
 };
 
-/** Whether the character is a combining mark, such as a diaeresis of its own. */
+/** Whether the character is a combining mark, such as a separate diaeresis. */
 export const isMark = (character: string): boolean => oneMark().test(character);
 
 const oneMark = unicodePattern('^\\p{M}$');
@@ -89,12 +89,13 @@ const DIVISION_SIGN = 0xf7;
 
 const isLatinLetter = (character: string): boolean => {
   const code = character.charCodeAt(0);
-  // The blocks Latin-1 Supplement and Latin Extended-A, of whose letters nearly all accented names are, have two symbols.
+  // Nearly all accented names have letters of the blocks Latin-1 Supplement and Latin Extended-A, which contain two
+  // symbols.
   if (code >= 0xc0 && code < 0x180) return code !== MULTIPLICATION_SIGN && code !== DIVISION_SIGN;
   return latinLetter().test(character);
 };
 
-/** As {@link spellInLatin}, but umlauts, A with a ring and O with a stroke take their base letter. */
+/** Does the same as {@link spellInLatin}, but uses the base letter for umlauts, A with a ring and O with a stroke. */
 export const baseLetter = (character: string): string | undefined => {
   const at = OPEN_LETTERS.indexOf(character.toUpperCase().charCodeAt(0));
   return at < 0 ? spellInLatin(character) : BASES.charAt(at);

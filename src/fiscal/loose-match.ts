@@ -1,13 +1,13 @@
 /**
- * Names without the small words that people leave out or change (`Reggio Calabria`, `San Giorgio Cremano`), and names
- * whose last words are cut short after `s/` (`Cernusco s/N.`): second tries, after the name as it is written.
+ * Matches names without the small words that people leave out or change (`Reggio Calabria`, `San Giorgio Cremano`), and
+ * names whose last words are abbreviated after `s/` (`Cernusco s/N.`). They are tried after the name as it is written.
  */
 import { folded, foldedLength } from './fold-name.ts';
 import { foldWords, typedWordEnds } from './name-matchers.ts';
 import { LETTER, type PlaceIndex, placeIndex, WORD_START } from './place-index.ts';
 import { ALIAS, allRecords } from './place-records.ts';
 
-/** Calls back for each record that has the same words as the text, but for small ones. */
+/** Calls back for each record that has the same words as the text, except for small words. */
 export const forEachLooseMatch = (name: string, visit: (record: number) => void): void => {
   const typed = mainWords(wordsOfText(name));
   if (typed.length === 0) return;
@@ -15,7 +15,9 @@ export const forEachLooseMatch = (name: string, visit: (record: number) => void)
   for (const record of looseEntries.get(typed.join(' ')) ?? []) visit(record);
 };
 
-/** As above, for `Cernusco s/N.`: the words before, then `sul` in any form, then words that begin as those typed. */
+/**
+ * Does the same for `Cernusco s/N.`: the words before, then `sul` in any form, then words that begin with the typed ones.
+ */
 export const forEachSlashMatch = (name: string, visit: (record: number) => void): void => {
   const [, before, after] = /^(.+?)\s+s\/\s?(.+)$/i.exec(name) ?? [];
   if (before === undefined || after === undefined) return;

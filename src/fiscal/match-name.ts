@@ -5,7 +5,7 @@ import { nameIndex } from './name-index.ts';
 import { ALIAS, lineOf, recordsOf } from './place-records.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
 
-/** Calls back for each record that has the name folded last. */
+/** Calls back for each record that has the last folded name. */
 export const forEachMatch = (visit: (record: number) => void): void => {
   const { heads, next, hashes, slots } = nameIndex();
   let last = -1;
@@ -26,7 +26,7 @@ const visitRecords = (slot: number, visit: (record: number) => void): void => {
   let isNamed = false;
   for (let record = first + byteAt(records.length, slot) - 1; record >= first; record--) {
     const start = shortAt(records.nameStart, record);
-    // Periods in a row mostly share a name.
+    // Successive periods mostly share a name.
     if (start !== lastStart) {
       const end = shortAt(records.nameEnd, record);
       isNamed =

@@ -17,7 +17,7 @@ export type MatchPartName = 'surname' | 'givenName' | 'sex' | 'day' | 'month' | 
 export type MatchPart = {
   readonly part: MatchPartName;
   readonly matches: boolean;
-  /** Computed from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code. */
+  /** The value from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code. */
   readonly expected: string | number;
   /** The value in the code. */
   readonly found: string | number;
@@ -39,12 +39,11 @@ export type MatchFailure = {
 };
 
 /**
- * Whether a code can be that of the person, and if not, which part differs. Omocodia does not count. Names match by any
- * way that the tax office has written them: with letters transliterated or by their base letter, without those that had
- * diacritics (many codes made before 2011), with or without names after a comma. A birthplace matches by any place that
- * its name may mean, the places that took it over or that it took over, and the state that it was part of.
- *
- * @throws TypeError only for options that make no sense.
+ * Whether a code can be that of the person, and if not, which part differs. Omocodia does not count. A name matches in any
+ * way in which the tax office has written it: with transliterated letters or their base letters, without letters with
+ * diacritics (many codes made before 2011), with or without names after a comma. A birthplace matches by any place that its
+ * name may mean, by its successors and predecessors, and by the state that it was part of. @throws TypeError only for
+ * invalid options.
  */
 export const match = (code: string, person: Person, options: CheckOptions): Match | MatchFailure => {
   const settings = readSettings(options);
@@ -76,7 +75,7 @@ const areAllMatching = (compared: readonly MatchPart[]): boolean => {
   return true;
 };
 
-/** An ambiguous name is sufficient, because the code shows which place was meant. */
+/** An ambiguous name is sufficient, because the code shows which place is meant. */
 const isPlaceKnown = (): boolean => inspected.slot >= 0 || inspected.slot === AMBIGUOUS_PLACE;
 
 const valuePart = (part: MatchPartName, expected: string | number, found: string | number): MatchPart => ({
@@ -87,8 +86,8 @@ const valuePart = (part: MatchPartName, expected: string | number, found: string
 });
 
 /**
- * Makes parts with a number, those that match once for each number: nearly all answers are made of them. The list is as
- * long as it will be, since engines hash the indices of sparse arrays.
+ * Makes parts with a number, one matching part for each number. Nearly all results consist of them. The list has its full
+ * length at once, because engines hash the indices of sparse arrays.
  */
 const numberPart = (part: 'day' | 'month' | 'year', first: number, count: number) => {
   const known = new Array<MatchPart | undefined>(count).fill(undefined);
@@ -123,13 +122,13 @@ const lettersPart = (part: 'surname' | 'givenName', code: string, person: Person
   return { part, matches, expected: lettersAt(personLetters, at), found };
 };
 
-/** Whether the three letters of the person stand in the code. */
+/** Whether the code has the three letters of the person. */
 const isWritten = (at: number): boolean =>
   upperCaseAt(textBytes, at) === byteAt(personLetters, at) &&
   upperCaseAt(textBytes, at + 1) === byteAt(personLetters, at + 1) &&
   upperCaseAt(textBytes, at + 2) === byteAt(personLetters, at + 2);
 
-/** Clears the bit that makes an ASCII letter lower case. */
+/** Makes an ASCII letter upper case. */
 const UPPER_CASE = 0xdf;
 
 const upperCaseAt = (bytes: Uint8Array, at: number): number => byteAt(bytes, at) & UPPER_CASE;
@@ -137,7 +136,7 @@ const upperCaseAt = (bytes: Uint8Array, at: number): number => byteAt(bytes, at)
 const lettersAt = (bytes: Uint8Array, at: number): string =>
   String.fromCharCode(byteAt(bytes, at), byteAt(bytes, at + 1), byteAt(bytes, at + 2));
 
-/** The code has two digits of the year; which century is meant is for the person's data to tell. */
+/** The code has only two digits of the year. The person's data tell the century. */
 const yearPart = (): MatchPart => {
   const expected = (inspected.date / 10_000) | 0;
   const isSame = expected % 100 === parts.twoDigitYear;

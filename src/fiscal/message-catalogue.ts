@@ -10,7 +10,7 @@ import type { PersonFaultFacts, PersonFaultReason } from './person-fault.ts';
 
 export type Language = 'en' | 'it';
 
-/** All messages of the library. A message contains nothing of a code or a person. */
+/** All messages of the library. A message contains no part of a code or of a person's data. */
 export type Messages = {
   /** Describes an error of a code, and its position. */
   readonly codeFault: (fault: Pick<CheckFault, 'detail' | 'start' | 'end'>) => string;
@@ -29,5 +29,5 @@ export type Messages = {
   readonly placeMatches: Readonly<Record<PlaceMatch, string>>;
 };
 
-/** The hints of a place that was not found, and `ambiguous` for several of one name. */
+/** The hints for a place that was not found, and `ambiguous` for several places with one name. */
 export type PlaceHint = NonNullable<PlaceNotFound['hint']> | 'ambiguous';

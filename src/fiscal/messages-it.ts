@@ -6,7 +6,7 @@ import type { CodeMessages } from './code-messages.ts';
 import type { Messages } from './message-catalogue.ts';
 import type { PersonFaultFacts, PersonFaultReason, PersonField } from './person-fault.ts';
 
-/** Vowels with a grave accent, by code point: the library is ASCII, for the reason that latin-letters.ts gives. */
+/** Vowels with a grave accent, as code points. latin-letters.ts says why the library is ASCII. */
 const [a, e, u] = [0xe0, 0xe8, 0xf9].map((code) => String.fromCharCode(code));
 
 const codeMessages: CodeMessages = {

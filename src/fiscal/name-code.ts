@@ -1,12 +1,12 @@
 /**
- * The letters of a name, DM 23 December 1976, art. 2 and 3: consonants in their order, then vowels in theirs, then
- * X to fill up; of a given name with four or more consonants the first, third and fourth. All parts of a name count
- * as one word.
+ * Computes the letters of a name, DM 23 December 1976, art. 2 and 3: consonants in their order, then vowels in theirs, then
+ * X to fill up. A given name with four or more consonants has the first, third and fourth. All parts of a name count as one
+ * word.
  */
 import { baseLetter, isMark, isPlainLetter, spellInLatin } from './latin-letters.ts';
 import { byteAt } from './typed-access.ts';
 
-/** `letters`: there is none. `characters`: one that no name is written with, such as a digit. */
+/** `letters`: the name has no letters. `characters`: it has a character that no name has, such as a digit. */
 export type NameFault = 'letters' | 'characters';
 
 export const writeSurname = (name: string, target: Uint8Array, at: number): NameFault | undefined => {
@@ -21,7 +21,7 @@ export const writeGivenName = (name: string, target: Uint8Array, at: number): Na
   return fault;
 };
 
-/** Writes XXX: what the tax office writes for a name that the person does not have. */
+/** Writes XXX, as the tax office does if the person does not have such a name. */
 export const noLetters = (target: Uint8Array, at: number): undefined => {
   target.fill(X, at, at + 3);
 };
@@ -32,7 +32,7 @@ export const certifiedPart = (givenName: string): string => {
   return comma < 0 || !/\S/.test(givenName.slice(0, comma)) ? givenName : givenName.slice(0, comma);
 };
 
-/** The first comma of either width; by a loop, since names are so short that calling a search takes longer. */
+/** Returns the first comma of either width. A loop is faster than a search function, because names are short. */
 const indexOfComma = (name: string): number => {
   for (let at = 0; at < name.length; at++) {
     const character = name.charCodeAt(at);
@@ -45,9 +45,9 @@ const COMMA = 0x2c;
 const WIDE_COMMA = 0xff0c;
 
 /**
- * The letters that codes in use may have for a name, besides those that are written today: the base letter for an
- * umlaut and the like (MULLER for Mueller with an umlaut); nothing for a letter with a diacritic, which many codes made before
- * 2011 lack; and, of a given name, those of all names, where some stand after a comma. Three letters each.
+ * Returns other letters that issued codes may have for a name: the base letter for an umlaut and similar letters (MULLER
+ * for Mueller with an umlaut); no letter for one with a diacritic, as in many codes made before 2011; and, for a given
+ * name, the letters of all names if some follow a comma. Three letters each.
  */
 export const otherReadings = (name: string, part: 'surname' | 'givenName'): readonly string[] => {
   const isPlain = /^[ -~]*$/.test(name);
@@ -77,7 +77,7 @@ let vowelCount = 0;
 
 const X = 88;
 
-/** With `skip` 1 the second consonant is passed over. */
+/** With `skip` 1 the second consonant is left out. */
 const writeLetters = (target: Uint8Array, at: number, skip: 0 | 1): void => {
   for (let index = 0; index < 3; index++) {
     const consonant = index === 0 ? 0 : index + skip;
@@ -102,7 +102,7 @@ const readLetters = (name: string): NameFault | undefined => {
   return consonantCount + vowelCount === 0 ? 'letters' : undefined;
 };
 
-/** Clears the bit that makes an ASCII letter lower case. */
+/** Makes an ASCII letter upper case. */
 const UPPER_CASE = 0xdf;
 
 const addLetter = (letter: number, kind: number): void => {

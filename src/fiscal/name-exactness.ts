@@ -1,9 +1,9 @@
 import { isApostrophe, spellInLatin } from './latin-letters.ts';
 
-/** How well a name that folds like another one fits it: 2 to the letter, 1 but for spaces and hyphens, 0 less. */
+/** How well a name with the same folded form fits: 2 exactly, 1 except for spaces and hyphens, 0 less. */
 export type Exactness = 0 | 1 | 2;
 
-/** `FORLI'` counts as the name with an accent: who has none to type writes an apostrophe. */
+/** `FORLI'` counts as the name with an accent, because people without the accented key type an apostrophe. */
 export const nameExactness = (typed: string, name: string): Exactness => {
   const [typedText, nameText] = [accentText(typed), accentText(name)];
   if (typedText === nameText) return 2;
@@ -11,8 +11,8 @@ export const nameExactness = (typed: string, name: string): Exactness => {
 };
 
 /**
- * Upper-case base letters, each accent as a mark after its letter, whatever accent it is; apostrophes and hyphens as
- * spaces. An apostrophe at the end of a word, after a vowel, is an accent.
+ * Returns upper-case base letters. Every accent becomes the same mark after its letter; apostrophes and hyphens become
+ * spaces. An apostrophe after a vowel at the end of a word is an accent.
  */
 const accentText = (text: string): string =>
   [...text.normalize('NFC').toUpperCase()]

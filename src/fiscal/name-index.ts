@@ -1,6 +1,6 @@
 /**
- * The places of every name, by a hash of the folded name. Built at the first look-up, in one pass over the place block
- * that unpacks no place: a program that makes one code waits for nothing else.
+ * An index from the hash of a folded name to its places. It is built at the first look-up in one pass over the place block,
+ * which unpacks no place, because a program that makes only one code should not wait for the rest.
  */
 import { accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
 import { digitAt, isUndatedCode, SLOT_COUNT } from './code-table.ts';
@@ -9,7 +9,10 @@ import { PERIOD_FLAGS, placeParts } from './place-records.ts';
 import { shortAt } from './typed-access.ts';
 
 export type NameIndex = {
-  /** Indexed by bucket of hashes: its first entry, from 1; 0 for none. Indexed by entry: the next one of its bucket. */
+  /**
+   * Indexed by bucket of hashes: its first entry, from 1; 0 if there is none. Then, indexed by entry: the next entry of its
+   * bucket.
+   */
   readonly heads: Uint16Array;
   readonly next: Uint16Array;
   /** Indexed by entry: the whole hash, and the place. */
@@ -24,7 +27,7 @@ export const nameIndex = (): NameIndex => {
 
 let index: NameIndex | undefined;
 
-/** Room for the names: 16,600 now. The test that looks every name up fails when it does not suffice. */
+/** Capacity for the names: 16,600 now. The test that looks up every name fails if it is too small. */
 const ENTRIES = 20_000;
 const SLOTS_OF_PART = 1000;
 
@@ -55,7 +58,7 @@ const PERIOD = 59;
 const ALIAS_MARK = 64;
 const END_MARK = 35;
 
-/** Reads the names of a part of the block, whose form `place-records.ts` tells. */
+/** Reads the names of a part of the block. `place-records.ts` describes its format. */
 const scanPart = (text: string, firstSlot: number, add: (hash: number, slot: number) => void): void => {
   const folds = accentFolds();
   let slot = firstSlot;
@@ -77,7 +80,8 @@ const scanPart = (text: string, firstSlot: number, add: (hash: number, slot: num
     const start = isPeriod ? afterDates(text, at, slot) : at;
     let hash = startHash;
     let hasAccents = false;
-    // Most of the time goes by here, before engines have compiled it: no calls, and letters first.
+    // Most of the time is spent here, before engines have compiled it. Therefore this loop has no calls, and tests for
+    // letters first.
     for (at = start; at < text.length; at++) {
       const character = text.charCodeAt(at);
       if (character > ALIAS_MARK && character < FIRST_ACCENTED) hash = Math.imul(hash ^ character, FNV_PRIME);
@@ -100,7 +104,7 @@ const scanPart = (text: string, firstSlot: number, add: (hash: number, slot: num
   }
 };
 
-/** The hash of a name with its umlauts as AE, OE and UE. */
+/** Returns the hash of a name with its umlauts written as AE, OE and UE. */
 const spelledHash = (name: string): number => {
   const folds = umlautFolds();
   let hash = startHash;
@@ -117,7 +121,7 @@ const stepFold = (hash: number, fold: number): number => {
   return fold < 256 ? stepped : stepHash(stepped, fold >> 8);
 };
 
-/** The index after the flags, province and dates of a period. */
+/** Returns the index after the flags, province and dates of a period. */
 const afterDates = (text: string, start: number, slot: number): number => {
   const flags = digitAt(text, start);
   const at = start + 1 + (flags & PERIOD_FLAGS.province);

@@ -1,4 +1,4 @@
-/** The place of a name as it is written, or of a Belfiore code. */
+/** Looks up a place by its name as written, or by its Belfiore code. */
 import { isKnownCode, slotOfCode } from './code-table.ts';
 import { PROVINCES } from './data/places.ts';
 import {
@@ -14,11 +14,11 @@ import { provinceNumber } from './place-records.ts';
 
 export const UNKNOWN_PROVINCE = -3;
 
-/** The result of the last look-up: the slot, whether its code was given, and the ended place that it took over, or -1. */
+/** The result of the last look-up: the slot, whether a code was given, and the ended place whose successor it is, or -1. */
 export const found = { slot: -1, isCode: false, ended: -1 };
 
 export const lookUpName = (name: string, province: number, date: number): number => {
-  // The second character, a digit in all codes, tells most names of four letters apart.
+  // The second character, which is a digit in all codes, distinguishes codes from most names of four letters.
   const mayBeCode = name.length === 4 && name.charCodeAt(1) <= LAST_DIGIT;
   const code = mayBeCode ? slotOfCode(name.toUpperCase()) : -1;
   if (isKnownCode(code)) {
@@ -32,7 +32,7 @@ export const lookUpName = (name: string, province: number, date: number): number
 
 const LAST_DIGIT = 57;
 
-/** The number of a province that any place was ever in, {@link ANY_PROVINCE} for none given. */
+/** Returns the number of a province, {@link ANY_PROVINCE} if none is given. */
 export const provinceOf = (province: unknown): number => {
   if (typeof province !== 'string' || province === '') return ANY_PROVINCE;
   const number = readProvince(province);
@@ -41,7 +41,7 @@ export const provinceOf = (province: unknown): number => {
   return knownProvinces[number] === 1 ? number : UNKNOWN_PROVINCE;
 };
 
-/** Holds 1 for the number of each province that any place was ever in. Made at the first use: a check needs none. */
+/** Has 1 at the number of each province that ever existed. Built at the first use, because a check does not need it. */
 let knownProvinces: Uint8Array | undefined;
 
 function readKnownProvinces(): Uint8Array {

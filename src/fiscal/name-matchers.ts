@@ -1,4 +1,4 @@
-/** Finds the names of the index that what somebody has typed may mean, and how well: the lower the rank, the better. */
+/** Finds the names of the index that a typed text may mean, and how well they fit: the lower the rank, the better. */
 import { fold, folded, foldedLength } from './fold-name.ts';
 import {
   LETTER,
@@ -12,18 +12,18 @@ import {
 import { byteAt, intAt, shortAt } from './typed-access.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 
-/** Gets an entry of the index and its rank. */
+/** Called with an entry of the index and its rank. */
 export type VisitEntry = (entry: number, rank: number) => void;
 
-/** The whole name, its beginning, the beginning of one of its words, or of several of them, in order. */
+/** The text matches the whole name, its beginning, the beginning of one of its words, or of several words in order. */
 const RANKS = { whole: 0, beginning: 1, word: 2, words: 3 } as const;
-/** After the ranks of beginnings: that of names with a slip, one more for each. */
+/** Names with typing errors rank after names that begin with the text, one rank for each error. */
 const FIRST_SLIP = 3;
 
-/** The lowest rank of a name that does not begin as the text does. */
+/** The lowest rank of a name that does not begin with the text. */
 export const MIDDLE_OF_NAME = RANKS.word;
 
-/** Folds the text, as `fold` does, and notes where its words end: what the matchers below compare names with. */
+/** Folds the text, as `fold` does, and records where its words end, for the matchers below. */
 export const foldWords = (typed: string): void => {
   wordEnds.length = 0;
   let end = 0;
@@ -35,14 +35,17 @@ export const foldWords = (typed: string): void => {
   fold(typed);
 };
 
-/** The end of each word that was typed, in the folded text. */
+/** Returns the end of each typed word in the folded text. */
 export const typedWordEnds = (): readonly number[] => wordEnds;
 
 const wordEnds: number[] = [];
 
 const betweenWords = unicodePattern('[^\\p{L}\\p{M}\\d]+');
 
-/** Visits names of which a word begins as the text, or words of which begin as those of the text; some more than once. */
+/**
+ * Visits names in which a word begins with the text, or words begin with the words of the text. May visit a name more than
+ * once.
+ */
 export const eachBeginning = (visit: VisitEntry): void => {
   const index = placeIndex();
   const whole = { from: 0, to: foldedLength };
@@ -60,7 +63,7 @@ export const eachBeginning = (visit: VisitEntry): void => {
 
 type Stretch = { readonly from: number; readonly to: number };
 
-/** Visits the words of the index that begin with the first two letters of the stretch, or with its only one. */
+/** Visits the words of the index that begin with the first two letters of the part, or with its only one. */
 const eachWordLike = (
   { words }: PlaceIndex,
   { from, to }: Stretch,
@@ -68,7 +71,7 @@ const eachWordLike = (
 ): void => {
   const [first, second] = [byteAt(folded, from), byteAt(folded, from + 1)];
   const isPair = to - from > 1;
-  // No name has anything but letters.
+  // Names have only letters.
   if (first < 65 || (isPair && second < 65)) return;
   const key = pairKey(first, isPair ? second : 0);
   const last = intAt(words.firsts, isPair ? key + 1 : key + LETTER_KEYS);
@@ -76,7 +79,9 @@ const eachWordLike = (
     visit(intAt(words.at, word), shortAt(words.entry, word));
 };
 
-/** Each word that was typed begins a word of the name from `start`, in the same order; words between them may be left out. */
+/**
+ * Whether each typed word begins a word of the name from `start`, in the same order. Words between them may be left out.
+ */
 const hasWords = (index: PlaceIndex, start: number, end: number): boolean => {
   let at = start;
   let from = 0;
@@ -91,7 +96,7 @@ const hasWords = (index: PlaceIndex, start: number, end: number): boolean => {
   return true;
 };
 
-/** Whether the stretch of the text stands at an index of the pool. */
+/** Whether the pool has this part of the text at an index. */
 const isThere = ({ pool }: PlaceIndex, at: number, { from, to }: Stretch): boolean => {
   for (let letter = from; letter < to; letter++) {
     if ((byteAt(pool, at + letter - from) & LETTER) !== byteAt(folded, letter)) return false;
@@ -99,21 +104,22 @@ const isThere = ({ pool }: PlaceIndex, at: number, { from, to }: Stretch): boole
   return true;
 };
 
-/** How many slips a text of so many letters may have. */
+/** Returns how many typing errors a text of this length may have. */
 export type Allowance = (length: number) => number;
 
 export const SLIPS: Allowance = (length) => (length < 4 ? 0 : length < 6 ? 1 : 2);
 
-/** A province has so few names that even three letters tell what was meant. */
+/** A province has so few names that even three letters identify one. */
 export const SLIPS_IN_PROVINCE: Allowance = (length) => (length < 3 ? 0 : length < 6 ? 1 : 2);
 
-/** Visits names that differ from the text by no more slips than are allowed. */
+/** Visits names that differ from the text by no more typing errors than are allowed. */
 export const eachSlip = (allowance: Allowance, visit: VisitEntry): void => {
   const allowed = allowance(foldedLength);
   const index = placeIndex();
   const typed = letterSet(folded, foldedLength);
   for (let entry = 0; entry < index.count; entry++) {
-    // A slip changes the length by one at most, and the set of letters by two: one goes, one comes.
+    // A typing error changes the length by at most one, and the set of letters by at most two: one disappears and one
+    // appears.
     if (countBits(intAt(index.letters, entry) ^ typed) > 2 * allowed) continue;
     const start = intAt(index.start, entry);
     const length = intAt(index.end, entry) - start;
@@ -135,8 +141,8 @@ const rows = [new Uint8Array(130), new Uint8Array(130), new Uint8Array(130)] as 
 type Compared = { readonly start: number; readonly length: number; readonly allowed: number };
 
 /**
- * Optimal string alignment distance between the folded text and a name of the pool; any number above `allowed` once it
- * must be higher. Only cells whose line and column differ by no more than `allowed` can be lower than that.
+ * Returns the optimal string alignment distance between the folded text and a name of the pool, or any number above
+ * `allowed` if it is higher. Only cells whose row and column differ by at most `allowed` can be lower than that.
  */
 const countSlips = (pool: Uint8Array, { start, length, allowed }: Compared): number => {
   let [before, last, row] = rows;

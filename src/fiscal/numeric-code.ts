@@ -1,17 +1,17 @@
 /**
- * Codici fiscali of eleven digits: seven of a running number, three of the office, a check digit (DM 23 December
- * 1976, art. 8 to 10). Which office number means what is told by the formal check that Agenzia delle Entrate
- * publishes for its numeric codes. The bounds of the running numbers of office 000, the codes handed out centrally
- * in the seventies, are not checked.
+ * Codici fiscali of eleven digits: seven digits of a running number, three of the office, and a check digit (DM 23 December
+ * 1976, art. 8 to 10). The meaning of the office numbers comes from the formal check that Agenzia delle Entrate publishes
+ * for its numeric codes. The limits of the running numbers of office 000, which issued codes centrally in the seventies,
+ * are not checked.
  */
 import { CHECK_STATUS, type CheckStatus } from './check-status.ts';
 
-/** Organisations without VAT number count from here. */
+/** Running numbers of organisations without VAT number begin here. */
 const FIRST_ORGANISATION = 8_000_000;
 
 /**
- * Tells a number of eleven characters apart: provisional code, VAT number or organisation; `checkCharacter` when
- * its last digit is wrong, `length` when it has letters (it is then a short code) or its office never existed.
+ * Returns the kind of an eleven-character code: provisional code, VAT number or organisation; `checkCharacter` if its last
+ * digit is wrong, `length` if it has letters (then it is an incomplete code) or its office has never existed.
  */
 export const numericStatus = (characterAt: (at: number) => number): CheckStatus => {
   for (let at = 0; at < 11; at++) {
@@ -22,7 +22,7 @@ export const numericStatus = (characterAt: (at: number) => number): CheckStatus 
   return checkDigit(characterAt) === characterAt(10) - 48 ? status : CHECK_STATUS.checkCharacter;
 };
 
-/** The digit that belongs after the first ten, by Luhn's formula. */
+/** Returns the digit that follows the first ten by Luhn's formula. */
 export const checkDigit = (characterAt: (at: number) => number): number => {
   let sum = 0;
   for (let at = 0; at < 10; at++) {

@@ -1,7 +1,7 @@
 /**
- * Omocodia, DM 23 December 1976 (art. 6): when two people would get one code, digits give way to letters, and the
- * check character is computed anew. Each of the seven digits can be replaced or not: 128 forms of one code, known
- * by a mask whose lowest bit is the rightmost digit.
+ * Omocodia, DM 23 December 1976 (art. 6): if two people would have the same code, letters replace digits, and the check
+ * character is computed again. Each of the seven digits can be replaced or not, which gives 128 forms of a code. A mask
+ * identifies a form; its lowest bit is the rightmost digit.
  */
 import { digitOf, SUBSTITUTES } from './characters.ts';
 import { checkLetterIndex, EVEN_VALUES, ODD_VALUES } from './check-character.ts';
@@ -27,9 +27,7 @@ export type OmocodiaDetail = {
 };
 
 /**
- * All the other forms of a valid code, whichever of the 128 is given.
- *
- * @throws TypeError only for options that make no sense.
+ * Returns all other forms of a valid code. Any of the 128 forms may be given. @throws TypeError only for invalid options.
  */
 export const omocodie = (code: string, options: CheckOptions): OmocodieResult | CheckFailure => {
   const status = inspectText(code, readSettings(options));
@@ -42,7 +40,7 @@ export const omocodie = (code: string, options: CheckOptions): OmocodieResult | 
   return { ok: true, baseCode, omocodie: codes };
 };
 
-/** The base form of the code inspected last, whose upper-case text is given. */
+/** Returns the base form of the last inspected code, whose upper-case text is given. */
 export const baseCodeOf = (codiceFiscale: string): string => {
   if (parts.mask === 0) return codiceFiscale;
   toBaseForm();
@@ -57,7 +55,7 @@ const FORMS = 128;
 
 const NO_OMOCODIA: OmocodiaDetail = Object.freeze({ level: 0, positions: Object.freeze([]) });
 
-/** Details indexed by mask, each made when first asked for. */
+/** Details indexed by mask, each made at its first use. */
 const details: (OmocodiaDetail | undefined)[] = [NO_OMOCODIA];
 
 const makeDetail = (mask: number): OmocodiaDetail => {
@@ -80,8 +78,9 @@ const toBaseForm = (): void => {
 };
 
 /**
- * The 128 forms of the base code in {@link textBytes}, by mask. Counting in Gray's order would touch one digit a
- * step; here each step changes the digits that binary counting changes, and corrects the sum by their differences.
+ * Returns the 128 forms of the base code in {@link textBytes}, by mask. Gray's order would change one digit a step, but the
+ * result is in binary order: each step changes the digits that binary counting changes, and corrects the sum by their
+ * differences.
  */
 const allForms = (): string[] => {
   const codes = new Array<string>(FORMS);
@@ -108,7 +107,7 @@ const allForms = (): string[] => {
   return codes;
 };
 
-/** The present code's digits, their substitutes, and what each of these adds to the sum, indexed by bit of the mask. */
+/** The current code's digits, their substitutes, and what each of these adds to the sum, indexed by bit of the mask. */
 const digits = new Uint8Array(DIGIT_POSITIONS.length);
 const letters = new Uint8Array(DIGIT_POSITIONS.length);
 const gains = new Int32Array(DIGIT_POSITIONS.length);
@@ -118,7 +117,7 @@ const SUBSTITUTE_CODES = Uint8Array.from(SUBSTITUTES, (letter) => letter.charCod
 /** Keeps the running sum positive: seven differences are never below it. */
 const MULTIPLE_OF_26 = 260;
 
-/** Sixteen arguments, since a spread of the array takes several times as long. */
+/** Passes sixteen arguments, because spreading the array takes several times as long. */
 export const textOf = (code: Uint8Array): string =>
   String.fromCharCode(
     byteAt(code, 0),

@@ -1,4 +1,4 @@
-/** Ways to read a name that no place has as it is written: brackets, bilingual pairs, abbreviations, states. */
+/** Other ways to read a name that is unknown as it is written: parentheses, bilingual pairs, abbreviations, states. */
 import { forEachLooseMatch, forEachSlashMatch } from './loose-match.ts';
 import { lookUpName, provinceOf } from './name-lookup.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { provinceNumber } from './place-records.ts';
 import { stateNames, writtenOut } from './place-spellings.ts';
 
-/** The ways to read a name that no place has as it is written, each after the one before has failed. */
+/** Tries the other ways to read a name in order, until one succeeds. */
 export const lookUpOtherwise = (name: string, search: Search): number => {
   for (const lookUp of OTHER_WAYS) {
     const slot = lookUp(name, search);
@@ -39,7 +39,7 @@ const lookUpBrackets: LookUp = (name, search) => {
   return slot === UNKNOWN_PLACE ? lookUpWrittenOut(before, { ...search, province: own }) : slot;
 };
 
-/** The two halves of a bilingual name, which must mean one place. */
+/** The two halves of a bilingual name, which must belong to one place. */
 const lookUpHalves: LookUp = (name, search) => {
   for (const [first, second] of halvesOf(name)) {
     const slot = lookUpBoth(first, second, search);
@@ -48,14 +48,14 @@ const lookUpHalves: LookUp = (name, search) => {
   return UNKNOWN_PLACE;
 };
 
-/** At a slash, if there is one; else at each hyphen or dash: both halves may have hyphens of their own. */
+/** Splits at a slash, if there is one; otherwise at each hyphen or dash, because each half may contain hyphens. */
 const halvesOf = (name: string): [first: string, second: string][] =>
   [...name.matchAll(name.includes('/') ? /\//g : /[-\u2013]/g)].map(({ index }) => [
     name.slice(0, index),
     name.slice(index + 1),
   ]);
 
-/** Among the places that both names fit. */
+/** Searches for places that fit both names. */
 const lookUpBoth = (first: string, second: string, { province, date }: Search): number => {
   clearCandidates();
   addCandidates(first, province, date);

@@ -7,7 +7,7 @@ export type PersonField = 'surname' | 'givenName' | 'sex' | 'birthDate' | 'birth
 
 /** One error of a person's data. */
 export type PersonFault = PersonFaultFacts & {
-  /** For people, in English; contains nothing of the person. `messages` has it in other languages. */
+  /** A message in English without any part of the person's data. `messages` has it in other languages. */
   readonly message: string;
 };
 
@@ -30,12 +30,12 @@ export type PersonFaultReason =
   | 'no-letters'
   /** A name with a character that no name has: a digit, a symbol, another script. */
   | 'characters'
-  /** A name that is given although the person is stated to have none. */
+  /** A name is given although the data say that the person has none. */
   | 'contradiction'
-  /** A sex that is neither F nor M; a date that is on no calendar; a name that is no place; a province that is none. */
+  /** A sex that is neither F nor M, a date that does not exist, a name that belongs to no place, or an unknown province. */
   | 'unknown'
   | 'future'
-  /** Born before 1850: nobody lived from then to 1973, when codes began. */
+  /** Born before 1850. Nobody of that age was alive in 1973, when codes began. */
   | 'too-early'
   | 'ambiguous'
   /** Only with `strict`. */

@@ -5,7 +5,7 @@ import type { NameFault } from './name-code.ts';
 import type { PersonFault, PersonFaultFacts } from './person-fault.ts';
 import { englishPersonMessage } from './person-messages.ts';
 
-/** A person as the tax office registers one: of married women the surname of birth. */
+/** A person as the tax office registers one. The surname of a married woman is the one at birth. */
 export type Person = {
   readonly surname: string;
   /** All given names. Those after a comma are not certified (DPR 396/2000, art. 35) and do not count. */
@@ -16,16 +16,16 @@ export type Person = {
   readonly noName?: boolean | undefined;
   readonly sex: 'F' | 'M';
   readonly birthDate: DateInput;
-  /** The comune, or the state for births abroad, by name, or by its Belfiore code. */
+  /** The comune, or the state for a birth abroad, by its name or its Belfiore code. */
   readonly birthplace: string;
-  /** Province abbreviation, of that time or of today; `EE` abroad. Needed only where the name is ambiguous. */
+  /** Province abbreviation, of that time or of today; `EE` abroad. Only necessary if the name is ambiguous. */
   readonly province?: string | undefined;
 };
 
 /**
- * A warning about a person's data. `place-not-in-force`: the place did not exist, or not yet, on the birth date;
- * `place-ended`: the place that was named had ended before, and the code has the one that took it over; `names-after-comma`:
- * given names after a comma were left out.
+ * A warning about a person's data. `place-not-in-force`: the place did not exist on the birth date; `place-ended`: the
+ * place that was named had ended, and the code has its successor; `names-after-comma`: given names after a comma were left
+ * out.
  */
 export type PersonWarning = 'place-not-in-force' | 'place-ended' | 'names-after-comma';
 

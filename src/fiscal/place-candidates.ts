@@ -1,6 +1,6 @@
 /**
- * The places that a name fits, and which of them it means on a date. Kept in objects that are used again: a look-up in
- * a run over a million people allocates nothing.
+ * The places that a name fits, and which of them it means on a date. The objects are reused, so that a look-up in a loop
+ * over a million people allocates nothing.
  */
 import { isLetter } from './characters.ts';
 import { isInForce } from './code-table.ts';
@@ -23,30 +23,30 @@ import {
 
 /** How a name fits a place on a date; the higher, the better. */
 export const FIT = {
-  /** Nobody recorded the place's dates, so any dated place goes before. */
+  /** The dates of the place are unknown. Any dated place is preferred. */
   undated: 0,
   /** The place had ended. */
   ended: 1,
-  /** The place came later. */
+  /** The place began later. */
   later: 2,
   /** The place was in force, but had this name at another time. */
   otherName: 3,
   /** The place was in force, and this is its name in another language or in everyday speech. */
   alias: 4,
-  /** The place was in force under this very name. */
+  /** The place was in force with exactly this name. */
   name: 5,
 } as const;
 
 export type Fit = (typeof FIT)[keyof typeof FIT];
 
-/** A place with its best record; the score is twice the fit, plus one when the record is in the province asked for. */
+/** A place with its best record. The score is twice the fit, plus one if the record is in the requested province. */
 export type Candidate = { slot: number; record: number; score: number };
 
 export const UNKNOWN_PLACE = -1;
 export const AMBIGUOUS_PLACE = -2;
 
 export const ANY_PROVINCE = -1;
-/** Stands for text that cannot be an abbreviation: it is beyond the numbers of those that can. */
+/** Represents a text that cannot be an abbreviation. It is larger than the number of any abbreviation. */
 const NO_PROVINCE = 26 * 26;
 
 /** The conditions of a look-up by name. */
@@ -112,8 +112,8 @@ const keepBest = (slot: number, record: number, score: number): void => {
 };
 
 /**
- * The slot that the name means, {@link UNKNOWN_PLACE} or {@link AMBIGUOUS_PLACE}: best score, then best accents, then,
- * in one province, nearest to the date; among states the one of today.
+ * Returns the slot of the best candidate, {@link UNKNOWN_PLACE} or {@link AMBIGUOUS_PLACE}. The best score decides, then
+ * the best accents, then, in one province, the nearest period; among states the one that exists today.
  */
 export const chooseCandidate = (name: string, date: number): number => {
   const [only] = pool;
@@ -130,13 +130,13 @@ export const chooseCandidate = (name: string, date: number): number => {
   return chosen.slot;
 };
 
-/** How the name fits the place that was chosen. */
+/** Returns how the name fits the chosen place. */
 export const fitOfSlot = (slot: number): number => {
   for (let at = 0; at < count; at++) if (pool[at]?.slot === slot) return (pool[at]?.score ?? 0) >> 1;
   return FIT.undated;
 };
 
-/** Any province that the place ever had, or that the place which holds it is in today. */
+/** Whether the place, or its successor today, ever was in this province. */
 export const isProvinceOf = (slot: number, province: number): boolean => {
   if (province === ANY_PROVINCE) return true;
   const records = recordsOf(slot);
@@ -148,7 +148,10 @@ export const isProvinceOf = (slot: number, province: number): boolean => {
   return today >= 0 && records.province[today] === province;
 };
 
-/** The number of a province abbreviation, {@link ANY_PROVINCE} for an empty text, {@link NO_PROVINCE} for any other. */
+/**
+ * Returns the number of a province abbreviation, {@link ANY_PROVINCE} for an empty text, {@link NO_PROVINCE} for any other
+ * text.
+ */
 export const readProvince = (province: unknown): number => {
   if (typeof province !== 'string') return ANY_PROVINCE;
   const number = numberOfLetters(province);
@@ -157,7 +160,7 @@ export const readProvince = (province: unknown): number => {
   return text === '' ? ANY_PROVINCE : numberOfLetters(text);
 };
 
-/** Compares character codes, since changing a text's case takes longer than all the rest. */
+/** Compares character codes, because changing the case of a text takes longer than everything else. */
 const numberOfLetters = (text: string): number => {
   if (text.length !== 2) return NO_PROVINCE;
   const [first, second] = [text.charCodeAt(0), text.charCodeAt(1)];
@@ -166,15 +169,15 @@ const numberOfLetters = (text: string): number => {
     : NO_PROVINCE;
 };
 
-/** Clears the bit that makes an ASCII letter lower case. */
+/** Makes an ASCII letter upper case. */
 const UPPER_CASE = 0xdf;
 
 const exactness = (name: string, { slot, record }: Candidate): number =>
   nameExactness(name, recordName(recordsOf(slot), record));
 
 /**
- * Whether another place bore exactly this name and has ended, while the chosen one has it only as a former name or an
- * alias: "Fiume" of 1960 may be Fiume Veneto, or the town on the Quarnaro.
+ * Whether another place had exactly this name and has ended, while the chosen one has it only as a former name or an alias:
+ * "Fiume" in 1960 may be Fiume Veneto, or the town on the Quarnaro.
  */
 const hasNamesake = (chosen: Candidate, name: string): boolean => {
   const fit = chosen.score >> 1;
@@ -189,7 +192,7 @@ const hasNamesake = (chosen: Candidate, name: string): boolean => {
   );
 };
 
-/** Places of one name in one province are mostly each other's successors; in two provinces, strangers. */
+/** Places of one name in one province are mostly successors of each other; in two provinces they are unrelated. */
 const areNeighbours = (tied: readonly Candidate[]): boolean => {
   const provinces = tied.map(({ slot, record }) => recordsOf(slot).province[record]);
   return provinces.every((province) => province === provinces[0]);

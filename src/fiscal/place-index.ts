@@ -1,4 +1,7 @@
-/** All names, folded, in one byte pool, and where their words begin: what is searched while somebody types. Built then. */
+/**
+ * The index for searching while somebody types: all names, folded, in one byte pool, and the beginnings of their words. It
+ * is built at the first search.
+ */
 import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
 import { ALIAS, allRecords, lineOf, type PlaceRecords } from './place-records.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
@@ -9,7 +12,7 @@ export type PlaceIndex = {
   readonly record: Uint16Array;
   readonly start: Int32Array;
   readonly end: Int32Array;
-  /** Indexed by entry: bit n is set when the name has the nth letter of the alphabet. Rules most names out at once. */
+  /** Indexed by entry: bit n is set if the name has the nth letter of the alphabet. This excludes most names at once. */
   readonly letters: Int32Array;
   /** Folded names; {@link WORD_START} is set on the first letter of each word. */
   readonly pool: Uint8Array;
@@ -18,7 +21,7 @@ export type PlaceIndex = {
 
 /** The beginnings of words, sorted by their first two letters, and then in the order of entries. */
 export type WordIndex = {
-  /** Indexed by {@link pairKey}: the first of its words; the words of the next key follow. */
+  /** Indexed by {@link pairKey}: the first of its words. The words of the next key follow. */
   readonly firsts: Int32Array;
   /** Indexed by word: its place in the pool, and its entry. */
   readonly at: Int32Array;
@@ -33,14 +36,17 @@ export const placeIndex = (): PlaceIndex => {
   return index;
 };
 
-/** The number of two letters from A to Z, the second of which may be 0 for none: those with one first letter are neighbours. */
+/**
+ * Returns the number of two letters from A to Z; the second one may be 0 for none. Numbers with the same first letter are
+ * neighbours.
+ */
 export const pairKey = (first: number, second: number): number =>
   (first - 65) * LETTER_KEYS + (second < 65 ? 0 : second - 64);
 
-/** How many keys begin with one letter. */
+/** Number of keys that begin with one letter. */
 export const LETTER_KEYS = 27;
 
-/** As {@link PlaceIndex.letters}, of `length` bytes; anything but letters shares one bit. */
+/** Returns the set of letters, like {@link PlaceIndex.letters}, of `length` bytes. Other characters share one bit. */
 export const letterSet = (text: Uint8Array, length: number): number => {
   let letters = 0;
   for (let at = 0; at < length; at++) letters |= letterBit(byteAt(text, at));
@@ -49,7 +55,7 @@ export const letterSet = (text: Uint8Array, length: number): number => {
 
 let index: PlaceIndex | undefined;
 
-/** Room; the test that searches for every name fails when it does not suffice. */
+/** Capacity. The test that searches for every name fails if it is too small. */
 const POOL_BYTES = 320_000;
 const ENTRIES = 20_000;
 
@@ -116,7 +122,7 @@ const lettersOf = (pool: Uint8Array, start: number, end: number): number => {
   return letters;
 };
 
-/** Counts the words of each key, then puts each word behind those before it: a sort in two passes. */
+/** Counts the words of each key, then puts each word behind those before it: a counting sort. */
 const sortWords = (entries: Entries): WordIndex => {
   const firsts = new Int32Array(26 * LETTER_KEYS + 1);
   let count = 0;

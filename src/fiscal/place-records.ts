@@ -1,17 +1,18 @@
 /**
- * Every name that a place ever had, in flat arrays, unpacked place by place at the first use. A record is one name in
- * one province over one time, or an alias of the place (which has no time of its own).
+ * Every name that a place ever had, in flat arrays, unpacked place by place at the first use. A record is one name in one
+ * province during one period, or an alias of the place (which has no period).
  *
- * There is one block for each letter of codes, and in it one line (joined by `~`) for each of its thousand numbers,
- * empty for unknown codes: periods joined by `;`, then aliases, each after `@`, then, after `#`, how the place
- * ended. A period begins with a base64url digit of flags: 1 its name follows (else the one before), 2 its province
- * does, 4 it starts the day after the period before, 8 it has not ended, 16 nobody recorded its start. Then province
- * (two letters), start and end (two digits each, indices of dates), name. Undated codes have no dates here. Accented
- * letters are written as lower-case ones, by their order in ACCENTED_LETTERS.
+ * There is one block for each letter of codes. It has one line (joined by `~`) for each of its thousand numbers, empty for
+ * unknown codes. A line has periods joined by `;`, then aliases, each after `@`, then, after `#`, how the place ended.
  *
- * The end, after `#`: for undated places, where a source tells it, `!` and the day after the last one (three digits);
- * then a letter for the evidence (see `evidenceOf` in place.ts) and the code of the place that took this one over, or
- * after `d` the codes of all comuni that it was divided among.
+ * A period begins with a base64url digit of flags: 1 its name follows (otherwise it has the previous one), 2 its province
+ * follows, 4 it starts the day after the previous period, 8 it has not ended, 16 its start is unknown. Then come province
+ * (two letters), start and end (two digits each, indices of dates), and name. Undated codes have no dates here. Lower-case
+ * letters represent accented ones, in the order of ACCENTED_LETTERS.
+ *
+ * The end, after `#`, has for undated places, if a source gives it, `!` and the day after the last one (three digits); then
+ * a letter for the evidence (see `evidenceOf` in place.ts) and the code of the successor, or, after `d`, the codes of all
+ * comuni among which the place was divided.
  */
 
 import { letterOf } from './block-letters.ts';
@@ -41,22 +42,25 @@ export type PlaceRecords = {
   readonly province: Uint16Array;
   readonly from: Int32Array;
   readonly to: Int32Array;
-  /** Indexed by record: the stretch of its slot's line that is its name. */
+  /** Indexed by record: the part of its slot's line that is its name. */
   readonly nameStart: Uint16Array;
   readonly nameEnd: Uint16Array;
   /** Indexed by record: {@link DATED}, {@link UNDATED} or {@link ALIAS}. */
   readonly kind: Uint8Array;
-  /** Indexed by slot: its first record, how many it has, and how many of them are no aliases, which come last. */
+  /**
+   * Indexed by slot: its first record, the number of records, and the number of records that are not aliases. Aliases come
+   * last.
+   */
   readonly first: Uint16Array;
   readonly length: Uint8Array;
   readonly periods: Uint8Array;
-  /** Indexed by slot: the slot that took the ended place over; 0 where none is known. */
+  /** Indexed by slot: the slot of the successor of an ended place; 0 if unknown. */
   readonly successor: Uint16Array;
-  /** Indexed by slot: the letter, as a character code, of the evidence for the successor; 0 where none is known. */
+  /** Indexed by slot: the letter, as a character code, of the evidence for the successor; 0 if unknown. */
   readonly evidence: Uint8Array;
-  /** Indexed by the slot of an undated place: the first day on which it was no more; 0 where nobody recorded it. */
+  /** Indexed by the slot of an undated place: the first day on which it no longer existed; 0 if unknown. */
   readonly goneFrom: Int32Array;
-  /** Maps the slot of a divided place to the slots of the comuni that hold its parts today. */
+  /** Maps the slot of a divided place to the slots of the comuni that have its parts today. */
   readonly heirs: Map<number, readonly number[]>;
 };
 
@@ -64,7 +68,7 @@ export const DATED = 0;
 export const UNDATED = 1;
 export const ALIAS = 2;
 
-/** All records, whatever order they were unpacked in. */
+/** Unpacks all records and returns them, in the order in which they were unpacked. */
 export const allRecords = (): PlaceRecords => {
   const records = recordsOf(0);
   if (!isAllUnpacked) for (let slot = 0; slot < SLOT_COUNT; slot++) recordsOf(slot);
@@ -80,14 +84,14 @@ export const placeParts = (): readonly string[] => {
 
 let parts: readonly string[] | undefined;
 
-/** Records of which at least those of the slot are unpacked. */
+/** Unpacks the records of the slot, if necessary, and returns all unpacked ones. */
 export const recordsOf = (slot: number): PlaceRecords => {
   unpacked ??= newRecords();
   if (unpacked.length[slot] === 0 && isKnownCode(slot)) unpackLine(unpacked, lineOf(unpacked, slot), slot);
   return unpacked;
 };
 
-/** The line of the block that tells of a slot. */
+/** Returns the line of a slot in its block. */
 export const lineOf = (records: PlaceRecords, slot: number): string => {
   const letter = (slot / 1000) | 0;
   const lines = records.lines[letter] ?? (records.parts[letter] as string).split('~');
@@ -106,7 +110,7 @@ export const provinceNumber = (abbreviation: string): number =>
 export const provinceText = (province: number): string =>
   String.fromCharCode(65 + ((province / 26) | 0), 65 + (province % 26));
 
-/** The record in force on the date; with none, the next later one; with none, the last. */
+/** Returns the record in force on the date. If there is none, the next later one; otherwise the last. */
 export const recordAt = (records: PlaceRecords, slot: number, date: number): number => {
   const first = records.first[slot] as number;
   const end = first + (records.periods[slot] as number);
@@ -120,7 +124,7 @@ export const recordAt = (records: PlaceRecords, slot: number, date: number): num
   return later < 0 ? end - 1 : later;
 };
 
-/** The record in force today, -1 for a place that has ended. Undated places have no record of today either. */
+/** Returns the record in force today, -1 for a place that has ended. Undated places have no such record either. */
 export const recordToday = (records: PlaceRecords, slot: number): number => {
   const first = records.first[slot] as number;
   for (let record = first + (records.periods[slot] as number) - 1; record >= first; record--) {
@@ -129,20 +133,20 @@ export const recordToday = (records: PlaceRecords, slot: number): number => {
   return -1;
 };
 
-/** The place of today that holds an ended one; the place itself where none is known. */
+/** Returns the place that an ended one belongs to today; the place itself if unknown. */
 export const successorOf = (slot: number): number => {
   let last = slot;
   for (let next = nextOf(last); next !== 0; next = nextOf(last)) last = next;
   return last === slot || recordToday(recordsOf(last), last) < 0 ? slot : last;
 };
 
-/** The first successor of a place that was in force on the date; -1 when there is none. */
+/** Returns the first successor of a place that was in force on the date; -1 if there is none. */
 export const successorAt = (slot: number, date: number): number => {
   for (let next = nextOf(slot); next !== 0; next = nextOf(next)) if (isInForce(next, date)) return next;
   return -1;
 };
 
-/** Whether the first place was taken over by the second, at once or in several steps. */
+/** Whether the second place is a successor of the first, directly or in several steps. */
 export const isTakenOverBy = (slot: number, other: number): boolean => {
   for (let next = nextOf(slot); next !== 0; next = nextOf(next)) if (next === other) return true;
   return false;
@@ -166,7 +170,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 let unpacked: Writable<PlaceRecords> | undefined;
 let isAllUnpacked = false;
 
-/** Room for the records: 17,543 now. A test of the whole registry fails when it does not suffice. */
+/** Capacity for the records: 17,543 now. A test of all places fails if it is too small. */
 export const RECORD_CAPACITY = 20_000;
 
 const newRecords = (): Writable<PlaceRecords> => ({
@@ -189,7 +193,7 @@ const newRecords = (): Writable<PlaceRecords> => ({
   heirs: new Map(),
 });
 
-/** The bits of a period's flags. Two also stands for the two letters of the province. */
+/** The bits of a period's flags. Two is also the length of the province. */
 export const PERIOD_FLAGS = { name: 1, province: 2, startsNextDay: 4, isOpen: 8, unknownStart: 16 } as const;
 
 const PERIOD = 59;
@@ -263,7 +267,7 @@ const unpackAlias = (records: Writable<PlaceRecords>, line: string, start: numbe
   return unpackName(records, line, start);
 };
 
-/** Unpacks the name of the record that was begun last. */
+/** Unpacks the name of the last begun record. */
 const unpackName = (records: PlaceRecords, line: string, start: number): number => {
   const record = records.count - 1;
   let at = start;
@@ -273,7 +277,7 @@ const unpackName = (records: PlaceRecords, line: string, start: number): number 
   return at;
 };
 
-/** 1 for what can follow a name. */
+/** 1 for characters that can follow a name. */
 const MARKS: Uint8Array = (() => {
   const marks = new Uint8Array(128);
   marks[PERIOD] = marks[ALIAS_MARK] = marks[END_MARK] = 1;

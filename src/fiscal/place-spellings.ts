@@ -1,9 +1,9 @@
 /**
- * Other ways to write a place's name, tried when nobody is called as typed: abbreviations written out, and the words
- * that surround the name of a state. Counted over all comuni in force, no abbreviated form stands for two names.
+ * Other spellings of a place's name, tried if no place has the name as typed: written-out abbreviations, and the words
+ * around the name of a state. Among all comuni in force, no abbreviation is ambiguous.
  */
 
-/** The name with its abbreviations written out in every way; empty when it has none. */
+/** Returns the name with its abbreviations written out in every way; empty if it has none. */
 export const writtenOut = (name: string): readonly string[] => {
   const words = PHRASES.reduce((text, [short, long]) => text.replace(short, long), name.toUpperCase())
     .split(/[\s.]+/)
@@ -22,7 +22,10 @@ export const writtenOut = (name: string): readonly string[] => {
     .filter((text) => text !== typed || typed !== name.toUpperCase().trim());
 };
 
-/** Names that may be the name proper of a state: `Ex Jugoslavia`, `Repubblica di Cuba`, `Marshall (Isole)`. */
+/**
+ * Returns names that may be the essential part of a state's name: `Ex Jugoslavia`, `Repubblica di Cuba`, `Marshall
+ * (Isole)`.
+ */
 export const stateNames = (name: string): readonly string[] => {
   const text = name.trim().toUpperCase().replace(/\s+/g, ' ');
   for (const pattern of STATE_FORMS) {
@@ -32,7 +35,7 @@ export const stateNames = (name: string): readonly string[] => {
   return [];
 };
 
-/** Saints have up to four forms; three of them in one name are still read in every way. */
+/** Saints have up to four forms. Three saints in one name are still read in every way. */
 const MAX_READINGS = 64;
 
 const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -41,12 +44,12 @@ const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['STA', ['SANTA']],
   ['STO', ['SANTO']],
   ['STE', ['SAINTE']],
-  // Sankt in the province of Bolzano, Saint in the valley of Aosta.
+  // Sankt in the province of Bolzano, Saint in the Aosta Valley.
   ['ST', ['SANTO', 'SANTA', 'SANKT', 'SAINT', 'ST']],
   ['SANKT', ['SANKT', 'ST']],
 ]);
 
-/** Abbreviations of several words, and those whose full stop stands inside the word. */
+/** Abbreviations of several words, and those with the full stop inside the word. */
 const PHRASES: readonly (readonly [short: RegExp, long: string])[] = [
   [/\bS\.\s?S\.\s?D\.\s?V\.?/, ' SULLA STRADA DEL VINO'],
   [/\bSTR\.\s?(?=DEL VINO)/, 'STRADA '],
@@ -56,7 +59,7 @@ const PHRASES: readonly (readonly [short: RegExp, long: string])[] = [
   [/^S'\s?/, "SANT'"],
 ];
 
-/** Each captures the name proper. */
+/** Each captures the essential part of the name. */
 const STATE_FORMS: readonly RegExp[] = [
   /^EX[ -]+(.+)$/,
   /^(?:REPUBBLICA|REP\.?) (?:DI |DEL |DELLO |DELLA |DELL'|DEI |DEGLI |DELLE )?(.+)$/,

@@ -15,7 +15,7 @@ import {
   successorOf,
 } from './place-records.ts';
 
-/** One name of a comune or a foreign state, in one province, over one time. */
+/** One name of a comune or a foreign state, in one province, during one period. */
 export type Place = {
   /** The Belfiore code: a letter and three digits. */
   readonly codiceCatastale: string;
@@ -24,11 +24,11 @@ export type Place = {
   readonly name: string;
   /** The abbreviation at that time, `EE` abroad. */
   readonly province: string;
-  /** First day, ISO; null when nobody recorded it. */
+  /** First day in ISO form; null if it is unknown. */
   readonly validFrom: string | null;
-  /** Last day, ISO; null while in force, and for places without dates. */
+  /** Last day in ISO form; null while in force, and for places without dates. */
   readonly validTo: string | null;
-  /** Whether the place is in force today; false for a place without dates, whose state is unknown. */
+  /** Whether the place is in force today; false for a place without dates, because that is unknown. */
   readonly isCurrent: boolean;
 };
 
@@ -43,9 +43,9 @@ export type PlaceToday = {
 export type Birthplace = Place & {
   /** Whether the place was in force on the birth date; always true for places without dates. */
   readonly wasInForce: boolean;
-  /** The same code today; null when the place has ended. */
+  /** The same code today; null if the place has ended. */
   readonly today: PlaceToday | null;
-  /** The comune or state that holds an ended place today; null when the place exists, or nobody knows. */
+  /** The comune or state that contains an ended place today; null if the place exists, or the successor is unknown. */
   readonly successor: PlaceToday | null;
 };
 
@@ -93,7 +93,7 @@ export const placeToday = (slot: number): PlaceToday | null => {
   return { codiceCatastale, name, province };
 };
 
-/** Returns everything that is recorded under a code, the oldest first, without aliases. */
+/** Returns all records of a code, the oldest first, without aliases. */
 export const placeHistoryOfSlot = (slot: number): Place[] => {
   const records = recordsOf(slot);
   const first = records.first[slot] as number;
@@ -104,5 +104,5 @@ export const placeHistoryOfSlot = (slot: number): Place[] => {
   return history;
 };
 
-/** At most two for each record: the table of all places, not of all requests. */
+/** At most two for each record. It is the table of all places, and does not grow with requests. */
 let birthplaces: (Birthplace | undefined)[] | undefined;

@@ -3,7 +3,7 @@ import { residentsBlock } from './data/residents.ts';
 import { allRecords, isStato, recordToday } from './place-records.ts';
 import { byteAt } from './typed-access.ts';
 
-/** A number that grows with the residents of a comune in force, from 1 to 64; 0 for any other place. */
+/** Returns a number that grows with the residents of a comune in force, from 1 to 64; 0 for any other place. */
 export const residentsRank = (slot: number): number => {
   ranks ??= readRanks();
   return byteAt(ranks, slot);

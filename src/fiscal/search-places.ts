@@ -8,28 +8,27 @@ import { placesOfCap } from './territory.ts';
 export type NameSource = 'ministero-interno' | 'codice-fiscale-js';
 
 /**
- * The source of a successor: ISTAT's list of suppressed comuni; the same list, where the code of ISTAT goes on; where one
- * of several heirs has the seat; where the comune was divided among all of them; or general knowledge, by hand.
+ * The source of a successor: ISTAT's list of suppressed comuni; the same list, where the comune keeps its ISTAT code; where
+ * the seat is in one of several successors; where the comune was divided among all of them; or general knowledge, entered
+ * by hand.
  */
 export type SuccessorSource = 'istat' | 'istat-same-code' | 'istat-seat' | 'istat-divided' | 'by-hand';
 
 export type Successor = PlaceToday & { readonly source: SuccessorSource };
 
-/** A place with everything that is recorded about it. */
+/** A place with all of its records. */
 export type PlaceWithHistory = {
   /** The place as `suggestPlaces` returns it. */
   readonly place: Place;
   /** Its names and provinces over time, oldest first. */
   readonly history: readonly (Place & { readonly source: NameSource })[];
-  /** The places that took it over, each the next one's predecessor; or all that it was divided among. */
+  /** Its successors, each the successor of the one before; or all comuni among which it was divided. */
   readonly successors: readonly Successor[];
 };
 
 /**
- * Like `suggestPlaces`, with the history of each place. A postal code, even one that was replaced some years ago, finds its
- * comuni.
- *
- * @throws TypeError when the date is no date.
+ * Does the same as `suggestPlaces`, with the history of each place. A postal code, including one that was replaced some
+ * years ago, finds its comuni. @throws TypeError if the date is not a date.
  */
 export const searchPlaces = (typed: string, options?: SuggestOptions | null): PlaceWithHistory[] =>
   placesFor(typed, options).map((place) => {

@@ -1,8 +1,8 @@
 import { codeOfSlot, isInForce, slotOfCode } from './code-table.ts';
 
 /**
- * Whether one state was part of the other on the date, or is another code of it: a birth of 1970 in Zagabria is told as
- * one in Jugoslavia or in Croazia, and codes have either.
+ * Whether one state was part of the other on the date, or is another code of it. A birth in Zagabria in 1970 is registered
+ * in Jugoslavia or in Croazia, and codes have either.
  */
 export const areOneState = (first: number, second: number, date: number): boolean =>
   isPartOf(first, second, date) || isPartOf(second, first, date);
@@ -10,7 +10,7 @@ export const areOneState = (first: number, second: number, date: number): boolea
 const isPartOf = (whole: number, part: number, date: number): boolean =>
   isInForce(whole, date) && (PARTS[codeOfSlot(whole)] ?? []).some((code) => slotOfCode(code) === part);
 
-/** The parts of a state, by the code of the whole. Soviet republics with two codes are there with both. */
+/** The parts of a state, by the code of the whole. Soviet republics with two codes have both. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   Z105: ['Z155', 'Z156'],
   Z118: ['Z148', 'Z149', 'Z150', 'Z153', 'Z157', 'Z158', 'Z159', 'Z160'],

@@ -30,9 +30,8 @@ export type SuggestOptions = {
  * Returns places for the text that a user has typed so far: names that begin with it, then names with a word that begins
  * with it, then names with words that begin with the typed words (`reggio em`); if none of these places is in force, also
  * names that differ by one or two typing errors. Among equals, names in force come first, then places with more residents.
- * The list has each place once, and at most `limit`. A Belfiore code returns its place.
- *
- * @throws TypeError when the date is no date.
+ * The list has each place once, and at most `limit` places. A Belfiore code returns its place. @throws TypeError if the
+ * date is not a date.
  */
 export const suggestPlaces = (typed: string, options?: SuggestOptions | null): Place[] => {
   const date = options?.date === undefined ? FAR_DATE : toDateNumber(options.date);
@@ -76,7 +75,7 @@ const resetRanking = (): void => {
   ranked.length = 0;
 };
 
-/** How timely a name is: in force itself, another name of a place in force, or of a place that is not. */
+/** How current a name is: in force, another name of a place in force, or a name of a place that is not in force. */
 const NAME_IN_FORCE = 0;
 const PLACE_IN_FORCE = 1;
 const NOT_IN_FORCE = 2;
@@ -91,7 +90,7 @@ const rankFor = (search: Search): VisitEntry => {
     const length = intAt(index.end, entry) - intAt(index.start, entry);
     const rank = rankOf(record, { match, length }, search.date);
     const known = bestRank[slot] ?? 0;
-    // Among equals the name that was recorded first comes first.
+    // Among equals the name with the first record comes first.
     if (known !== 0 && (rank > known || (rank === known && record >= shortAt(bestRecord, slot)))) return;
     if (known === 0) ranked.push(slot);
     bestRank[slot] = rank;
@@ -102,14 +101,15 @@ const rankFor = (search: Search): VisitEntry => {
 type Match = { readonly match: number; readonly length: number };
 
 /**
- * One number: exactness, then timeliness, then residents (of names in force only: nobody who types `cast` means Enna,
- * which was Castrogiovanni), then own names before aliases, then short names, then the order of codes. Never 0.
+ * Returns one number: exactness, then how current the name is, then residents (only for names in force: nobody who types
+ * `cast` means Enna, which was Castrogiovanni), then own names before aliases, then short names, then the order of codes.
+ * Never 0.
  */
 const rankOf = (record: number, { match, length }: Match, date: number): number => {
   const records = allRecords();
   const slot = records.slot[record] as number;
   const timeliness = timelinessOf(record, date);
-  // A word in the middle of an ended place's name fits worse than a place in force with a slip.
+  // A word in the middle of an ended place's name ranks below a place in force with a typing error.
   const exactness = match >= MIDDLE_OF_NAME && timeliness === NOT_IN_FORCE ? match + LATER_BY : match;
   const residents = timeliness === NAME_IN_FORCE ? (isStato(slot) ? STATE_RANK : residentsRank(slot)) : 0;
   const isAlias = records.kind[record] === ALIAS ? 1 : 0;
@@ -118,7 +118,7 @@ const rankOf = (record: number, { match, length }: Match, date: number): number 
 };
 
 const LATER_BY = 3;
-/** States come before all cities but Rome. */
+/** States come before all cities except Rome. */
 const STATE_RANK = 60;
 
 const timelinessOf = (record: number, date: number): number => {
@@ -136,7 +136,7 @@ const hasPlaceInForce = (): boolean =>
 
 const TIMELINESS_UNIT = 128 * 2 * 128 * 16_384;
 
-/** The slots of the lowest ranks; the list is short, so that each is put in its place as it comes. */
+/** Returns the slots with the lowest ranks. The list is short, so each slot is inserted at its position. */
 const bestSlots = (limit: number): number[] => {
   const best: number[] = [];
   for (const slot of ranked) {
@@ -151,7 +151,10 @@ const bestSlots = (limit: number): number[] => {
   return best;
 };
 
-/** The name that was typed, if it was in force; else the place's name then. An alias shows the place's own name. */
+/**
+ * Returns the typed name, if it was in force; otherwise the place's name at that time. For an alias, it is the place's own
+ * name.
+ */
 const shownRecord = (records: PlaceRecords, record: number, date: number): number => {
   const isPeriod = records.kind[record] !== ALIAS;
   const to = records.to[record] ?? OPEN_END;

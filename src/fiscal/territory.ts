@@ -18,7 +18,7 @@ export type Province = { readonly name: string; readonly abbreviation: string };
 /** A place under one of its names in one province. */
 export type ListedPlace = {
   readonly codiceCatastale: string;
-  /** The code of the comune or state that holds the place today; its own where none is known. */
+  /** The code of the comune or state that contains the place today; its own code if that is unknown. */
   readonly codiceCatastaleToday: string;
   readonly name: string;
   readonly province: string;
@@ -32,24 +32,24 @@ export type ListedPlace = {
 export type CapsResult =
   | {
       readonly ok: true;
-      /** The comune of today that was found, be it as the successor. */
+      /** The comune of today that was found, which may be the successor. */
       readonly place: { readonly codiceCatastale: string; readonly name: string; readonly province: string };
       /** Postal codes of five digits, in order. Those of Rome begin with zeros. */
       readonly caps: readonly string[];
-      /** Year and month that they are of. */
+      /** Year and month of the data. */
       readonly asOf: string;
       /** The new code of a comune whose other codes end on 31 March 2027; null for all others. */
       readonly replacedBy: string | null;
     }
   | (Omit<PlaceNotFound, 'reason'> & {
-      /** `no-caps`: a state, or an ended comune whose successor nobody knows. */
+      /** `no-caps`: a state, or an ended comune whose successor is unknown. */
       readonly reason: PlaceNotFound['reason'] | 'no-caps';
     });
 
-/** A comune that has a postal code, or had it. */
+/** A comune that has or had a postal code. */
 export type CapPlace = PlaceToday & {
   readonly isCurrent: boolean;
-  /** Year and month that this is of. */
+  /** Year and month of the data. */
   readonly asOf: string;
 };
 
@@ -63,7 +63,7 @@ export const regions = (): Region[] =>
     })),
   }));
 
-/** One place for each province of today, its capital, in the order of regions. */
+/** Returns one place for each province of today, its capital, in the order of regions. */
 export const provinces = (): (ListedPlace & { readonly provinceName: string })[] => {
   const records = allRecords();
   return readRegions().flatMap(({ provincesOfRegion }) =>
@@ -75,8 +75,8 @@ export const provinces = (): (ListedPlace & { readonly provinceName: string })[]
 };
 
 /**
- * Lists all places that ever were in a province, with each of their names there, by code and then the oldest first; also for
- * former provinces (`FO`), and for `EE`, the states. Empty for an abbreviation that no province ever had.
+ * Returns all places that ever were in a province, with each of their names there, by code and then the oldest first. Also
+ * accepts former provinces (`FO`), and `EE` for states. Empty for an abbreviation that has never existed.
  */
 export const cities = (province: string): ListedPlace[] => {
   const text = typeof province === 'string' ? province.trim().toUpperCase() : '';
@@ -90,7 +90,7 @@ export const cities = (province: string): ListedPlace[] => {
       if (records.province[record] !== wanted) continue;
       const place = listedPlace(records, record);
       const key = place.codiceCatastale + place.name;
-      // A name that came back after a pause is listed once.
+      // A name that a place had twice is listed once.
       if (place.isCurrent || !listed.has(key)) listed.set(key, place);
     }
   }
@@ -124,7 +124,7 @@ export const placesOfCap = (cap: string): CapPlace[] => {
   });
 };
 
-/** Returns everything that is recorded for a Belfiore code, the oldest name first; an empty list for an unknown one. */
+/** Returns all records of a Belfiore code, the oldest name first; an empty list for an unknown code. */
 export const placeHistory = (codiceCatastale: string): Place[] => {
   const slot = typeof codiceCatastale === 'string' ? slotOfCode(codiceCatastale.toUpperCase()) : -1;
   return isKnownCode(slot) ? placeHistoryOfSlot(slot) : [];
@@ -165,7 +165,7 @@ const listedPlace = (records: PlaceRecords, record: number): ListedPlace => {
 
 let capsBySlot: Map<number, string> | undefined;
 
-/** The block has the comuni of today in the order of codes, which is that of slots. */
+/** The block has the comuni of today in the order of their codes, which is the order of slots. */
 const capsOfSlots = (): ReadonlyMap<number, string> => {
   if (capsBySlot !== undefined) return capsBySlot;
   const records = allRecords();

@@ -1,6 +1,7 @@
 /**
- * Elements of typed arrays at indices that the caller vouches for. One function for each kind of array: an engine makes
- * a single load of a function that has seen one kind, and `?? 0`, which the compiler asks for, costs nothing.
+ * Read elements of typed arrays at indices that the caller guarantees. There is one function for each kind of array,
+ * because an engine compiles a function that has seen only one kind to a single load. Then `?? 0`, which the compiler
+ * requires, costs nothing.
  */
 export const byteAt = (array: Uint8Array, index: number): number => array[index] ?? 0;
 

@@ -3,12 +3,14 @@ import { isStopInRun, withoutStopWords } from './stop-words.ts';
 import { charactersOf, normalize, piecesOf, withoutAccents, wordsInRun } from './words.ts';
 
 /*
- * The terms that both databases index and search. They are computed here, so that both databases find the same.
+ * Computes the terms that both databases index and search, so that both find the same texts.
  *
- * A word has the term of itself, and its stem behind the language's tag, such as `it:parl` of "parliamo". A query looks
- * for the stems of every language: a segment has those of its own alone, so that it is found by the rules of its own. A
- * run has each pair of neighbouring characters and each character. A query looks for the pairs of a word one after the
- * other.
+ * A word has two terms: the word itself, and its stem with the tag of the segment's language, for example `it:parl` of
+ * "parliamo". A query contains the stems for every language, and a segment has only the stem for its own language.
+ * Therefore each segment is found by the rules of its own language.
+ *
+ * A run (text without spaces between words) has a term for each pair of neighbouring characters and for each character. A
+ * query for a word in a run requires its pairs to follow each other.
  */
 
 /** A condition on the terms of a text. The terms of a `phrase` follow one another. */
