@@ -155,8 +155,11 @@ function settle(store: Store, jobs: readonly DeliveryJob[]): Promise<void> {
 }
 
 function outcome(deliveryId: string, state: 'delivered' | 'failed'): DeliveryOutcome {
-  const answer = { statusCode: 200, error: null, responseBody: 'ok' };
-  return { attempt: { deliveryId, startedAt: NOW, durationMs: 5, ...answer }, next: { state, endedAt: NOW } };
+  const response = { statusCode: 200, error: null, responseBody: 'ok' };
+  return {
+    attempt: { deliveryId, startedAt: NOW, durationMs: 5, ...response },
+    next: { state, endedAt: NOW },
+  };
 }
 
 let sequence = 0;

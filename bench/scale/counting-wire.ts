@@ -31,16 +31,16 @@ export async function startCountingWire(target: string): Promise<CountingWire> {
     const messages = new MessageReader((type) => {
       if (EXECUTING.has(type)) counts.statements += 1;
     });
-    let hasAnswered = true;
+    let hasResponded = true;
     near.on('data', (bytes) => {
-      if (hasAnswered) counts.roundTrips += 1;
-      hasAnswered = false;
+      if (hasResponded) counts.roundTrips += 1;
+      hasResponded = false;
       counts.bytes += bytes.length;
       messages.push(bytes);
       far.write(bytes);
     });
     far.on('data', (bytes) => {
-      hasAnswered = true;
+      hasResponded = true;
       counts.bytes += bytes.length;
       near.write(bytes);
     });

@@ -69,9 +69,13 @@ async function postLives(ground: Ground, count: number, callers: number): Promis
 async function postLife(events: ReturnType<typeof roomLife>, pools: readonly Pool[]): Promise<void> {
   for (const [step, event] of events.entries()) {
     const pool = pools[step % pools.length];
-    const answer = await pool?.request({ path: '/livekit/webhook', method: 'POST', ...mediaWebhook(event) });
-    await answer?.body.dump();
-    if (answer?.statusCode !== 200) throw new Error(`the service answered ${answer?.statusCode}`);
+    const response = await pool?.request({
+      path: '/livekit/webhook',
+      method: 'POST',
+      ...mediaWebhook(event),
+    });
+    await response?.body.dump();
+    if (response?.statusCode !== 200) throw new Error(`the service answered ${response?.statusCode}`);
   }
 }
 
@@ -89,8 +93,8 @@ function calls(name: string, method: 'GET' | 'POST', callOf: (ground: Ground) =>
       await Promise.all(
         Array.from({ length: CALLERS }, async () => {
           for (let at = next++; at < REQUESTS; at = next++) {
-            const answer = await clients[at % clients.length]?.call(method, path, body);
-            if (answer?.status !== 200) throw new Error(`${path} answered ${answer?.status}`);
+            const response = await clients[at % clients.length]?.call(method, path, body);
+            if (response?.status !== 200) throw new Error(`${path} answered ${response?.status}`);
           }
         }),
       );

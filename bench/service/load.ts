@@ -58,9 +58,9 @@ export function repeatedCall(origin: string, request: SignedRequest, keys: Keys,
   const pool = new Pool(origin, { connections });
   const headers = signedHeaders(request, keys);
   const call = async (): Promise<void> => {
-    const answer = await pool.request({ ...request, body: request.body ?? null, headers });
-    await answer.body.dump();
-    if (answer.statusCode !== 200) throw new Error(`${request.path} answered ${answer.statusCode}`);
+    const response = await pool.request({ ...request, body: request.body ?? null, headers });
+    await response.body.dump();
+    if (response.statusCode !== 200) throw new Error(`${request.path} answered ${response.statusCode}`);
   };
   return { call, close: () => pool.close() };
 }

@@ -44,8 +44,8 @@ async function upload(s3: S3, key: string, path: string): Promise<number> {
   const { accessKey: accessKeyId, secretKey: secretAccessKey, region } = s3;
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3' });
   const body = await readFile(path);
-  const answer = await client.fetch(`${s3.url}/${s3.bucket}/${encodeURI(key)}`, { method: 'PUT', body });
-  if (!answer.ok) throw new Error(`the upload failed: ${answer.status} ${await answer.text()}`);
+  const response = await client.fetch(`${s3.url}/${s3.bucket}/${encodeURI(key)}`, { method: 'PUT', body });
+  if (!response.ok) throw new Error(`the upload failed: ${response.status} ${await response.text()}`);
   return body.length;
 }
 

@@ -15,15 +15,15 @@ export async function bareLoop(
   const post = async (): Promise<void> => {
     for (; left > 0; ) {
       left -= 1;
-      const answer = await request(url, { dispatcher, method: 'POST', headers, body });
-      await answer.body.dump();
+      const response = await request(url, { dispatcher, method: 'POST', headers, body });
+      await response.body.dump();
     }
   };
   // Connections are opened beforehand, because the service also has them when it delivers.
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
-      const answer = await request(url, { dispatcher, method: 'POST', headers, body });
-      await answer.body.dump();
+      const response = await request(url, { dispatcher, method: 'POST', headers, body });
+      await response.body.dump();
     }),
   );
   const startedAt = performance.now();

@@ -115,7 +115,7 @@ async function timed(pool: Pool, request: Request): Promise<number> {
 }
 
 async function post(pool: Pool, { body, headers }: Request): Promise<void> {
-  const answer = await pool.request({ path: '/livekit/webhook', method: 'POST', body, headers });
-  await answer.body.dump();
-  if (answer.statusCode !== 200) throw new Error(`the service answered ${answer.statusCode}`);
+  const response = await pool.request({ path: '/livekit/webhook', method: 'POST', body, headers });
+  await response.body.dump();
+  if (response.statusCode !== 200) throw new Error(`the service answered ${response.statusCode}`);
 }

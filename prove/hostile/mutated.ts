@@ -110,11 +110,11 @@ async function sendOne({ target, random, tally, connection }: Sending): Promise<
   if (judgement.kind === 'authentic') tally.authentic += 1;
   const usable = connection?.isOpen ? connection : await RawConnection.open(target.instance.url);
   usable.send(serializeRequest(request));
-  const answer = await usable.read(request.method);
+  const response = await usable.read(request.method);
   const wire = (): string =>
     serializeRequest(request).toString('latin1').slice(0, 600).replaceAll('\r\n', ' | ');
-  if (answer === undefined) tally.unanswered += 1;
-  else account(tally, judgement, { status: answer.status, problem: problemOf(answer.text), wire });
+  if (response === undefined) tally.unanswered += 1;
+  else account(tally, judgement, { status: response.status, problem: problemOf(response.text), wire });
   return usable;
 }
 

@@ -68,9 +68,9 @@ async function readPlaces(target: Target): Promise<readonly (readonly [string, B
 async function metricsOf({ fleet, instance }: Target): Promise<Buffer> {
   const signing = { ...fleet.keys, timestamp: Math.floor(Date.now() / 1000) };
   const headers = signatureHeaders({ method: 'GET', path: '/metrics' }, signing);
-  const answer = await fetch(`${instance.url}/metrics`, { headers });
-  if (!answer.ok) throw new Error(`/metrics answered ${answer.status}`);
-  return Buffer.from(await answer.arrayBuffer());
+  const response = await fetch(`${instance.url}/metrics`, { headers });
+  if (!response.ok) throw new Error(`/metrics answered ${response.status}`);
+  return Buffer.from(await response.arrayBuffer());
 }
 
 /** Includes SQLite's files and its write-ahead log. */

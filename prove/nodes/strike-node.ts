@@ -139,6 +139,6 @@ function othersFinished({ receiver }: NodeStage, { resumed, elsewhere, empty }: 
 }
 
 async function deleted({ client }: NodeStage, names: readonly string[]): Promise<number> {
-  const answers = await Promise.all(names.map((name) => client.call('DELETE', `/v1/rooms/${name}`)));
-  return answers.filter(({ status }) => status === 204).length;
+  const responses = await Promise.all(names.map((name) => client.call('DELETE', `/v1/rooms/${name}`)));
+  return responses.filter(({ status }) => status === 204).length;
 }

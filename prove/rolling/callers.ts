@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
 import type { Random } from '../../test/support/random.ts';
-import type { Answer, SignedClient } from './signed-client.ts';
+import type { ServiceResponse, SignedClient } from './signed-client.ts';
 
 /** An operation of a caller: one or more requests. Throws a {@link WrongSuccess} if a 2xx was wrong. */
 export type Operation = {
@@ -14,7 +14,7 @@ export type Operation = {
 export type Caller = {
   readonly call: SignedClient['call'];
   /** Reports an event as the media server does, to the endpoint that is meant for it. */
-  readonly report: (name: string) => Promise<Answer>;
+  readonly report: (name: string) => Promise<ServiceResponse>;
   readonly mediaSecret: string;
 };
 
@@ -27,14 +27,14 @@ function must(isTrue: boolean, what: string): void {
 const token: Operation = {
   name: 'tokens',
   run: async ({ call, mediaSecret }, id) => {
-    const answer = await call('POST', '/v1/token', {
+    const response = await call('POST', '/v1/token', {
       roomId: id,
       userId: 'ada',
       name: 'Ada',
       role: 'participant',
     });
-    if (answer.status !== 200) return;
-    const [head, claims, signature] = String(answer.json.token).split('.');
+    if (response.status !== 200) return;
+    const [head, claims, signature] = String(response.json.token).split('.');
     const expected = createHmac('sha256', mediaSecret).update(`${head}.${claims}`).digest('base64url');
     must(signature === expected, 'a token has a wrong signature');
     const { sub, video } = JSON.parse(Buffer.from(claims ?? '', 'base64url').toString());
@@ -76,9 +76,9 @@ function pages(paths: readonly string[]): Operation {
     name: 'lists',
     run: async ({ call }) => {
       for (const path of paths) {
-        const answer = await call('GET', path);
-        const isPage = Object.values(answer.json).some(Array.isArray);
-        must(answer.status !== 200 || isPage, `${path} answered 200 without a list`);
+        const response = await call('GET', path);
+        const isPage = Object.values(response.json).some(Array.isArray);
+        must(response.status !== 200 || isPage, `${path} answered 200 without a list`);
       }
     },
   };
@@ -137,17 +137,17 @@ export async function callUntil(signal: AbortSignal, options: CallersOptions): P
     reported: [] as string[],
     timesMs: [] as number[],
   };
-  const counted = async (name: string, send: () => Promise<Answer>): Promise<Answer> => {
+  const counted = async (name: string, send: () => Promise<ServiceResponse>): Promise<ServiceResponse> => {
     await options.turn?.();
     ledger.requests += 1;
     const startedAt = performance.now();
-    const answer = await send().catch(
-      (error: unknown): Answer => ({ status: 0, text: String(error), json: {} }),
+    const response = await send().catch(
+      (error: unknown): ServiceResponse => ({ status: 0, text: String(error), json: {} }),
     );
     ledger.timesMs.push(performance.now() - startedAt);
-    const isFine = (answer.status >= 200 && answer.status < 300) || answer.status === 404;
-    if (!isFine) ledger.failures.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`);
-    return answer;
+    const isFine = (response.status >= 200 && response.status < 300) || response.status === 404;
+    if (!isFine) ledger.failures.push(`${name}: ${response.status} ${response.text.slice(0, 200)}`);
+    return response;
   };
   const caller: Caller = {
     mediaSecret: options.mediaSecret,
@@ -156,9 +156,9 @@ export async function callUntil(signal: AbortSignal, options: CallersOptions): P
     report: async (name) => {
       const send = () =>
         options.inside.post('/livekit/webhook', mediaWebhook(roomFinished(name), mediaKeys(options)));
-      const answer = await counted('POST /livekit/webhook', send);
-      if (answer.status === 200) ledger.reported.push(name);
-      return answer;
+      const response = await counted('POST /livekit/webhook', send);
+      if (response.status === 200) ledger.reported.push(name);
+      return response;
     },
   };
   let count = 0;

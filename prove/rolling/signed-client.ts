@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 
-export type Answer = {
+export type ServiceResponse = {
   readonly status: number;
   readonly text: string;
   /** The members of the JSON object in the text. Empty if it is not one. */
@@ -10,9 +10,9 @@ export type Answer = {
 
 /** Sends each request once. Throws if the connection fails. */
 export type SignedClient = {
-  readonly call: (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<Answer>;
+  readonly call: (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<ServiceResponse>;
   /** Posts without a signature, with the request's own headers. */
-  readonly post: (path: string, request: WholeRequest) => Promise<Answer>;
+  readonly post: (path: string, request: WholeRequest) => Promise<ServiceResponse>;
   readonly close: () => Promise<void>;
 };
 
@@ -28,10 +28,10 @@ export function createSignedClient(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
     { body, headers }: { readonly body: string | null; readonly headers: Readonly<Record<string, string>> },
-  ): Promise<Answer> => {
-    const answer = await pool.request({ method, path, body, headers });
-    const text = await answer.body.text();
-    return { status: answer.statusCode, text, json: objectOf(text) };
+  ): Promise<ServiceResponse> => {
+    const response = await pool.request({ method, path, body, headers });
+    const text = await response.body.text();
+    return { status: response.statusCode, text, json: objectOf(text) };
   };
   return {
     call: (method, path, body) => {

@@ -68,12 +68,12 @@ const readDate = (input: DateInput | undefined): number => {
 /** The query, to build the result for a negative slot of {@link lookUpPlace}. */
 export type PlaceQuery = { readonly name: string; readonly province: string; readonly date: number };
 
-export const notFound = (answer: number, query: PlaceQuery): PlaceNotFound =>
-  withPlaces(notFoundReason(answer), query, placesMeant);
+export const notFound = (slot: number, query: PlaceQuery): PlaceNotFound =>
+  withPlaces(notFoundReason(slot), query, placesMeant);
 
 /** Does the same as {@link notFound} without searching for similar names, which costs as much as a thousand codes. */
-export const notFoundBriefly = (answer: number, query: PlaceQuery): PlaceNotFound =>
-  withPlaces(notFoundReason(answer), query, placeElsewhere);
+export const notFoundBriefly = (slot: number, query: PlaceQuery): PlaceNotFound =>
+  withPlaces(notFoundReason(slot), query, placeElsewhere);
 
 const withPlaces = (
   bare: PlaceNotFound,
@@ -84,9 +84,9 @@ const withPlaces = (
   return bare.reason === 'unknown' ? { ...bare, ...(meant(query) ?? {}) } : bare;
 };
 
-const notFoundReason = (answer: number): PlaceNotFound => ({
+const notFoundReason = (slot: number): PlaceNotFound => ({
   ok: false,
-  reason: REASONS.get(answer) ?? 'unknown',
+  reason: REASONS.get(slot) ?? 'unknown',
   hint: null,
   candidates: [],
   suggestions: [],

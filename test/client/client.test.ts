@@ -15,7 +15,7 @@ import { signatureHeaders } from '../support/sign.ts';
 const NOW_MS = 1_767_225_600_123;
 const KEY = { apiKey: 'key-1', apiSecret: 'secret-1' };
 
-type Answer = (request: Received, response: ServerResponse, count: number) => void;
+type Handler = (request: Received, response: ServerResponse, count: number) => void;
 
 const TRANSPORTS: readonly (readonly [name: string, options: Partial<RtcClientOptions>])[] = [
   ['fetch', {}],
@@ -31,8 +31,8 @@ afterEach(async () => {
 
 let transport: Partial<RtcClientOptions> = {};
 
-async function start(answer: Answer, options: Partial<RtcClientOptions> = {}): Promise<void> {
-  server = await startHttpServer(answer);
+async function start(handler: Handler, options: Partial<RtcClientOptions> = {}): Promise<void> {
+  server = await startHttpServer(handler);
   client = new RtcClient({ url: server.url, ...KEY, clock: () => NOW_MS, ...transport, ...options });
 }
 
@@ -287,14 +287,14 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
 
     it('notifies the observer of a slow request, but not of one that has a limit of its own', async () => {
       const slow: string[] = [];
-      const answer = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
       await start(
-        (_request, response) => void answer.promise.then(() => json(response, 200, { rooms: [] })),
+        (_request, response) => void released.promise.then(() => json(response, 200, { rooms: [] })),
         {
           observer: {
             onSlow: ({ path }, timeoutMs) => {
               slow.push(`${path} ${timeoutMs}`);
-              answer.resolve();
+              released.resolve();
             },
           },
           pause: async (ms) => expect(ms).toBe(5000),
@@ -352,9 +352,9 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       },
     };
 
-    async function count(answer: Answer, call: () => Promise<unknown>): Promise<number> {
+    async function count(handler: Handler, call: () => Promise<unknown>): Promise<number> {
       pauses.length = 0;
-      await start(answer, retrying);
+      await start(handler, retrying);
       await call().catch(() => undefined);
       return server.received.length;
     }
@@ -387,8 +387,8 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
     ] as const)(
       'repeats a POST with the response %s under the same Idempotency-Key',
       async (code, status) => {
-        const answer: Answer = (_request, response) => problem(response, status, code);
-        expect(await count(answer, () => client.rooms.create({ name: 'r' }))).toBe(3);
+        const handler: Handler = (_request, response) => problem(response, status, code);
+        expect(await count(handler, () => client.rooms.create({ name: 'r' }))).toBe(3);
         const keys = server.received.map(({ headers }) => headers['idempotency-key']);
         expect(keys).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f-]{36}$/)));
         expect(new Set(keys).size).toBe(1);
@@ -396,9 +396,9 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
     );
 
     it('repeats a POST whose connection was lost, and no other method', async () => {
-      const answer: Answer = (_request, response) => void response.destroy();
-      expect(await count(answer, () => client.rooms.create({ name: 'r' }))).toBe(3);
-      expect(await count(answer, () => client.rooms.delete('r'))).toBe(1);
+      const handler: Handler = (_request, response) => void response.destroy();
+      expect(await count(handler, () => client.rooms.create({ name: 'r' }))).toBe(3);
+      expect(await count(handler, () => client.rooms.delete('r'))).toBe(1);
     });
 
     it('sends a new key with each POST, or the given one', async () => {
@@ -415,8 +415,8 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
     it.each(['media-server-unavailable', 'media-worker-unavailable', 'addon-unavailable'])(
       'does not repeat a POST with the response %s, which is permanent',
       async (code) => {
-        const answer: Answer = (_request, response) => problem(response, 503, code);
-        expect(await count(answer, () => client.recordings.start('r'))).toBe(1);
+        const handler: Handler = (_request, response) => problem(response, 503, code);
+        expect(await count(handler, () => client.recordings.start('r'))).toBe(1);
       },
     );
 
@@ -442,9 +442,9 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       [new Date(NOW_MS + 5000).toUTCString(), [5000, 5000]],
       ['nonsense', [250, 500]],
     ])('honours Retry-After: %s up to ten seconds', async (value, expected) => {
-      const answer: Answer = (_request, response) =>
+      const handler: Handler = (_request, response) =>
         problem(response, 503, 'shutting-down', { headers: { 'retry-after': value } });
-      await count(answer, () => client.rooms.list());
+      await count(handler, () => client.rooms.list());
       expect(pauses).toEqual(expected);
     });
 

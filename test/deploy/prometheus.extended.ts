@@ -7,7 +7,7 @@ import { serveMetrics } from '../../src/server/metrics/metrics-port.ts';
 import { createWorkerMetrics } from '../../src/server/metrics/worker-metrics.ts';
 import { LOOPBACK_ALLOWED, register } from '../server/webhooks/support/hooked-service.ts';
 import { postMediaEvent, roomLife } from '../server/webhooks/support/media-webhook.ts';
-import { answer, type Receiver, startReceiver } from '../server/webhooks/support/receiver.ts';
+import { type Receiver, respondWith, startReceiver } from '../server/webhooks/support/receiver.ts';
 import { createDatabase, type Database } from '../support/parts/postgres.ts';
 import { freePort } from '../support/parts/run-part.ts';
 import { sharedLivekit, sharedPostgres } from '../support/parts/shared.ts';
@@ -76,7 +76,7 @@ describe('the dashboard', () => {
         ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
       },
     });
-    receiver = await startReceiver(answer(200));
+    receiver = await startReceiver(respondWith(200));
     await register(service, receiver.url, ['*']);
     for (const event of roomLife('demo').slice(0, 11)) {
       expect(await postMediaEvent(service.url, event, livekit)).toBe(200);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type EventStack, startEventStack } from '../cli/support/event-stack.ts';
 import { LAUNCHER } from '../cli/support/process.ts';
-import { answer, type Receiver, startReceiver } from '../server/webhooks/support/receiver.ts';
+import { type Receiver, respondWith, startReceiver } from '../server/webhooks/support/receiver.ts';
 import { freePort } from '../support/parts/run-part.ts';
 import { ROOT } from './pages.ts';
 import { blocksIn, shellLines } from './support/blocks.ts';
@@ -39,7 +39,7 @@ let names: readonly (readonly [name: string, value: string])[];
 beforeAll(async () => {
   stack = await startEventStack();
   receiver = await startReceiver();
-  receiver.behave(answer(204));
+  receiver.behave(respondWith(204));
   folder = await mkdtemp(join(tmpdir(), 'rtc-pages-'));
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'));
   await writeFile(

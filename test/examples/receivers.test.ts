@@ -98,9 +98,9 @@ function without({ body, headers }: Signed, ...names: readonly string[]): Signed
 }
 
 async function post({ url }: Receiver, { body, headers }: Signed): Promise<number> {
-  const answer = await fetch(`${url}/hook`, { method: 'POST', body, headers });
-  await answer.arrayBuffer();
-  return answer.status;
+  const response = await fetch(`${url}/hook`, { method: 'POST', body, headers });
+  await response.arrayBuffer();
+  return response.status;
 }
 
 const OTHER_SECRET = 'whsec_AAAAz6VfQpicV708Z7AHeXVsSWlyIVJDzlTFKE+kstU=';

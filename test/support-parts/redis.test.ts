@@ -28,8 +28,8 @@ async function command(address: string, line: string): Promise<string> {
   try {
     await once(socket, 'connect');
     socket.write(`${line}\r\n`);
-    const [answer] = await once(socket, 'data');
-    return String(answer);
+    const [response] = await once(socket, 'data');
+    return String(response);
   } finally {
     socket.destroy();
   }

@@ -33,10 +33,10 @@ describe('the S3 server', () => {
   });
 
   it('rejects a wrong secret', async () => {
-    const answer = await clientWith('wrong').fetch(`${s3.url}/${s3.bucket}/demo.mp4`, {
+    const response = await clientWith('wrong').fetch(`${s3.url}/${s3.bucket}/demo.mp4`, {
       method: 'PUT',
       body: 'x',
     });
-    expect(answer.status).toBe(403);
+    expect(response.status).toBe(403);
   });
 });

@@ -1,7 +1,7 @@
 import Schema from 'typebox/schema';
 
 /** A response as it was received. */
-export type WireAnswer = {
+export type WireResponse = {
   readonly method: string;
   readonly path: string;
   readonly status: number;
@@ -37,24 +37,24 @@ const PROBLEM = 'application/problem+json';
 const BEFORE_ANY_ROUTE = [400, 401, 403, 404, 405, 408, 413, 414, 429, 431, 503];
 
 /** Returns the differences between a response and the service's own OpenAPI document; empty if it conforms. */
-export function answerFaults(document: OpenApi, answer: WireAnswer): readonly string[] {
-  const { headers, status } = answer;
+export function findResponseErrors(document: OpenApi, response: WireResponse): readonly string[] {
+  const { headers, status } = response;
   const faults: string[] = [];
   if (typeof headers['x-request-id'] !== 'string') faults.push('X-Request-Id is missing');
   const type = String(headers['content-type'] ?? '').split(';')[0] ?? '';
-  if (type === PROBLEM) faults.push(...problemFaults(document, answer));
-  else if (status >= 400 && !isDeclared(document, answer, type))
+  if (type === PROBLEM) faults.push(...problemFaults(document, response));
+  else if (status >= 400 && !isDeclared(document, response, type))
     faults.push(`an error of type ${type || '(none)'}`);
-  const operation = findOperation(document, answer.method, answer.path);
+  const operation = findOperation(document, response.method, response.path);
   if (operation === undefined) {
-    if (INTERNAL_PATH.test(answer.path)) return faults;
+    if (INTERNAL_PATH.test(response.path)) return faults;
     if (!BEFORE_ANY_ROUTE.includes(status)) faults.push(`status ${status} on a path that is in no operation`);
     return faults;
   }
-  return [...faults, ...operationFaults(document, operation, answer, type)];
+  return [...faults, ...operationFaults(document, operation, response, type)];
 }
 
-function isDeclared(document: OpenApi, { method, path, status }: WireAnswer, type: string): boolean {
+function isDeclared(document: OpenApi, { method, path, status }: WireResponse, type: string): boolean {
   const response = findOperation(document, method, path)?.responses[status];
   return response !== undefined && resolveReference(document, response).content?.[type] !== undefined;
 }
@@ -62,10 +62,10 @@ function isDeclared(document: OpenApi, { method, path, status }: WireAnswer, typ
 function operationFaults(
   document: OpenApi,
   operation: OperationObject,
-  answer: WireAnswer,
+  wireResponse: WireResponse,
   type: string,
 ): readonly string[] {
-  const { status, text, headers } = answer;
+  const { status, text, headers } = wireResponse;
   const declared = operation.responses[status];
   const response = declared && resolveReference(document, declared);
   if (response === undefined) return [`${operation.operationId} does not declare ${status}`];
@@ -76,7 +76,7 @@ function operationFaults(
       !Object.keys(response.headers ?? {}).some((declared) => declared.toLowerCase() === name),
   );
   const faults = undeclared.map((name) => `${operation.operationId} does not declare the header ${name}`);
-  if (answer.method === 'HEAD') return faults;
+  if (wireResponse.method === 'HEAD') return faults;
   if (response.content === undefined) {
     return text === '' ? faults : [...faults, `${operation.operationId} ${status} has a body`];
   }
@@ -92,7 +92,10 @@ function operationFaults(
   return [...faults, ...schemaFaults(document, media.schema, value)];
 }
 
-function problemFaults(document: OpenApi, { status, headers, text, method }: WireAnswer): readonly string[] {
+function problemFaults(
+  document: OpenApi,
+  { status, headers, text, method }: WireResponse,
+): readonly string[] {
   if (method === 'HEAD') return [];
   const problem = JSON.parse(text) as Record<string, unknown>;
   const faults = [...schemaFaults(document, { $ref: '#/components/schemas/Problem' }, problem)];

@@ -1,9 +1,9 @@
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { answerFaults, type OpenApi, type WireAnswer } from './conformance.ts';
+import { findResponseErrors, type OpenApi, type WireResponse } from './conformance.ts';
 import { type Signing, signatureHeaders } from './sign.ts';
 
-export type Answer = WireAnswer & {
+export type JsonResponse = WireResponse & {
   /** The body as JSON; undefined if there is none. */
   readonly json: never;
 };
@@ -17,7 +17,7 @@ export type CallOptions = {
   readonly signal?: AbortSignal;
 };
 
-export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+export type Call = (method: string, path: string, options?: CallOptions) => Promise<JsonResponse>;
 
 export type Caller = {
   /** Sends a signed request. Throws if the response does not conform to the OpenAPI document. */
@@ -29,7 +29,7 @@ export type Caller = {
 /** Returns functions that call a listening service. Every response is compared with the service's own OpenAPI document. */
 export async function createCaller(url: string, signing: () => Signing): Promise<Caller> {
   const agent = new Agent({ keepAlive: true });
-  const send = (method: string, path: string, options: CallOptions = {}): Promise<WireAnswer> => {
+  const send = (method: string, path: string, options: CallOptions = {}): Promise<WireResponse> => {
     const body = bodyOf(options.body);
     const signed =
       options.signing === false
@@ -47,15 +47,18 @@ export async function createCaller(url: string, signing: () => Signing): Promise
   };
   const document = JSON.parse((await send('GET', '/openapi.json', { signing: false })).text) as OpenApi;
   const call: Call = async (method, path, options) => {
-    const answer = await send(method, path, options);
-    const faults = answerFaults(document, answer);
+    const response = await send(method, path, options);
+    const faults = findResponseErrors(document, response);
     if (faults.length > 0) {
       throw new Error(
-        `${method} ${path} ${answer.status}: ${faults.join('; ')}\n${answer.text.slice(0, 500)}`,
+        `${method} ${path} ${response.status}: ${faults.join('; ')}\n${response.text.slice(0, 500)}`,
       );
     }
-    const isJson = /^application\/([\w.]+\+)?json\b/.test(String(answer.headers['content-type']));
-    return { ...answer, json: (isJson && answer.text !== '' ? JSON.parse(answer.text) : undefined) as never };
+    const isJson = /^application\/([\w.]+\+)?json\b/.test(String(response.headers['content-type']));
+    return {
+      ...response,
+      json: (isJson && response.text !== '' ? JSON.parse(response.text) : undefined) as never,
+    };
   };
   return { call, document, close: () => agent.destroy() };
 }
@@ -79,7 +82,7 @@ type Exchange = {
 function exchange(
   url: string,
   { method, path, headers, body, agent, signal }: Exchange,
-): Promise<WireAnswer> {
+): Promise<WireResponse> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const options = {

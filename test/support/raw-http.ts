@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-export type RawAnswer = {
+export type RawResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -40,14 +40,14 @@ export class RawConnection {
   }
 
   /** Returns the next final response (to `method`); undefined if the connection ends without one. */
-  async read(method = 'GET'): Promise<RawAnswer | undefined> {
+  async read(method = 'GET'): Promise<RawResponse | undefined> {
     for (;;) {
-      const answer = this.#take(method);
-      if (answer !== undefined && answer.status >= 200) {
-        if (answer.headers.connection === 'close') this.#isLast = true;
-        return answer;
+      const response = this.#take(method);
+      if (response !== undefined && response.status >= 200) {
+        if (response.headers.connection === 'close') this.#isLast = true;
+        return response;
       }
-      if (answer !== undefined) continue;
+      if (response !== undefined) continue;
       if (this.#socket.closed) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -64,7 +64,7 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
-  #take(method: string): RawAnswer | undefined {
+  #take(method: string): RawResponse | undefined {
     const headEnd = this.#received.indexOf('\r\n\r\n');
     if (headEnd < 0) return undefined;
     const [statusLine = '', ...lines] = this.#received.slice(0, headEnd).split('\r\n');

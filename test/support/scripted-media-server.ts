@@ -8,7 +8,7 @@ export function holdable(): { readonly script: Script; hold(): void; held(): Pro
   let wake = () => {};
   return {
     script: (...exchange) => {
-      if (exchanges === undefined) answerEmpty(...exchange);
+      if (exchanges === undefined) respondEmpty(...exchange);
       exchanges?.push(exchange);
       wake();
     },
@@ -25,7 +25,7 @@ export function holdable(): { readonly script: Script; hold(): void; held(): Pro
     letGo: () => {
       const kept = exchanges ?? [];
       exchanges = undefined;
-      for (const exchange of kept) answerEmpty(...exchange);
+      for (const exchange of kept) respondEmpty(...exchange);
     },
   };
 }
@@ -44,13 +44,13 @@ export type ScriptedMediaServer = {
 export type Script = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** An empty message, which is a valid response of every method. */
-export const answerEmpty: Script = (_request, response) => {
+export const respondEmpty: Script = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 };
 
-export const neverAnswer: Script = () => {};
+export const neverRespond: Script = () => {};
 
-export function answerTwirp(status: number, code: string, msg: string): Script {
+export function respondTwirp(status: number, code: string, msg: string): Script {
   return (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ code, msg }));
   };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RtcClient } from '../../src/client/client.ts';
 import { failPending } from '../server/webhooks/support/fail-pending.ts';
-import { answer, type Receiver, startReceiver } from '../server/webhooks/support/receiver.ts';
+import { type Receiver, respondWith, startReceiver } from '../server/webhooks/support/receiver.ts';
 import { collectErrors, type TestBrowser } from '../support/parts/browser.ts';
 import { confirm, expectAccessible, type OpenedConsole, openView, viewOf } from './support/console.ts';
 import { type Stage, startStage } from './support/stage.ts';
@@ -73,7 +73,7 @@ describe('webhooks in the console', () => {
 
   it('shows failed deliveries first, with every attempt and the request, and sends one again', async () => {
     const [webhook] = (await client.webhooks.list()).webhooks;
-    receiver.behave(answer(500));
+    receiver.behave(respondWith(500));
     const guest = await stage.enter('broken', 'dora');
     await expect
       .poll(async () => (await client.deliveries.list(webhook?.id ?? '')).deliveries[0]?.attempts.length)
@@ -98,7 +98,7 @@ describe('webhooks in the console', () => {
     await page.getByRole('region', { name: 'Newest deliveries' }).locator('canvas').waitFor();
     await expectAccessible(page);
 
-    receiver.behave(answer(200));
+    receiver.behave(respondWith(200));
     await panel.getByRole('button', { name: 'Replay' }).click();
     await confirm(page, 'Send again');
     await panel.getByText('3. Answer 200').waitFor();
@@ -109,7 +109,7 @@ describe('webhooks in the console', () => {
   });
 
   it('sends all failed deliveries again', async () => {
-    receiver.behave(answer(503));
+    receiver.behave(respondWith(503));
     const guests = [await stage.enter('crowd', 'eve'), await stage.enter('crowd', 'fay')];
     const [webhook] = (await client.webhooks.list()).webhooks;
     const waiting = async () =>
@@ -118,7 +118,7 @@ describe('webhooks in the console', () => {
       ).length;
     await expect.poll(waiting).toBe(2);
     await failPending(dataDir);
-    receiver.behave(answer(200));
+    receiver.behave(respondWith(200));
     const { window, page } = await openView(browser, console);
     await page.goto(viewOf(console, `/webhooks/${webhook?.id}`));
     await page.getByRole('button', { name: 'Replay failed' }).click();

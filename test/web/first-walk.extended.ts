@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RtcClient } from '../../src/client/client.ts';
 import { type Started, startRtc } from '../cli/support/process.ts';
 import { failPending } from '../server/webhooks/support/fail-pending.ts';
-import { answer, type Receiver, startReceiver } from '../server/webhooks/support/receiver.ts';
+import { type Receiver, respondWith, startReceiver } from '../server/webhooks/support/receiver.ts';
 import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
 import { freePort } from '../support/parts/run-part.ts';
 import { speechRecordings } from '../support/parts/speech-model.ts';
@@ -133,7 +133,7 @@ describe('the first steps of a newcomer', () => {
       await confirm(console, 'Register');
       await console.getByText(/^whsec_/).waitFor();
       await confirm(console, 'Done');
-      receiver.behave(answer(500, 'it is broken'));
+      receiver.behave(respondWith(500, 'it is broken'));
       await second.close();
       await console.getByRole('link', { name: 'Rooms' }).click();
       await console.getByRole('link', { name: 'demo' }).click();
@@ -143,7 +143,7 @@ describe('the first steps of a newcomer', () => {
         (await client.deliveries.list(webhook?.id ?? '')).deliveries.flatMap((delivery) => delivery.attempts);
       await expect.poll(async () => (await attempts()).length, PATIENCE).toBeGreaterThan(0);
       await failPending(dev.dataDir);
-      receiver.behave(answer(200));
+      receiver.behave(respondWith(200));
       await console.getByRole('link', { name: 'Webhooks' }).click();
       await console.getByRole('link', { name: receiver.url }).click();
       await console.getByRole('button', { name: 'Replay failed' }).click();

@@ -88,15 +88,15 @@ async function sendAmbiguous({ url, target, name, head }: FramedRequest, count: 
   }
   // Reads to the end of the connection, because a response to the second request would come before it.
   for (
-    let answer = await withinMoments(connection);
-    answer !== undefined;
-    answer = await withinMoments(connection)
+    let response = await withinMoments(connection);
+    response !== undefined;
+    response = await withinMoments(connection)
   ) {
-    if (answer === 'open') {
+    if (response === 'open') {
       count.leftOpen.push(`${name} at ${target}`);
       break;
     }
-    if (answer.headers['x-request-id'] === SMUGGLED_ID) count.smuggled.push(`${name} at ${target}`);
+    if (response.headers['x-request-id'] === SMUGGLED_ID) count.smuggled.push(`${name} at ${target}`);
   }
   connection.close();
 }
@@ -121,8 +121,8 @@ async function sendHidden({ url, target, name, head }: FramedRequest, count: Fra
   const end = head.includes('chunked') ? '\r\n0\r\n\r\n' : '';
   connection.send(`GET ${target} HTTP/1.1\r\nHost: x\r\n${head}${SMUGGLED}${end}`);
   connection.send('GET /nothing HTTP/1.1\r\nHost: x\r\nX-Request-Id: after\r\nConnection: close\r\n\r\n');
-  for (let answer = await connection.read(); answer !== undefined; answer = await connection.read()) {
-    if (answer.headers['x-request-id'] === SMUGGLED_ID) count.smuggled.push(`${name} at ${target}`);
+  for (let response = await connection.read(); response !== undefined; response = await connection.read()) {
+    if (response.headers['x-request-id'] === SMUGGLED_ID) count.smuggled.push(`${name} at ${target}`);
   }
   connection.close();
 }

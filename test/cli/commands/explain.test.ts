@@ -8,7 +8,7 @@ import {
   register,
   startHookedService,
 } from '../../server/webhooks/support/hooked-service.ts';
-import { answer, startReceiver } from '../../server/webhooks/support/receiver.ts';
+import { respondWith, startReceiver } from '../../server/webhooks/support/receiver.ts';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { type JoinedParticipant, join } from '../../support/parts/participant.ts';
 import type { TestService } from '../../support/service.ts';
@@ -43,7 +43,7 @@ describe('rtc explain with the embedded media server', () => {
   afterAll(() => stack.close());
 
   it('explains a room whose receiver is down, how to repair it, and what to send again', async () => {
-    const receiver = await startReceiver(answer(503, 'the database is away'));
+    const receiver = await startReceiver(respondWith(503, 'the database is away'));
     const { id } = await register(service, receiver.url, ['participant_joined', 'room_finished']);
     stack.media.control.join('lesson', { identity: 'ada', attributes: { 'rtc.role': 'host' } });
     await expect.poll(async () => (await explained(service, 'lesson')).troubles.length).toBe(1);

@@ -6,7 +6,7 @@ import { openStore } from '../../../src/server/app/open-store.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
 import { segment } from '../../server/transcription/support/transcription-stage.ts';
 import { failPending } from '../../server/webhooks/support/fail-pending.ts';
-import { answer, startReceiver } from '../../server/webhooks/support/receiver.ts';
+import { respondWith, startReceiver } from '../../server/webhooks/support/receiver.ts';
 import { keepingLog } from '../../support/app.ts';
 import { type EventStack, startEventStack } from '../support/event-stack.ts';
 import { run } from '../support/run.ts';
@@ -91,7 +91,7 @@ describe('rtc top', () => {
   });
 
   it('shows failed deliveries first, and sends one again', async () => {
-    const receiver = await startReceiver(answer(500));
+    const receiver = await startReceiver(respondWith(500));
     const { stdout } = await stack.rtc(
       `webhooks create ${receiver.url}/hook --events participant_joined --json id`,
     );
@@ -99,7 +99,7 @@ describe('rtc top', () => {
     await stack.join('demo', 'ada');
     await receiver.waitFor(() => true);
     await expect.poll(() => failPending(stack.dataDir)).toBe(1);
-    receiver.behave(answer(200));
+    receiver.behave(respondWith(200));
     await stack.join('demo', 'bob');
     const shown = open();
     await shown.shows(/failed +participant_joined[^\n]*\n[^\n]*delivered +participant_joined/);

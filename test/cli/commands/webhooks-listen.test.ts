@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  answer,
   expectedSignatures,
   type Receiver,
+  respondWith,
   startReceiver,
 } from '../../server/webhooks/support/receiver.ts';
 import { type EventStack, jsonLines, startEventStack } from '../support/event-stack.ts';
@@ -147,7 +147,7 @@ describe('webhooks listen', () => {
     await stack.join(room, 'ada');
     await stack.join(room, 'bob');
     await listening.seen('down');
-    receiver = await startReceiver(answer(200), Number(port));
+    receiver = await startReceiver(respondWith(200), Number(port));
     const received = await receiver.waitFor(() => true, 4);
     await listening.seen('answer', 4);
     expect(received.map(({ body }) => body.event)).toEqual([...OPENING, 'participant_joined']);
@@ -159,13 +159,13 @@ describe('webhooks listen', () => {
 
   it('shows a response that is not 2xx, and continues without repeating the request', async () => {
     receiver.behave((request, response, one) =>
-      answer(one.body.event === 'room_started' ? 500 : 204)(request, response, one),
+      respondWith(one.body.event === 'room_started' ? 500 : 204)(request, response, one),
     );
     const listening = await listen();
     await stack.join(room, 'ada');
     await listening.seen('answer', 3);
-    const answers = listening.lines().filter(({ type }) => type === 'answer');
-    expect(answers.map(({ event, statusCode, error }) => [event, statusCode, error])).toEqual([
+    const responses = listening.lines().filter(({ type }) => type === 'answer');
+    expect(responses.map(({ event, statusCode, error }) => [event, statusCode, error])).toEqual([
       ['room_created', 204, null],
       ['room_started', 500, 'not accepted'],
       ['participant_joined', 204, null],
@@ -201,7 +201,7 @@ describe('webhooks listen', () => {
   it('tries a broken connection three times, then continues', async () => {
     receiver.behave((request, response, one) => {
       if (one.body.event === 'room_started') request.socket.destroy();
-      else answer(200)(request, response, one);
+      else respondWith(200)(request, response, one);
     });
     const listening = await listen();
     await stack.join(room, 'ada');
@@ -239,7 +239,7 @@ describe('webhooks listen', () => {
     const { stderr } = await listening.stop();
     const command = /rtc (events tail .*)/.exec(stderr)?.[1];
     expect(stderr).toContain('2 events did not reach');
-    receiver = await startReceiver(answer(200), Number(port));
+    receiver = await startReceiver(respondWith(200), Number(port));
     await follow(command ?? '');
     const received = await receiver.waitFor(() => true, 2);
     const told = received.map(({ body }) => [body.event, body.room?.name]);
@@ -275,7 +275,7 @@ describe('webhooks listen', () => {
 
   it('shows two lines per event on a terminal, with hostile text escaped', async () => {
     const end = new AbortController();
-    receiver.behave(answer(500, 'bad\u001b[2Jthing\nmore'));
+    receiver.behave(respondWith(500, 'bad\u001b[2Jthing\nmore'));
     const ended = stack.rtc(`webhooks listen --forward-to ${receiver.url}`, {
       terminals: ['stdout'],
       env: { FORCE_COLOR: '1' },

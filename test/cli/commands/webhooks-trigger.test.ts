@@ -4,9 +4,9 @@ import { EVENT_ALIASES, EVENT_TYPES } from '../../../src/contract/event-names.ts
 import { EVENT_SCHEMAS } from '../../../src/contract/event-payloads.ts';
 import { register } from '../../server/webhooks/support/hooked-service.ts';
 import {
-  answer,
   expectedSignatures,
   type Receiver,
+  respondWith,
   startReceiver,
 } from '../../server/webhooks/support/receiver.ts';
 import { type EventStack, startEventStack } from '../support/event-stack.ts';
@@ -62,7 +62,7 @@ describe('rtc webhooks trigger', () => {
   });
 
   it('exits with 7 when the receiver refuses the event, redirects, or is unreachable, and sends it once', async () => {
-    receiver.behave(answer(401));
+    receiver.behave(respondWith(401));
     const refused = await trigger(`room_started --to ${receiver.url} --json delivered,statusCode,error`);
     expect([refused.code, JSON.parse(refused.stdout)]).toEqual([
       7,

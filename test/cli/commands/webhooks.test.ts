@@ -4,9 +4,9 @@ import { EVENT_NAMES } from '../../../src/contract/event-names.ts';
 import type { Webhook } from '../../../src/contract/webhooks.ts';
 import { failPending } from '../../server/webhooks/support/fail-pending.ts';
 import {
-  answer,
   expectedSignatures,
   type Receiver,
+  respondWith,
   startReceiver,
 } from '../../server/webhooks/support/receiver.ts';
 import { type EventStack, jsonLines, startEventStack } from '../support/event-stack.ts';
@@ -283,7 +283,7 @@ describe('webhooks test', () => {
       stdout: 'DELIVERED\ttrue\nSTATUS-CODE\t200\n',
       stderr: '',
     });
-    receiver.behave(answer(503));
+    receiver.behave(respondWith(503));
     const refused = await stack.rtc(`webhooks test ${id} --json`);
     expect([refused.code, JSON.parse(refused.stdout)]).toEqual([7, { delivered: false, statusCode: 503 }]);
   });
@@ -302,7 +302,7 @@ describe('webhooks deliveries', () => {
   it('show status, code, attempts and the error of the last attempt', async () => {
     const { id } = await create(' --events room_started,participant_joined');
     receiver.behave((request, response, received) =>
-      answer(received.body.event === 'room_started' ? 200 : 500)(request, response, received),
+      respondWith(received.body.event === 'room_started' ? 200 : 500)(request, response, received),
     );
     await stack.join(room, 'ada');
     await receiver.waitFor(() => true, 2);
@@ -351,7 +351,7 @@ describe('webhooks deliveries', () => {
 
   it.each(['', ' --attempts'])('never cut an id on a narrow terminal%s', async (words) => {
     const { id } = await create();
-    receiver.behave(answer(500));
+    receiver.behave(respondWith(500));
     await stack.rtc(`webhooks test ${id}`);
     const [delivery] = await deliveriesOf(id);
     const { stdout } = await stack.rtc(`webhooks deliveries ${id}${words}`, {
@@ -364,7 +364,7 @@ describe('webhooks deliveries', () => {
 
   it('show every attempt and the response, escaped', async () => {
     const { id } = await create();
-    receiver.behave(answer(500, 'first\u001b[2Jline\nsecond'));
+    receiver.behave(respondWith(500, 'first\u001b[2Jline\nsecond'));
     await stack.rtc(`webhooks test ${id}`);
     const plain = await stack.rtc(`webhooks deliveries ${id} --attempts`);
     expect(plain.stdout).toMatch(
@@ -441,7 +441,7 @@ describe('webhooks replay', () => {
 
   it('sends all failed deliveries again, or those since an instant', async () => {
     const { id } = await create(' --events participant_joined');
-    receiver.behave(answer(500));
+    receiver.behave(respondWith(500));
     await stack.join(room, 'ada');
     await receiver.waitFor(() => true);
     await untilSettled(id);
@@ -450,7 +450,7 @@ describe('webhooks replay', () => {
       `webhooks replay ${id} --since ${new Date(Date.now() + 60_000).toISOString()} --json`,
     );
     expect(none.stdout).toBe('{"replayed":0}\n');
-    receiver.behave(answer(200));
+    receiver.behave(respondWith(200));
     expect((await stack.rtc(`webhooks replay ${id} --since 5m --json`)).stdout).toBe('{"replayed":1}\n');
     await receiver.waitFor(() => true, 2);
     await expect.poll(async () => (await deliveriesOf(id))[0]?.status).toBe('delivered');
@@ -459,7 +459,7 @@ describe('webhooks replay', () => {
 
   it('refuses a pending or unknown delivery, and contradictory options', async () => {
     const { id } = await create(' --events participant_joined');
-    receiver.behave(answer(500));
+    receiver.behave(respondWith(500));
     await stack.join(room, 'ada');
     await receiver.waitFor(() => true);
     await untilSettled(id);

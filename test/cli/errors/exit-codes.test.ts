@@ -7,9 +7,9 @@ import { type Run, type RunOptions, run } from '../support/run.ts';
 const NOW_MS = 1_767_225_600_000;
 
 let server: TestHttpServer;
-let answer: Parameters<typeof startHttpServer>[0];
+let handler: Parameters<typeof startHttpServer>[0];
 beforeAll(async () => {
-  server = await startHttpServer((...all) => answer(...all));
+  server = await startHttpServer((...all) => handler(...all));
 });
 afterAll(() => server.close());
 
@@ -32,7 +32,7 @@ describe('the exit code', () => {
   it.each(ERROR_CODES.map((code) => [code, expectedExit(PROBLEMS[code].status)] as const))(
     'of %s is %i',
     async (code, expected) => {
-      answer = (_request, response) => problem(response, PROBLEMS[code].status, code);
+      handler = (_request, response) => problem(response, PROBLEMS[code].status, code);
       const { code: exit, stdout, stderr } = await rtc('recordings start demo');
       expect([exit, stdout]).toEqual([expected, '']);
       expect(EXIT_CODE_OF_ERROR[code]).toBe(expected);
@@ -44,7 +44,7 @@ describe('the exit code', () => {
   it.each([400, 401, 403, 409, 413, 418, 429, 500, 503])(
     "of a proxy's page with status %i is that of the status",
     async (status) => {
-      answer = (_request, response) => {
+      handler = (_request, response) => {
         response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>no</h1>');
       };
       expect((await rtc('recordings start demo')).code).toBe(expectedExit(status));
@@ -52,7 +52,7 @@ describe('the exit code', () => {
   );
 
   it.each([502, 504])('of a proxy whose service does not respond (%i) is 6', async (status) => {
-    answer = (_request, response) => {
+    handler = (_request, response) => {
       response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>no</h1>');
     };
     expect((await rtc('recordings start demo')).code).toBe(6);
@@ -72,7 +72,7 @@ describe('the exit code', () => {
     ['an object of another shape', 200, 'application/json', '{"hello":"world"}'],
     ['an array', 200, 'application/json', '[]'],
   ])('of another service that responds with %s is 1', async (_what, status, type, body) => {
-    answer = (_request, response) => {
+    handler = (_request, response) => {
       response.writeHead(status, { 'content-type': type }).end(body);
     };
     for (const line of [
@@ -106,7 +106,7 @@ describe('the exit code', () => {
   });
 
   it('is 6 when a service does not respond within --request-timeout, and the error says so', async () => {
-    answer = () => undefined;
+    handler = () => undefined;
     const { code, stderr } = await rtc('rooms list --request-timeout 1s');
     expect(code).toBe(6);
     expect(stderr).toMatch(/did not respond in time[\s\S]*--request-timeout/);
@@ -119,7 +119,7 @@ describe('the exit code', () => {
 
   it('is 8 when --wait ends while the transcription is pending', async () => {
     let nowMs = NOW_MS;
-    answer = (request, response) => {
+    handler = (request, response) => {
       nowMs += 600;
       const stopped = {
         egressId: 'EG_1',
@@ -146,7 +146,7 @@ describe('the exit code', () => {
 
   it('is that of the response that arrived within --wait, however short', async () => {
     let reads = 0;
-    answer = (request, response) => {
+    handler = (request, response) => {
       const recording = { recordingId: 'EG_1', roomId: 'demo', status: 'stopped', error: null, file: null };
       const times = {
         startedAt: null,
@@ -173,7 +173,7 @@ describe('the exit code', () => {
   it('is 8 when --wait ends during the first or the second of two waits', async () => {
     let nowMs = NOW_MS;
     const asked: string[] = [];
-    answer = (request, response) => {
+    handler = (request, response) => {
       nowMs += 600;
       asked.push(request.method);
       const stopped = { recordingId: 'EG_1', roomId: 'demo', status: 'stopped' };
@@ -192,7 +192,7 @@ describe('the exit code', () => {
 
   it('is 130 when cancelled during a request', async () => {
     const stop = new AbortController();
-    answer = () => stop.abort();
+    handler = () => stop.abort();
     const { code, stdout, stderr } = await rtc('rooms list', { signal: stop.signal });
     expect([code, stdout]).toEqual([130, '']);
     expect(stderr).toMatch(/^Cancelled: /);
@@ -208,7 +208,7 @@ describe('the exit code', () => {
 
   it('is 130 when cancelled while waiting', async () => {
     const stop = new AbortController();
-    answer = (request, response) => {
+    handler = (request, response) => {
       const stopped = {
         egressId: 'EG_1',
         roomId: 'demo',
@@ -232,22 +232,22 @@ describe('the exit code', () => {
 describe('an error', () => {
   it('of the clock has the number of seconds and the direction', async () => {
     const serverTime = NOW_MS / 1000 + 412;
-    answer = (_request, response) => problem(response, 403, 'timestamp-out-of-window', { serverTime });
+    handler = (_request, response) => problem(response, 403, 'timestamp-out-of-window', { serverTime });
     const { stderr } = await rtc('rooms list');
     expect(stderr).toContain("Next:  your clock is 412 s behind the server's; correct it (NTP)");
-    answer = (_request, response) =>
+    handler = (_request, response) =>
       problem(response, 403, 'timestamp-out-of-window', { serverTime: NOW_MS / 1000 - 500 });
     expect((await rtc('rooms list')).stderr).toContain('500 s ahead of');
   });
 
   it('says when to try again', async () => {
-    answer = (_request, response) =>
+    handler = (_request, response) =>
       problem(response, 429, 'rate-limited', { headers: { 'retry-after': '33' } });
     expect((await rtc('rooms list')).stderr).toContain('Next:  try again in 33 s');
   });
 
   it('with --json is the problem of the service, with the next step and the exit code, on stderr', async () => {
-    answer = (_request, response) => problem(response, 404, 'room-not-found', { extra: [1] });
+    handler = (_request, response) => problem(response, 404, 'room-not-found', { extra: [1] });
     const { code, stdout, stderr } = await rtc('rooms get demo --json');
     expect([code, stdout]).toEqual([3, '']);
     expect(JSON.parse(stderr)).toEqual({
@@ -272,7 +272,7 @@ describe('an error', () => {
   });
 
   it('cannot act on the terminal', async () => {
-    answer = (_request, response) =>
+    handler = (_request, response) =>
       problem(response, 500, 'internal-error', { detail: 'x\u001b[2Jy\nNext:  pay' });
     const { stderr } = await rtc('rooms get demo', { terminals: ['stderr'], env: { NO_COLOR: '1' } });
     expect(stderr).toContain('x\\u001b[2Jy\\nNext:  pay');

@@ -283,9 +283,9 @@ describe('an unexpected error', () => {
 
 describe('a request that the service refuses', () => {
   let server: TestHttpServer;
-  let answer: Parameters<typeof startHttpServer>[0];
+  let handler: Parameters<typeof startHttpServer>[0];
   beforeAll(async () => {
-    server = await startHttpServer((...all) => answer(...all));
+    server = await startHttpServer((...all) => handler(...all));
   });
   afterAll(() => server.close());
 
@@ -299,7 +299,7 @@ describe('a request that the service refuses', () => {
     'because of its whole body (pointer %j) has an error about the body',
     async (pointer) => {
       const errors = [{ pointer, detail: 'is not well-formed JSON' }];
-      answer = (_request, response) => problem(response, 400, 'invalid-request', { errors });
+      handler = (_request, response) => problem(response, 400, 'invalid-request', { errors });
       const { code, stderr } = await rtc(['api', 'POST', '/v1/rooms', '-d', '{bad']);
       expect(code).toBe(2);
       expect(stderr).toBe(
@@ -309,7 +309,7 @@ describe('a request that the service refuses', () => {
   );
 
   it('because its path cannot be decoded has a next step too', async () => {
-    answer = (_request, response) => problem(response, 404, 'no-active-recording');
+    handler = (_request, response) => problem(response, 404, 'no-active-recording');
     const { code, stderr } = await rtc(['api', 'POST', '/v1/rooms/%zz/recording/stop']);
     expect(code).toBe(3);
     expect(stderr).toContain('Next:  start one: rtc recordings start ROOM\n');
@@ -317,13 +317,13 @@ describe('a request that the service refuses', () => {
 
   it('leads to the help of the command that sent it, also of one of several targets', async () => {
     const errors = [{ parameter: 'roomId', detail: 'is too long' }];
-    answer = (_request, response) => problem(response, 400, 'invalid-request', { errors });
+    handler = (_request, response) => problem(response, 400, 'invalid-request', { errors });
     const { stderr } = await rtc(['rooms', 'delete', 'a', 'b', '--yes']);
     expect(stderr.match(/Next: {2}see: rtc rooms delete --help\n/g)).toHaveLength(2);
   });
 
   it('is coloured or not for each of several targets, as requested', async () => {
-    answer = (_request, response) => problem(response, 404, 'room-not-found');
+    handler = (_request, response) => problem(response, 404, 'room-not-found');
     const env = { FORCE_COLOR: '1' };
     expect((await rtc(['rooms', 'rm', 'a', 'b', '--yes'], { env })).stderr).toContain('\u001b[');
     expect((await rtc(['rooms', 'rm', 'a', 'b', '--yes', '--no-color'], { env })).stderr).not.toContain(
@@ -333,7 +333,7 @@ describe('a request that the service refuses', () => {
 
   it('because nobody of that name is in the room names who is', async () => {
     const participants = [{ identity: 'ada', tracks: [] }];
-    answer = (_request, response) => json(response, 200, { participants });
+    handler = (_request, response) => json(response, 200, { participants });
     for (const words of [
       ['participants', 'mute', 'demo', 'bob'],
       ['dev', 'leave', 'demo', 'bob'],
@@ -354,7 +354,7 @@ describe('a command that a note proposes', () => {
   beforeAll(async () => {
     const instant = '2026-01-01T00:00:00.000Z';
     const instants = { startedAt: instant, mediaStartedAt: instant, stoppedAt: instant };
-    const answer = {
+    const handler = {
       name: NAME,
       creationTime: '1',
       roomId: NAME,
@@ -362,7 +362,7 @@ describe('a command that a note proposes', () => {
       ingress: [],
       ...instants,
     };
-    server = await startHttpServer((_request, response) => json(response, 200, answer));
+    server = await startHttpServer((_request, response) => json(response, 200, handler));
   });
   afterAll(() => server.close());
 

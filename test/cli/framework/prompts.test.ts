@@ -336,16 +336,16 @@ describe('at a terminal', () => {
   });
 
   it('a slow request is announced, with the option that ends it sooner', async () => {
-    const answer = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const slow = await startHttpServer(
-      (_request, response) => void answer.promise.then(() => json(response, 200, { rooms: [] })),
+      (_request, response) => void released.promise.then(() => json(response, 200, { rooms: [] })),
     );
     const rtc = open(['rooms', 'list', '--request-timeout', '50s'], {
       ...stack.environment,
       RTC_URL: slow.url,
     });
     await rtc.sees(/has not responded yet; waiting up to 50 s \(--request-timeout\)/);
-    answer.resolve();
+    released.resolve();
     expect(await rtc.ended).toBe(0);
     await slow.close();
   });

@@ -18,13 +18,13 @@ export type TestHttpServer = {
 
 /** Starts a real HTTP server that records its requests and responds as the test says. */
 export async function startHttpServer(
-  answer: (request: Received, response: ServerResponse, count: number) => void,
+  handle: (request: Received, response: ServerResponse, count: number) => void,
 ): Promise<TestHttpServer> {
   const received: Received[] = [];
   const server = createWholeBodyServer((request, response, body) => {
     const kept = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body };
     received.push(kept);
-    answer(kept, response, received.length);
+    handle(kept, response, received.length);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -5,9 +5,9 @@ import { type Run, run } from '../support/run.ts';
 const TERMINAL = { terminals: ['stdin', 'stdout', 'stderr'] } as const;
 
 let server: TestHttpServer;
-let answer: { readonly status: number; readonly body: object };
+let served: { readonly status: number; readonly body: object };
 beforeAll(async () => {
-  server = await startHttpServer((_request, response) => json(response, answer.status, answer.body));
+  server = await startHttpServer((_request, response) => json(response, served.status, served.body));
 });
 afterAll(() => server.close());
 
@@ -27,7 +27,7 @@ const widest = (text: string): number => Math.max(...text.split('\n').map((line)
 
 describe('on a narrow terminal', () => {
   it('an error breaks between words, and continues below its first line', async () => {
-    answer = {
+    served = {
       status: 401,
       body: problem('invalid-api-key', 'The key is not the one that the service has.'),
     };
@@ -45,7 +45,7 @@ describe('on a narrow terminal', () => {
   });
 
   it('a text breaks at the column after the last one, and not at the last one', async () => {
-    answer = { status: 404, body: { ...problem('webhook-not-found', 'a'.repeat(26)), status: 404 } };
+    served = { status: 404, body: { ...problem('webhook-not-found', 'a'.repeat(26)), status: 404 } };
     const fits = 'Next:  list them: rtc webhooks list';
     expect((await rtc(['webhooks', 'get', 'x'], fits.length)).stderr).toContain(`${fits}\n`);
     expect((await rtc(['webhooks', 'get', 'x'], fits.length - 1)).stderr).toContain(
@@ -54,7 +54,7 @@ describe('on a narrow terminal', () => {
   });
 
   it('a command to copy stays on one line', async () => {
-    answer = { status: 200, body: { participants: [] } };
+    served = { status: 200, body: { participants: [] } };
     const { stderr } = await rtc(['participants', 'list', 'demo'], 40);
     expect(stderr).toBe(
       'Nobody is in demo. Let somebody in:\n  rtc tokens create --room demo --identity ada --role host\n',
@@ -91,7 +91,7 @@ describe('a list on a narrow terminal', () => {
   }));
 
   it('has one field per line when a table would cut the names', async () => {
-    answer = { status: 200, body: { rooms } };
+    served = { status: 200, body: { rooms } };
     const { stdout } = await rtc(['rooms', 'list'], 46);
     expect(stdout.split('\n')).toEqual([
       'NAME          room-of-thirty-two-characters-1',
@@ -108,7 +108,7 @@ describe('a list on a narrow terminal', () => {
   });
 
   it('is a table from the width at which its names are whole', async () => {
-    answer = { status: 200, body: { rooms } };
+    served = { status: 200, body: { rooms } };
     const layouts = await Promise.all(
       Array.from({ length: 61 }, async (_, index) => {
         const columns = 20 + index;
@@ -131,7 +131,7 @@ describe('in a table whose cells continue in the next line', () => {
   const get = ['transcription', 'get', 'demo'];
 
   it('words stay whole, and a word that is longer than a line is broken', async () => {
-    answer = saying(`one two three ${'x'.repeat(30)} four`);
+    served = saying(`one two three ${'x'.repeat(30)} four`);
     expect((await rtc(get, 32)).stdout).toBe(
       [
         'START  SPEAKER  TEXT',
@@ -145,7 +145,7 @@ describe('in a table whose cells continue in the next line', () => {
   });
 
   it('a text without spaces is broken by columns, not by characters', async () => {
-    answer = saying('会議'.repeat(6));
+    served = saying('会議'.repeat(6));
     expect((await rtc(get, 27)).stdout.split('\n').slice(1, 4)).toEqual([
       '1:01   ada      会議会議会',
       '                議会議会議',
@@ -154,7 +154,7 @@ describe('in a table whose cells continue in the next line', () => {
   });
 
   it('each line has the colour of the whole', async () => {
-    answer = saying('hello', 'Ada Lovelace of London');
+    served = saying('hello', 'Ada Lovelace of London');
     const env = { FORCE_COLOR: '1', RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
     const { stdout } = await run(get, { env, columns: 26, terminals: ['stdout'] });
     for (const words of ['Ada Lovelace', 'of London'])
@@ -166,7 +166,7 @@ describe('in a table whose cells continue in the next line', () => {
     async (part) => {
       const textOf = (bytes: number): string => `${part.repeat(bytes / Buffer.byteLength(part))}.`;
       const processorTimeOf = async (shown: string) => {
-        answer = saying(shown);
+        served = saying(shown);
         const before = process.cpuUsage();
         const { stdout } = await rtc(get, 80);
         const { user, system } = process.cpuUsage(before);
@@ -210,7 +210,7 @@ describe('a watched list', () => {
     [5, ['NAME', 'room-0', 'room-1', '', '1 more · ']],
     [6, ['NAME', 'room-0', 'room-1', 'room-2', '']],
   ])('shows the first rows that fit %i lines, and says how many do not', async (rows, beginnings) => {
-    answer = { status: 200, body: { rooms: [0, 1, 2].map(room) } };
+    served = { status: 200, body: { rooms: [0, 1, 2].map(room) } };
     const lines = (await watch(rows)).split('\n');
     for (const [index, beginning] of beginnings.entries())
       expect(lines[index]).toMatch(new RegExp(`^${beginning}`));
@@ -233,14 +233,14 @@ describe('on a terminal of unknown width', () => {
   };
 
   it('a list is as wide as on one of 80 columns', async () => {
-    answer = { status: 200, body: { rooms: [room] } };
+    served = { status: 200, body: { rooms: [room] } };
     const { stdout } = await rtc(['rooms', 'list'], 0);
     expect(stdout).toContain('PARTICIPANTS  RECORDING  CREATED');
     expect(stdout).toBe((await rtc(['rooms', 'list'], 80)).stdout);
   });
 
   it('an error is broken as on one of 80 columns', async () => {
-    answer = { status: 401, body: problem('invalid-api-key', 'word '.repeat(30)) };
+    served = { status: 401, body: problem('invalid-api-key', 'word '.repeat(30)) };
     const { stderr } = await rtc(['rooms', 'list'], 0);
     expect(widest(stderr)).toBeGreaterThan(70);
     expect(widest(stderr)).toBeLessThanOrEqual(80);
@@ -249,7 +249,7 @@ describe('on a terminal of unknown width', () => {
 
 describe('elsewhere', () => {
   it('an error is one line with the cause and one with what to do next', async () => {
-    answer = { status: 401, body: problem('invalid-api-key', 'word '.repeat(30)) };
+    served = { status: 401, body: problem('invalid-api-key', 'word '.repeat(30)) };
     const { stderr } = await rtc(['rooms', 'list'], 40, []);
     expect(stderr.trimEnd().split('\n')).toHaveLength(2);
   });

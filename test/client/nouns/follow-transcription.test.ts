@@ -24,13 +24,13 @@ const transcription = (
 });
 
 /** Returns the items of the iteration for these responses, and all pauses that it made. */
-async function followed(answers: readonly (object | number)[], since?: string) {
+async function followed(responses: readonly (object | number)[], since?: string) {
   const pauses: number[] = [];
   const news: string[] = [];
   server = await startHttpServer((_request, response, nth) => {
-    const answer = answers[nth - 1] ?? 500;
-    if (typeof answer === 'number') problem(response, answer, 'shutting-down');
-    else json(response, 200, answer);
+    const step = responses[nth - 1] ?? 500;
+    if (typeof step === 'number') problem(response, step, 'shutting-down');
+    else json(response, 200, step);
   });
   const client = new RtcClient({
     ...{ url: server.url, apiKey: 'k', apiSecret: 's', maxAttempts: 1, random: () => 1 },

@@ -37,10 +37,10 @@ function listenTls(name: string): Promise<string> {
   return listen(server.on('tlsClientError', () => undefined));
 }
 
-async function listenPlain(answer: string | undefined): Promise<string> {
+async function listenPlain(html: string | undefined): Promise<string> {
   const server = await startHttpServer((_request, response) => {
-    if (answer === undefined) response.socket?.destroy();
-    else response.writeHead(400, { 'content-type': 'text/html' }).end(answer);
+    if (html === undefined) response.socket?.destroy();
+    else response.writeHead(400, { 'content-type': 'text/html' }).end(html);
   });
   closers.push(server.close);
   return new URL(server.url).host;

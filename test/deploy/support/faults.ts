@@ -10,7 +10,7 @@ import {
   roomFinished,
   roomLife,
 } from '../../server/webhooks/support/media-webhook.ts';
-import { answer, startReceiver } from '../../server/webhooks/support/receiver.ts';
+import { respondWith, startReceiver } from '../../server/webhooks/support/receiver.ts';
 import { mountMemory } from '../../support/mount-memory.ts';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { startPostgres } from '../../support/parts/postgres.ts';
@@ -60,7 +60,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       'Failed attempts by number': (count) => count >= 0,
     },
     begin: async ({ closes, livekit }) => {
-      const receiver = await startReceiver(answer(200));
+      const receiver = await startReceiver(respondWith(200));
       closes(receiver);
       return {
         environment: LOOPBACK_ALLOWED,

@@ -152,13 +152,13 @@ describe.each(['SQLite', 'PostgreSQL'])('twenty equal POSTs at once over two ins
     const two = await startTestService({ environment });
     try {
       const key = randomUUID();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
           (n % 2 === 0 ? one : two).call('POST', '/v1/webhooks', keyed(key)),
         ),
       );
-      const done = answers.filter(({ status }) => status === 201);
-      const told = answers.filter(({ status }) => status === 409);
+      const done = responses.filter(({ status }) => status === 201);
+      const told = responses.filter(({ status }) => status === 409);
       expect(done.length + told.length).toBe(20);
       expect(new Set(done.map(({ text }) => text)).size).toBe(1);
       for (const { json, headers } of told) {

@@ -26,8 +26,8 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
 
 describe('the service', () => {
   it('reports that it runs, its version, and that no add-on does', async () => {
-    const answer = await (await start()).call('GET', '/v1/health', { signing: false });
-    expect(answer.json).toEqual({
+    const response = await (await start()).call('GET', '/v1/health', { signing: false });
+    expect(response.json).toEqual({
       status: 'ok',
       version: manifest.version,
       capabilities: {
@@ -44,8 +44,8 @@ describe('the service', () => {
       ['/v1/rooms/demo/transcription/start', 'stt-live'],
       ['/v1/recordings/EG_x/transcribe', 'stt-post'],
     ] as const) {
-      const answer = await service.call('POST', path);
-      expect([answer.status, answer.json]).toMatchObject([
+      const response = await service.call('POST', path);
+      expect([response.status, response.json]).toMatchObject([
         503,
         { type: 'urn:problem-type:rtc:addon-unavailable', detail: expect.stringContaining(profile) },
       ]);
@@ -141,8 +141,8 @@ describe('metrics', () => {
     expect((await service.call('GET', '/metrics', { signing: false })).status).toBe(401);
     const port = await freePort();
     const apart = await start({ METRICS: `127.0.0.1:${port}` });
-    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
-    expect([answer.status, (await answer.text()).includes('process_')]).toEqual([200, true]);
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect([response.status, (await response.text()).includes('process_')]).toEqual([200, true]);
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
     expect((await apart.call('GET', '/metrics')).status).toBe(404);
     await apart.stop();

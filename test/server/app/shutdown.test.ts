@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RawConnection } from '../../support/raw-http.ts';
 import {
-  answerEmpty,
   holdable,
-  neverAnswer,
+  neverRespond,
+  respondEmpty,
   type ScriptedMediaServer,
   startScriptedMediaServer,
 } from '../../support/scripted-media-server.ts';
@@ -49,8 +49,8 @@ describe('a service that closes', () => {
       await holding.held();
       const stopped = service.stop();
       holding.letGo();
-      const answer = await connection.read();
-      expect([answer?.status, answer?.text]).toEqual([200, '{"rooms":[]}']);
+      const response = await connection.read();
+      expect([response?.status, response?.text]).toEqual([200, '{"rooms":[]}']);
       await connection.closed();
       await stopped;
     },
@@ -80,7 +80,7 @@ describe('a service that closes', () => {
   it(
     'accepts no new connections and closes idle ones',
     async () => {
-      const service = await startAt(await startScriptedMediaServer(answerEmpty));
+      const service = await startAt(await startScriptedMediaServer(respondEmpty));
       const used = await openTo(service);
       used.send(HEALTH);
       expect((await used.read())?.status).toBe(200);
@@ -93,14 +93,14 @@ describe('a service that closes', () => {
   );
 
   it('closes once, however often it is called', async () => {
-    const service = await startAt(await startScriptedMediaServer(answerEmpty));
+    const service = await startAt(await startScriptedMediaServer(respondEmpty));
     await Promise.all([service.stop(), service.stop()]);
     await service.stop();
     expect(service.logLines.filter((line) => line.level === 'error')).toEqual([]);
   });
 
   it('closes after 10 s, even with a request that hangs, and leaves nothing open', async () => {
-    const mediaServer = await startScriptedMediaServer(neverAnswer);
+    const mediaServer = await startScriptedMediaServer(neverRespond);
     const service = await startAt(mediaServer);
     const hanging = await openTo(service);
     hanging.send(signedGet(service, '/v1/rooms/demo/recording'));

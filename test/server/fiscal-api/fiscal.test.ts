@@ -38,10 +38,10 @@ const raw = (method: string, path: string, init: RequestInit = {}) =>
 
 describe('POST /cf', () => {
   it('generates a code, and returns nothing else', async () => {
-    const answer = await post(MARIO);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toBe(JSON_UTF8);
-    expect(answer.json).toEqual({ cf: CODE });
+    const response = await post(MARIO);
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toBe(JSON_UTF8);
+    expect(response.json).toEqual({ cf: CODE });
   });
 
   it.each([
@@ -71,21 +71,21 @@ describe('POST /cf', () => {
     ['bilingual name', 'Bolzano/Bozen', { city: 'Bolzano/Bozen', province: '' }, 'A952'],
     ['apostrophe', 'L’Aquila', { city: 'L’AQUILA', province: 'AQ' }, 'A345'],
   ])('understands the %s %s', async (_kind, _name, change, place) => {
-    const answer = await post({ ...MARIO, ...change });
-    expect((answer.json as { cf: string }).cf.slice(11, 15)).toBe(place);
+    const response = await post({ ...MARIO, ...change });
+    expect((response.json as { cf: string }).cf.slice(11, 15)).toBe(place);
   });
 
   it('names every field that is missing', async () => {
-    const answer = await post({});
-    expect(answer.status).toBe(400);
-    expect(answer.json).toMatchObject({ name: 'BadRequest', code: 400 });
-    const { errors } = answer.json as { errors: Record<string, string> };
+    const response = await post({});
+    expect(response.status).toBe(400);
+    expect(response.json).toMatchObject({ name: 'BadRequest', code: 400 });
+    const { errors } = response.json as { errors: Record<string, string> };
     expect(Object.keys(errors)).toEqual(['name', 'surname', 'gender', 'day', 'month', 'year', 'city']);
   });
 
   it('accepts a name of 256 characters', async () => {
-    const answer = await post({ ...MARIO, surname: `Rossi${'a'.repeat(251)}` });
-    expect((answer.json as { cf: string }).cf).toMatch(/^RSSMRA/);
+    const response = await post({ ...MARIO, surname: `Rossi${'a'.repeat(251)}` });
+    expect((response.json as { cf: string }).cf).toMatch(/^RSSMRA/);
   });
 
   it.each([
@@ -117,15 +117,15 @@ describe('POST /cf', () => {
     ['a city of half a million', { city: 'è'.repeat(500_000) }, ['city']],
     ['several faults', { name: '', gender: '?', day: 99, city: 'Xyz' }, ['name', 'gender', 'day', 'city']],
   ])('rejects %s by its field', async (_what, change, fields) => {
-    const answer = await post({ ...MARIO, ...change });
-    expect(answer.status).toBe(400);
-    expect(answer.headers['content-type']).toBe(JSON_UTF8);
-    expect(Object.keys((answer.json as { errors: object }).errors)).toEqual(fields);
+    const response = await post({ ...MARIO, ...change });
+    expect(response.status).toBe(400);
+    expect(response.headers['content-type']).toBe(JSON_UTF8);
+    expect(Object.keys((response.json as { errors: object }).errors)).toEqual(fields);
   });
 
   it('names the fields like the request', async () => {
-    const answer = await post({ ...MARIO, gender: 'X' });
-    expect(answer.json).toMatchObject({ errors: { gender: 'the gender must be F or M' } });
+    const response = await post({ ...MARIO, gender: 'X' });
+    expect(response.json).toMatchObject({ errors: { gender: 'the gender must be F or M' } });
     const missing = await post({ ...MARIO, gender: '' });
     expect(missing.json).toMatchObject({ errors: { gender: 'the gender is missing' } });
   });
@@ -135,15 +135,15 @@ describe('POST /cf', () => {
   });
 
   it('lists the places that an ambiguous name may mean', async () => {
-    const answer = await post({ ...MARIO, city: 'Castro', province: undefined });
-    expect(answer.status).toBe(400);
-    const { candidates } = answer.json as { candidates: { province: string }[] };
+    const response = await post({ ...MARIO, city: 'Castro', province: undefined });
+    expect(response.status).toBe(400);
+    const { candidates } = response.json as { candidates: { province: string }[] };
     expect(candidates.map(({ province }) => province)).toEqual(['BG', 'LE']);
   });
 
   it('suggests places for a typing error', async () => {
-    const answer = await post({ ...MARIO, city: 'Millano', province: 'MI' });
-    const { suggestions } = answer.json as { suggestions: object[] };
+    const response = await post({ ...MARIO, city: 'Millano', province: 'MI' });
+    const { suggestions } = response.json as { suggestions: object[] };
     expect(suggestions[0]).toEqual({ code: 'F205', belfiore_code: 'F205', province: 'MI', name: 'MILANO' });
   });
 
@@ -155,22 +155,22 @@ describe('POST /cf', () => {
     ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff]), 400],
     ['more than the limit', `{"name":"${'x'.repeat(1024 * 1024)}"}`, 413],
   ])('rejects %s with an error in its own format', async (_what, body, status) => {
-    const answer = await service.call('POST', '/cf', {
+    const response = await service.call('POST', '/cf', {
       signing: false,
       body,
       headers: { 'content-type': 'application/json' },
     });
-    expect(answer.status).toBe(status);
-    expect(Object.keys(answer.json)).toEqual(['name', 'message', 'code']);
+    expect(response.status).toBe(status);
+    expect(Object.keys(response.json)).toEqual(['name', 'message', 'code']);
   });
 
   it('rejects a body of another type with an error in its own format', async () => {
-    const answer = await service.call('POST', '/cf', {
+    const response = await service.call('POST', '/cf', {
       signing: false,
       body: 'name=Mario',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
-    expect(answer.json).toMatchObject({ name: 'UnsupportedMediaType', code: 415 });
+    expect(response.json).toMatchObject({ name: 'UnsupportedMediaType', code: 415 });
   });
 });
 
@@ -189,10 +189,10 @@ describe('GET /cf/{fiscal_code}', () => {
   };
 
   it('returns the ten fields, in order, and no other', async () => {
-    const answer = await get(`/cf/${CODE}`);
-    expect(answer.status).toBe(200);
-    expect(answer.text).toBe(JSON.stringify(DECODED));
-    expect(answer.headers['content-type']).toBe(JSON_UTF8);
+    const response = await get(`/cf/${CODE}`);
+    expect(response.status).toBe(200);
+    expect(response.text).toBe(JSON.stringify(DECODED));
+    expect(response.headers['content-type']).toBe(JSON_UTF8);
   });
 
   it('decodes a code in lower case, and one with omocodia', async () => {
@@ -225,15 +225,15 @@ describe('GET /cf/{fiscal_code}', () => {
     'RSSMRA80B01H501%F0%9F%98%80',
     '..%2F..%2Fetc',
   ])('rejects %s as specified', async (code) => {
-    const answer = await get(`/cf/${code}`);
-    expect(answer.status).toBe(400);
-    expect(answer.headers['content-type']).toBe(JSON_UTF8);
-    expect(answer.json).toEqual(INVALID);
+    const response = await get(`/cf/${code}`);
+    expect(response.status).toBe(400);
+    expect(response.headers['content-type']).toBe(JSON_UTF8);
+    expect(response.json).toEqual(INVALID);
   });
 
   it('explains an invalid code with details', async () => {
-    const answer = await get('/cf/RSSMRA80B01H501X?details=true');
-    expect(answer.json).toMatchObject({
+    const response = await get('/cf/RSSMRA80B01H501X?details=true');
+    expect(response.json).toMatchObject({
       ...INVALID,
       faults: [{ reason: 'check-character', start: 15, end: 16 }],
     });
@@ -242,16 +242,16 @@ describe('GET /cf/{fiscal_code}', () => {
 
 describe('GET /cf/omocodie/{fiscal_code}', () => {
   it.each([CODE, 'RSSMRA80B01H50ML'])('returns the other 127 forms of %s', async (code) => {
-    const answer = await get(`/cf/omocodie/${code}`);
-    const forms = answer.json as string[];
+    const response = await get(`/cf/omocodie/${code}`);
+    const forms = response.json as string[];
     expect(new Set(forms).size).toBe(127);
     expect(forms).not.toContain(code);
     expect(forms[0]).toBe(code === CODE ? 'RSSMRA80B01H50ML' : CODE);
   });
 
   it('rejects an invalid code', async () => {
-    const answer = await get('/cf/omocodie/nonsense');
-    expect([answer.status, answer.json]).toEqual([400, INVALID]);
+    const response = await get('/cf/omocodie/nonsense');
+    expect([response.status, response.json]).toEqual([400, INVALID]);
   });
 });
 
@@ -259,8 +259,8 @@ describe('POST /cf with details', () => {
   const withDetails = (body: unknown) => service.call('POST', '/cf?details=true', { signing: false, body });
 
   it('returns the chosen place, its dates and the reason', async () => {
-    const answer = await withDetails({ ...MARIO, city: 'Mestre', province: 'VE', year: 1970 });
-    expect(answer.json).toEqual({
+    const response = await withDetails({ ...MARIO, city: 'Mestre', province: 'VE', year: 1970 });
+    expect(response.json).toEqual({
       cf: 'RSSMRA70B01L736R',
       details: {
         birthplace: {
@@ -294,9 +294,9 @@ describe('POST /cf with details', () => {
   });
 
   it('lists both places of a name that is current for one and former for the other', async () => {
-    const answer = await post({ ...MARIO, city: 'Fiume', province: '', year: 1960 });
-    expect(answer.status).toBe(400);
-    expect(answer.json).toMatchObject({ candidates: [{ code: 'D621' }, { code: 'D620' }] });
+    const response = await post({ ...MARIO, city: 'Fiume', province: '', year: 1960 });
+    expect(response.status).toBe(400);
+    expect(response.json).toMatchObject({ candidates: [{ code: 'D621' }, { code: 'D620' }] });
   });
 
   it('names the province of a place, and the state of a foreign city', async () => {
@@ -314,9 +314,9 @@ describe('POST /cf/match', () => {
   const match = (body: unknown) => service.call('POST', '/cf/match', { signing: false, body });
 
   it('confirms that the code is that of the person', async () => {
-    const answer = await match({ cf: CODE, ...MARIO });
-    expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
-    expect(answer.json).toEqual({
+    const response = await match({ cf: CODE, ...MARIO });
+    expect([response.status, response.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(response.json).toEqual({
       matches: true,
       parts: [
         { part: 'surname', matches: true, expected: 'RSS', found: 'RSS' },
@@ -331,17 +331,17 @@ describe('POST /cf/match', () => {
   });
 
   it('names the part that differs, also with 200', async () => {
-    const answer = await match({ cf: CODE, ...MARIO, surname: 'Bianchi' });
-    expect(answer.status).toBe(200);
-    expect(answer.json).toMatchObject({
+    const response = await match({ cf: CODE, ...MARIO, surname: 'Bianchi' });
+    expect(response.status).toBe(200);
+    expect(response.json).toMatchObject({
       matches: false,
       parts: expect.arrayContaining([{ part: 'surname', matches: false, expected: 'BNC', found: 'RSS' }]),
     });
   });
 
   it('reports an invalid code and invalid data at once', async () => {
-    const answer = await match({ ...MARIO, cf: 'RSSMRA80B01H501X', gender: '' });
-    expect([answer.status, answer.json]).toEqual([
+    const response = await match({ ...MARIO, cf: 'RSSMRA80B01H501X', gender: '' });
+    expect([response.status, response.json]).toEqual([
       400,
       {
         ...INVALID,
@@ -368,8 +368,8 @@ describe('GET /cf/check/{fiscal_code}', () => {
     ['%F0%9F%98%80', { valid: false, kind: null, reason: 'characters' }],
     ['00743110157', { valid: false, kind: 'vat', reason: 'vat-number' }],
   ])('returns 200 for %s', async (code, expected) => {
-    const answer = await get(`/cf/check/${code}`);
-    expect([answer.status, answer.json]).toEqual([200, expected]);
+    const response = await get(`/cf/check/${code}`);
+    expect([response.status, response.json]).toEqual([200, expected]);
   });
 
   it('rejects a place that came later only with strict=true', async () => {
@@ -396,15 +396,15 @@ describe('GET /cf/check/{fiscal_code}', () => {
   });
 
   it('reports every error with details', async () => {
-    const answer = await get('/cf/check/RSSMRA80Z01Z999X?details=true');
-    const { faults } = answer.json as { faults: { reason: string }[] };
+    const response = await get('/cf/check/RSSMRA80Z01Z999X?details=true');
+    const { faults } = response.json as { faults: { reason: string }[] };
     expect(faults.map(({ reason }) => reason)).toEqual(['check-character', 'date', 'place']);
   });
 
   it.each(['strict=1', 'strict=', 'details=yes', 'strict=true&strict=true'])('rejects ?%s', async (query) => {
-    const answer = await get(`/cf/check/${CODE}?${query}`);
-    expect(answer.status).toBe(400);
-    expect(Object.keys((answer.json as { errors: object }).errors)).toEqual([query.split('=')[0]]);
+    const response = await get(`/cf/check/${CODE}?${query}`);
+    expect(response.status).toBe(400);
+    expect(Object.keys((response.json as { errors: object }).errors)).toEqual([query.split('=')[0]]);
   });
 
   it('ignores unknown parameters', async () => {
@@ -525,8 +525,8 @@ describe('/it', () => {
   });
 
   it.each(['XX', 'R', 'ROMA', '%00%01', '12'])('has no province %s', async (province) => {
-    const answer = await get(`/it/cities/${province}`);
-    expect([answer.status, answer.json]).toEqual([
+    const response = await get(`/it/cities/${province}`);
+    expect([response.status, response.json]).toEqual([
       404,
       { name: 'NotFound', message: 'No province has this abbreviation', code: 404 },
     ]);
@@ -551,8 +551,8 @@ describe('/it', () => {
     ['a state', '/it/caps/EE/Francia', 404, ['name', 'message', 'code']],
     ['an ambiguous name', '/it/caps/TN/San%20Martino', 400, ['name', 'message', 'code', 'candidates']],
   ])('rejects %s', async (_what, path, status, fields) => {
-    const answer = await get(path);
-    expect([answer.status, Object.keys(answer.json)]).toEqual([status, fields]);
+    const response = await get(path);
+    expect([response.status, Object.keys(response.json)]).toEqual([status, fields]);
   });
 
   it('may be cached, unlike the codes of people', async () => {
@@ -565,7 +565,7 @@ describe('/it', () => {
       await post(MARIO),
       await post({ ...MARIO, city: 'Millano' }),
     ];
-    for (const answer of ofPeople) expect(answer.headers['cache-control']).toBe('no-store');
+    for (const response of ofPeople) expect(response.headers['cache-control']).toBe('no-store');
   });
 });
 
@@ -579,37 +579,37 @@ describe('errors and pages of other origins', () => {
     ['GET', '/cf/%zz', 400, 'BadRequest'],
     ['GET', `/cf/${'A'.repeat(1500)}`, 414, 'URITooLong'],
   ])('respond to %s %s with %i %s in the format of the fiscal API', async (method, path, code, name) => {
-    const answer = await raw(method, path);
-    expect(answer.status).toBe(code);
-    expect(answer.headers.get('content-type')).toBe(JSON_UTF8);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(await answer.json()).toEqual({ name, message: expect.stringMatching(/./), code });
+    const response = await raw(method, path);
+    expect(response.status).toBe(code);
+    expect(response.headers.get('content-type')).toBe(JSON_UTF8);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.json()).toEqual({ name, message: expect.stringMatching(/./), code });
   });
 
   it.each(['/cfx', '/items', '/v1/cf'])('leave %s to problems', async (path) => {
-    const answer = await raw('GET', path);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    const response = await raw('GET', path);
+    expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
   });
 
   it('allow any page to call, and to read the limits', async () => {
-    const answer = await raw('GET', `/cf/${CODE}`, { headers: { origin: 'https://page.example' } });
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-expose-headers')).toContain('RateLimit-Remaining');
+    const response = await raw('GET', `/cf/${CODE}`, { headers: { origin: 'https://page.example' } });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-expose-headers')).toContain('RateLimit-Remaining');
   });
 
   it('allow the JSON of a page before it is sent', async () => {
-    const answer = await raw('OPTIONS', '/cf', {
+    const response = await raw('OPTIONS', '/cf', {
       headers: {
         origin: 'https://page.example',
         'access-control-request-method': 'POST',
         'access-control-request-headers': 'content-type',
       },
     });
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-allow-methods')).toBe('POST');
-    expect(answer.headers.get('access-control-allow-headers')).toMatch(/content-type/i);
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-methods')).toBe('POST');
+    expect(response.headers.get('access-control-allow-headers')).toMatch(/content-type/i);
   });
 
   it.each([
@@ -626,9 +626,9 @@ describe('errors and pages of other origins', () => {
   );
 
   it.each(['/v1/rooms', '/v1/health', '/openapi.json', '/nothing'])('open %s to no page', async (path) => {
-    const answer = await raw('OPTIONS', path);
-    expect(answer.status).not.toBe(204);
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    const response = await raw('OPTIONS', path);
+    expect(response.status).not.toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
   });
 });
 
@@ -659,10 +659,10 @@ describe('the settings', () => {
   it('limit requests by address', async () => {
     const limited = await startTestService({ environment: { RATE_LIMIT_PUBLIC: '2' } });
     try {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 6 }, () => limited.call('GET', '/cf/check/x', { signing: false })),
       );
-      const refused = answers.filter(({ status }) => status === 429);
+      const refused = responses.filter(({ status }) => status === 429);
       expect(refused.length).toBeGreaterThanOrEqual(3);
       expect(refused[0]?.json).toMatchObject({ name: 'TooManyRequests', code: 429 });
       expect(refused[0]?.headers['retry-after']).toBe('1');
@@ -675,9 +675,9 @@ describe('the settings', () => {
     const without = await startTestService({ environment: { FISCAL_API: 'off' } });
     try {
       expect(Object.keys(without.document.paths).filter((path) => /^\/(cf|it)/.test(path))).toEqual([]);
-      const answer = await fetch(`${without.url}/cf/check/${CODE}`);
-      expect(answer.status).toBe(404);
-      expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      const response = await fetch(`${without.url}/cf/check/${CODE}`);
+      expect(response.status).toBe(404);
+      expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     } finally {
       await without.close();
     }

@@ -4,7 +4,7 @@ import { createWorkerStatus } from '../../../src/server/health/worker-status.ts'
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import type { SpeechWorker, TranscriptionStores } from '../../../src/server/transcription/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { answerEmpty, startScriptedMediaServer } from '../../support/scripted-media-server.ts';
+import { respondEmpty, startScriptedMediaServer } from '../../support/scripted-media-server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
 const cleanUps: (() => unknown)[] = [];
@@ -92,7 +92,7 @@ describe('the status of workers', () => {
 
 describe('a service that was asked to stop', () => {
   const start = async (delay: string): Promise<{ service: TestService; clock: ManualClock }> => {
-    const media = await startScriptedMediaServer(answerEmpty);
+    const media = await startScriptedMediaServer(respondEmpty);
     const clock = new ManualClock(Date.now());
     const service = await startTestService({
       clock,

@@ -35,10 +35,10 @@ describe('Twirp', () => {
 
   it('speaks JSON with the names of the protobuf files and ignores unknown fields', async () => {
     await manual.server.createRoom({ name: 'demo' });
-    const answer = await post('ListRooms', '{"later": 1}', {
+    const response = await post('ListRooms', '{"later": 1}', {
       authorization: await bearer({ roomList: true }),
     });
-    expect(await answer.json()).toMatchObject({
+    expect(await response.json()).toMatchObject({
       rooms: [{ name: 'demo', empty_timeout: 300, departure_timeout: 20, num_participants: 0 }],
     });
   });
@@ -63,10 +63,10 @@ describe('Twirp', () => {
     ],
     ['UpdateSubscriptions', '{}', {}, 501, { code: 'unimplemented' }],
   ])('responds to %s with %s and %o with %i', async (method, body, headers, status, error) => {
-    const answer = await post(method, body, headers);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(await answer.json()).toMatchObject(error);
+    const response = await post(method, body, headers);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toMatchObject(error);
   });
 
   it.each([
@@ -75,11 +75,11 @@ describe('Twirp', () => {
     ['ListParticipants', { roomAdmin: true, room: 'other' }],
     ['MutePublishedTrack', { room: 'demo' }],
   ])('rejects %s with the grants %o', async (method, grant: VideoGrant) => {
-    const answer = await post(method, '{"room": "demo", "name": "demo"}', {
+    const response = await post(method, '{"room": "demo", "name": "demo"}', {
       authorization: await bearer(grant),
     });
-    expect(answer.status).toBe(401);
-    expect(await answer.json()).toEqual({ code: 'unauthenticated', msg: 'permissions denied' });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toEqual({ code: 'unauthenticated', msg: 'permissions denied' });
   });
 });
 
@@ -88,9 +88,9 @@ describe('an access token', () => {
     ['of another key', { apiKey: 'other' }, 'invalid API key: other'],
     ['with another secret', { apiSecret: 'other' }, 'token signature is invalid'],
   ])('is rejected: %s', async (_name, keys, text) => {
-    const answer = await post('ListRooms', '{}', { authorization: await bearer({ roomList: true }, keys) });
-    expect(answer.status).toBe(401);
-    expect(await answer.text()).toContain(text);
+    const response = await post('ListRooms', '{}', { authorization: await bearer({ roomList: true }, keys) });
+    expect(response.status).toBe(401);
+    expect(await response.text()).toContain(text);
   });
 
   it.each(['Basic abc', 'Bearer', 'Bearer x', 'Bearer a.b.c', `Bearer ${unsignedToken()}`])(
@@ -119,9 +119,9 @@ describe('an access token', () => {
 
 describe('a client that wants to connect', () => {
   it('gets 501, because there is no media', async () => {
-    const answer = await fetch(`${manual.url}/rtc/validate?access_token=x`);
-    expect(answer.status).toBe(501);
-    expect(await answer.text()).toContain('carries no sound and no pictures');
+    const response = await fetch(`${manual.url}/rtc/validate?access_token=x`);
+    expect(response.status).toBe(501);
+    expect(await response.text()).toContain('carries no sound and no pictures');
   });
 
   it('gets the same for a WebSocket', async () => {
@@ -131,9 +131,9 @@ describe('a client that wants to connect', () => {
       'GET /rtc HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
         'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
     );
-    const answer = (await socket.toArray()).join('');
-    expect(answer).toMatch(/^HTTP\/1\.1 501 Not Implemented\r\n/);
-    expect(answer).toContain('carries no sound and no pictures');
+    const response = (await socket.toArray()).join('');
+    expect(response).toMatch(/^HTTP\/1\.1 501 Not Implemented\r\n/);
+    expect(response).toContain('carries no sound and no pictures');
   });
 });
 

@@ -20,7 +20,7 @@ function names(): readonly string[] {
 
 describe('a webhook that is not accepted', () => {
   it('is sent again after 1, 2, 4 and 8 s with the same id and body, then dropped', async () => {
-    inbox.answerWith(500, 502, 503, 429, 500);
+    inbox.respondWith(500, 502, 503, 429, 500);
     await manual.server.createRoom({ name: 'demo' });
     for (const [index, waitMs] of [1_000, 2_000, 4_000, 8_000].entries()) {
       await manual.clock.untilSleeping(waitMs);
@@ -37,14 +37,14 @@ describe('a webhook that is not accepted', () => {
   });
 
   it.each([400, 401, 404, 501, 204])('counts as delivered with the response %i', async (status) => {
-    inbox.answerWith(status);
+    inbox.respondWith(status);
     await manual.server.createRoom({ name: 'demo' });
     await manual.control.webhooksSettled();
     expect(names()).toEqual(['room_started']);
   });
 
   it('delays later webhooks of its room and of no other room', async () => {
-    inbox.answerWith(500);
+    inbox.respondWith(500);
     await manual.server.createRoom({ name: 'first' });
     await inbox.waitFor(() => true);
     manual.control.join('first', { identity: 'ada' });
@@ -59,22 +59,22 @@ describe('a webhook that is not accepted', () => {
   });
 
   it('is dropped when it waited for more than 30 s', async () => {
-    const answer = Promise.withResolvers<number>();
-    inbox.answerWith(answer.promise);
+    const response = Promise.withResolvers<number>();
+    inbox.respondWith(response.promise);
     await manual.server.createRoom({ name: 'demo' });
     await inbox.waitFor(() => true);
     manual.control.join('demo', { identity: 'late' });
     await manual.clock.advance(1);
     manual.control.join('demo', { identity: 'in time' });
     await manual.clock.advance(30_000);
-    answer.resolve(200);
+    response.resolve(200);
     await manual.control.webhooksSettled();
     const joined = inbox.received.filter(({ event }) => event === 'participant_joined');
     expect(joined.map(({ body }) => body.participant?.identity)).toEqual(['in time']);
   });
 
   it('is dropped behind 200 others', async () => {
-    inbox.answerWith(500);
+    inbox.respondWith(500);
     await manual.server.createRoom({ name: 'demo' });
     await manual.clock.untilSleeping(1_000);
     for (let index = 0; index < 201; index += 1) manual.control.join('demo', { identity: `p${index}` });

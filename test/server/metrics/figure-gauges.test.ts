@@ -19,11 +19,11 @@ test('the gauges are those of the database, read every 5 seconds, and absent whi
   const clock = new ManualClock(61_000);
   const gauges = createFigureGauges(registry);
   let reads = 0;
-  let response: () => Promise<Figures> = () => Promise.resolve(FIGURES);
+  let read: () => Promise<Figures> = () => Promise.resolve(FIGURES);
   const store = {
     read: () => {
       reads += 1;
-      return response();
+      return read();
     },
   };
   gauges.watch({ figures: store, clock });
@@ -46,14 +46,14 @@ test('the gauges are those of the database, read every 5 seconds, and absent whi
     expect(text.split('\n')).toContain(line);
   }
 
-  response = () => Promise.reject(new Error('the database is away'));
+  read = () => Promise.reject(new Error('the database is away'));
   clock.advance(5_000);
   await gauges.refresh();
   const away = await registry.metrics();
   expect(away).toContain('rtc_database_up 0');
   expect(away).not.toMatch(/^rtc_(recordings|rooms|webhook_deliveries_pending)\b/m);
 
-  response = () => Promise.resolve({ ...FIGURES, oldestPendingDeliveryAt: null, recordings: [] });
+  read = () => Promise.resolve({ ...FIGURES, oldestPendingDeliveryAt: null, recordings: [] });
   await gauges.refresh();
   const back = await registry.metrics();
   expect(back).toContain('rtc_webhook_oldest_pending_delivery_age_seconds 0');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { LOOPBACK_ALLOWED, register } from '../webhooks/support/hooked-service.ts';
 import { postMediaEvent, roomLife } from '../webhooks/support/media-webhook.ts';
-import { answer, type Receiver, startReceiver } from '../webhooks/support/receiver.ts';
+import { type Receiver, respondWith, startReceiver } from '../webhooks/support/receiver.ts';
 
 /* The scrape after the life of a room, with a receiver that works and one that does not. */
 
@@ -11,7 +11,7 @@ const receivers: Receiver[] = [];
 beforeAll(async () => {
   service = await startTestService({ environment: LOOPBACK_ALLOWED });
   for (const status of [200, 500]) {
-    const receiver = await startReceiver(answer(status));
+    const receiver = await startReceiver(respondWith(status));
     receivers.push(receiver);
     await register(service, receiver.url, ['participant_joined']);
   }

@@ -24,7 +24,7 @@ import { observeRecording } from '../../support/observe-recording.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import {
-  answerEmpty,
+  respondEmpty,
   type Script,
   type ScriptedMediaServer,
   startScriptedMediaServer,
@@ -35,13 +35,13 @@ const clock = new ManualClock(NOW);
 
 let directory: string;
 let media: ScriptedMediaServer;
-let answer: Script;
+let script: Script;
 const closers: (() => Promise<void>)[] = [];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'rtc-egress-state-'));
-  answer = answerEmpty;
-  media = await startScriptedMediaServer((...exchange) => answer(...exchange));
+  script = respondEmpty;
+  media = await startScriptedMediaServer((...exchange) => script(...exchange));
   closers.push(async () => media.close());
 });
 afterEach(async () => {
@@ -177,7 +177,7 @@ describe('the duration of a recording', () => {
       ...{ egressId: 'EG_demo', roomName: 'demo', status: 'EGRESS_COMPLETE', fileResults: [file] },
       ...{ startedAt: `${(NOW - 80_000) * 1e6}`, endedAt: `${(NOW - 20_000) * 1e6}` },
     };
-    answer = replying({ ListEgress: [200, { items: [info] }] });
+    script = replying({ ListEgress: [200, { items: [info] }] });
     const log = { ...keepingLog([]), warn: (fields: unknown) => void lines.push(fields) };
     const recording = await getRecording({ ...depsOf(store, ends), log }, id);
     return { recording, ends, lines };
@@ -267,7 +267,7 @@ describe('a stopped recording whose end is not reported', () => {
   it('has failed when its recorder does not respond and it has no file', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
-    answer = replying(NOT_ENDED);
+    script = replying(NOT_ENDED);
     const ends: EndEvent[] = [];
     await reconcileAfter(store, 60_000, ends);
     expect(await found(store, id)).toMatchObject({
@@ -283,7 +283,7 @@ describe('a stopped recording whose end is not reported', () => {
     const store = await openSqlite();
     const { id, filepath } = await addStopped(store, 'demo');
     await writeFile(filepath, 'frames');
-    answer = replying(NOT_ENDED);
+    script = replying(NOT_ENDED);
     await reconcileAfter(store, 60_000);
     expect(await found(store, id)).toMatchObject({
       status: 'stopped',
@@ -295,12 +295,12 @@ describe('a stopped recording whose end is not reported', () => {
   it('is left to its recorder for a minute, and while the recorder responds or is in the room', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
-    answer = replying(NOT_ENDED);
+    script = replying(NOT_ENDED);
     await reconcileAfter(store, 59_999);
     expect(media.calls).not.toContain('StopEgress');
-    answer = replying({ ...NOT_ENDED, StopEgress: [200, ENDING[0]] });
+    script = replying({ ...NOT_ENDED, StopEgress: [200, ENDING[0]] });
     await reconcileAfter(store, 3_600_000);
-    answer = replying({ ...NOT_ENDED, GetParticipant: [200, { identity: 'EG_demo' }] });
+    script = replying({ ...NOT_ENDED, GetParticipant: [200, { identity: 'EG_demo' }] });
     await reconcileAfter(store, 1);
     expect(media.calls.filter((method) => method === 'StopEgress')).toHaveLength(2);
     expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null });
@@ -309,7 +309,7 @@ describe('a stopped recording whose end is not reported', () => {
   it('is stopped again when it did not receive the stop', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
-    answer = replying({
+    script = replying({
       ListEgress: [200, { items: [{ ...ENDING[0], status: 'EGRESS_STARTING' }] }],
       StopEgress: [200, { ...ENDING[0], status: 'EGRESS_ABORTED', error: 'Stop called', endedAt: '1' }],
     });
@@ -332,7 +332,7 @@ describe('a stop without a response of the recorder', () => {
   it('is accepted for a recorder that is starting, and will receive it', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 59_999);
-    answer = replying(shown('EGRESS_STARTING'));
+    script = replying(shown('EGRESS_STARTING'));
     const ends: EndEvent[] = [];
     expect(await stopRecording(depsOf(store, ends), 'demo')).toMatchObject({ status: 'stopped' });
     expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null, error: null });
@@ -342,7 +342,7 @@ describe('a stop without a response of the recorder', () => {
   it('shows that a recorder is lost which should have started long ago', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 60_000);
-    answer = replying(shown('EGRESS_STARTING'));
+    script = replying(shown('EGRESS_STARTING'));
     await expect(stopRecording(depsOf(store), 'demo')).rejects.toMatchObject({ code: 'no-active-recording' });
     expect(await found(store, id)).toMatchObject({ status: 'failed', error: 'the recorder was lost' });
   });
@@ -350,7 +350,7 @@ describe('a stop without a response of the recorder', () => {
   it('shows that a recorder is lost which was recording', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 5_000);
-    answer = replying(shown('EGRESS_ACTIVE'));
+    script = replying(shown('EGRESS_ACTIVE'));
     await expect(stopRecording(depsOf(store), 'demo')).rejects.toMatchObject({ code: 'no-active-recording' });
     expect(await found(store, id)).toMatchObject({ status: 'failed', error: 'the recorder was lost' });
   });
@@ -381,7 +381,7 @@ describe('comparing with the media server', () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo');
     let lists = 0;
-    answer = (request, response) => {
+    script = (request, response) => {
       const isList = request.url?.endsWith('ListEgress') === true;
       lists += isList ? 1 : 0;
       const status = lists === 1 ? 'EGRESS_ACTIVE' : 'EGRESS_ENDING';
@@ -400,7 +400,7 @@ describe('comparing with the media server', () => {
   it('skips a recording for which the media server fails', async () => {
     const store = await openSqlite();
     for (const name of ['one', 'bad', 'two']) await addRunning(store, name);
-    answer = (request, response) => {
+    script = (request, response) => {
       let body = '';
       request.setEncoding('utf8').on('data', (chunk: string) => {
         body += chunk;
@@ -419,7 +419,7 @@ describe('comparing with the media server', () => {
   it('ends the round when the media server does not respond', async () => {
     const store = await openSqlite();
     for (const name of ['one', 'two', 'three']) await addRunning(store, name);
-    answer = (request) => request.socket.destroy();
+    script = (request) => request.socket.destroy();
     await expect(reconcileRecordings(depsOf(store))).rejects.toMatchObject({
       code: 'media-server-unavailable',
     });

@@ -45,8 +45,8 @@ describe('a start whose connection is lost while the media server looks for a re
     embedded.control.join(room, { identity: 'ada' });
     embedded.control.publish(room, 'ada');
     embedded.control.setFaults({ recorder: 'slow' });
-    const answer = await service.call('POST', `/v1/rooms/${room}/recording/start`);
-    expect(answer.status).toBe(503);
+    const response = await service.call('POST', `/v1/rooms/${room}/recording/start`);
+    expect(response.status).toBe(503);
     const { recordings } = (await service.call('GET', `/v1/recordings?roomId=${room}`)).json as RecordingList;
     expect(recordings).toMatchObject([
       { status: 'failed', file: null, error: expect.stringContaining('start') },
@@ -105,10 +105,10 @@ async function startLossyProxy(target: string, method: string): Promise<{ url: s
     incoming.pipe(passed);
     const isLost = incoming.url?.endsWith(`/${method}`) === true;
     if (isLost) passed.once('finish', () => outgoing.destroy());
-    passed.once('response', (answer) => {
-      if (isLost) return void answer.resume();
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
+    passed.once('response', (response) => {
+      if (isLost) return void response.resume();
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

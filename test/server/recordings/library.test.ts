@@ -40,9 +40,9 @@ function pathOnDisk({ file }: Recording): string {
   return file.bucket === null ? file.path : join(s3.bucketFolder, file.path);
 }
 
-async function problemOf(answer: { readonly status: number; readonly json: unknown }) {
-  const { type, detail } = answer.json as Problem;
-  return { status: answer.status, code: type.split(':').at(-1), detail };
+async function problemOf(response: { readonly status: number; readonly json: unknown }) {
+  const { type, detail } = response.json as Problem;
+  return { status: response.status, code: type.split(':').at(-1), detail };
 }
 
 const HOSTILE_ROOMS = [
@@ -92,8 +92,8 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
       ['GET', '/download'],
       ['DELETE', ''],
     ] as const) {
-      const answer = await stage.service.call(method, `/v1/recordings/${egressId}${path}`);
-      expect(await problemOf(answer)).toMatchObject({ status: 409, code: 'recording-not-finished' });
+      const response = await stage.service.call(method, `/v1/recordings/${egressId}${path}`);
+      expect(await problemOf(response)).toMatchObject({ status: 409, code: 'recording-not-finished' });
     }
     await stage.service.call('POST', `/v1/rooms/${roomId}/recording/stop`);
   });
@@ -101,12 +101,12 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
   it('is downloaded byte for byte', async () => {
     const stage = stageOf();
     const recording = await stage.recordWhole();
-    const answer = await stage.fetch(`/v1/recordings/${recording.recordingId}/download`);
-    const location = answer.headers.get('location');
-    expect([answer.status, location === null]).toEqual(
+    const response = await stage.fetch(`/v1/recordings/${recording.recordingId}/download`);
+    const location = response.headers.get('location');
+    expect([response.status, location === null]).toEqual(
       recording.file?.bucket === null ? [200, true] : [302, false],
     );
-    const bytes = await (location === null ? answer : await fetch(location)).bytes();
+    const bytes = await (location === null ? response : await fetch(location)).bytes();
     expect(Buffer.from(bytes).equals(await readFile(pathOnDisk(recording)))).toBe(true);
   });
 
@@ -121,8 +121,8 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
       ['GET', '/download'],
       ['DELETE', ''],
     ] as const) {
-      const answer = await stage.service.call(method, path + suffix);
-      expect(await problemOf(answer)).toMatchObject({ status: 404, code: 'recording-not-found' });
+      const response = await stage.service.call(method, path + suffix);
+      expect(await problemOf(response)).toMatchObject({ status: 404, code: 'recording-not-found' });
     }
   });
 
@@ -135,9 +135,9 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
       .split('/');
     expect(parts).toHaveLength(2);
     const bytes = await readFile(pathOnDisk(recording));
-    const answer = await stage.fetch(`/v1/recordings/${recording.recordingId}/download`);
-    const location = answer.headers.get('location');
-    const got = await (location === null ? answer : await fetch(location)).bytes();
+    const response = await stage.fetch(`/v1/recordings/${recording.recordingId}/download`);
+    const location = response.headers.get('location');
+    const got = await (location === null ? response : await fetch(location)).bytes();
     expect(Buffer.from(got).equals(bytes)).toBe(true);
     expect((await stage.service.call('DELETE', `/v1/recordings/${recording.recordingId}`)).status).toBe(204);
     expect(existsSync(pathOnDisk(recording))).toBe(false);
@@ -148,8 +148,8 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     const recording = await stage.recordWhole();
     const path = `/v1/recordings/${recording.recordingId}`;
     await rm(pathOnDisk(recording));
-    const answer = await stage.service.call('GET', `${path}/download`);
-    expect(await problemOf(answer)).toEqual({
+    const response = await stage.service.call('GET', `${path}/download`);
+    expect(await problemOf(response)).toEqual({
       status: 404,
       code: 'recording-file-not-found',
       detail: 'The file of the recording is no longer where it was stored.',
@@ -165,8 +165,8 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     const { egressId } = started.json as { egressId: string };
     await stage.service.call('POST', `/v1/rooms/${room}/recording/stop`);
     expect(await stage.get(egressId)).toMatchObject({ status: 'aborted', file: null, sizeBytes: null });
-    const answer = await stage.service.call('GET', `/v1/recordings/${egressId}/download`);
-    expect(await problemOf(answer)).toMatchObject({ status: 404, code: 'recording-file-not-found' });
+    const response = await stage.service.call('GET', `/v1/recordings/${egressId}/download`);
+    expect(await problemOf(response)).toMatchObject({ status: 404, code: 'recording-file-not-found' });
     expect((await stage.service.call('DELETE', `/v1/recordings/${egressId}`)).status).toBe(204);
   });
 });
@@ -239,9 +239,9 @@ describe.each(STAGES)('a webhook of a recording in %s', (_where, stageOf) => {
       durationMs: recording.durationMs,
     });
     expect(delivery?.body.reconciled).toBeUndefined();
-    const answer = await fetch(String(told.fileUrl));
-    expect(answer.status).toBe(200);
-    const bytes = Buffer.from(await answer.bytes());
+    const response = await fetch(String(told.fileUrl));
+    expect(response.status).toBe(200);
+    const bytes = Buffer.from(await response.bytes());
     expect(bytes.equals(await readFile(pathOnDisk(recording)))).toBe(true);
     expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
   });
@@ -272,9 +272,9 @@ describe('the list of recordings', () => {
   afterAll(() => stage?.close());
 
   async function list(query = ''): Promise<RecordingList> {
-    const answer = await stage.service.call('GET', `/v1/recordings${query}`);
-    expect(answer.status, answer.text).toBe(200);
-    return answer.json;
+    const response = await stage.service.call('GET', `/v1/recordings${query}`);
+    expect(response.status, response.text).toBe(200);
+    return response.json;
   }
   const idsOf = ({ recordings }: RecordingList) => recordings.map(({ recordingId }) => recordingId);
 
@@ -313,8 +313,8 @@ describe('the list of recordings', () => {
     '?roomId=',
     '?room=one',
   ])('rejects %s', async (query) => {
-    const answer = await stage.service.call('GET', `/v1/recordings${query}`);
-    expect(await problemOf(answer)).toMatchObject({ status: 400, code: 'invalid-request' });
+    const response = await stage.service.call('GET', `/v1/recordings${query}`);
+    expect(await problemOf(response)).toMatchObject({ status: 400, code: 'invalid-request' });
   });
 
   it('is read without the media server', async () => {

@@ -19,9 +19,9 @@ const start = async (body?: object) => {
 
 /** Returns the request that the media server received. */
 async function asked(body?: object) {
-  const answer = await start(body);
-  expect(answer.status, answer.text).toBe(201);
-  const { egressId } = answer.json as RecordingStart;
+  const response = await start(body);
+  expect(response.status, response.text).toBe(201);
+  const { egressId } = response.json as RecordingStart;
   const { apiKey, apiSecret } = MEDIA_KEYS;
   const [egress] = await new EgressClient(stage.media.url, apiKey, apiSecret).listEgress({ egressId });
   const request = egress?.request;

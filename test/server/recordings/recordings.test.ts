@@ -93,14 +93,14 @@ afterEach(async () => {
 const pathOf = (verb = ''): string => `/v1/rooms/${encodeURIComponent(room)}/recording${verb}`;
 
 async function start(service = first) {
-  const answer = await service.call('POST', pathOf('/start'));
-  const body = answer.json as RecordingStart & Pick<Problem, 'type' | 'detail'>;
-  return { ...body, httpStatus: answer.status, code: body.type?.split(':').at(-1) };
+  const response = await service.call('POST', pathOf('/start'));
+  const body = response.json as RecordingStart & Pick<Problem, 'type' | 'detail'>;
+  return { ...body, httpStatus: response.status, code: body.type?.split(':').at(-1) };
 }
 async function stop(service = first) {
-  const answer = await service.call('POST', pathOf('/stop'));
-  const body = answer.json as RecordingStop & Pick<Problem, 'type' | 'detail'>;
-  return { ...body, httpStatus: answer.status, code: body.type?.split(':').at(-1) };
+  const response = await service.call('POST', pathOf('/stop'));
+  const body = response.json as RecordingStop & Pick<Problem, 'type' | 'detail'>;
+  return { ...body, httpStatus: response.status, code: body.type?.split(':').at(-1) };
 }
 async function status(service = first): Promise<RecordingStatus> {
   return (await service.call('GET', pathOf())).json;
@@ -230,13 +230,13 @@ describe('concurrent starts', () => {
 
   async function startMany(services: readonly TestService[]) {
     enterAndPublish();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, index) => start(services[index % services.length])),
     );
-    expect(answers.filter((answer) => answer.httpStatus === 201)).toHaveLength(1);
-    expect(answers.filter((answer) => answer.httpStatus === 200)).toHaveLength(49);
-    expect(new Set(answers.map((answer) => answer.egressId)).size).toBe(1);
-    expect(new Set(answers.map((answer) => answer.startedAt)).size).toBe(1);
+    expect(responses.filter((response) => response.httpStatus === 201)).toHaveLength(1);
+    expect(responses.filter((response) => response.httpStatus === 200)).toHaveLength(49);
+    expect(new Set(responses.map((response) => response.egressId)).size).toBe(1);
+    expect(new Set(responses.map((response) => response.startedAt)).size).toBe(1);
     expect(await egresses()).toHaveLength(1);
   }
 
@@ -266,7 +266,7 @@ describe('concurrent starts', () => {
     const work = Array.from({ length: 40 }, (_, index) =>
       index % 3 === 2 ? stop(index % 2 === 0 ? first : second) : start(index % 2 === 0 ? first : second),
     );
-    const statuses = (await Promise.all(work)).map((answer) => answer.httpStatus);
+    const statuses = (await Promise.all(work)).map((response) => response.httpStatus);
     expect(statuses.filter((each) => ![200, 201, 404].includes(each))).toEqual([]);
     const said = await status();
     const active = await running();
@@ -290,8 +290,8 @@ describe('without a recorder or Redis', () => {
 
   it('a start that waits for another one is 503 too', async () => {
     embedded.control.setFaults({ recorder: 'absent' });
-    const answers = await Promise.all([start(first), start(second), start(first)]);
-    expect(answers.map((answer) => answer.code)).toEqual(Array(3).fill('media-worker-unavailable'));
+    const responses = await Promise.all([start(first), start(second), start(first)]);
+    expect(responses.map((response) => response.code)).toEqual(Array(3).fill('media-worker-unavailable'));
     embedded.control.setFaults({ recorder: 'present' });
     await expect.poll(async () => (await start()).httpStatus, { timeout: 20_000 }).toBe(201);
     await stop();
@@ -505,14 +505,14 @@ async function startLosingProxy(
     // The request fails if a caller disconnects or a media server closes. That must not end the test.
     passed.on('error', () => outgoing.destroy());
     incoming.pipe(passed);
-    passed.once('response', (answer) => {
+    passed.once('response', (response) => {
       if (incoming.url?.endsWith(`/${method}`)) {
-        answer.resume();
+        response.resume();
         outgoing.destroy();
         return;
       }
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

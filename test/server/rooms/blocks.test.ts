@@ -59,9 +59,9 @@ const participantPath = (room: string, identity: string) =>
 const blocksPath = (room: string) => `/v1/rooms/${encodeURIComponent(room)}/blocks`;
 
 async function tokenOf(service: TestService, room: string, identity: string): Promise<Token> {
-  const answer = await service.call('POST', '/v1/token', tokenBody(room, identity));
-  expect(answer.status, answer.text).toBe(200);
-  return answer.json;
+  const response = await service.call('POST', '/v1/token', tokenBody(room, identity));
+  expect(response.status, response.text).toBe(200);
+  return response.json;
 }
 
 async function present(service: TestService, room: string): Promise<readonly string[]> {
@@ -141,9 +141,9 @@ describe('a block', () => {
   const block = (room: string, identity: string, duration: string) =>
     service.call('DELETE', `${participantPath(room, identity)}?block=${encodeURIComponent(duration)}`);
   const listed = async (room: string, query = ''): Promise<BlockList> => {
-    const answer = await service.call('GET', `${blocksPath(room)}${query}`);
-    expect(answer.status, answer.text).toBe(200);
-    return answer.json;
+    const response = await service.call('GET', `${blocksPath(room)}${query}`);
+    expect(response.status, response.text).toBe(200);
+    return response.json;
   };
 
   it('is stored before the removal, and kept when that fails', async () => {

@@ -19,18 +19,18 @@ describe('ingress with Redis', () => {
   afterAll(() => service.close());
 
   async function create(room: string, body?: unknown): Promise<Ingress> {
-    const answer = await service.call('POST', pathOf(room), body === undefined ? {} : { body });
-    expect(answer.status).toBe(201);
-    return answer.json;
+    const response = await service.call('POST', pathOf(room), body === undefined ? {} : { body });
+    expect(response.status).toBe(201);
+    return response.json;
   }
   async function list(room: string): Promise<readonly Ingress[]> {
-    const answer = await service.call('GET', pathOf(room));
-    expect(answer.status).toBe(200);
-    return (answer.json as { ingress: readonly Ingress[] }).ingress;
+    const response = await service.call('GET', pathOf(room));
+    expect(response.status).toBe(200);
+    return (response.json as { ingress: readonly Ingress[] }).ingress;
   }
   async function remove(room: string, id: string) {
-    const answer = await service.call('DELETE', pathOf(room, id));
-    return { status: answer.status, code: (answer.json as Problem | undefined)?.type?.split(':').at(-1) };
+    const response = await service.call('DELETE', pathOf(room, id));
+    return { status: response.status, code: (response.json as Problem | undefined)?.type?.split(':').at(-1) };
   }
 
   it('is created from an empty body with RTMP, a default name and an identity of its own', async () => {
@@ -74,8 +74,8 @@ describe('ingress with Redis', () => {
   });
 
   it('is rejected with the list of known types for a wrong one', async () => {
-    const answer = await service.call('POST', pathOf('any'), { body: { type: 'srt' } });
-    expect(answer.json as Problem).toMatchObject({
+    const response = await service.call('POST', pathOf('any'), { body: { type: 'srt' } });
+    expect(response.json as Problem).toMatchObject({
       status: 400,
       errors: [{ pointer: '#/type', detail: 'must be one of rtmp, whip' }],
     });
@@ -99,8 +99,8 @@ describe('ingress without Redis', () => {
     ['GET', pathOf('demo')],
     ['DELETE', pathOf('demo', 'IN_x')],
   ])('is 503 with the reason: %s', async (method, path) => {
-    const answer = await service.call(method, path);
-    expect(answer.json as Problem).toMatchObject({
+    const response = await service.call(method, path);
+    expect(response.json as Problem).toMatchObject({
       type: 'urn:problem-type:rtc:media-worker-unavailable',
       status: 503,
       detail: expect.stringContaining('Redis'),
@@ -110,8 +110,8 @@ describe('ingress without Redis', () => {
   it('makes a recording 503 too, with the reason, and blocks nothing', async () => {
     await service.call('POST', '/v1/rooms', { body: { name: 'demo' } });
     for (let times = 0; times < 2; times += 1) {
-      const answer = await service.call('POST', '/v1/rooms/demo/recording/start');
-      expect(answer.json as Problem).toMatchObject({
+      const response = await service.call('POST', '/v1/rooms/demo/recording/start');
+      expect(response.json as Problem).toMatchObject({
         type: 'urn:problem-type:rtc:media-worker-unavailable',
         detail: expect.stringContaining('Redis'),
       });

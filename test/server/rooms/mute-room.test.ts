@@ -17,9 +17,9 @@ import { startStage } from '../recordings/support/stage.ts';
 const roomPath = (room: string) => `/v1/rooms/${encodeURIComponent(room)}`;
 
 async function mute(service: TestService, room: string, body: object = {}): Promise<RoomMuted['muted']> {
-  const answer = await service.call('POST', `${roomPath(room)}/mute`, { body });
-  expect(answer.status, answer.text).toBe(200);
-  return (answer.json as RoomMuted).muted;
+  const response = await service.call('POST', `${roomPath(room)}/mute`, { body });
+  expect(response.status, response.text).toBe(200);
+  return (response.json as RoomMuted).muted;
 }
 
 async function mutedSids(service: TestService, room: string): Promise<readonly string[]> {
@@ -120,13 +120,13 @@ describe('muting a room', () => {
     [{ sources: ['MICROPHONE'] }, '#/sources/0'],
     [{ source: 'camera' }, '#/source'],
   ])('rejects unknown options: case %#', async (body, pointer) => {
-    const answer = await stage.service.call('POST', `${roomPath('demo')}/mute`, { body });
-    expect(answer).toMatchObject({ status: 400, json: { errors: [{ pointer }] } });
+    const response = await stage.service.call('POST', `${roomPath('demo')}/mute`, { body });
+    expect(response).toMatchObject({ status: 400, json: { errors: [{ pointer }] } });
   });
 
   it('is 404 for an unknown room', async () => {
-    const answer = await stage.service.call('POST', `${roomPath('unknown')}/mute`);
-    expect(answer).toMatchObject({ status: 404, json: { type: 'urn:problem-type:rtc:room-not-found' } });
+    const response = await stage.service.call('POST', `${roomPath('unknown')}/mute`);
+    expect(response).toMatchObject({ status: 404, json: { type: 'urn:problem-type:rtc:room-not-found' } });
   });
 
   it('explains that only participants can unmute themselves', async () => {

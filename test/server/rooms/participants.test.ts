@@ -42,9 +42,9 @@ const pathOf = (room: string, identity?: string): string =>
   `/v1/rooms/${encodeURIComponent(room)}/participants${identity === undefined ? '' : `/${encodeURIComponent(identity)}`}`;
 
 async function list(room: string): Promise<readonly Participant[]> {
-  const answer = await service.call('GET', pathOf(room));
-  expect(answer.status).toBe(200);
-  return (answer.json as { participants: readonly Participant[] }).participants;
+  const response = await service.call('GET', pathOf(room));
+  expect(response.status).toBe(200);
+  return (response.json as { participants: readonly Participant[] }).participants;
 }
 
 describe('participants', () => {

@@ -200,8 +200,8 @@ describe('listing rooms', () => {
 
   it('rejects the cursor of another list', async () => {
     const cursor = cursorOf('recordings', 'string').encode('demo');
-    const answer = await service.call('GET', `/v1/rooms?cursor=${cursor}`);
-    expect([answer.status, (answer.json as Problem).errors]).toEqual([
+    const response = await service.call('GET', `/v1/rooms?cursor=${cursor}`);
+    expect([response.status, (response.json as Problem).errors]).toEqual([
       400,
       [{ parameter: 'cursor', detail: 'must be a nextCursor of this list' }],
     ]);
@@ -225,8 +225,8 @@ describe('a room that does not exist', () => {
   });
 
   it('is named in the error', async () => {
-    const answer = await service.call('GET', pathOf('no "such" room'));
-    expect((answer.json as Problem).detail).toBe('There is no room "no \\"such\\" room".');
+    const response = await service.call('GET', pathOf('no "such" room'));
+    expect((response.json as Problem).detail).toBe('There is no room "no \\"such\\" room".');
   });
 
   it('cannot be deleted twice', async () => {

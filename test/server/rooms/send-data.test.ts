@@ -37,9 +37,9 @@ describe('data that is sent to a room of the real media server', () => {
     return participant;
   };
   const send = async (body: object) => {
-    const answer = await service.call('POST', pathOf(room), { body });
-    expect(answer.status, answer.text).toBe(200);
-    return (answer.json as { sentTo: readonly string[] }).sentTo.toSorted();
+    const response = await service.call('POST', pathOf(room), { body });
+    expect(response.status, response.text).toBe(200);
+    return (response.json as { sentTo: readonly string[] }).sentTo.toSorted();
   };
   const lastOf = (identity: string) => () => received[identity]?.at(-1);
 

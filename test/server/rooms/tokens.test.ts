@@ -63,9 +63,9 @@ async function issue(
   body: Readonly<Record<string, unknown>>,
   path = '/v1/token',
 ): Promise<Token> {
-  const answer = await service.call('POST', path, { body });
-  expect(answer.status).toBe(200);
-  return answer.json;
+  const response = await service.call('POST', path, { body });
+  expect(response.status).toBe(200);
+  return response.json;
 }
 
 describe('a token', () => {
@@ -141,17 +141,17 @@ describe('a token', () => {
   ])('changes no number of the metadata: %s', async (metadata) => {
     const body = `{"roomId":"demo","userId":"ada","name":"Ada","role":"host","metadata":${metadata}}`;
     const headers = { 'Content-Type': 'application/json' };
-    const answer = await service.call('POST', '/v1/token', { body, headers });
-    expect(payloadOf((answer.json as Token).token).metadata).toBe(metadata);
+    const response = await service.call('POST', '/v1/token', { body, headers });
+    expect(payloadOf((response.json as Token).token).metadata).toBe(metadata);
   });
 
   it('is refused for metadata whose nesting is too deep to compare its numbers', async () => {
     const metadata = `{"deep":${'['.repeat(100_000)}12345678901234567890${']'.repeat(100_000)}}`;
     const body = `{"roomId":"demo","userId":"ada","name":"Ada","role":"host","metadata":${metadata}}`;
     const headers = { 'Content-Type': 'application/json' };
-    const answer = await service.call('POST', '/v1/token', { body, headers });
-    expect(answer.status).toBe(400);
-    expect(answer.json).toMatchObject({
+    const response = await service.call('POST', '/v1/token', { body, headers });
+    expect(response.status).toBe(400);
+    expect(response.json).toMatchObject({
       errors: [{ pointer: '#/metadata', detail: 'is nested too deeply' }],
     });
   });
@@ -197,13 +197,13 @@ describe('on the real media server', () => {
 
   /** Calls LiveKit's own API with a participant's token. */
   async function ask(token: string, method: string, body: object): Promise<number> {
-    const answer = await fetch(`${livekit.httpUrl}/twirp/livekit.RoomService/${method}`, {
+    const response = await fetch(`${livekit.httpUrl}/twirp/livekit.RoomService/${method}`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
-    await answer.arrayBuffer();
-    return answer.status;
+    await response.arrayBuffer();
+    return response.status;
   }
 
   it.each(['host', 'moderator', 'participant'] as const)('a %s publishes', async (role) => {
@@ -216,8 +216,8 @@ describe('on the real media server', () => {
     const viewer = await enter(room, 'viewer');
     // The server does not respond to a request that it does not allow. The client gives up after 10 s.
     await expect(viewer.publishTone()).rejects.toThrow(/permission|no response/i);
-    const answer = await service.call('GET', `/v1/rooms/${room}/participants`);
-    expect((answer.json as { participants: readonly Participant[] }).participants).toMatchObject([
+    const response = await service.call('GET', `/v1/rooms/${room}/participants`);
+    expect((response.json as { participants: readonly Participant[] }).participants).toMatchObject([
       { identity: 'viewer', tracks: [], isPublisher: false },
     ]);
   });
@@ -225,8 +225,8 @@ describe('on the real media server', () => {
   it('each role is in the room with its name, metadata, attributes and permissions', async () => {
     const room = `roles-${randomUUID()}`;
     for (const role of ROLES) await enter(room, role);
-    const answer = await service.call('GET', `/v1/rooms/${room}/participants`);
-    const { participants } = answer.json as { participants: readonly Participant[] };
+    const response = await service.call('GET', `/v1/rooms/${room}/participants`);
+    const { participants } = response.json as { participants: readonly Participant[] };
     expect(participants.map((participant) => participant.identity).sort()).toEqual([...ROLES].sort());
     for (const participant of participants) {
       const role = participant.identity as Role;
@@ -350,11 +350,11 @@ describe('a token with sources on the real media server', () => {
     try {
       const path = `/v1/rooms/${roomId}/participants/ada`;
       const narrowed = { permission: { canPublish: true, canPublishSources: ['MICROPHONE'] } };
-      const answers = [
+      const responses = [
         await service.call('PATCH', path, { body: {} }),
         await service.call('PATCH', path, { body: { role: 'moderator' } }),
       ];
-      for (const { json } of answers) expect(json).toMatchObject(narrowed);
+      for (const { json } of responses) expect(json).toMatchObject(narrowed);
       expect((await ada.publishTone()).sid).toMatch(/^TR_/);
     } finally {
       await ada.leave();

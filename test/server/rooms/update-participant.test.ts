@@ -64,9 +64,9 @@ describe.each([
   const patch = (body: object, identity = 'ada é') =>
     ground.service.call('PATCH', pathOf(room, identity), { body });
   const changed = async (body: object): Promise<Participant> => {
-    const answer = await patch(body);
-    expect(answer.status, answer.text).toBe(200);
-    return answer.json;
+    const response = await patch(body);
+    expect(response.status, response.text).toBe(200);
+    return response.json;
   };
 
   it('changes name, metadata and attributes, and keeps the others', async () => {

@@ -61,15 +61,15 @@ async function simulatedGround(): Promise<Ground> {
 }
 
 async function sessionsOf(service: TestService, room: string): Promise<readonly Session[]> {
-  const answer = await service.call('GET', `/v1/sessions?roomId=${encodeURIComponent(room)}`);
-  expect(answer.status, answer.text).toBe(200);
-  return (answer.json as SessionList).sessions;
+  const response = await service.call('GET', `/v1/sessions?roomId=${encodeURIComponent(room)}`);
+  expect(response.status, response.text).toBe(200);
+  return (response.json as SessionList).sessions;
 }
 
 async function detailOf(service: TestService, sessionId: string): Promise<SessionDetail> {
-  const answer = await service.call('GET', `/v1/sessions/${sessionId}`);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.json;
+  const response = await service.call('GET', `/v1/sessions/${sessionId}`);
+  expect(response.status, response.text).toBe(200);
+  return response.json;
 }
 
 describe.each([

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createAddressGuard, type Resolve } from '../../../src/server/webhooks/sender/address-guard.ts';
 import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook-sender.ts';
 import { type Stage, setStage } from './dispatcher/support/stage.ts';
-import { answer, type Behaviour, type Receiver, startReceiver } from './support/receiver.ts';
+import { type Behaviour, type Receiver, respondWith, startReceiver } from './support/receiver.ts';
 
 /*
  * All errors of receivers at the same time. The log of each delivery names the error, and a good receiver gets its own
@@ -107,7 +107,7 @@ describe('misbehaving receivers', () => {
       ],
       drips: [(await receiverFor(drip)).url, 200, 'the answer did not end within 4 s'],
       'answers 10 MB': [(await receiverFor((_, response) => void response.end(huge))).url, 200, null],
-      fails: [(await receiverFor(answer(503, 'busy'))).url, 503, 'the receiver answered 503'],
+      fails: [(await receiverFor(respondWith(503, 'busy'))).url, 503, 'the receiver answered 503'],
       'redirects to a private address': [
         (await receiverFor((_, response) => void response.writeHead(302, { location: inside.url }).end()))
           .url,

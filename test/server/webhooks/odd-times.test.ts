@@ -30,12 +30,12 @@ describe.each(['SQLite', 'PostgreSQL'])('an event with an invalid time on %s', (
   ])('is accepted, with a valid time: %s', async (name, createdAt) => {
     const room = name.replaceAll(' ', '-');
     const { room: finished, ...rest } = roomFinished(room) as { room: object };
-    const answer = await postMediaEvent(service.url, {
+    const response = await postMediaEvent(service.url, {
       ...rest,
       createdAt,
       room: { ...finished, creationTime: createdAt },
     });
-    expect(answer).toBe(200);
+    expect(response).toBe(200);
     const { events } = (await service.call('GET', `/v1/events?room=${room}`)).json as {
       events: readonly { readonly event: string; readonly timestamp?: string }[];
     };

@@ -65,7 +65,7 @@ describe('a secret', () => {
     await receiver.waitFor(() => true);
     receiver.behave((request) => void request.socket.destroy());
     await service.call('POST', `/v1/webhooks/${id}/test`);
-    const answers = [
+    const responses = [
       await service.call('GET', '/v1/webhooks'),
       await service.call('GET', `/v1/webhooks/${id}`),
       await service.call('PATCH', `/v1/webhooks/${id}`, { body: { events: ['*'] } }),
@@ -80,7 +80,7 @@ describe('a secret', () => {
     expect(files).toContain('rtc.sqlite');
     const contents = await Promise.all(files.map((file) => readFile(join(dataDir, file), 'latin1')));
     const haystack = [
-      ...answers.map((answered) => answered.text),
+      ...responses.map((answered) => answered.text),
       JSON.stringify(service.logLines, (_key, value) =>
         value instanceof Error ? `${value.stack} ${JSON.stringify({ ...value })} ${value.cause}` : value,
       ),

@@ -129,23 +129,23 @@ describe.skipIf(!isRoot)('a disk that is full, with SQLite on it (a tmpfs, for r
     const acknowledged: string[] = [];
     const refused: string[] = [];
     const post = async (name: string) => {
-      const answer = await service.call('POST', '/livekit/webhook', {
+      const response = await service.call('POST', '/livekit/webhook', {
         ...mediaWebhook(roomFinished(name)),
         signing: false,
       });
-      if (answer.status === 200) acknowledged.push(name);
+      if (response.status === 200) acknowledged.push(name);
       else refused.push(name);
-      return answer;
+      return response;
     };
     for (let index = 0; index < 20; index += 1) await post(`before-${index}`);
     const filler = join(disk, 'filler');
     fill(filler);
-    let answer = await post('first');
-    for (let index = 0; answer.status === 200 && index < 2_000; index += 1)
-      answer = await post(`filling-${index}`);
+    let latest = await post('first');
+    for (let index = 0; latest.status === 200 && index < 2_000; index += 1)
+      latest = await post(`filling-${index}`);
     for (let index = 0; index < 50; index += 1) await post(`full-${index}`);
-    expect(answer.status).toBe(503);
-    expect(answer.json).toMatchObject({ type: 'urn:problem-type:rtc:storage-unavailable' });
+    expect(latest.status).toBe(503);
+    expect(latest.json).toMatchObject({ type: 'urn:problem-type:rtc:storage-unavailable' });
     expect(refused.length).toBeGreaterThan(0);
     const registering = await service.call('POST', '/v1/webhooks', { body: { url: receiver.url } });
     expect([registering.status, registering.text.includes('full')]).toEqual([503, true]);

@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../../support/service.ts';
 import { failPending } from './support/fail-pending.ts';
 import { LOOPBACK_ALLOWED, register } from './support/hooked-service.ts';
 import { ABSENT_MEDIA, mediaWebhook, postMediaEvent, roomFinished } from './support/media-webhook.ts';
-import { answer, expectedSignatures, type Receiver, startReceiver } from './support/receiver.ts';
+import { expectedSignatures, type Receiver, respondWith, startReceiver } from './support/receiver.ts';
 
 type Listed = {
   readonly deliveries: readonly {
@@ -405,7 +405,7 @@ describe('a delivery', () => {
 describe('the log of deliveries', () => {
   it('has every attempt with its status and why it failed', async () => {
     const { id } = await withReceiver();
-    receiver.behave(answer(503, 'busy'));
+    receiver.behave(respondWith(503, 'busy'));
     await finishRoom();
     await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
     const [delivery] = (await deliveriesOf(id)).deliveries;
@@ -469,7 +469,7 @@ describe('the log of deliveries', () => {
 describe('changing a webhook', () => {
   it('sends waiting retries to the new URL', async () => {
     const { id } = await withReceiver();
-    receiver.behave(answer(500));
+    receiver.behave(respondWith(500));
     await finishRoom();
     await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
     const other = await startReceiver();
@@ -484,7 +484,7 @@ describe('changing a webhook', () => {
 
   it('cancels waiting retries when it is deleted', async () => {
     const { id } = await withReceiver();
-    receiver.behave(answer(500));
+    receiver.behave(respondWith(500));
     await finishRoom();
     await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
     expect((await service.call('DELETE', `/v1/webhooks/${id}`)).status).toBe(204);
@@ -549,7 +549,7 @@ describe('a test delivery', () => {
 
   it('is sent once and not again', async () => {
     const { id } = await withReceiver();
-    receiver.behave(answer(418));
+    receiver.behave(respondWith(418));
     const tested = await service.call('POST', `/v1/webhooks/${id}/test`);
     expect(tested.json).toEqual({ delivered: false, statusCode: 418 });
     await untilStatus(id, 'failed');
@@ -600,7 +600,7 @@ describe('a replay', () => {
 
   it('of a pending one is refused', async () => {
     const { id } = await withReceiver();
-    receiver.behave(answer(500));
+    receiver.behave(respondWith(500));
     await finishRoom();
     await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
     const [delivery] = (await deliveriesOf(id)).deliveries;
@@ -626,13 +626,13 @@ describe('a replay', () => {
 
   it('of all failed ones excludes tests, and those before the given instant', async () => {
     const { id } = await withReceiver();
-    receiver.behave(answer(500));
+    receiver.behave(respondWith(500));
     await service.call('POST', `/v1/webhooks/${id}/test`);
     await finishRoom();
     await untilStatus(id, 'pending', 'failed');
     await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
     expect(await failPending(dataDir)).toBe(1);
-    receiver.behave(answer(200));
+    receiver.behave(respondWith(200));
     const replay = async (since: string) =>
       (await service.call('POST', `/v1/webhooks/${id}/replay?since=${since}`)).json as { replayed: number };
     expect(await replay(new Date(Date.now() + 60_000).toISOString())).toEqual({ replayed: 0 });

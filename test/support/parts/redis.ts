@@ -18,7 +18,7 @@ export function startRedis(password = '', ownPort?: number): Promise<Redis> {
     const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     if (password !== '') args.push('--requirepass', password);
     const part = runPart({ name: 'redis-server', program: 'redis-server', args });
-    await untilReady(part, 'redis-server', { isReady: () => answersPing(port) });
+    await untilReady(part, 'redis-server', { isReady: () => respondsToPing(port) });
     const credentials = password === '' ? '' : `:${password}@`;
     return {
       url: `redis://${credentials}127.0.0.1:${port}`,
@@ -29,14 +29,14 @@ export function startRedis(password = '', ownPort?: number): Promise<Redis> {
   });
 }
 
-function answersPing(port: number): Promise<boolean> {
+function respondsToPing(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
     socket.once('error', reject);
     socket.once('close', () => resolve(false));
-    socket.once('data', (answer) => {
+    socket.once('data', (response) => {
       // A server with a password responds that it requires it.
-      resolve(/^\+PONG|^-NOAUTH/.test(answer.toString()));
+      resolve(/^\+PONG|^-NOAUTH/.test(response.toString()));
       socket.destroy();
     });
   });

@@ -34,7 +34,7 @@ export async function startSharedPartsServer(): Promise<SharedPartsServer> {
     started.set(name, starting);
     return starting;
   };
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       if (!request.url?.startsWith(prefix)) throw new Error('there is nothing here');
       response.end(JSON.stringify(await part(request.url.slice(prefix.length))));
@@ -42,7 +42,7 @@ export async function startSharedPartsServer(): Promise<SharedPartsServer> {
       response.writeHead(500).end(String(cause));
     }
   };
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void respond(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -33,7 +33,7 @@ export function sharedPostgres(): Promise<SharedParts['postgres']> {
 }
 
 async function askFor<Name extends keyof SharedParts>(name: Name): Promise<SharedParts[Name]> {
-  const answer = await fetch(new URL(name, inject('sharedPartsUrl')), { method: 'POST' });
-  if (!answer.ok) throw new Error(await answer.text());
-  return (await answer.json()) as SharedParts[Name];
+  const response = await fetch(new URL(name, inject('sharedPartsUrl')), { method: 'POST' });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as SharedParts[Name];
 }

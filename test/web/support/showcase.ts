@@ -12,7 +12,7 @@ import { makeMediaFiles } from '../../server/transcription/audio/media-files.ts'
 import { segment } from '../../server/transcription/support/transcription-stage.ts';
 import { failPending } from '../../server/webhooks/support/fail-pending.ts';
 import { LOOPBACK_ALLOWED } from '../../server/webhooks/support/hooked-service.ts';
-import { answer, startReceiver } from '../../server/webhooks/support/receiver.ts';
+import { respondWith, startReceiver } from '../../server/webhooks/support/receiver.ts';
 import { keepingLog } from '../../support/app.ts';
 import { testSpeech } from '../../support/test-speech.ts';
 
@@ -60,7 +60,7 @@ export async function startShowcase(): Promise<Showcase> {
   await openRooms(stack, client);
   await leaveTraces(stack, client);
   await client.participants.remove('all-hands', 'mallory', { block: 86_400 });
-  receiver.behave(answer(503, 'the database is being moved'));
+  receiver.behave(respondWith(503, 'the database is being moved'));
   await stack.media.control.join('night-shift', { identity: 'guest', name: 'A late guest' });
   await vi.waitUntil(async () => {
     const { deliveries } = await client.deliveries.list(webhookId, { status: 'pending' });

@@ -16,7 +16,7 @@ export type ConsoleCall = {
 };
 
 /** Responds to the requests of the page that the command line handles itself. */
-export async function answerConsoleCall(
+export async function handleConsoleCall(
   target: ConsoleTarget,
   { method, url, body, signal }: ConsoleCall,
 ): Promise<PageResponse> {

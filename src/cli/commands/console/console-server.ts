@@ -9,7 +9,7 @@ import {
 import type { PageFile } from '../../pages/page-files.ts';
 import { pageHeaders } from '../../pages/page-headers.ts';
 import { jsonResponse, type PageResponse, problem } from '../../pages/page-response.ts';
-import { answerConsoleCall } from './console-calls.ts';
+import { handleConsoleCall } from './console-calls.ts';
 import type { ConsoleSession } from './console-session.ts';
 import type { ConsoleTarget } from './console-target.ts';
 import { forwardToService } from './forward-to-service.ts';
@@ -78,7 +78,7 @@ async function respond(
   const call = { method, url, body, range: headers.range, signal };
   return path.startsWith('/api/')
     ? await forwardToService(settings.target, call)
-    : await answerConsoleCall(settings.target, call);
+    : await handleConsoleCall(settings.target, call);
 }
 
 function refuseOtherPages(

@@ -62,10 +62,10 @@ function headlineOf(
 
 function momentOfAttempt(id: string, attempt: Attempt): Moment {
   const isTaken = attempt.error === null && attempt.statusCode !== null && attempt.statusCode < 300;
-  const answer = isTaken ? `the receiver responded with ${attempt.statusCode}` : detailOf(attempt);
+  const outcome = isTaken ? `the receiver responded with ${attempt.statusCode}` : detailOf(attempt);
   return {
     at: attempt.startedAt,
-    text: `attempt ${attempt.number}: ${answer}, after ${attempt.durationMs} ms`,
+    text: `attempt ${attempt.number}: ${outcome}, after ${attempt.durationMs} ms`,
     source: 'delivery',
     id,
     isTrouble: !isTaken,

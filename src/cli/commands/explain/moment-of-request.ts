@@ -16,8 +16,8 @@ export function momentOfRequest(request: AuditEntry): Moment {
 /** Formats `DELETE /v1/rooms/demo by key root was refused: 404 room-not-found`. */
 export function describeRequest({ method, path, ids, keyId, status, problem }: AuditEntry): string {
   const named = path.replaceAll(/:(\w+)/g, (parameter, name: string) => ids[name] ?? parameter);
-  const answer = `${status}${problem === null ? '' : ` ${problem}`}`;
-  return `${method} ${named} by key ${keyId} ${endOf(status)}: ${answer}`;
+  const outcome = `${status}${problem === null ? '' : ` ${problem}`}`;
+  return `${method} ${named} by key ${keyId} ${endOf(status)}: ${outcome}`;
 }
 
 function endOf(status: number): string {

@@ -13,12 +13,12 @@ export const LIMIT = option('--limit <n>', `maximum number; default ${DEFAULT_LI
 });
 
 export type Page = { readonly limit: number; readonly cursor: string | undefined };
-type Answered<T> = { readonly records: readonly T[]; readonly nextCursor: string | null };
+type PageResponse<T> = { readonly records: readonly T[]; readonly nextCursor: string | null };
 
 /** Reads as many records as requested, over as many pages as needed. */
 export async function readPages<T>(
   limit: number | undefined,
-  read: (page: Page) => Promise<Answered<T>>,
+  read: (page: Page) => Promise<PageResponse<T>>,
 ): Promise<{ readonly records: T[]; readonly nextCursor: string | null }> {
   const most = limit ?? DEFAULT_LIMIT;
   const all: T[] = [];

@@ -55,10 +55,10 @@ async function call(method: string, path: string, body?: object): Promise<unknow
 }
 
 function errorOf(
-  answer: unknown,
+  response: unknown,
   about: { readonly method: string; readonly path: string; readonly status: number },
 ): RtcError {
-  const read = fieldsOf(answer);
+  const read = fieldsOf(response);
   const { detail, hint } = read;
   const hintText = fieldsOf(hint).text;
   return new RtcError({

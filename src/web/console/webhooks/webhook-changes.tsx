@@ -116,11 +116,11 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
           command: commandOf('webhooks', 'test', id),
           run: async () => {
             const { delivered, statusCode, error } = await client.webhooks.test(id);
-            const answer = statusCode === 0 ? 'nobody answered' : `the receiver answered ${statusCode}`;
+            const outcome = statusCode === 0 ? 'nobody answered' : `the receiver answered ${statusCode}`;
             return (
               <p>
                 <Status tone={delivered ? 'good' : 'bad'}>
-                  {delivered ? 'Delivered' : 'Not delivered'}: {answer}
+                  {delivered ? 'Delivered' : 'Not delivered'}: {outcome}
                   {error === undefined ? '' : `, ${error}`}
                 </Status>
               </p>

@@ -16,9 +16,9 @@ import { startNetwork } from '../../platform/storage/network.ts';
 const HOOK = 'https://example.org/hook';
 
 const read = async (service: TestService, query = ''): Promise<AuditList> => {
-  const answer = await service.call('GET', `/v1/audit${query}`);
-  expect(answer.status).toBe(200);
-  return answer.json;
+  const response = await service.call('GET', `/v1/audit${query}`);
+  expect(response.status).toBe(200);
+  return response.json;
 };
 
 describe('the audit log', () => {

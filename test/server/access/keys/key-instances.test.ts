@@ -45,10 +45,10 @@ describe('while the database does not respond', () => {
     const service = await start({ DATABASE_URL: network.url(url), ENCRYPTION_KEY: encryptionKey() });
     const key = await make(service);
     await network.cut();
-    const answer = await service.call('GET', '/v1/keys/self', {
+    const response = await service.call('GET', '/v1/keys/self', {
       signing: { apiKey: key.id, apiSecret: key.secret ?? '' },
     });
-    expect([answer.status, answer.json]).toMatchObject([
+    expect([response.status, response.json]).toMatchObject([
       503,
       { type: 'urn:problem-type:rtc:storage-unavailable' },
     ]);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES, type Scope } from '../../../../src/contract/choices.ts';
 import type { Key, KeyList } from '../../../../src/contract/keys.ts';
 import type { Problem } from '../../../../src/contract/problem.ts';
-import type { Answer, CallOptions } from '../../../support/http-call.ts';
+import type { CallOptions, JsonResponse } from '../../../support/http-call.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const codeOf = ({ status, json }: Answer) => [
+const codeOf = ({ status, json }: JsonResponse) => [
   status,
   (json as Problem | undefined)?.type?.replace('urn:problem-type:rtc:', ''),
 ];
@@ -33,7 +33,7 @@ const make = async (scopes: readonly Scope[], more: object = {}): Promise<Key> =
   expect(made.status).toBe(201);
   return made.json as Key;
 };
-type As = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+type As = (method: string, path: string, options?: CallOptions) => Promise<JsonResponse>;
 const by =
   ({ id, secret = '' }: Key): As =>
   (method, path, options = {}) =>
@@ -212,9 +212,9 @@ describe('an API key', () => {
         body: { url: 'https://example.org/hook' },
         headers: { 'Idempotency-Key': 'the-same' },
       });
-    const answers = [await create(one), await create(two), await create(one)];
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
-    const [first, second, again] = answers.map(({ text }) => text);
+    const responses = [await create(one), await create(two), await create(one)];
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
+    const [first, second, again] = responses.map(({ text }) => text);
     expect(second).not.toBe(first);
     expect(again).toBe(first);
   });

@@ -61,8 +61,9 @@ describe('the scopes of routes', () => {
     const refused: string[] = [];
     for (const { method, path } of operations) {
       const filled = path.replaceAll(/:\w+/g, 'x');
-      const answer = await service.call(method, filled, { signing: { apiKey: id, apiSecret: secret } });
-      if (answer.text.includes('urn:problem-type:rtc:insufficient-scope')) refused.push(`${method} ${path}`);
+      const response = await service.call(method, filled, { signing: { apiKey: id, apiSecret: secret } });
+      if (response.text.includes('urn:problem-type:rtc:insufficient-scope'))
+        refused.push(`${method} ${path}`);
     }
     const lacking = operations.filter(({ scopes }) => {
       if (scopes.includes('root')) return true;

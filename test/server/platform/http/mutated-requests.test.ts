@@ -75,7 +75,7 @@ function* mutatedRequests(
 async function exchange(connection: RawConnection | undefined, request: RawRequest) {
   const usable = connection?.isOpen ? connection : await RawConnection.open(url);
   usable.send(serializeRequest(request));
-  return { answer: await usable.read(request.method), connection: usable };
+  return { response: await usable.read(request.method), connection: usable };
 }
 
 describe('a request that is changed after it was signed', { timeout: 120_000 }, () => {
@@ -86,15 +86,15 @@ describe('a request that is changed after it was signed', { timeout: 120_000 }, 
     const work = async (): Promise<void> => {
       let open: RawConnection | undefined;
       for (const { name, request } of requests) {
-        const { answer, connection } = await exchange(open, request);
+        const { response, connection } = await exchange(open, request);
         open = connection;
         sent += 1;
-        if (answer === undefined || admitted.length > 0 || answer.status < 400) {
-          throw new Error(`${name} got ${answer?.status}: ${serializeRequest(request).toString('latin1')}`);
+        if (response === undefined || admitted.length > 0 || response.status < 400) {
+          throw new Error(`${name} got ${response?.status}: ${serializeRequest(request).toString('latin1')}`);
         }
         // A path with two slashes is outside /v1, where nothing is served and no signature is needed.
-        const isElsewhere = request.target.startsWith('//') && answer.status === 404;
-        if (!isElsewhere) statuses.set(name, (statuses.get(name) ?? new Set()).add(answer.status));
+        const isElsewhere = request.target.startsWith('//') && response.status === 404;
+        if (!isElsewhere) statuses.set(name, (statuses.get(name) ?? new Set()).add(response.status));
       }
       open?.close();
     };
@@ -109,9 +109,9 @@ describe('a request that is changed after it was signed', { timeout: 120_000 }, 
 
 describe('a signed request', () => {
   const getsIn = async (request: RawRequest): Promise<void> => {
-    const { answer, connection } = await exchange(undefined, request);
+    const { response, connection } = await exchange(undefined, request);
     connection.close();
-    expect([answer?.status, admitted.length]).toEqual([200, 1]);
+    expect([response?.status, admitted.length]).toEqual([200, 1]);
     admitted = [];
   };
 

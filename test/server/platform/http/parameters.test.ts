@@ -9,9 +9,9 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function get(path: string, method = 'GET') {
-  const answer = await service.call(method, path);
-  const problem = (answer.json ?? {}) as Partial<Problem>;
-  return { status: answer.status, code: problem.type?.replace('urn:problem-type:rtc:', ''), problem };
+  const response = await service.call(method, path);
+  const problem = (response.json ?? {}) as Partial<Problem>;
+  return { status: response.status, code: problem.type?.replace('urn:problem-type:rtc:', ''), problem };
 }
 
 describe('a query parameter', () => {
@@ -85,8 +85,8 @@ describe('a query parameter', () => {
   });
 
   it('and an invalid field are named together', async () => {
-    const answer = await service.call('POST', '/v1/rooms?x=1', { body: { name: '' } });
-    expect((answer.json as Problem).errors).toEqual([
+    const response = await service.call('POST', '/v1/rooms?x=1', { body: { name: '' } });
+    expect((response.json as Problem).errors).toEqual([
       { parameter: 'x', detail: 'is not known here' },
       { pointer: '#/name', detail: 'must not be empty' },
     ]);
@@ -242,8 +242,8 @@ describe('an unknown public path', () => {
     '/readyx',
     '/a%00b',
   ])('is 404 with a problem: %s', async (path) => {
-    const answer = await service.call('GET', path, { signing: false });
-    expect([answer.status, (answer.json as Problem).type]).toEqual([
+    const response = await service.call('GET', path, { signing: false });
+    expect([response.status, (response.json as Problem).type]).toEqual([
       404,
       'urn:problem-type:rtc:route-not-found',
     ]);
@@ -256,8 +256,13 @@ describe('an unknown public path', () => {
   it('of another method is 405 with Allow', async () => {
     for (const path of ['/ready', '/openapi.json', '/docs']) {
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-        const answer = await service.call(method, path, { signing: false });
-        expect([path, method, answer.status, answer.headers.allow]).toEqual([path, method, 405, 'GET, HEAD']);
+        const response = await service.call(method, path, { signing: false });
+        expect([path, method, response.status, response.headers.allow]).toEqual([
+          path,
+          method,
+          405,
+          'GET, HEAD',
+        ]);
       }
     }
   });

@@ -12,7 +12,7 @@ import {
   TEST_SECRET,
   testRoute,
 } from '../../../support/app.ts';
-import { type RawAnswer, RawConnection, serializeRequest } from '../../../support/raw-http.ts';
+import { RawConnection, type RawResponse, serializeRequest } from '../../../support/raw-http.ts';
 import { signatureHeaders } from '../../../support/sign.ts';
 
 /* Malformed requests that no client library would send, as bytes. */
@@ -77,21 +77,21 @@ async function open(at = url): Promise<RawConnection> {
   return connection;
 }
 
-async function send(bytes: string): Promise<RawAnswer | undefined> {
+async function send(bytes: string): Promise<RawResponse | undefined> {
   const connection = await open();
   connection.send(bytes);
   return await connection.read();
 }
 
-function expectProblem(answer: RawAnswer | undefined, status: number, code: string): void {
-  expect(answer?.status).toBe(status);
-  expect(answer?.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-  const problem = JSON.parse(answer?.text ?? '') as Record<string, unknown>;
+function expectProblem(response: RawResponse | undefined, status: number, code: string): void {
+  expect(response?.status).toBe(status);
+  expect(response?.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  const problem = JSON.parse(response?.text ?? '') as Record<string, unknown>;
   expect(problem).toMatchObject({
     type: `urn:problem-type:rtc:${code}`,
     status,
     detail: expect.stringMatching(/.{10}/),
-    instance: `urn:uuid:${answer?.headers['x-request-id']}`,
+    instance: `urn:uuid:${response?.headers['x-request-id']}`,
   });
   expect(problem.title).toMatch(/^[A-Z]/);
 }
@@ -132,20 +132,20 @@ describe('bytes that are no HTTP', () => {
   ])('get a problem as response, and the connection is closed: %s', async (_name, bytes) => {
     const connection = await open();
     connection.send(bytes);
-    const answer = await connection.read();
-    expectProblem(answer, 400, 'invalid-request');
-    expect(answer?.headers.connection).toBe('close');
+    const response = await connection.read();
+    expectProblem(response, 400, 'invalid-request');
+    expect(response?.headers.connection).toBe('close');
     await connection.closed();
   });
 
   it('with an unknown transfer coding get 501', async () => {
-    const answer = await send('POST /v1/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n');
-    expectProblem(answer, 501, 'transfer-coding-unknown');
+    const response = await send('POST /v1/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n');
+    expectProblem(response, 501, 'transfer-coding-unknown');
   });
 
   it('in a chunk get a problem as response too', async () => {
-    const answer = await send('GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
-    expectProblem(answer, 400, 'invalid-request');
+    const response = await send('GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
+    expectProblem(response, 400, 'invalid-request');
   });
 
   it('after a complete request get their problem after its response', async () => {
@@ -187,25 +187,25 @@ describe('a request that is too large', () => {
   });
 
   it('with a declared length over the limit gets a response before its body is sent', async () => {
-    const answer = await send('GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 9007199254740991\r\n\r\n');
-    expectProblem(answer, 413, 'payload-too-large');
+    const response = await send('GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 9007199254740991\r\n\r\n');
+    expectProblem(response, 413, 'payload-too-large');
   });
 
   it('with an invalid length is rejected', async () => {
-    const answer = await send(`GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: ${'9'.repeat(30)}\r\n\r\n`);
-    expect([400, 413]).toContain(answer?.status);
+    const response = await send(`GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: ${'9'.repeat(30)}\r\n\r\n`);
+    expect([400, 413]).toContain(response?.status);
   });
 
   it('with endless chunk extensions is rejected', async () => {
-    const answer = await send(
+    const response = await send(
       `GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\n`,
     );
-    expectProblem(answer, 413, 'payload-too-large');
+    expectProblem(response, 413, 'payload-too-large');
   });
 
   it('without a signature is rejected before its body is sent', async () => {
-    const answer = await send('POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n');
-    expectProblem(answer, 401, 'missing-credentials');
+    const response = await send('POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n');
+    expectProblem(response, 401, 'missing-credentials');
   });
 });
 
@@ -363,8 +363,8 @@ describe('a connection', () => {
     ['two Hosts', 'Host: x\r\nhost: y\r\n'],
     ['the same Host twice', 'Host: x\r\nHost: x\r\n'],
   ])('rejects HTTP/1.1 with %s', async (_name, headers) => {
-    const answer = await send(`GET /open HTTP/1.1\r\n${headers}\r\n`);
-    expectProblem(answer, 400, 'invalid-request');
+    const response = await send(`GET /open HTTP/1.1\r\n${headers}\r\n`);
+    expectProblem(response, 400, 'invalid-request');
   });
 
   it.each([

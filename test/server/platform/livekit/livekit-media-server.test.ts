@@ -19,7 +19,11 @@ import { failureOf } from './media-server-contract.ts';
 
 const KEYS = { apiKey: 'devkey', apiSecret: 'a secret of the tests, long enough' };
 
-type Answer = { readonly status: number; readonly type?: string; readonly body: string | Uint8Array };
+type ScriptedResponse = {
+  readonly status: number;
+  readonly type?: string;
+  readonly body: string | Uint8Array;
+};
 type Seen = { readonly path: string; readonly authorization: string; readonly body: unknown };
 
 const servers: Server[] = [];
@@ -33,13 +37,15 @@ afterEach(async () => {
 });
 
 /** Starts a server that gives the same response to every call and records the calls. The adapter has short timeouts. */
-async function against(answer: Answer, settings: Partial<LivekitMediaServerSettings> = {}) {
+async function against(scripted: ScriptedResponse, settings: Partial<LivekitMediaServerSettings> = {}) {
   const seen: Seen[] = [];
   const stub = createWholeBodyServer((request, response, text) => {
     const { url: path = '', headers } = request;
     const isJson = headers['content-type']?.startsWith('application/json');
     seen.push({ path, authorization: headers.authorization ?? '', body: isJson ? JSON.parse(text) : text });
-    response.writeHead(answer.status, { 'content-type': answer.type ?? 'application/json' }).end(answer.body);
+    response
+      .writeHead(scripted.status, { 'content-type': scripted.type ?? 'application/json' })
+      .end(scripted.body);
   });
   servers.push(stub);
   stub.listen(0, '127.0.0.1');
@@ -48,7 +54,7 @@ async function against(answer: Answer, settings: Partial<LivekitMediaServerSetti
   return { seen, media: createLivekitMediaServer({ url, ...KEYS, ...settings }) };
 }
 
-function twirpError(status: number, code: string, msg = 'twirp error unknown: reason'): Answer {
+function twirpError(status: number, code: string, msg = 'twirp error unknown: reason'): ScriptedResponse {
   return { status, body: JSON.stringify({ code, msg }) };
 }
 
@@ -264,7 +270,7 @@ describe('a call', () => {
   });
 
   it('for rooms requests protobuf, and reads the response in either encoding of Twirp', async () => {
-    const answer = new ListRoomsResponse({
+    const response = new ListRoomsResponse({
       rooms: [
         { sid: 'RM_1', name: 'caffè', creationTime: 1_700_000_000n, enabledCodecs: [{ mime: 'audio/opus' }] },
       ],
@@ -272,9 +278,9 @@ describe('a call', () => {
     const binary = await against({
       status: 200,
       type: 'application/protobuf',
-      body: answer.toBinary(),
+      body: response.toBinary(),
     });
-    const json = await against({ status: 200, body: answer.toJsonString() });
+    const json = await against({ status: 200, body: response.toJsonString() });
     const rooms = await binary.media.listRooms(['caff\u00e8', 'b']);
     expect(rooms).toMatchObject([
       { sid: 'RM_1', name: 'caffè', creationTime: '1700000000', numParticipants: 0 },
@@ -286,11 +292,11 @@ describe('a call', () => {
   });
 
   it('for participants requests protobuf, and reads the response in either encoding of Twirp', async () => {
-    const answer = new ListParticipantsResponse({
+    const response = new ListParticipantsResponse({
       participants: [{ sid: 'PA_1', identity: 'ada', joinedAt: 1_700_000_000n, tracks: [{ sid: 'TR_1' }] }],
     });
-    const binary = await against({ status: 200, type: 'application/protobuf', body: answer.toBinary() });
-    const json = await against({ status: 200, body: answer.toJsonString() });
+    const binary = await against({ status: 200, type: 'application/protobuf', body: response.toBinary() });
+    const json = await against({ status: 200, body: response.toJsonString() });
     const participants = await binary.media.listParticipants('caff\u00e8');
     expect(participants).toMatchObject([
       { sid: 'PA_1', identity: 'ada', joinedAt: '1700000000', tracks: [{ sid: 'TR_1', muted: false }] },

@@ -4,9 +4,9 @@ import type { Problem } from '../../../../src/contract/problem.ts';
 import { freePort } from '../../../support/parts/run-part.ts';
 import { sharedLivekit } from '../../../support/parts/shared.ts';
 import {
-  answerEmpty,
-  answerTwirp,
-  neverAnswer,
+  neverRespond,
+  respondEmpty,
+  respondTwirp,
   type Script,
   startScriptedMediaServer,
 } from '../../../support/scripted-media-server.ts';
@@ -44,13 +44,13 @@ async function startWith(script: Script): Promise<TestService> {
 }
 
 async function call(service: TestService, path = '/v1/rooms/demo', method = 'GET', body?: unknown) {
-  const answer = await service.call(method, path, body === undefined ? {} : { body });
-  const problem = answer.json as Problem;
+  const response = await service.call(method, path, body === undefined ? {} : { body });
+  const problem = response.json as Problem;
   return {
-    status: answer.status,
+    status: response.status,
     code: problem.type?.split(':').at(-1),
     detail: problem.detail,
-    text: answer.text,
+    text: response.text,
   };
 }
 
@@ -101,7 +101,7 @@ describe('a media server that is down', () => {
   });
 
   it('that accepts connections and never responds is 503 within 11 s', async () => {
-    const { status, code, detail } = await call(await startWith(neverAnswer));
+    const { status, code, detail } = await call(await startWith(neverRespond));
     expect([status, code]).toEqual([503, UNAVAILABLE]);
     expect(detail).toBe('The media server did not respond within 10 s.');
   }, 20_000);
@@ -185,10 +185,10 @@ describe('a media server that rejects us', () => {
   });
 
   it('that has lost its Redis is 503, without the address of that Redis', async () => {
-    const service = await startWith(answerTwirp(500, 'internal', 'dial tcp 10.1.2.3:6379: refused'));
-    const answer = await call(service);
-    expect([answer.status, answer.code]).toEqual([503, UNAVAILABLE]);
-    expect(answer.text).not.toContain('10.1.2.3');
+    const service = await startWith(respondTwirp(500, 'internal', 'dial tcp 10.1.2.3:6379: refused'));
+    const response = await call(service);
+    expect([response.status, response.code]).toEqual([503, UNAVAILABLE]);
+    expect(response.text).not.toContain('10.1.2.3');
   });
 
   it.each([
@@ -203,19 +203,19 @@ describe('a media server that rejects us', () => {
   ])('with %i %s is %i %s', async (given, twirpCode, status, code) => {
     const secret = 'eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln';
     const service = await startWith(
-      answerTwirp(given, twirpCode, `broken by 10.1.2.3:6379: refused ${secret}`),
+      respondTwirp(given, twirpCode, `broken by 10.1.2.3:6379: refused ${secret}`),
     );
-    const answer = await call(service);
-    expect([answer.status, answer.code]).toEqual([status, code]);
-    if (answer.status >= 500) expect(answer.text).not.toContain('10.1.2.3');
-    expect(answer.text).not.toContain(secret);
+    const response = await call(service);
+    expect([response.status, response.code]).toEqual([status, code]);
+    if (response.status >= 500) expect(response.text).not.toContain('10.1.2.3');
+    expect(response.text).not.toContain(secret);
   });
 });
 
 describe('a slow media server', () => {
   it('is awaited', async () => {
     const service = await startWith((...exchange) => {
-      setTimeout(() => answerEmpty(...exchange), 3000);
+      setTimeout(() => respondEmpty(...exchange), 3000);
     });
     expect((await call(service, '/v1/rooms')).status).toBe(200);
   });
@@ -226,7 +226,7 @@ describe('a secret, token or name', () => {
 
   it('is in no response and in no log line', async () => {
     const service = await startWith(
-      answerTwirp(
+      respondTwirp(
         500,
         'internal',
         'stack at /srv/livekit/main.go:12 for eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln',

@@ -96,8 +96,8 @@ describe('the workers of a media server', () => {
   it.each([
     ['speaks something else', 'HTTP/1.1 400 Bad Request\r\n\r\n', /closed/],
     ['hangs up', '', /closed/],
-  ])('are unknown when the server %s', async (_what, answer, detail) => {
-    const server = createServer((socket) => void socket.once('data', () => socket.end(answer)));
+  ])('are unknown when the server %s', async (_what, response, detail) => {
+    const server = createServer((socket) => void socket.once('data', () => socket.end(response)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { unknown } = await count(`redis://127.0.0.1:${portOf(server)}`);
     server.close();
@@ -125,9 +125,9 @@ describe('a service that knows the Redis of its media server', () => {
   const status = async () => (await service.call('GET', '/v1/rooms/studio/recording')).json as unknown;
 
   it('responds to a start without a recorder with 503 at once, and leaves nothing behind', async () => {
-    const answer = await service.call('POST', '/v1/rooms/studio/recording/start');
-    expect(answer.status).toBe(503);
-    expect(answer.json).toMatchObject({
+    const response = await service.call('POST', '/v1/rooms/studio/recording/start');
+    expect(response.status).toBe(503);
+    expect(response.json).toMatchObject({
       type: 'urn:problem-type:rtc:media-worker-unavailable',
       detail: expect.stringContaining('livekit/egress'),
     });
@@ -171,9 +171,9 @@ describe('a service without REDIS_URL', () => {
     try {
       await service.call('POST', '/v1/rooms', { body: { name: 'patient' } });
       const startedAt = performance.now();
-      const answer = await service.call('POST', '/v1/rooms/patient/recording/start');
+      const response = await service.call('POST', '/v1/rooms/patient/recording/start');
       const tookMs = performance.now() - startedAt;
-      expect(answer.status).toBe(503);
+      expect(response.status).toBe(503);
       expect(tookMs).toBeGreaterThan(990);
       const { checks } = (await service.call('POST', '/v1/self-check')).json as { checks: object[] };
       expect(checks).toContainEqual({

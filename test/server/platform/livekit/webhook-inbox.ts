@@ -31,7 +31,7 @@ export type WebhookInbox = {
   /** Errors of the SDK's receiver. */
   readonly faults: readonly string[];
   /** Sets the statuses of the next responses. A response waits for its promise. Later responses are 200. */
-  readonly answerWith: (...statuses: readonly (number | Promise<number>)[]) => void;
+  readonly respondWith: (...statuses: readonly (number | Promise<number>)[]) => void;
   /** Resolves to the webhooks that `matches` accepts, when there are `count` of them. */
   readonly waitFor: (
     matches: (webhook: ReceivedWebhook) => boolean,
@@ -81,7 +81,7 @@ export async function startWebhookInbox({ apiKey, apiSecret }: InboxKeys): Promi
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`,
     received,
     faults,
-    answerWith: (...next) => {
+    respondWith: (...next) => {
       statuses.push(...next);
     },
     waitFor,

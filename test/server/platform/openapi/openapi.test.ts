@@ -2,7 +2,7 @@ import { validate } from '@scalar/openapi-parser';
 import Schema from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES, PROBLEMS } from '../../../../src/contract/errors.ts';
-import { answerFaults, type OpenApi, resolveReference } from '../../../support/conformance.ts';
+import { findResponseErrors, type OpenApi, resolveReference } from '../../../support/conformance.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
 /* Tests the document of the service. The fixture compares the responses of every call in all tests with it. */
@@ -164,13 +164,14 @@ describe('the OpenAPI document', () => {
 
   it('has the routes of the service and nothing else: no operation is 404 or 405', async () => {
     for (const { method, path, operation } of operations) {
-      const answer = await service
+      const response = await service
         .call(method, path.replaceAll(/\{(\w+)\}/g, 'x'), {
           ...(operation.security.length === 0 ? { signing: false } : {}),
           body: '{',
         })
         .catch((error: Error) => error.message);
-      const text = typeof answer === 'string' ? answer : `${answer.status} ${answer.text.slice(0, 300)}`;
+      const text =
+        typeof response === 'string' ? response : `${response.status} ${response.text.slice(0, 300)}`;
       expect([method, path, /route-not-found|method-not-allowed/.test(text)]).toEqual([method, path, false]);
     }
   });
@@ -184,13 +185,13 @@ describe('the OpenAPI document', () => {
     for (const { source } of shown) {
       const [, method = '', path = '', body] =
         /^rtc api (\w+) '?(\S+?)'?(?: \\\n {2}--data '([^']*)')?$/.exec(source) ?? [];
-      const answer = await service.call(method, path, {
+      const response = await service.call(method, path, {
         ...(body === undefined ? {} : { body, headers: { 'Content-Type': 'application/json' } }),
       });
       expect([
         source,
-        [400, 401, 405].includes(answer.status),
-        answer.text.includes('urn:problem-type:rtc:route-not-found'),
+        [400, 401, 405].includes(response.status),
+        response.text.includes('urn:problem-type:rtc:route-not-found'),
       ]).toEqual([source, false, false]);
     }
   });
@@ -270,10 +271,10 @@ describe('the OpenAPI document', () => {
 
   it('gives every body and response an example that matches its schema', () => {
     for (const { path, operation } of operations) {
-      const answers = Object.entries(operation.responses).map(
-        ([status, answer]) => [status, answer.content ?? {}] as const,
+      const responses = Object.entries(operation.responses).map(
+        ([status, response]) => [status, response.content ?? {}] as const,
       );
-      const contents = [['request', operation.requestBody?.content ?? {}] as const, ...answers];
+      const contents = [['request', operation.requestBody?.content ?? {}] as const, ...responses];
       for (const [what, content] of contents) {
         for (const [type, { schema, example, examples }] of Object.entries(content)) {
           const values =
@@ -294,9 +295,9 @@ describe('the OpenAPI document', () => {
   it('gives every response a description and its X-Request-Id', () => {
     for (const { path, operation } of operations) {
       expect(Object.keys(operation.responses).length).toBeGreaterThan(1);
-      for (const [status, answer] of Object.entries(operation.responses)) {
-        expect([path, status, answer.description]).toEqual([path, status, expect.stringMatching(/.{8}/)]);
-        expect([path, status, Object.keys(answer.headers ?? {})]).toEqual([
+      for (const [status, response] of Object.entries(operation.responses)) {
+        expect([path, status, response.description]).toEqual([path, status, expect.stringMatching(/.{8}/)]);
+        expect([path, status, Object.keys(response.headers ?? {})]).toEqual([
           path,
           status,
           expect.arrayContaining(['X-Request-Id']),
@@ -308,8 +309,8 @@ describe('the OpenAPI document', () => {
   it('gives every operation its errors: those of any request, and those of any signed one', () => {
     for (const { path, operation } of operations) {
       if (path.startsWith('/cf') || path.startsWith('/it')) continue;
-      const codes = Object.values(operation.responses).flatMap((answer) =>
-        Object.keys(answer.content?.['application/problem+json']?.examples ?? {}),
+      const codes = Object.values(operation.responses).flatMap((response) =>
+        Object.keys(response.content?.['application/problem+json']?.examples ?? {}),
       );
       expect([path, codes]).toEqual([
         path,
@@ -364,7 +365,7 @@ describe('the check of the test fixture', () => {
     detail: 'There is no room.',
     instance: 'urn:rtc:request:r1',
   };
-  const answer = {
+  const response = {
     method: 'GET',
     path: '/v1/rooms/demo',
     status: 404,
@@ -373,7 +374,7 @@ describe('the check of the test fixture', () => {
   };
 
   it('accepts conforming exchanges', () => {
-    expect(answerFaults(document, answer)).toEqual([]);
+    expect(findResponseErrors(document, response)).toEqual([]);
   });
 
   it.each([
@@ -390,7 +391,7 @@ describe('the check of the test fixture', () => {
     ['another status inside', { text: JSON.stringify({ ...problem, status: 400 }) }],
     ['another instance', { text: JSON.stringify({ ...problem, instance: 'urn:rtc:request:r2' }) }],
     ['a missing field', { text: JSON.stringify({ ...problem, detail: undefined }) }],
-    ['an undeclared header', { headers: { ...answer.headers, 'x-surprise': '1' } }],
+    ['an undeclared header', { headers: { ...response.headers, 'x-surprise': '1' } }],
     [
       'an answer of another shape',
       {
@@ -404,6 +405,6 @@ describe('the check of the test fixture', () => {
       { method: 'DELETE', status: 204, headers: { 'x-request-id': 'r1' }, text: 'x' },
     ],
   ])('finds %s', (_name, changed) => {
-    expect(answerFaults(document, { ...answer, ...changed })).not.toEqual([]);
+    expect(findResponseErrors(document, { ...response, ...changed })).not.toEqual([]);
   });
 });

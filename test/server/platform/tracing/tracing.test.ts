@@ -55,12 +55,12 @@ const named = (spans: readonly CollectedSpan[], name: string): CollectedSpan =>
 
 async function postMediaEvent(traceId: string, event: Readonly<Record<string, unknown>>): Promise<void> {
   const { body, headers } = mediaWebhook(event, livekit);
-  const answer = await fetch(`${service.url}/livekit/webhook`, {
+  const response = await fetch(`${service.url}/livekit/webhook`, {
     method: 'POST',
     body,
     headers: { ...headers, ...headerOf(traceId) },
   });
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
 }
 
 describe('a trace', () => {

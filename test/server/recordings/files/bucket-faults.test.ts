@@ -137,12 +137,12 @@ describe('a bucket in the host name', () => {
 function getFrom(host: string, url: URL): Promise<readonly [status: number | undefined, body: string]> {
   return new Promise((resolve, reject) => {
     const options = { host, port: url.port, path: url.pathname + url.search, headers: { host: url.host } };
-    const sent = request(options, (answer) => {
+    const sent = request(options, (response) => {
       let body = '';
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
+      response.setEncoding('utf8').on('data', (chunk: string) => {
         body += chunk;
       });
-      answer.once('end', () => resolve([answer.statusCode, body]));
+      response.once('end', () => resolve([response.statusCode, body]));
     });
     sent.once('error', reject);
     sent.end();
@@ -254,9 +254,9 @@ describe('a service whose bucket becomes unavailable', () => {
   });
 
   const problem = async (method: string, { recordingId }: Recording, suffix = '') => {
-    const answer = await stage.service.call(method, `/v1/recordings/${recordingId}${suffix}`);
-    const { type, detail } = answer.json as Problem;
-    return { status: answer.status, code: type.split(':').at(-1), detail };
+    const response = await stage.service.call(method, `/v1/recordings/${recordingId}${suffix}`);
+    const { type, detail } = response.json as Problem;
+    return { status: response.status, code: type.split(':').at(-1), detail };
   };
 
   it('deletes nothing partially, and everything when the bucket is back', async () => {
@@ -306,9 +306,9 @@ describe('a service with the wrong keys of its bucket', () => {
         ['GET', '/download'],
         ['DELETE', ''],
       ] as const) {
-        const answer = await stage.service.call(method, `/v1/recordings/${recording.recordingId}${suffix}`);
-        expect(answer.status).toBe(502);
-        expect(answer.json).toMatchObject({
+        const response = await stage.service.call(method, `/v1/recordings/${recording.recordingId}${suffix}`);
+        expect(response.status).toBe(502);
+        expect(response.json).toMatchObject({
           type: 'urn:problem-type:rtc:recording-storage-error',
           detail: expect.stringContaining('S3_SECRET_KEY'),
         });

@@ -29,9 +29,9 @@ beforeEach(async () => {
   await writeFile(path, content);
 });
 
-async function problem(answer: Response) {
-  const { type, detail } = (await answer.json()) as Problem;
-  return { status: answer.status, code: type.split(':').at(-1), detail };
+async function problem(response: Response) {
+  const { type, detail } = (await response.json()) as Problem;
+  return { status: response.status, code: type.split(':').at(-1), detail };
 }
 
 describe('a range of a local file', () => {
@@ -48,29 +48,29 @@ describe('a range of a local file', () => {
     ['bytes=-200001', 0, 200_000],
     ['BYTES=5-6', 5, 2],
   ])('%s is 206', async (range, start, length) => {
-    const answer = await stage.fetch(url, { headers: { range } });
-    expect(answer.status).toBe(206);
-    expect(answer.headers.get('content-range')).toBe(`bytes ${start}-${start + length - 1}/200000`);
-    expect(answer.headers.get('content-length')).toBe(String(length));
-    expect(Buffer.from(await answer.bytes()).equals(content.subarray(start, start + length))).toBe(true);
+    const response = await stage.fetch(url, { headers: { range } });
+    expect(response.status).toBe(206);
+    expect(response.headers.get('content-range')).toBe(`bytes ${start}-${start + length - 1}/200000`);
+    expect(response.headers.get('content-length')).toBe(String(length));
+    expect(Buffer.from(await response.bytes()).equals(content.subarray(start, start + length))).toBe(true);
   });
 
   it.each(['bytes=200000-', 'bytes=200000-200001', 'bytes=999999999999999999999-', 'bytes=-0'])(
     '%s is 416, with the length of the file',
     async (range) => {
-      const answer = await stage.fetch(url, { headers: { range } });
-      expect(answer.headers.get('content-range')).toBe('bytes */200000');
-      expect(await problem(answer)).toMatchObject({ status: 416, code: 'range-not-satisfiable' });
+      const response = await stage.fetch(url, { headers: { range } });
+      expect(response.headers.get('content-range')).toBe('bytes */200000');
+      expect(await problem(response)).toMatchObject({ status: 416, code: 'range-not-satisfiable' });
     },
   );
 
   it.each(['bytes=5-4', 'bytes=-', 'bytes=a-b', 'bytes=0-1,5-6', 'lines=1-2', 'bytes', 'bytes=1-2-3'])(
     '%s is ignored',
     async (range) => {
-      const answer = await stage.fetch(url, { headers: { range } });
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('content-length')).toBe('200000');
-      expect((await answer.bytes()).length).toBe(200_000);
+      const response = await stage.fetch(url, { headers: { range } });
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-length')).toBe('200000');
+      expect((await response.bytes()).length).toBe(200_000);
     },
   );
 
@@ -86,9 +86,9 @@ describe('a range of a local file', () => {
     const etag = first.headers.get('etag') ?? '';
     const date = first.headers.get('last-modified') ?? '';
     const statusWith = async (condition: string) => {
-      const answer = await stage.fetch(url, { headers: { range: 'bytes=1-2', 'if-range': condition } });
-      await answer.bytes();
-      return answer.status;
+      const response = await stage.fetch(url, { headers: { range: 'bytes=1-2', 'if-range': condition } });
+      await response.bytes();
+      return response.status;
     };
     expect(
       await Promise.all([etag, date, '"other"', `W/${etag}`, new Date(0).toUTCString()].map(statusWith)),
@@ -100,15 +100,15 @@ describe('a range of a local file', () => {
 
 describe('a local file', () => {
   it('has its type, and accepts ranges', async () => {
-    const answer = await stage.fetch(url);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await stage.fetch(url);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'video/mp4',
       'content-length': '200000',
       'accept-ranges': 'bytes',
       'cache-control': 'no-store',
       'content-disposition': expect.stringMatching(/^attachment; filename="[\w.-]+\.mp4"$/),
     });
-    await answer.bytes();
+    await response.bytes();
   });
 
   it('answers HEAD as GET, without the bytes', async () => {
@@ -127,9 +127,9 @@ describe('a local file', () => {
     const etag = head.headers.get('etag') ?? '';
     const date = head.headers.get('last-modified') ?? '';
     const statusWith = async (headers: Record<string, string>) => {
-      const answer = await stage.fetch(url, { headers });
-      await answer.bytes();
-      return answer.status;
+      const response = await stage.fetch(url, { headers });
+      await response.bytes();
+      return response.status;
     };
     expect(await statusWith({ 'if-none-match': `"other", W/${etag}` })).toBe(304);
     expect(await statusWith({ 'if-none-match': '"other"' })).toBe(200);
@@ -144,9 +144,9 @@ describe('a local file', () => {
     const modifiedAt = Date.parse(head.headers.get('last-modified') ?? '');
     const dateAfter = (seconds: number) => new Date(modifiedAt + seconds * 1000).toUTCString();
     const outcomeWith = async (headers: Record<string, string>) => {
-      const answer = await stage.fetch(url, { headers });
-      const text = await answer.text();
-      return answer.status === 412 ? (JSON.parse(text) as { type: string }).type : answer.status;
+      const response = await stage.fetch(url, { headers });
+      const text = await response.text();
+      return response.status === 412 ? (JSON.parse(text) as { type: string }).type : response.status;
     };
     const FAILED = 'urn:problem-type:rtc:precondition-failed';
     expect(await outcomeWith({ 'if-match': `"other", ${etag}` })).toBe(200);
@@ -169,9 +169,9 @@ describe('a local file', () => {
     // This process is both sender and receiver.
     const before = heldBufferBytes();
     const little = 32 * 1024 * 1024;
-    const answer = await stage.fetch(url);
+    const response = await stage.fetch(url);
     let [received, looks] = [0, 0];
-    for await (const chunk of answer.body ?? []) {
+    for await (const chunk of response.body ?? []) {
       received += chunk.length;
       if (received < (looks * size) / 8) continue;
       looks += 1;
@@ -192,8 +192,8 @@ describe('a local file', () => {
     const size = 64 * 1024 * 1024;
     const file = await open(path, 'r+');
     await file.truncate(size);
-    const answer = await stage.fetch(url);
-    const reader = answer.body?.getReader();
+    const response = await stage.fetch(url);
+    const reader = response.body?.getReader();
     await reader?.read();
     await file.truncate(1024);
     await file.close();
@@ -213,8 +213,8 @@ describe('a local file', () => {
     await file.close();
     for (let round = 0; round < 5; round += 1) {
       const gone = new AbortController();
-      const answer = await stage.fetch(url, { signal: gone.signal });
-      await answer.body?.getReader().read();
+      const response = await stage.fetch(url, { signal: gone.signal });
+      await response.body?.getReader().read();
       gone.abort();
     }
     for (const headers of [
@@ -239,8 +239,8 @@ describe('a path that leads out of the folder', () => {
   });
 
   async function expectRefused(): Promise<void> {
-    const answer = await stage.fetch(url);
-    const said = await problem(answer);
+    const response = await stage.fetch(url);
+    const said = await problem(response);
     expect(said).toMatchObject(OUT);
     expect(said.detail).not.toContain(stage.recordingDir);
     await rm(outside, { recursive: true });
@@ -249,8 +249,8 @@ describe('a path that leads out of the folder', () => {
   it('by a link in place of the file is rejected, and deleting deletes only the link', async () => {
     await unlink(path);
     await symlink(join(outside, 'secret.mp4'), path);
-    const answer = await stage.fetch(url);
-    expect(await problem(answer)).toMatchObject(OUT);
+    const response = await stage.fetch(url);
+    expect(await problem(response)).toMatchObject(OUT);
     expect((await stage.fetch(url.replace('/download', ''), { method: 'DELETE' })).status).toBe(204);
     const kept = await open(join(outside, 'secret.mp4'));
     expect(await kept.readFile('utf8')).toBe('not yours');

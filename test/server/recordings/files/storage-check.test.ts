@@ -99,9 +99,9 @@ describe('a test of a bucket with restricted keys', () => {
         return;
       }
       const { method, url: path, headers } = message;
-      const onward = request(new URL(s3.url), { method, path, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(response);
+      const onward = request(new URL(s3.url), { method, path, headers }, (upstream) => {
+        response.writeHead(upstream.statusCode ?? 500, upstream.headers);
+        upstream.pipe(response);
       });
       onward.on('error', () => response.destroy());
       message.pipe(onward);
@@ -186,15 +186,15 @@ describe('POST /v1/self-check', () => {
       environment: { ...bucketSettings(s3), S3_SECRET_KEY: 'wrong-one' },
     });
     try {
-      const answer = await service.call('POST', '/v1/self-check');
-      expect(answer.status).toBe(200);
-      expect((answer.json as SelfCheckList).checks).toContainEqual({
+      const response = await service.call('POST', '/v1/self-check');
+      expect(response.status).toBe(200);
+      expect((response.json as SelfCheckList).checks).toContainEqual({
         check: 'bucket',
         status: 'fault',
         detail: 'cannot write: the object storage refuses the signature',
         next: 'check S3_SECRET_KEY',
       });
-      expect(`${answer.text}${JSON.stringify(service.logLines)}`).not.toContain('wrong-one');
+      expect(`${response.text}${JSON.stringify(service.logLines)}`).not.toContain('wrong-one');
     } finally {
       await service.close();
     }

@@ -69,18 +69,18 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const asked = createLivekitMediaServer({ url: media.url, ...MEDIA_KEYS });
   const egressOf = async (egressId: string) => (await asked.listEgress({ egressId }))[0];
   const get = async (recordingId: string): Promise<Recording> => {
-    const answer = await service.call('GET', `/v1/recordings/${encodeURIComponent(recordingId)}`);
-    expect(answer.status, answer.text).toBe(200);
-    return answer.json;
+    const response = await service.call('GET', `/v1/recordings/${encodeURIComponent(recordingId)}`);
+    expect(response.status, response.text).toBe(200);
+    return response.json;
   };
   const record = async (room = `room-${randomUUID()}`): Promise<RecordingStart> => {
     await service.call('POST', '/v1/rooms', { body: { name: room } });
     media.control.join(room, { identity: 'ada' });
     media.control.publish(room, 'ada');
     const path = `/v1/rooms/${encodeURIComponent(room)}/recording/start`;
-    const answer = await service.call('POST', path);
-    expect(answer.status, answer.text).toBe(201);
-    const started: RecordingStart = answer.json;
+    const response = await service.call('POST', path);
+    expect(response.status, response.text).toBe(201);
+    const started: RecordingStart = response.json;
     await until(async () => (await egressOf(started.egressId))?.status === 'EGRESS_ACTIVE');
     return started;
   };

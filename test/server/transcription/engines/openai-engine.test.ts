@@ -13,13 +13,13 @@ afterEach(async () => {
   logLines = [];
 });
 
-type Answer = Parameters<typeof startHttpServer>[0];
+type RequestListener = Parameters<typeof startHttpServer>[0];
 
 async function engineFor(
-  answer: Answer,
+  handler: RequestListener,
   changes: { apiKey?: string | undefined; path?: string; timeoutMs?: number } = {},
 ): Promise<SpeechEngine> {
-  server = await startHttpServer(answer);
+  server = await startHttpServer(handler);
   const { apiKey = 'sk-secret', path = '', ...patience } = changes;
   const log = keepingLog(logLines);
   return createOpenaiEngine(
@@ -29,14 +29,14 @@ async function engineFor(
 }
 
 const samples = Float32Array.from([0, 0.5, -0.5]);
-const answers =
-  (status: number, body: unknown): Answer =>
+const respondingWith =
+  (status: number, body: unknown): RequestListener =>
   (_, response) =>
     json(response, status, body);
 
 describe('the OpenAI engine', () => {
   it('sends a WAV file, the model and the primary language, with the key', async () => {
-    const engine = await engineFor(answers(200, { text: ' Buongiorno. ' }));
+    const engine = await engineFor(respondingWith(200, { text: ' Buongiorno. ' }));
     expect(await engine.recognise({ samples, language: 'it-IT' })).toEqual({
       text: 'Buongiorno.',
       confidence: null,
@@ -60,7 +60,7 @@ describe('the OpenAI engine', () => {
   });
 
   it("sends the vocabulary as the prompt, up to the model's limit, and no prompt without one", async () => {
-    const engine = await engineFor(answers(200, { text: 'x' }));
+    const engine = await engineFor(respondingWith(200, { text: 'x' }));
     const promptOf = (body = ''): string | undefined => /name="prompt"\r\n\r\n(.*)\r\n/.exec(body)?.[1];
     const said = async (vocabulary?: readonly string[]) => {
       await engine.recognise({ samples, language: 'it', vocabulary });
@@ -79,20 +79,20 @@ describe('the OpenAI engine', () => {
     ['de', 'de'],
     ['klingon', undefined],
   ])('lets the server detect the language, which it returns as %s', async (told, language) => {
-    const engine = await engineFor(answers(200, { text: 'x', language: told }));
+    const engine = await engineFor(respondingWith(200, { text: 'x', language: told }));
     expect(engine.supports('auto')).toBe(true);
     expect((await engine.recognise({ samples, language: 'auto' })).language).toBe(language);
     expect(server?.received[0]?.body).not.toContain('name="language"');
   });
 
   it.each(['', '/', '/v1', '/v1/'])('finds the API under a URL that ends in %j', async (path) => {
-    const engine = await engineFor(answers(200, { text: 'x' }), { path });
+    const engine = await engineFor(respondingWith(200, { text: 'x' }), { path });
     await engine.recognise({ samples, language: 'en' });
     expect(server?.received.map(({ url }) => url)).toEqual(['/v1/audio/transcriptions']);
   });
 
   it('lists its languages, and rejects the others', async () => {
-    const engine = await engineFor(answers(200, { text: 'x' }));
+    const engine = await engineFor(respondingWith(200, { text: 'x' }));
     expect([engine.languages, engine.supports('en-GB'), engine.supports('de')]).toEqual([
       ['auto', 'en', 'it'],
       true,
@@ -113,7 +113,7 @@ describe('the OpenAI engine', () => {
     [500, true, 'answered 500'],
     [503, true, 'answered 503'],
   ])('takes a status of %i for a temporary error: %s', async (status, retryable, message) => {
-    const engine = await engineFor(answers(status, { error: { message: 'sk-secret' } }));
+    const engine = await engineFor(respondingWith(status, { error: { message: 'sk-secret' } }));
     const failure = engine.recognise({ samples, language: 'en' });
     await expect(failure).rejects.toMatchObject({ code: 'media-server-error', retryable });
     await expect(failure).rejects.toThrow(message);
@@ -140,7 +140,7 @@ describe('the OpenAI engine', () => {
     });
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, RequestListener]>([
     ['says nothing', () => {}],
     ['begins to answer and says no more', (_request, response) => response.write('{"text":')],
     [
@@ -151,8 +151,8 @@ describe('the OpenAI engine', () => {
         response.once('close', () => clearInterval(drip));
       },
     ],
-  ])('times out for a server that %s', async (_case, answer) => {
-    const engine = await engineFor(answer, { timeoutMs: 200 });
+  ])('times out for a server that %s', async (_case, response) => {
+    const engine = await engineFor(response, { timeoutMs: 200 });
     await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
       code: 'media-server-unavailable',
       retryable: true,
@@ -184,7 +184,7 @@ describe('the OpenAI engine', () => {
 
   it('accepts a response of many words, and in any script', async () => {
     const text = 'Grüße, 世界. '.repeat(5_000).trim();
-    const engine = await engineFor(answers(200, { text }));
+    const engine = await engineFor(respondingWith(200, { text }));
     expect((await engine.recognise({ samples, language: 'en' })).text).toBe(text);
   });
 

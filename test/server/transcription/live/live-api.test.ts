@@ -36,15 +36,15 @@ const call = (method: string, path: string, body?: unknown) =>
   stage.service.call(method, path, body === undefined ? {} : { body });
 
 async function start(body?: unknown, name = room): Promise<LiveStarted> {
-  const answer = await call('POST', pathOf(name, '/start'), body);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.json;
+  const response = await call('POST', pathOf(name, '/start'), body);
+  expect(response.status, response.text).toBe(201);
+  return response.json;
 }
 
 async function read(query = ''): Promise<LiveTranscription> {
-  const answer = await call('GET', pathOf(room, query));
-  expect(answer.status, answer.text).toBe(200);
-  return answer.json;
+  const response = await call('GET', pathOf(room, query));
+  expect(response.status, response.text).toBe(200);
+  return response.json;
 }
 
 /** The service cuts a JSON pointer at this length. */
@@ -158,8 +158,8 @@ describe('starting a live transcription', () => {
   });
 
   it('is 404 for a room that is not open', async () => {
-    const answer = await call('POST', pathOf('nobody-is-here', '/start'));
-    expect(problemOf(answer)).toMatchObject({ status: 404, code: 'room-not-found' });
+    const response = await call('POST', pathOf('nobody-is-here', '/start'));
+    expect(problemOf(response)).toMatchObject({ status: 404, code: 'room-not-found' });
   });
 
   it('is 400 for a language without a model, and lists the available ones', async () => {
@@ -352,9 +352,9 @@ describe('stopping a live transcription', () => {
   it('counts the stored segments exactly, and nothing is added afterwards', async () => {
     const { transcriptionId } = await start();
     await stage.say(transcriptionId, [segment(`a-${room}`), segment(`b-${room}`)]);
-    const answer = await call('POST', pathOf(room, '/stop'));
-    expect(answer.status).toBe(200);
-    const stopped: LiveStopped = answer.json;
+    const response = await call('POST', pathOf(room, '/stop'));
+    expect(response.status).toBe(200);
+    const stopped: LiveStopped = response.json;
     expect(stopped).toEqual({
       transcriptionId,
       status: 'stopped',
@@ -393,8 +393,8 @@ describe('stopping a live transcription', () => {
 
   it('is 404 for a room that is not being transcribed: not yet, not any more, never', async () => {
     for (const name of [room, 'nobody-is-here']) {
-      const answer = problemOf(await call('POST', pathOf(name, '/stop')));
-      expect(answer).toMatchObject({ status: 404, code: 'transcription-not-found' });
+      const response = problemOf(await call('POST', pathOf(name, '/stop')));
+      expect(response).toMatchObject({ status: 404, code: 'transcription-not-found' });
     }
     await start();
     expect((await call('POST', pathOf(room, '/stop'))).status).toBe(200);
@@ -403,9 +403,11 @@ describe('stopping a live transcription', () => {
 
   it('succeeds for one of ten concurrent stops', async () => {
     await start();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => call('POST', pathOf(room, '/stop'))));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => call('POST', pathOf(room, '/stop'))),
+    );
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 404)).toHaveLength(9);
   });
 });
 
@@ -521,32 +523,32 @@ describe('reading a live transcription', () => {
   it.each(['yesterday', '', '1767225600', '2026-01-31', '2026-13-01T00:00:00Z', '2026-01-31T09:30:00'])(
     'is 400 for since=%s',
     async (since) => {
-      const answer = await call('GET', pathOf(room, `?since=${encodeURIComponent(since)}`));
-      expect(problemOf(answer)).toMatchObject({ status: 400, code: 'invalid-request' });
-      expect(problemOf(answer).errors).toMatchObject([{ parameter: 'since' }]);
+      const response = await call('GET', pathOf(room, `?since=${encodeURIComponent(since)}`));
+      expect(problemOf(response)).toMatchObject({ status: 400, code: 'invalid-request' });
+      expect(problemOf(response).errors).toMatchObject([{ parameter: 'since' }]);
     },
   );
 
   it('returns a line per segment as text', async () => {
-    const answer = await call('GET', pathOf(room, '?format=text'));
-    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
-    expect(answer.text).toBe(
+    const response = await call('GET', pathOf(room, '?format=text'));
+    expect(response.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(response.text).toBe(
       '[00:00:01] Ada Lovelace: Good morning.\n[00:00:03] Bob the Builder: 1 < 2 & 3 > 2\n[01:01:01] cy: Bye.\n',
     );
   });
 
   it('returns Markdown, in which no text is markup', async () => {
-    const answer = await call('GET', pathOf(room, '?format=md'));
-    expect(answer.headers['content-type']).toBe('text/markdown; charset=utf-8');
-    expect(answer.text).toBe(
+    const response = await call('GET', pathOf(room, '?format=md'));
+    expect(response.headers['content-type']).toBe('text/markdown; charset=utf-8');
+    expect(response.text).toBe(
       '**[00:00:01] Ada Lovelace:** Good morning.\n\n**[00:00:03] Bob the Builder:** 1 \\< 2 \\& 3 \\> 2\n\n**[01:01:01] cy:** Bye.\n',
     );
   });
 
   it('returns WebVTT, in which no text is a tag', async () => {
-    const answer = await call('GET', pathOf(room, '?format=vtt'));
-    expect(answer.headers['content-type']).toBe('text/vtt; charset=utf-8');
-    expect(answer.text).toBe(`WEBVTT
+    const response = await call('GET', pathOf(room, '?format=vtt'));
+    expect(response.headers['content-type']).toBe('text/vtt; charset=utf-8');
+    expect(response.text).toBe(`WEBVTT
 
 00:00:01.500 --> 00:00:02.750
 <v Ada Lovelace>Good morning.
@@ -561,9 +563,9 @@ describe('reading a live transcription', () => {
 
   it('returns SubRip, with the segments after since', async () => {
     const since = encodeURIComponent(new Date(origin + 2750).toISOString());
-    const answer = await call('GET', pathOf(room, `?format=srt&since=${since}`));
-    expect(answer.headers['content-type']).toBe('application/x-subrip; charset=utf-8');
-    expect(answer.text).toBe(`1
+    const response = await call('GET', pathOf(room, `?format=srt&since=${since}`));
+    expect(response.headers['content-type']).toBe('application/x-subrip; charset=utf-8');
+    expect(response.text).toBe(`1
 00:00:03,000 --> 00:00:04,000
 Bob the Builder: 1 < 2 & 3 > 2
 
@@ -575,15 +577,15 @@ cy: Bye.
 
   it('returns JSON on request, and 400 for an unknown format', async () => {
     expect(await read('?format=json')).toEqual(await read());
-    const answer = problemOf(await call('GET', pathOf(room, '?format=pdf')));
-    expect(answer.errors).toMatchObject([
+    const response = problemOf(await call('GET', pathOf(room, '?format=pdf')));
+    expect(response.errors).toMatchObject([
       { parameter: 'format', detail: 'must be one of json, text, md, vtt, srt' },
     ]);
   });
 
   it('returns the same by its id', async () => {
-    const answer = await call('GET', `/v1/transcriptions/${started.transcriptionId}`);
-    expect(answer.json).toEqual(await read());
+    const response = await call('GET', `/v1/transcriptions/${started.transcriptionId}`);
+    expect(response.json).toEqual(await read());
   });
 
   it('returns the newest when there were several', async () => {

@@ -116,15 +116,15 @@ const call = (method: string, path: string, body?: unknown) =>
 const queuePath = (id: string): string => `/v1/recordings/${encodeURIComponent(id)}/transcribe`;
 
 async function queue(recordingId: string, body?: unknown): Promise<PostQueued> {
-  const answer = await call('POST', queuePath(recordingId), body);
-  expect(answer.status, answer.text).toBe(202);
-  return answer.json;
+  const response = await call('POST', queuePath(recordingId), body);
+  expect(response.status, response.text).toBe(202);
+  return response.json;
 }
 
 async function get(id: string): Promise<PostTranscriptionDetail> {
-  const answer = await call('GET', `/v1/transcriptions/${id}`);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.json;
+  const response = await call('GET', `/v1/transcriptions/${id}`);
+  expect(response.status, response.text).toBe(200);
+  return response.json;
 }
 
 const until = (
@@ -413,8 +413,8 @@ describe('a speech server', () => {
   const API_KEY = 'sk-secret';
   let server: TestHttpServer;
   afterEach(() => server?.close());
-  const engineOf = async (answer: Parameters<typeof startHttpServer>[0]): Promise<SpeechEngine> => {
-    server = await startHttpServer(answer);
+  const engineOf = async (response: Parameters<typeof startHttpServer>[0]): Promise<SpeechEngine> => {
+    server = await startHttpServer(response);
     const settings = { url: server.url, apiKey: API_KEY, model: 'whisper-1', languages: ['en'] };
     return createOpenaiEngine({ log: keepingLog([]) }, settings);
   };
@@ -700,8 +700,8 @@ describe('a recording that cannot be transcribed', () => {
   it.each([[{ language: 'x' }], [{ options: {} }], [{ participants: { a: '' } }], [[]]])(
     'is 400 for %j',
     async (body) => {
-      const answer = await call('POST', queuePath('EG_x'), body);
-      expect(problemOf(answer)).toMatchObject({ status: 400, code: 'invalid-request' });
+      const response = await call('POST', queuePath('EG_x'), body);
+      expect(problemOf(response)).toMatchObject({ status: 400, code: 'invalid-request' });
     },
   );
 });
@@ -716,9 +716,9 @@ describe('the list of transcriptions', () => {
       await systemClock.sleep(2);
     }
     const list = async (query: string): Promise<PostTranscriptionList> => {
-      const answer = await call('GET', `/v1/transcriptions?${query}`);
-      expect(answer.status, answer.text).toBe(200);
-      return answer.json;
+      const response = await call('GET', `/v1/transcriptions?${query}`);
+      expect(response.status, response.text).toBe(200);
+      return response.json;
     };
     const room = `roomId=${encodeURIComponent(roomId)}`;
     const first = await list(`${room}&limit=2`);

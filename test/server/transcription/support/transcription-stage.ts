@@ -61,9 +61,9 @@ export async function startTranscriptionStage(
   };
 }
 
-export function problemOf(answer: { readonly status: number; readonly json: unknown }) {
-  const { type, detail, errors } = answer.json as Problem;
-  return { status: answer.status, code: type.split(':').at(-1), detail, errors };
+export function problemOf(response: { readonly status: number; readonly json: unknown }) {
+  const { type, detail, errors } = response.json as Problem;
+  return { status: response.status, code: type.split(':').at(-1), detail, errors };
 }
 
 export function segment(id: string, changes: Partial<StoredSegment> = {}): StoredSegment {

@@ -28,8 +28,8 @@ beforeEach(async () => {
 });
 
 async function start(name: string): Promise<string> {
-  const answer = await stage.service.call('POST', `/v1/rooms/${name}/transcription/start`);
-  const { transcriptionId }: LiveStarted = answer.json;
+  const response = await stage.service.call('POST', `/v1/rooms/${name}/transcription/start`);
+  const { transcriptionId }: LiveStarted = response.json;
   return transcriptionId;
 }
 const forget = (identity: string, query = '') =>
@@ -66,9 +66,9 @@ describe("a participant's words", () => {
     await stage.service.call('POST', `/v1/rooms/${room}/transcription/stop`);
     await receiver.waitFor(({ body }) => body.event === 'transcription_completed');
     expect(tablesWith('zanzibar')).not.toEqual([]);
-    const answer = await forget('ada');
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({ segments: 1, transcriptions: 1, running: 0, recordings: 0 });
+    const response = await forget('ada');
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({ segments: 1, transcriptions: 1, running: 0, recordings: 0 });
     const segments = await stage.store.transcriptions.listSegments(id);
     expect(segments).toMatchObject([{ text: 'Is it?' }]);
     const search = await stage.service.call('GET', '/v1/transcriptions?q=zanzibar');

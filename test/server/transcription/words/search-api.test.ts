@@ -28,9 +28,9 @@ beforeEach(async () => {
 const call = (query: string) => stage.service.call('GET', `/v1/transcriptions?${query}`);
 
 async function search(query: Readonly<Record<string, string>>): Promise<TranscriptHitList> {
-  const answer = await call(new URLSearchParams({ roomId: room, ...query }).toString());
-  expect(answer.status, answer.text).toBe(200);
-  return answer.json;
+  const response = await call(new URLSearchParams({ roomId: room, ...query }).toString());
+  expect(response.status, response.text).toBe(200);
+  return response.json;
 }
 
 describe('a search', () => {

@@ -44,17 +44,17 @@ const ANSWERED: WebhookResponse = { statusCode: 200, responseBody: '', error: nu
 
 /** A sender without a network: the test gives the response to each request. */
 function heldSender() {
-  const held: { readonly request: WebhookRequest; readonly answer: (answer?: WebhookResponse) => void }[] =
+  const held: { readonly request: WebhookRequest; readonly respond: (response?: WebhookResponse) => void }[] =
     [];
   const sender: WebhookSender = {
     send: (request) =>
       new Promise((resolve) => {
-        held.push({ request, answer: (answer = ANSWERED) => resolve(answer) });
+        held.push({ request, respond: (response = ANSWERED) => resolve(response) });
       }),
     close: async () => {},
   };
   // Ends open requests, so that closing does not wait for them.
-  cleanUps.push(() => held.forEach(({ answer }) => void answer()));
+  cleanUps.push(() => held.forEach(({ respond }) => void respond()));
   return { sender, held };
 }
 
@@ -104,7 +104,7 @@ describe('a delivery in flight', () => {
     await expect.poll(() => held.length).toBe(16);
     await stage.store.webhooks.update(id, { url: 'http://127.0.0.1:1/new', updatedAt: 1 });
     await letPass(clock, 1_001);
-    for (const { answer } of held.slice(0, 16)) answer();
+    for (const { respond } of held.slice(0, 16)) respond();
     await expect.poll(() => held.length).toBe(20);
     expect(held.slice(16).map(({ request }) => request.url)).toEqual(Array(4).fill('http://127.0.0.1:1/new'));
   });
@@ -119,7 +119,7 @@ describe('a delivery in flight', () => {
     await updateWebhook({ ...stage.webhookDeps, dispatcher: instance.dispatcher }, id, {
       url: 'http://127.0.0.1:1/new',
     });
-    held[0]?.answer();
+    held[0]?.respond();
     await expect.poll(() => held.length).toBe(17);
     expect(held[16]?.request.url).toBe('http://127.0.0.1:1/new');
   });
@@ -134,12 +134,12 @@ describe('a delivery in flight', () => {
     await expect.poll(() => held.length).toBe(16);
     await stage.store.webhooks.delete(id, clock.now());
     await letPass(clock, 1_001);
-    for (const { answer } of held) answer();
+    for (const { respond } of held) respond();
     const witness = await stage.webhook('http://127.0.0.1:1/witness');
     await instance.append('afterwards');
     await expect.poll(() => held.at(-1)?.request.url).toBe('http://127.0.0.1:1/witness');
     expect(held).toHaveLength(17);
-    held.at(-1)?.answer();
+    held.at(-1)?.respond();
     await expect.poll(() => statesOf(stage.store, witness)).toEqual(['delivered']);
     expect(new Set(await statesOf(stage.store, id))).toEqual(new Set(['cancelled']));
   });
@@ -161,7 +161,7 @@ describe('a process that was suspended until its leases expired', () => {
     });
     expect(taken).toHaveLength(20);
     clock.advance(DELIVERY_LEASE_MS);
-    for (const { answer } of held.slice()) answer();
+    for (const { respond } of held.slice()) respond();
     await letPass(clock, 200);
     expect(held).toHaveLength(CONCURRENCY_PER_WEBHOOK);
   });
@@ -373,7 +373,7 @@ describe('a dispatcher that is closed', () => {
     await stage.webhook('http://127.0.0.1:1/');
     await instance.append('one');
     await expect.poll(() => held.length).toBe(1);
-    held[0]?.answer();
+    held[0]?.respond();
     await expect.poll(() => failures(stage)).toBeGreaterThan(0);
     await instance.dispatcher.close();
     const count = failures(stage);

@@ -220,11 +220,11 @@ describe('the capacity of a claim', () => {
 
   it('is reported once when a queue has become half empty', () => {
     const inFlight = holding({ wh_1: 258 });
-    const answers = [1, 2, 3].map(() => {
+    const responses = [1, 2, 3].map(() => {
       const job = inFlight.startNext('wh_1') ?? expect.unreachable();
       return inFlight.finish(job);
     });
-    expect(answers).toEqual([false, true, false]);
+    expect(responses).toEqual([false, true, false]);
   });
 });
 

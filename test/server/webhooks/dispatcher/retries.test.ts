@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { replayDelivery } from '../../../../src/server/webhooks/deliveries.ts';
 import type { WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { answer, startReceiver } from '../support/receiver.ts';
+import { respondWith, startReceiver } from '../support/receiver.ts';
 import { letPass } from './support/let-pass.ts';
 import { type Stage, setStage } from './support/stage.ts';
 
@@ -149,7 +149,7 @@ describe('a failed delivery', () => {
   it('is sent again after 5 s and 30 s of elapsed time, and not sooner', { timeout: 60_000 }, async () => {
     const stage = await setStage();
     cleanUps.push(stage.close);
-    const receiver = await startReceiver(answer(500));
+    const receiver = await startReceiver(respondWith(500));
     cleanUps.push(receiver.close);
     const instance = stage.instance();
     await stage.webhook(receiver.url);

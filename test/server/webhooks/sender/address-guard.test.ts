@@ -102,10 +102,10 @@ describe('the guard of addresses', () => {
 });
 
 /** A resolver whose addresses the test gives, and which counts its calls. */
-function resolving(...answers: readonly (readonly string[])[]) {
+function resolving(...lookUps: readonly (readonly string[])[]) {
   let calls = 0;
   const resolve: Resolve = (_hostname, _options, callback) => {
-    const addresses = answers[Math.min(calls, answers.length - 1)] ?? [];
+    const addresses = lookUps[Math.min(calls, lookUps.length - 1)] ?? [];
     calls += 1;
     setImmediate(() => callback(null, addresses.map(asAddress)));
   };

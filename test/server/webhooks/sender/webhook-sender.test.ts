@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createAddressGuard, type Resolve } from '../../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookResponse, WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../../src/server/webhooks/sender/webhook-sender.ts';
-import { answer, type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Behaviour, type Receiver, respondWith, startReceiver } from '../support/receiver.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -37,7 +37,7 @@ const request = (url: string) => ({
   body: '{}',
 });
 
-async function answerOf(behaviour: Behaviour): Promise<WebhookResponse> {
+async function responseOf(behaviour: Behaviour): Promise<WebhookResponse> {
   const { url } = await receiverWith(behaviour);
   return senderWith(['127.0.0.0/8']).send(request(url));
 }
@@ -62,7 +62,7 @@ async function tcpServer(onConnection: (socket: Socket) => void): Promise<string
 
 describe('a receiver that responds', () => {
   it('gets the body and the headers unchanged, with our user agent', async () => {
-    const receiver = await receiverWith(answer(200, 'thanks'));
+    const receiver = await receiverWith(respondWith(200, 'thanks'));
     const sent = await senderWith(['127.0.0.0/8']).send(request(`${receiver.url}/hook?x=1`));
     expect(sent).toMatchObject({ statusCode: 200, responseBody: 'thanks', error: null });
     expect(receiver.received[0]).toMatchObject({ path: '/hook?x=1', text: '{}' });
@@ -75,7 +75,7 @@ describe('a receiver that responds', () => {
   it.each([200, 204, 299, 300, 404, 410, 500, 503])(
     'has its response quoted with status %i',
     async (status) => {
-      expect(await answerOf(answer(status))).toMatchObject({ statusCode: status, error: null });
+      expect(await responseOf(respondWith(status))).toMatchObject({ statusCode: status, error: null });
     },
   );
 
@@ -83,13 +83,13 @@ describe('a receiver that responds', () => {
     const elsewhere = await receiverWith();
     const redirect: Behaviour = (_request, response) =>
       void response.writeHead(302, { location: elsewhere.url }).end();
-    expect(await answerOf(redirect)).toMatchObject({ statusCode: 302, error: null });
+    expect(await responseOf(redirect)).toMatchObject({ statusCode: 302, error: null });
     expect(elsewhere.received).toEqual([]);
   });
 
   it('has its response limited to 4 KiB, one byte below and one above', async () => {
     for (const length of [4095, 4096, 4097]) {
-      const { responseBody, error } = await answerOf(answer(200, 'x'.repeat(length)));
+      const { responseBody, error } = await responseOf(respondWith(200, 'x'.repeat(length)));
       expect([responseBody?.length, error]).toEqual([Math.min(length, 4096), null]);
     }
   });
@@ -107,7 +107,7 @@ describe('a receiver that responds', () => {
         await Promise.race([once(response, 'drain'), closed]);
       }
     };
-    const sent = await answerOf((one, response) => void flood(one, response));
+    const sent = await responseOf((one, response) => void flood(one, response));
     expect(sent).toMatchObject({ statusCode: 200, error: null });
     expect(sent.responseBody).toHaveLength(4096);
     await closed;
@@ -116,7 +116,7 @@ describe('a receiver that responds', () => {
 
   it('keeps no connection when it stops after just 4 KiB', async () => {
     const closed = Promise.withResolvers<void>();
-    const sent = await answerOf((_request, response) => {
+    const sent = await responseOf((_request, response) => {
       response.on('close', closed.resolve);
       head(response);
       response.write('x'.repeat(4096));
@@ -129,13 +129,13 @@ describe('a receiver that responds', () => {
   it('may respond with bytes that are not text', async () => {
     const bytes: Behaviour = (_request, response) =>
       void response.writeHead(200).end(Buffer.from([0x00, 0xff, 0x61]));
-    expect((await answerOf(bytes)).responseBody).toBe('\uFFFD\uFFFDa');
+    expect((await responseOf(bytes)).responseBody).toBe('\uFFFD\uFFFDa');
   });
 });
 
 describe('a receiver that does not respond properly', () => {
   it('has one timeout for everything: without a response', async () => {
-    const sent = await answerOf(() => {});
+    const sent = await responseOf(() => {});
     expect(sent).toMatchObject({ statusCode: null, responseBody: null, error: 'no answer within 1 s' });
     expect(sent.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
   });
@@ -146,7 +146,7 @@ describe('a receiver that does not respond properly', () => {
       const timer = setInterval(() => response.write('x'), 100);
       response.on('close', () => clearInterval(timer));
     };
-    const sent = await answerOf(drip);
+    const sent = await responseOf(drip);
     expect(sent).toMatchObject({ statusCode: 200, error: 'the answer did not end within 1 s' });
     expect(sent.responseBody).toMatch(/^x{5,10}$/);
   });
@@ -163,12 +163,12 @@ describe('a receiver that does not respond properly', () => {
 
   it('is reported to have reset the connection, before or during its response', async () => {
     const before: Behaviour = (one) => void (one.socket as Socket).resetAndDestroy();
-    expect(await answerOf(before)).toMatchObject({ statusCode: null, error: 'the connection was reset' });
+    expect(await responseOf(before)).toMatchObject({ statusCode: null, error: 'the connection was reset' });
     const within: Behaviour = (one, response) => {
       head(response, { 'content-length': 100 });
       response.write('half', () => (one.socket as Socket).resetAndDestroy());
     };
-    const sent = await answerOf(within);
+    const sent = await responseOf(within);
     expect(sent.statusCode).toBe(200);
     expect(sent.error).toMatch(/^the connection was (reset|closed before the end of the answer)$/);
   });
@@ -269,7 +269,7 @@ describe('a forbidden address', () => {
 describe('TLS to a receiver', () => {
   const read = (name: string) => readFileSync(join(import.meta.dirname, 'certificates', name), 'utf8');
 
-  async function answerOver(certificate: string): Promise<WebhookResponse> {
+  async function responseOver(certificate: string): Promise<WebhookResponse> {
     const trusted = getCACertificates('default');
     setDefaultCACertificates([...trusted, read('authority.pem')]);
     cleanUps.push(() => setDefaultCACertificates(trusted));
@@ -290,7 +290,7 @@ describe('TLS to a receiver', () => {
   }
 
   it('is accepted with a certificate of a known authority', async () => {
-    expect(await answerOver('valid.pem')).toMatchObject({ statusCode: 200, responseBody: 'secret' });
+    expect(await responseOver('valid.pem')).toMatchObject({ statusCode: 200, responseBody: 'secret' });
   });
 
   it.each([
@@ -299,7 +299,7 @@ describe('TLS to a receiver', () => {
     ['for another name', 'other-name.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('is rejected with a certificate that is %s', async (_kind, certificate, code) => {
     const error = `the TLS certificate or handshake is not valid (${code})`;
-    expect(await answerOver(certificate)).toMatchObject({ statusCode: null, responseBody: null, error });
+    expect(await responseOver(certificate)).toMatchObject({ statusCode: null, responseBody: null, error });
   });
 
   it('is rejected when the receiver speaks plain HTTP', async () => {

@@ -63,10 +63,10 @@ export async function postMediaEvent(
   event: Readonly<Record<string, unknown>>,
   keys?: MediaKeys,
 ): Promise<number> {
-  const answer = await fetch(`${serviceUrl}/livekit/webhook`, {
+  const response = await fetch(`${serviceUrl}/livekit/webhook`, {
     method: 'POST',
     ...mediaWebhook(event, keys),
   });
-  await answer.body?.cancel();
-  return answer.status;
+  await response.body?.cancel();
+  return response.status;
 }

@@ -48,7 +48,7 @@ export type Receiver = {
   readonly close: () => Promise<void>;
 };
 
-export const answer =
+export const respondWith =
   (status: number, body = ''): Behaviour =>
   (_request, response) =>
     void response.writeHead(status).end(body);
@@ -56,7 +56,7 @@ export const answer =
 const DEADLINE_MS = 15_000;
 
 /** Starts an HTTP server on 127.0.0.1 that receives webhooks. */
-export async function startReceiver(behaviour: Behaviour = answer(200), port = 0): Promise<Receiver> {
+export async function startReceiver(behaviour: Behaviour = respondWith(200), port = 0): Promise<Receiver> {
   const received: Received[] = [];
   const arrivals = new EventTarget();
   let behave = behaviour;

@@ -45,7 +45,7 @@ function verdict(check: Check['check'], sent: readonly Sent[], { isGood, words }
   if (sent.length === 0) return { check, passed: null, detail: 'none were sent' };
   const bad = sent.filter((one) => !isGood(one));
   const [first] = bad;
-  const example = first === undefined ? '' : `; ${first.event.id} was answered ${answerOf(first)}`;
+  const example = first === undefined ? '' : `; ${first.event.id} was answered ${describeOutcome(first)}`;
   return {
     check,
     passed: first === undefined,
@@ -53,7 +53,7 @@ function verdict(check: Check['check'], sent: readonly Sent[], { isGood, words }
   };
 }
 
-function answerOf({ outcome }: Sent): string {
+function describeOutcome({ outcome }: Sent): string {
   return outcome.kind === 'answered' ? String(outcome.statusCode) : `not at all: ${outcome.reason}`;
 }
 

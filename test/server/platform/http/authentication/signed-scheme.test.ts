@@ -17,8 +17,8 @@ afterAll(() => service.close());
 /** A path that needs a signature but no media server. */
 const SIGNED_PATH = '/metrics';
 
-const codeOf = (answer: { readonly json: { readonly type: string } }): string =>
-  answer.json.type.replace('urn:problem-type:rtc:', '');
+const codeOf = (response: { readonly json: { readonly type: string } }): string =>
+  response.json.type.replace('urn:problem-type:rtc:', '');
 
 const signed = (method = 'GET', path = SIGNED_PATH) => ({
   ...signatureHeaders(
@@ -59,8 +59,8 @@ describe('a signed request', () => {
   });
 
   it('gets a response without a body for HEAD, and HEAD is the signed method', async () => {
-    const answer = await service.call('HEAD', SIGNED_PATH);
-    expect([answer.status, answer.text]).toEqual([200, '']);
+    const response = await service.call('HEAD', SIGNED_PATH);
+    expect([response.status, response.text]).toEqual([200, '']);
     const signedAsGet = await service.call('HEAD', SIGNED_PATH, { signing: false, headers: signed('GET') });
     expect(signedAsGet.status).toBe(403);
   });
@@ -87,25 +87,25 @@ describe('the order of the checks', () => {
 
   it('begins with the key: missing or empty', async () => {
     for (const headers of [{}, without('X-Api-Key'), { ...signed(), 'X-Api-Key': '' }]) {
-      const answer = await callWith(headers);
-      expect([answer.status, codeOf(answer)]).toEqual([401, 'missing-credentials']);
-      expect((answer.json as { detail: string }).detail).toContain('X-Api-Key');
+      const response = await callWith(headers);
+      expect([response.status, codeOf(response)]).toEqual([401, 'missing-credentials']);
+      expect((response.json as { detail: string }).detail).toContain('X-Api-Key');
     }
   });
 
   it('continues with a wrong key, before the signature headers are checked', async () => {
     for (const headers of [{ 'X-Api-Key': 'wrong' }, { ...signed(), 'X-Api-Key': 'wrong' }]) {
-      const answer = await callWith(headers);
-      expect([answer.status, codeOf(answer)]).toEqual([401, 'invalid-api-key']);
+      const response = await callWith(headers);
+      expect([response.status, codeOf(response)]).toEqual([401, 'invalid-api-key']);
     }
   });
 
   it('continues with missing signature headers', async () => {
     for (const name of ['X-Service-Timestamp', 'X-Service-Signature']) {
       for (const headers of [without(name), { ...signed(), [name]: '' }]) {
-        const answer = await callWith(headers);
-        expect([answer.status, codeOf(answer)]).toEqual([401, 'missing-credentials']);
-        expect((answer.json as { detail: string }).detail).toContain(name);
+        const response = await callWith(headers);
+        expect([response.status, codeOf(response)]).toEqual([401, 'missing-credentials']);
+        expect((response.json as { detail: string }).detail).toContain(name);
       }
     }
   });
@@ -126,30 +126,30 @@ describe('the order of the checks', () => {
   });
 
   it('requires a signature before it checks the timestamp', async () => {
-    const answer = await callWith({ ...without('X-Service-Signature'), 'X-Service-Timestamp': '1' });
-    expect(codeOf(answer)).toBe('missing-credentials');
+    const response = await callWith({ ...without('X-Service-Signature'), 'X-Service-Timestamp': '1' });
+    expect(codeOf(response)).toBe('missing-credentials');
   });
 
   it('checks the timestamp before the signature', async () => {
-    const answer = await callWith({
+    const response = await callWith({
       ...signed(),
       'X-Service-Timestamp': '1',
       'X-Service-Signature': 'f'.repeat(64),
     });
-    expect([answer.status, codeOf(answer)]).toEqual([403, 'timestamp-out-of-window']);
+    expect([response.status, codeOf(response)]).toEqual([403, 'timestamp-out-of-window']);
   });
 
   it('ends with the signature', async () => {
-    const answer = await callWith({ ...signed(), 'X-Service-Signature': 'f'.repeat(64) });
-    expect([answer.status, codeOf(answer)]).toEqual([403, 'invalid-signature']);
+    const response = await callWith({ ...signed(), 'X-Service-Signature': 'f'.repeat(64) });
+    expect([response.status, codeOf(response)]).toEqual([403, 'invalid-signature']);
   });
 
   it('precedes the check of the body', async () => {
-    const answer = await service.call('POST', '/v1/token', {
+    const response = await service.call('POST', '/v1/token', {
       body: 'no json',
       headers: { 'Content-Type': 'image/png', 'X-Service-Signature': 'f'.repeat(64) },
     });
-    expect(codeOf(answer)).toBe('invalid-signature');
+    expect(codeOf(response)).toBe('invalid-signature');
   });
 });
 
@@ -200,9 +200,9 @@ describe('the five minutes of the timestamp', () => {
     '1767225600s',
     '9'.repeat(400),
   ])('reject the timestamp %j, signed as it is', async (timestamp) => {
-    const answer = await service.call('GET', SIGNED_PATH, { signing: { timestamp } });
-    expect([answer.status, codeOf(answer)]).toEqual([403, 'timestamp-out-of-window']);
-    expect(answer.json).toMatchObject({ serverTime: NOW_SECONDS });
+    const response = await service.call('GET', SIGNED_PATH, { signing: { timestamp } });
+    expect([response.status, codeOf(response)]).toEqual([403, 'timestamp-out-of-window']);
+    expect(response.json).toMatchObject({ serverTime: NOW_SECONDS });
   });
 });
 
@@ -219,14 +219,14 @@ describe('a path under /v1', () => {
     '/v1/rooms/%C3%28',
     `/v1/rooms/${'x'.repeat(1025)}`,
   ])('that is %.20s reveals nothing to an unsigned caller', async (path) => {
-    const answer = await service.call('GET', path, { signing: false });
-    expect([answer.status, codeOf(answer)]).toEqual([401, 'missing-credentials']);
+    const response = await service.call('GET', path, { signing: false });
+    expect([response.status, codeOf(response)]).toEqual([401, 'missing-credentials']);
   });
 
   it('that is unknown is 404 for a signed caller, of any method', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE']) {
-      const answer = await service.call(method, '/v1/unknown');
-      expect([method, answer.status, codeOf(answer)]).toEqual([method, 404, 'route-not-found']);
+      const response = await service.call(method, '/v1/unknown');
+      expect([method, response.status, codeOf(response)]).toEqual([method, 404, 'route-not-found']);
     }
   });
 
@@ -238,8 +238,8 @@ describe('a path under /v1', () => {
     };
     for (const [path, allow] of Object.entries(expected)) {
       for (const method of ['PUT', 'OPTIONS', 'PROPFIND']) {
-        const answer = await service.call(method, path);
-        expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, allow]);
+        const response = await service.call(method, path);
+        expect([method, response.status, response.headers.allow]).toEqual([method, 405, allow]);
         expect((await service.call(method, path, { signing: false })).status).toBe(401);
       }
     }
@@ -249,8 +249,8 @@ describe('a path under /v1', () => {
     expect((await service.call('GET', '/v1/health', { signing: false })).status).toBe(200);
     expect((await service.call('HEAD', '/v1/health', { signing: false })).status).toBe(200);
     expect((await service.call('POST', '/v1/health', { signing: false })).status).toBe(401);
-    const answer = await service.call('POST', '/v1/health');
-    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+    const response = await service.call('POST', '/v1/health');
+    expect([response.status, response.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 });
 
@@ -286,8 +286,8 @@ describe('the single header', () => {
     });
     expect(codeOf(wrong)).toBe('invalid-signature');
     for (const half of ['X-Service-Timestamp', 'X-Service-Signature']) {
-      const answer = await withKey(lenient, lenient.apiSecret, { [half]: `${NOW_SECONDS}` });
-      expect(codeOf(answer)).toBe('invalid-api-key');
+      const response = await withKey(lenient, lenient.apiSecret, { [half]: `${NOW_SECONDS}` });
+      expect(codeOf(response)).toBe('invalid-api-key');
     }
   });
 });

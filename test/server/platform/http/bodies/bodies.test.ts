@@ -19,10 +19,10 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-  const answer = await service.call('POST', path, { body, headers });
-  const problem = (answer.json ?? {}) as Partial<Problem>;
-  const outcome = [answer.status, problem.type?.replace('urn:problem-type:rtc:', '')];
-  return { outcome, problem, errors: problem.errors ?? [], answer };
+  const response = await service.call('POST', path, { body, headers });
+  const problem = (response.json ?? {}) as Partial<Problem>;
+  const outcome = [response.status, problem.type?.replace('urn:problem-type:rtc:', '')];
+  return { outcome, problem, errors: problem.errors ?? [], response };
 }
 
 /**
@@ -67,12 +67,12 @@ describe('a body', () => {
   it.each(['gzip', 'deflate', 'br', 'zstd', 'x-unknown', 'gzip, identity'])(
     'in the encoding %s is rejected',
     async (encoding) => {
-      const { outcome, answer } = await post('/v1/rooms', gzipSync('{"name":"demo"}'), {
+      const { outcome, response } = await post('/v1/rooms', gzipSync('{"name":"demo"}'), {
         ...JSON_TYPE,
         'Content-Encoding': encoding,
       });
       expect(outcome).toEqual(UNSUPPORTED);
-      expect(answer.headers['accept-encoding']).toBe('identity');
+      expect(response.headers['accept-encoding']).toBe('identity');
     },
   );
 
@@ -293,12 +293,12 @@ describe('the fields of a body', () => {
     const body: Record<string, unknown> = { name: 'demo' };
     for (let index = 0; index < 50_000; index += 1) body[`unknown${index}`] = 0;
     const before = processorMs();
-    const { outcome, errors, problem, answer } = await createRoom(body);
+    const { outcome, errors, problem, response } = await createRoom(body);
     expect(outcome).toEqual(INVALID);
     expect(errors).toHaveLength(100);
     expect(problem.errorsTruncated).toBe(true);
     expect(problem.detail).toContain('49999 more');
-    expect(answer.text.length).toBeLessThan(10_000);
+    expect(response.text.length).toBeLessThan(10_000);
     expect(processorMs() - before).toBeLessThan(2000);
   });
 
@@ -371,9 +371,9 @@ describe('the fields of a body', () => {
   });
 
   it('with long names do not fill the response', async () => {
-    const { answer } = await createRoom({ name: 'demo', ['x'.repeat(500_000)]: 1 });
-    expect(answer.status).toBe(400);
-    expect(answer.text.length).toBeLessThan(5000);
+    const { response } = await createRoom({ name: 'demo', ['x'.repeat(500_000)]: 1 });
+    expect(response.status).toBe(400);
+    expect(response.text.length).toBeLessThan(5000);
   });
 
   it('nested deeply do no harm', async () => {
@@ -408,8 +408,8 @@ describe('the fields of a body', () => {
     // Metadata is at the second level, and accepts any value.
     const metadata = `{"deep":${'['.repeat(depth - 2)}${']'.repeat(depth - 2)}}`;
     const body = JSON.stringify(tokenRequest).replace(/}$/, `,"metadata":${metadata}}`);
-    const { answer } = await post('/v1/token', body, JSON_TYPE);
-    expect(answer.status).toBe(status);
+    const { response } = await post('/v1/token', body, JSON_TYPE);
+    expect(response.status).toBe(status);
   });
 });
 

@@ -51,12 +51,12 @@ describe('a body with a duplicate name', () => {
       '#/metadata/a%20b',
     ],
   ])('is rejected by %s, with the name', async (path, body, pointer) => {
-    const answer = await service.call('POST', path, {
+    const response = await service.call('POST', path, {
       body,
       headers: { 'Content-Type': 'application/json' },
     });
-    expect(answer.status).toBe(400);
-    expect(answer.json as Problem).toMatchObject({
+    expect(response.status).toBe(400);
+    expect(response.json as Problem).toMatchObject({
       detail: `${pointer} is there more than once.`,
       errors: [{ pointer, detail: 'is there more than once' }],
     });

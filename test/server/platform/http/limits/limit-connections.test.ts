@@ -115,9 +115,9 @@ describe('too many connections', () => {
       await asked;
     }
     const newest = await open(server);
-    const answers = [...sockets, newest].map(async (socket) => String(await once(socket, 'data')));
+    const responses = [...sockets, newest].map(async (socket) => String(await once(socket, 'data')));
     newest.write(REQUEST);
     release();
-    for (const answer of await Promise.all(answers)) expect(answer).toContain('served');
+    for (const response of await Promise.all(responses)) expect(response).toContain('served');
   });
 });

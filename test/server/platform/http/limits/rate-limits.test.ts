@@ -191,9 +191,9 @@ describe('the limit per key', () => {
     const on = await start({ RATE_LIMIT_API: '0', RATE_LIMIT_PUBLIC: '0' });
     for (const isSigned of [true, false]) {
       const path = isSigned ? '/metrics' : '/v1/health';
-      const answers = await Promise.all(Array.from({ length: 100 }, () => get(on, { path, isSigned })));
-      expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
-      expect(answers[0]?.headers['ratelimit-limit']).toBeUndefined();
+      const responses = await Promise.all(Array.from({ length: 100 }, () => get(on, { path, isSigned })));
+      expect(new Set(responses.map((response) => response.status))).toEqual(new Set([200]));
+      expect(responses[0]?.headers['ratelimit-limit']).toBeUndefined();
     }
   });
 });

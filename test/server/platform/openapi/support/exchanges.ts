@@ -1,5 +1,5 @@
 import type { OpenApi } from '../../../../support/conformance.ts';
-import type { Answer, CallOptions } from '../../../../support/http-call.ts';
+import type { CallOptions, JsonResponse } from '../../../../support/http-call.ts';
 import type { TestService } from '../../../../support/service.ts';
 
 /* Records real requests and responses by operation. They are the examples of the document. */
@@ -44,17 +44,21 @@ export class ExchangeRecorder {
       encodeURIComponent(path[name] ?? name),
     );
     const parameters = new URLSearchParams(query).toString();
-    const answer = await this.#service.call(method, parameters === '' ? filled : `${filled}?${parameters}`, {
-      ...(isSigned ? {} : { signing: false }),
-      ...(body === undefined ? {} : { body }),
-      ...options,
-    });
-    if (fails === undefined) this.#keep(operationId, request, answer);
-    else this.#keepProblem(fails, answer);
-    return answer.json;
+    const response = await this.#service.call(
+      method,
+      parameters === '' ? filled : `${filled}?${parameters}`,
+      {
+        ...(isSigned ? {} : { signing: false }),
+        ...(body === undefined ? {} : { body }),
+        ...options,
+      },
+    );
+    if (fails === undefined) this.#keep(operationId, request, response);
+    else this.#keepProblem(fails, response);
+    return response.json;
   }
 
-  #keep(operationId: string, { path, query, body }: Request, { status, json, text }: Answer): void {
+  #keep(operationId: string, { path, query, body }: Request, { status, json, text }: JsonResponse): void {
     if (status >= 400) throw new Error(`${operationId} failed: ${text}`);
     const known = this.exchanges.operations[operationId];
     const parts = { ...(path && { path }), ...(query && { query }), ...(body === undefined ? {} : { body }) };
@@ -62,7 +66,7 @@ export class ExchangeRecorder {
     this.exchanges.operations[operationId] = { ...(known ?? parts), responses };
   }
 
-  #keepProblem(code: string, { json, text }: Answer): void {
+  #keepProblem(code: string, { json, text }: JsonResponse): void {
     const { type }: { readonly type?: string } = JSON.parse(text);
     if (type !== `urn:problem-type:rtc:${code}`) throw new Error(`not ${code}: ${text}`);
     this.exchanges.problems[code] = json;
