@@ -1,5 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { canonicalLines, type SignableRequest } from './canonical-request.ts';
+import type { HmacSha256 } from './hmac-sha256.ts';
 
 export * from './canonical-request.ts';
 
@@ -9,13 +10,23 @@ export function canonicalString(request: SignableRequest): string {
   return canonicalLines(request, bodyHash(request.body));
 }
 
+/** The secret as text, or prepared by createHmacSha256 for code that signs often with it. */
+export type SigningSecret = string | HmacSha256;
+
 /** Returns the hex HMAC-SHA256 of the canonical string. */
-export function signRequest(request: SignableRequest, apiSecret: string): string {
-  return createHmac('sha256', apiSecret).update(canonicalString(request)).digest('hex');
+export function signRequest(request: SignableRequest, apiSecret: SigningSecret): string {
+  const text = canonicalString(request);
+  return typeof apiSecret === 'string'
+    ? createHmac('sha256', apiSecret).update(text).digest('hex')
+    : apiSecret(text, 'hex');
 }
 
 /** Whether `signature`, hex in either case, is that of the request; compared in constant time. */
-export function isSignatureValid(request: SignableRequest, signature: string, apiSecret: string): boolean {
+export function isSignatureValid(
+  request: SignableRequest,
+  signature: string,
+  apiSecret: SigningSecret,
+): boolean {
   const [given, expected] = [
     Buffer.from(signature.toLowerCase()),
     Buffer.from(signRequest(request, apiSecret)),

@@ -145,6 +145,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps, authenticateRequest: Auth
 
 /** Returns the path of an absolute URL such as `GET http://host/v1/rooms`, which proxies get (RFC 9112, section 3.2.2). */
 function originForm(url: string): string {
+  if (url.startsWith('/')) return url;
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
   return path.startsWith('/') || path === '*' ? path : `/${path}`;
 }

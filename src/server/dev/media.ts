@@ -164,7 +164,7 @@ async function startServer(
  */
 async function knowsOurKey(url: string, { apiKey, apiSecret, clock }: DevMediaSettings): Promise<boolean> {
   const issuedAt = Math.floor(clock.now() / 1000);
-  const token = await createTokenSigner(apiKey, apiSecret).sign({
+  const token = createTokenSigner(apiKey, apiSecret).sign({
     ...PROBE,
     issuedAt,
     expiresAt: issuedAt + PROBE_SECONDS,

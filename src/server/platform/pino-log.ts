@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { pino } from 'pino';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Log } from './log.ts';
+import type { Log, LogFields } from './log.ts';
 
 const STANDARD_ERROR = 2;
 /**
@@ -32,14 +32,40 @@ export function createLog(level: string, program: LogProgram = {}): Log {
   const formatters = { level: (label: string) => ({ level: label }) };
   const base = { service: 'rtc-service', ...program };
   const serializers = { err: plainError };
-  const log = pino({ level, base, timestamp: isoTime(), formatters, serializers }, { write: writer.write });
+  const timestamp = isoTime();
+  const log = pino({ level, base, timestamp, formatters, serializers }, { write: writer.write });
   writer.onRecovery((dropped) =>
     log.warn({ dropped }, 'log lines were dropped, because the reader of the log is too slow'),
   );
   setInterval(writer.send, WRITE_EVERY_MS).unref();
   // Pino's own exit listener waits for a slow reader without a limit, so this one must run before it.
   process.prependListener('exit', writer.writeRest);
-  return log;
+  const begin = JSON.stringify(base).slice(1, -1);
+  const info = (fields: LogFields, message: string): void => {
+    const text = fields.err === undefined ? stringify(fields) : undefined;
+    if (text === undefined) {
+      log.info(fields, message);
+      return;
+    }
+    const members = text === '{}' ? '' : `,${text.slice(1, -1)}`;
+    writer.write(`{"level":"info"${timestamp()},${begin}${members},"msg":${JSON.stringify(message)}}\n`);
+  };
+  // Pino joins each line of some forty pieces of text, which takes a large part of the cost of a short request.
+  return {
+    debug: (fields, message) => log.debug(fields, message),
+    info: log.isLevelEnabled('info') ? info : () => undefined,
+    warn: (fields, message) => log.warn(fields, message),
+    error: (fields, message) => log.error(fields, message),
+  };
+}
+
+/** Returns undefined for fields that only pino can write, such as those with a cycle. */
+function stringify(fields: LogFields): string | undefined {
+  try {
+    return JSON.stringify(fields);
+  } catch {
+    return undefined;
+  }
 }
 
 function createBatchWriter() {

@@ -49,6 +49,36 @@ describe('the log', () => {
     ]);
   });
 
+  it.each(['info', 'warn'])('writes the same members at level %s', async (level) => {
+    const { logged } = await linesOf(`
+      const loop = { name: 'loop' };
+      loop.self = loop;
+      log.${level}({}, 'none');
+      log.${level}({ text: 'a "quoted"\\n\\u0007 è', none: undefined, nan: NaN, no: null, list: [1, { a: 2 }] }, 'all');
+      log.${level}({ loop }, 'a cycle');
+      log.${level}({ big: 1n }, 'a big integer');
+      log.${level}({ err: new Error('it broke'), n: 1 }, 'an error');`);
+    const shared = { level, time: expect.any(String), service: 'rtc-service' };
+    expect(logged).toEqual([
+      { ...shared, msg: 'none' },
+      { ...shared, text: 'a "quoted"\n\u0007 è', nan: null, no: null, list: [1, { a: 2 }], msg: 'all' },
+      { ...shared, loop: { name: 'loop', self: '[Circular]' }, msg: 'a cycle' },
+      { ...shared, big: 1, msg: 'a big integer' },
+      { ...shared, err: expect.objectContaining({ message: 'it broke' }), n: 1, msg: 'an error' },
+    ]);
+  });
+
+  it('leaves out lines below its level', async () => {
+    const { lines, ended } = runWithLog(`
+      const quiet = createLog('warn');
+      quiet.info({}, 'not written');
+      quiet.warn({}, 'written');`);
+    const messages: string[] = [];
+    lines.on('line', (line) => messages.push(JSON.parse(line).msg));
+    await ended;
+    expect(messages).toEqual(['written']);
+  });
+
   it('names version and instance', async () => {
     const { logged } = await linesOf(
       `createLog('info', { version: '1.2.3', instance: 'i1' }).info({}, 'x');`,

@@ -64,7 +64,7 @@ function traceOf({ span, headers: { traceparent } }: FastifyRequest): { readonly
  */
 export function logRequest(deps: AccessLogDeps, request: FastifyRequest, reply: FastifyReply): void {
   const startedAt = performance.now();
-  reply.raw.once('close', () => {
+  reply.raw.on('close', () => {
     const isComplete = reply.raw.writableFinished;
     const completed = {
       method: request.method,

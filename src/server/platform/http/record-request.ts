@@ -39,29 +39,33 @@ export type RequestRecorder = {
 export async function recordingRequest(
   recorder: RequestRecorder | undefined,
   { route, request }: { readonly route: Route; readonly request: FastifyRequest },
-  work: () => Promise<RouteResponse>,
+  work: () => Promise<RouteResponse> | RouteResponse,
 ): Promise<RouteResponse> {
   if (recorder === undefined || route.security !== 'signed') return await work();
   const isChange = route.method !== 'GET' && route.tag !== 'tokens';
-  const begun = {
-    occurredAt: recorder.clock.now(),
-    keyId: requireCaller(request.caller).keyId,
-    method: route.method,
-    path: route.path,
-    address: cutAddress(request.ip),
-    requestId: request.id,
-  };
+  const occurredAt = recorder.clock.now();
+  const { keyId } = requireCaller(request.caller);
+  // It is read now, because a closed socket has no address, and cut only for a request that is recorded.
+  const { ip } = request;
   const params = request.params as Readonly<Record<string, string>>;
+  const record = (outcome: Outcome): void => {
+    const { method, path } = route;
+    recorder.record({
+      ...{ occurredAt, keyId, method, path, address: cutAddress(ip), requestId: request.id },
+      ...outcome,
+    });
+  };
   try {
     const response = await work();
     const { status, ids } = response;
-    if (isChange)
-      recorder.record({ ...begun, isChange, ids: { ...params, ...ids }, status, problem: undefined });
+    if (isChange) record({ isChange, ids: { ...params, ...ids }, status, problem: undefined });
     return response;
   } catch (error) {
     const { status, code } = toServiceError(error);
     const isRefusedKey = route.tag === 'tokens' && code === 'insufficient-scope';
-    recorder.record({ ...begun, isChange: isChange || isRefusedKey, ids: params, status, problem: code });
+    record({ isChange: isChange || isRefusedKey, ids: params, status, problem: code });
     throw error;
   }
 }
+
+type Outcome = Pick<RecordedRequest, 'isChange' | 'ids' | 'status' | 'problem'>;

@@ -37,11 +37,11 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
     config: { route },
     handler: async (request, reply) => {
       const respond = (): Promise<RouteResponse> =>
-        recordingRequest(requestRecorder, { route, request }, async () => {
+        recordingRequest(requestRecorder, { route, request }, () => {
           requireScope(route.scopes, request.caller);
           const input = readInput(validators, request);
-          const work = async (): Promise<RouteResponse> => await route.handle(input as never);
-          return await (isKeyed ? runKeyed(request, work, runOnce) : work());
+          if (!isKeyed) return route.handle(input as never);
+          return runKeyed(request, async () => await route.handle(input as never), runOnce);
         });
       return send(reply, await (request.span === undefined ? respond() : request.span.within(respond)));
     },

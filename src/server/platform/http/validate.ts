@@ -9,8 +9,8 @@ import { membersOf, textsOf } from '../../../contract/unknown-value.ts';
 import { termFault } from '../../../contract/vocabulary.ts';
 import { webhookPutSecretFault, webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
 import {
+  createSetLongValuesAside,
   type SchemaError,
-  setLongValuesAside,
   typeOfProperty,
   withoutNulls,
 } from './bodies/top-level-fields.ts';
@@ -41,13 +41,14 @@ export type Validate = (value: unknown) => unknown;
 export function compileValidator(schema: TSchema, place: Place): Validate {
   setUpValidator();
   const validator = Compile(schema);
+  const setLongValuesAside = createSetLongValuesAside(schema);
   const prepare = (value: unknown): unknown => {
     if (place === 'query') return convertQuery(schema, value);
     return place === 'body' ? withoutNulls(schema, value) : value;
   };
   return (value) => {
     const given = prepare(value);
-    const { errors, rest } = setLongValuesAside(schema, given);
+    const { errors, rest } = setLongValuesAside(given);
     if (errors.length === 0 && validator.Check(given)) return given;
     throw invalidRequest(place, [...errors, ...(validator.Errors(rest) as readonly SchemaError[])], given);
   };
@@ -83,8 +84,10 @@ const INTEGER = /^(?:\d|-[1-9])\d{0,14}$/;
 
 /** Converts decimal digits to integers where the schema requires one. "1e2", "" and " 5" stay text and are rejected. */
 function convertQuery(schema: TSchema, value: unknown): unknown {
+  const parameters = Object.entries(membersOf(value));
+  if (parameters.length === 0) return {};
   return Object.fromEntries(
-    Object.entries(membersOf(value)).map(([name, text]) => {
+    parameters.map(([name, text]) => {
       const isInteger = typeOfProperty(schema, name) === 'integer';
       return [name, isInteger && typeof text === 'string' && INTEGER.test(text) ? Number(text) : text];
     }),

@@ -49,7 +49,7 @@ export async function createRoomAudioSubscriber(
   return {
     join: async (request) => {
       const { url, sampleRate } = settings;
-      const token = await agentToken(settings, request);
+      const token = agentToken(settings, request);
       try {
         return await processes.join(request, { url, token, sampleRate });
       } catch (error) {
@@ -107,12 +107,9 @@ class ListenerProcesses {
 }
 
 /** A hidden agent is neither listed nor counted, and does not keep a room open. */
-async function agentToken(
-  { tokenSigner, clock }: RoomAudioSubscriberSettings,
-  request: JoinRequest,
-): Promise<string> {
+function agentToken({ tokenSigner, clock }: RoomAudioSubscriberSettings, request: JoinRequest): string {
   const issuedAt = Math.floor(clock.now() / 1000);
-  return await tokenSigner.sign({
+  return tokenSigner.sign({
     room: request.room,
     identity: request.identity,
     name: 'Transcription',

@@ -32,7 +32,7 @@ export type TokenClaims = {
 
 /** Signs LiveKit access tokens. */
 export interface TokenSigner {
-  sign(claims: TokenClaims): Promise<string>;
+  sign(claims: TokenClaims): string;
 }
 
 /**
@@ -41,9 +41,10 @@ export interface TokenSigner {
  */
 export function createTokenSigner(apiKey: string, apiSecret: string): TokenSigner {
   const signJwt = createJwtSigner(apiSecret);
-  return { sign: async (claims) => signJwt(payload(apiKey, claims)) };
+  return { sign: (claims) => signJwt(payload(apiKey, claims)) };
 }
 
+/** Undefined claims do not get into the token's JSON. */
 function payload(apiKey: string, claims: TokenClaims): Readonly<Record<string, unknown>> {
   return {
     iss: apiKey,
@@ -52,8 +53,8 @@ function payload(apiKey: string, claims: TokenClaims): Readonly<Record<string, u
     iat: claims.issuedAt,
     exp: claims.expiresAt,
     name: claims.name,
-    ...(claims.kind === undefined ? {} : { kind: claims.kind }),
-    ...(claims.metadata === undefined ? {} : { metadata: claims.metadata }),
+    kind: claims.kind,
+    metadata: claims.metadata,
     attributes: claims.attributes,
     video: { room: claims.room, roomJoin: true, ...claims.grants },
   };

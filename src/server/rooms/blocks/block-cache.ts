@@ -19,8 +19,11 @@ export const MAX_WAIT_MS = 1000;
 /** With more blocks than this, of some hundred bytes each, every token reads its own block from the database. */
 export const MAX_CACHED_BLOCKS = 50_000;
 
-/** Returns undefined for an identity that is not blocked now. Rejects with storage-unavailable. */
-export type FindBlock = (subject: BlockSubject) => Promise<Block | undefined>;
+/**
+ * Returns undefined for an identity that is not blocked now, and a promise only if the database has to be read. It rejects
+ * with storage-unavailable.
+ */
+export type FindBlock = (subject: BlockSubject) => Block | undefined | Promise<Block | undefined>;
 
 export type BlockCache = { readonly find: FindBlock; readonly close: () => void };
 
@@ -46,14 +49,18 @@ export function openBlockCache({ store, clock }: BlockCacheDeps): BlockCache {
     maxAgeMs: MAX_AGE_MS,
     maxWaitMs: MAX_WAIT_MS,
   });
+  const findIn = (blocks: Blocks, subject: BlockSubject): ReturnType<FindBlock> => {
+    const now = clock.now();
+    if (blocks === undefined) return store.blocks.find(subject, now);
+    const block = blocks.get(keyOf(subject));
+    const lasts = block !== undefined && (block.blockedUntil === null || block.blockedUntil > now);
+    return lasts ? block : undefined;
+  };
   return {
-    find: async (subject) => {
-      const blocks = await known.current();
-      const now = clock.now();
-      if (blocks === undefined) return await store.blocks.find(subject, now);
-      const block = blocks.get(keyOf(subject));
-      const lasts = block !== undefined && (block.blockedUntil === null || block.blockedUntil > now);
-      return lasts ? block : undefined;
+    find: (subject) => {
+      const blocks = known.current();
+      if (!(blocks instanceof Promise)) return findIn(blocks, subject);
+      return blocks.then((read) => findIn(read, subject));
     },
     close: known.close,
   };

@@ -29,9 +29,15 @@ export async function blockIdentity(
   await store.blocks.save({ room, identity, createdAt, blockedUntil });
 }
 
-/** Throws participant-blocked with the end of the block. */
-export async function ensureNotBlocked(findBlock: FindBlock, subject: BlockSubject): Promise<void> {
-  const block = await findBlock(subject);
+/** Throws participant-blocked with the end of the block. It returns a promise only if the database has to be read. */
+export function ensureNotBlocked(findBlock: FindBlock, subject: BlockSubject): Promise<void> | undefined {
+  const found = findBlock(subject);
+  if (found instanceof Promise) return found.then((block) => throwIfBlocked(block, subject));
+  throwIfBlocked(found, subject);
+  return undefined;
+}
+
+function throwIfBlocked(block: Block | undefined, subject: BlockSubject): void {
   if (block === undefined) return;
   const { room, identity } = subject;
   const { blockedUntil } = toWireBlock(block);

@@ -1,11 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../../../contract/errors.ts';
+import { createHmacSha256 } from '../../../../contract/hmac-sha256.ts';
 import {
   API_KEY_HEADER,
   equalityWith,
   isSignatureValid,
   SIGNATURE_HEADER,
   type SignableRequest,
+  type SigningSecret,
   TIMESTAMP_HEADER,
   TIMESTAMP_WINDOW_SECONDS,
 } from '../../../../contract/signing.ts';
@@ -46,7 +48,7 @@ export type Credentials =
       readonly kind: 'signed';
       readonly caller: Caller;
       /** Secrets of which any may have signed the request. */
-      readonly secrets: readonly string[];
+      readonly secrets: readonly SigningSecret[];
       readonly timestamp: string;
       readonly signature: string;
     };
@@ -66,7 +68,7 @@ export type ReceivedRequest = Pick<SignableRequest, 'method' | 'path'> & { reado
 export function createAuthenticator(deps: AuthenticationDeps): Authenticator {
   const isApiKey = equalityWith(deps.apiKey);
   const equalities = deps.apiSecrets.map(equalityWith);
-  const root: Signer = { caller: ROOT_CALLER, secrets: deps.apiSecrets };
+  const root: Signer = { caller: ROOT_CALLER, secrets: deps.apiSecrets.map(createHmacSha256) };
   const isApiSecret = (key: string): boolean => equalities.some((isEqual) => isEqual(key));
   return {
     readCredentials: (headers) => {
@@ -94,7 +96,7 @@ export function createAuthenticator(deps: AuthenticationDeps): Authenticator {
   };
 }
 
-type Signer = { readonly caller: Caller; readonly secrets: readonly string[] };
+type Signer = { readonly caller: Caller; readonly secrets: readonly SigningSecret[] };
 
 function readSignature(clock: Clock, headers: IncomingHttpHeaders, signer: Signer): Credentials {
   const timestamp = headers[TIMESTAMP_HEADER];

@@ -77,6 +77,8 @@ class ChunkList {
   }
 
   concat(): Buffer {
+    const [only] = this.#recent;
+    if (only !== undefined && only.length === this.size) return only;
     return Buffer.concat([...this.#merged, ...this.#recent]);
   }
 

@@ -43,20 +43,36 @@ export function withoutNulls(schema: TSchema, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter((entry) => !isAbsent(entry)));
 }
 
+/** Reports lists and maps with more entries than allowed, and returns the value without them. */
+export type SetLongValuesAside = (value: unknown) => {
+  readonly errors: readonly SchemaError[];
+  readonly rest: unknown;
+};
+
 /**
- * Reports lists and maps with more entries than allowed, and removes them from the validated value: the validator's time
- * grows with the square of a list's repetitions, up to minutes for a body of the allowed size.
+ * Creates the function for a schema. The validator must not get long values: its time grows with the square of a list's
+ * repetitions, up to minutes for a body of the allowed size.
  */
-export function setLongValuesAside(
-  schema: TSchema,
-  value: unknown,
-): { readonly errors: readonly SchemaError[]; readonly rest: unknown } {
-  if (!isObject(value)) return { errors: [], rest: value };
+export function createSetLongValuesAside(schema: TSchema): SetLongValuesAside {
+  const { properties = {} }: ObjectSchema = schema;
+  const limited = Object.entries(properties).filter(
+    ([, { maxItems, maxProperties }]) => maxItems !== undefined || maxProperties !== undefined,
+  );
+  return (value) => {
+    if (!isObject(value)) return { errors: [], rest: value };
+    // Nearly every value is short enough, and is returned without a look at its other fields.
+    for (const [name, property] of limited) {
+      if (lengthError(property, value[name]) !== undefined) return setAside(schema, value);
+    }
+    return { errors: [], rest: value };
+  };
+}
+
+function setAside(schema: TSchema, value: Readonly<Record<string, unknown>>): ReturnType<SetLongValuesAside> {
   const errors = Object.entries(value).flatMap(([name, field]) => {
     const error = lengthError(propertyOf(schema, name), field);
     return error === undefined ? [] : [{ ...error, instancePath: `/${escapePointer(name)}` }];
   });
-  if (errors.length === 0) return { errors, rest: value };
   const long = new Set(errors.map(({ instancePath }) => instancePath));
   const rest = Object.entries(value).filter(([name]) => !long.has(`/${escapePointer(name)}`));
   return { errors, rest: Object.fromEntries(rest) };
