@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { observeStatements } from '../../scripts/house/observe-statements.ts';
 import { startEmbeddedMediaServer } from '../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../src/server/platform/system.ts';
+import { systemIds } from '../../src/server/platform/system.ts';
 import {
   chooseServicePort,
   register,
   startHookedService,
 } from '../../test/server/webhooks/support/hooked-service.ts';
 import { startReceiver } from '../../test/server/webhooks/support/receiver.ts';
+import { ManualClock } from '../../test/support/manual-clock.ts';
 import { signatureHeaders } from '../../test/support/sign.ts';
 import type { Operation } from './count-work.ts';
 
@@ -18,21 +20,26 @@ type Sent = { readonly secret?: string; readonly body?: object };
 const OPEN_ROOMS = 100;
 const REQUESTS = 50;
 const LIVES = 10;
+/** At least as long as outcomes wait for others, in src/server/webhooks/dispatcher/outcome-writer.ts. */
+const OUTCOME_BATCH_MS = 1000;
 
 /** The whole service on SQLite, with a webhook for all events and a simulated LiveKit that has rooms. */
 export async function startServiceStage(): Promise<Stage> {
   const keys = { apiKey: 'guard', apiSecret: randomBytes(24).toString('hex') };
+  // Both stand still: on a busy machine an operation takes longer, and would contain more of what happens at intervals.
+  const clock = new ManualClock(Date.now());
+  const timer = new ManualClock(0);
   const { port, webhookUrl } = await chooseServicePort();
   const media = await startEmbeddedMediaServer({
     ...{ host: '127.0.0.1', port: 0, ...keys },
-    ...{ clock: systemClock, ids: systemIds, webhookUrls: [webhookUrl] },
+    ...{ clock, ids: systemIds, webhookUrls: [webhookUrl] },
   });
-  const service = await startHookedService(port, { livekit: { url: media.url, ...keys } });
+  const service = await startHookedService(port, { livekit: { url: media.url, ...keys }, clock, timer });
   const receiver = await startReceiver();
   await register(service, receiver.url);
   const call = async (method: string, path: string, { secret, body }: Sent = {}): Promise<void> => {
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const timestamp = Math.floor(Date.now() / 1000);
+    const timestamp = Math.floor(clock.now() / 1000);
     const signing = { apiKey: service.apiKey, apiSecret: secret ?? service.apiSecret, timestamp };
     const response = await fetch(service.url + path, {
       method,
@@ -54,6 +61,16 @@ export async function startServiceStage(): Promise<Stage> {
       for (let at = 0; at < REQUESTS; at++) await request(at);
     },
   });
+  // The outcomes of a life share one batch, and their number in real time would depend on how long the life takes.
+  let written = Promise.withResolvers<void>();
+  observeStatements((sql) => {
+    if (sql.trimStart().startsWith('update deliveries')) written.resolve();
+  });
+  const writeOutcomes = async (): Promise<void> => {
+    written = Promise.withResolvers();
+    timer.advance(OUTCOME_BATCH_MS);
+    await written.promise;
+  };
   let round = 0;
   const operations: readonly Operation[] = [
     requests('POST /v1/token', (at) =>
@@ -80,6 +97,7 @@ export async function startServiceStage(): Promise<Stage> {
           await delivered('participant_left');
           await call('DELETE', `/v1/rooms/${name}`);
           await delivered('room_finished');
+          await writeOutcomes();
         }
       },
     },

@@ -30,6 +30,8 @@ export type TestServiceOptions = {
   /** Settings that override those of the fixture. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** Measures how long a batch of outcomes waits for more; real time by default. */
+  readonly timer?: Pick<Clock, 'sleep'>;
 };
 
 /** Starts the whole service on loopback, with its own data folder. */
@@ -52,7 +54,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...options.environment,
   });
   const logLines: LogLine[] = [];
-  const service = await startService(config, { log: keepingLog(logLines), clock, ids: systemIds });
+  const service = await startService(config, {
+    ...{ log: keepingLog(logLines), clock, ids: systemIds },
+    timer: options.timer,
+  });
   const signing = () => ({
     apiKey: config.apiKey,
     apiSecret: config.apiSecrets[0],

@@ -31,6 +31,8 @@ import type { Store } from './store.ts';
 export type ServiceParts = {
   readonly log: Log;
   readonly clock: Clock;
+  /** Measures how long a batch of outcomes waits for more; real time by default. */
+  readonly timer?: Pick<Clock, 'sleep'> | undefined;
   readonly ids: IdGenerator;
   /** Identifies this process in leases and in its log; a new id by default. */
   readonly instanceId?: string | undefined;
