@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Finds the commit that made an operation dearer: bench/guard/bisect.sh NAME [GOOD]
-# NAME is a part of the operation's name in `npm run guard`; GOOD is where it was as landed, by default the commit that
-# wrote the figures down. The sources of each commit are measured with the guard and the figures of this checkout.
+# Finds the commit that made an operation more expensive: bench/guard/bisect.sh NAME [GOOD]
+# NAME is a part of the operation's name, as `npm run guard` prints it. GOOD is a commit with the landed cost; the default is
+# the commit that wrote the landed figures. The sources of each commit are measured with the guard of this checkout.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 name=${1:?the name of an operation, as npm run guard prints it}
@@ -12,11 +12,21 @@ trap 'git -C "$root" worktree remove --force "$tree"' EXIT
 git worktree add --quiet --detach "$tree" HEAD
 ln -s "$root/node_modules" "$tree/node_modules"
 cd "$tree"
-git bisect start HEAD "$good"
 export GUARD=$root/bench/guard NAME=$name
-# 3 is dearer; anything else but 0 says nothing about this commit, which is skipped.
-git bisect run bash -c '
-  cp "$GUARD"/* bench/guard/ 2>/dev/null || { mkdir -p bench/guard && cp "$GUARD"/* bench/guard/; }
+
+# Measures the commit that is checked out. Its status is 3 if the operation is more expensive than its landed figures. It is a
+# text, because git runs it by a shell that does not have the functions of this one.
+measure='
+  mkdir -p bench/guard && cp "$GUARD"/* bench/guard/
   status=0; node bench/guard/main.ts --only "$NAME" || status=$?
-  git checkout --quiet -- . && git clean --quiet -fd bench/guard
-  case $status in 0) exit 0 ;; 3) exit 1 ;; *) exit 125 ;; esac'
+  git checkout --quiet -- . && git clean --quiet -fd bench/guard'
+
+status=0
+bash -c "$measure"'; exit $status' || status=$?
+if [ "$status" -ne 3 ]; then
+  echo "bisect: at HEAD the operation is not more expensive than its landed figures (status $status)" >&2
+  exit 1
+fi
+git bisect start HEAD "$good"
+# A commit that cannot be measured is skipped.
+git bisect run bash -c "$measure"'; case $status in 0) exit 0 ;; 3) exit 1 ;; *) exit 125 ;; esac'

@@ -36,7 +36,7 @@ else {
   for (const fault of faults) console.log(fault);
   if (faults.length > 0) {
     console.log(
-      'Where it is worth its cost: npm run guard -- --land. The commit that did it: bench/guard/bisect.sh NAME',
+      'If the cost is justified: npm run guard -- --land. To find the commit that caused it: bench/guard/bisect.sh NAME',
     );
   }
   process.exitCode = faults.length > 0 ? 3 : 0;
