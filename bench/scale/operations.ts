@@ -75,7 +75,7 @@ async function postLife(events: ReturnType<typeof roomLife>, pools: readonly Poo
       ...mediaWebhook(event),
     });
     await response?.body.dump();
-    if (response?.statusCode !== 200) throw new Error(`the service answered ${response?.statusCode}`);
+    if (response?.statusCode !== 200) throw new Error(`the service responded with ${response?.statusCode}`);
   }
 }
 

@@ -117,5 +117,5 @@ async function timed(pool: Pool, request: Request): Promise<number> {
 async function post(pool: Pool, { body, headers }: Request): Promise<void> {
   const response = await pool.request({ path: '/livekit/webhook', method: 'POST', body, headers });
   await response.body.dump();
-  if (response.statusCode !== 200) throw new Error(`the service answered ${response.statusCode}`);
+  if (response.statusCode !== 200) throw new Error(`the service responded with ${response.statusCode}`);
 }

@@ -76,7 +76,7 @@ function callService({ url, keys }: Served, path: string, agent: Agent | false):
       response.resume();
       response.on('close', () => resolve(response.complete ? `${response.statusCode}` : 'a cut answer'));
     });
-    sent.on('timeout', () => sent.destroy(new Error('no answer in time')));
+    sent.on('timeout', () => sent.destroy(new Error('no response in time')));
     sent.on('error', (error) => resolve(error.message));
     sent.end();
   });

@@ -47,7 +47,7 @@ type Question = { readonly method: 'HEAD' | 'GET'; readonly authorization: strin
 
 async function ask(url: string, question: Question): Promise<Response> {
   const response = await send(url, question);
-  if (!response.ok) throw new Error(`the registry answered ${response.status}`);
+  if (!response.ok) throw new Error(`the registry responded with ${response.status}`);
   return response;
 }
 

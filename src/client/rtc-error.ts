@@ -150,10 +150,10 @@ export function problemOf(error: RtcError): Omit<Problem, 'status'> & { readonly
 
 const TITLE_OF_ERROR: Readonly<Record<ClientErrorCode, string>> = {
   unreachable: 'Service unreachable',
-  'timed-out': 'No answer in time',
+  'timed-out': 'No response in time',
   aborted: 'Cancelled',
-  'unexpected-answer': 'Not an answer of the service',
-  'answer-too-large': 'Answer too large',
+  'unexpected-answer': 'Not a response of the service',
+  'answer-too-large': 'Response too large',
 };
 
 function isClientErrorCode(code: string): code is ClientErrorCode {

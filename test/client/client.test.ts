@@ -242,7 +242,7 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       });
       // The service itself may have a recording in a bucket, so the message must not blame another server.
       expect((await failure(client.rooms.list())).detail).toBe(
-        'the answer 301 leads to https://example.org/v1/rooms, which is not followed',
+        'the response 301 leads to https://example.org/v1/rooms, which is not followed',
       );
       expect(server.received).toHaveLength(1);
     });

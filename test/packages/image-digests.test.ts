@@ -93,7 +93,7 @@ describe('the digest of an image', () => {
 
   it('is unknown for a missing image, and when other credentials are required', async () => {
     const { host } = await startRegistry(manifest);
-    await expect(findDigest(`${host}/livekit/egress:v9`)).rejects.toThrow('the registry answered 404');
+    await expect(findDigest(`${host}/livekit/egress:v9`)).rejects.toThrow('the registry responded with 404');
     const basic = await startRegistry(
       (_request, response) => void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end(),
     );
@@ -113,7 +113,7 @@ describe('the compose file of a release', () => {
   it('has the digest of each image that was found, explains why others have none, and is unchanged otherwise', async () => {
     const shipped = await readFile(join(import.meta.dirname, '../../compose.yaml'), 'utf8');
     const { text, pinned, unpinned } = await pinImages(shipped, async (image) => {
-      if (image.startsWith('grafana/')) throw new Error('no answer');
+      if (image.startsWith('grafana/')) throw new Error('no response');
       return DIGEST;
     });
     const imagesIn = (file: string): readonly string[] => {
@@ -122,7 +122,7 @@ describe('the compose file of a release', () => {
     };
     const images = imagesIn(shipped);
     expect([...pinned, 'grafana/grafana:12.1.0'].toSorted()).toEqual(images.toSorted());
-    expect(unpinned).toEqual(['grafana/grafana:12.1.0: no answer']);
+    expect(unpinned).toEqual(['grafana/grafana:12.1.0: no response']);
     expect(imagesIn(text)).toEqual(
       images.map((image) => (image.startsWith('grafana/') ? image : `${image}@${DIGEST}`)),
     );

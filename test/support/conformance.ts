@@ -101,7 +101,7 @@ function problemFaults(
   const faults = [...schemaFaults(document, { $ref: '#/components/schemas/Problem' }, problem)];
   const requestId = headers['x-request-id'];
   if (problem.status !== status)
-    faults.push(`the problem says ${String(problem.status)}, the answer ${status}`);
+    faults.push(`the problem says ${String(problem.status)}, the response ${status}`);
   if (![`urn:uuid:${requestId}`, `urn:rtc:request:${requestId}`].includes(String(problem.instance)))
     faults.push(`instance ${String(problem.instance)} is not the request ${String(requestId)}`);
   if (!/^urn:problem-type:rtc:[a-z-]+$/.test(String(problem.type)))
@@ -112,7 +112,7 @@ function problemFaults(
 
 function schemaFaults(document: OpenApi, schema: object, value: unknown): readonly string[] {
   const [isValid, errors] = Schema.Errors({ ...schema, components: document.components }, value);
-  return isValid ? [] : errors.map((error) => `${error.instancePath || 'the answer'} ${error.message}`);
+  return isValid ? [] : errors.map((error) => `${error.instancePath || 'the response'} ${error.message}`);
 }
 
 /** Returns the target of a `$ref`, or the value itself. */

@@ -50,7 +50,7 @@ describe('webhooks in the console', () => {
 
     await page.getByRole('button', { name: 'Test' }).click();
     await confirm(page, 'Send it');
-    await page.getByText('Delivered: the receiver answered 200').waitFor();
+    await page.getByText('Delivered: the receiver responded with 200').waitFor();
     expect(receiver.received.at(-1)?.body.event).toBe('webhook_test');
     await confirm(page, 'Done');
     await page.getByRole('cell', { name: 'webhook_test' }).waitFor();
@@ -88,7 +88,7 @@ describe('webhooks in the console', () => {
     await first.getByText('failed').waitFor();
     await first.getByRole('button', { name: 'participant_joined' }).click();
     const panel = page.getByRole('complementary', { name: 'Delivery of participant_joined' });
-    await panel.getByText('1. Answer 500').waitFor();
+    await panel.getByText('1. Response 500').waitFor();
     const request = panel.locator('pre', { hasText: `POST ${receiver.url}` });
     const { 'webhook-id': eventId, 'x-service-webhook-event': event } =
       receiver.received.at(-1)?.headers ?? {};
@@ -101,7 +101,7 @@ describe('webhooks in the console', () => {
     receiver.behave(respondWith(200));
     await panel.getByRole('button', { name: 'Replay' }).click();
     await confirm(page, 'Send again');
-    await panel.getByText('3. Answer 200').waitFor();
+    await panel.getByText('3. Response 200').waitFor();
     expect(receiver.received.at(-1)?.body).toMatchObject({ participant: { identity: 'dora' } });
     expect(errors).toEqual([]);
     await guest.leave();

@@ -84,7 +84,7 @@ async function sendAmbiguous({ url, target, name, head }: FramedRequest, count: 
   const first = await connection.read();
   const refusals = name in BROKEN_CHUNKS ? [400, 401] : [400, 413, 501];
   if (first === undefined || !refusals.includes(first.status)) {
-    count.accepted.push(`${name} at ${target}: ${first?.status ?? 'no answer'}`);
+    count.accepted.push(`${name} at ${target}: ${first?.status ?? 'no response'}`);
   }
   // Reads to the end of the connection, because a response to the second request would come before it.
   for (

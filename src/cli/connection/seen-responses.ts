@@ -29,7 +29,7 @@ export function notThisService({ unmarked }: SeenResponses): CliError {
   const { origin = '', method = '', path = '', status = 0 } = unmarked ?? {};
   return new CliError(
     EXIT.failure,
-    `${origin} is not this service: it answered ${method} ${path} with ${status} and data of another shape`,
+    `${origin} is not this service: it responded to ${method} ${path} with ${status} and data of another shape`,
     'correct its URL: rtc profile show, or --url',
   );
 }

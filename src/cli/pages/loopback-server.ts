@@ -27,7 +27,9 @@ export async function startLoopbackServer(settings: LoopbackSettings): Promise<L
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     respond(request, origin, gone.signal)
-      .then((answer) => write(response, { ...answer, headers: { ...headers, ...answer.headers } }))
+      .then((pageResponse) =>
+        write(response, { ...pageResponse, headers: { ...headers, ...pageResponse.headers } }),
+      )
       .catch(() => response.destroy());
   });
   server.requestTimeout = 10_000;

@@ -9,7 +9,7 @@ export type Circumstances = {
 
 /**
  * Converts the error that ended a call to an RtcError. If the caller can do something about it the error has a hint:
- * `https://127.0.0.1:3000 answers without TLS`, and `use http://127.0.0.1:3000`.
+ * `https://127.0.0.1:3000 responds without TLS`, and `use http://127.0.0.1:3000`.
  */
 export function explainConnection(
   cause: unknown,
@@ -60,24 +60,24 @@ function closedReason(bytesRead: number | undefined, origin: string): Reason {
   // A TLS server closes the connection after plain HTTP. So does a server that is stopping.
   if (bytesRead === 0 && origin.startsWith('http:')) {
     return {
-      reason: `${origin} closed the connection without an answer`,
+      reason: `${origin} closed the connection without a response`,
       hint: `try again, or use ${origin.replace('http:', 'https:')} where it speaks TLS`,
     };
   }
-  return { reason: `${origin} closed the connection without a whole answer` };
+  return { reason: `${origin} closed the connection without a complete response` };
 }
 
 function parserReason(message: string, origin: string): Reason {
   const reason = /EOF|closed/i.test(message)
-    ? `${origin} closed the connection without a whole answer`
-    : `what answers at ${origin} does not speak HTTP`;
+    ? `${origin} closed the connection without a complete response`
+    : `the server at ${origin} does not speak HTTP`;
   return { reason };
 }
 
 /** OpenSSL's own messages name its source files instead of the reason. */
 function tlsReason(code: string, origin: string): Reason | undefined {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
-    return { reason: `${origin} answers without TLS`, hint: `use ${origin.replace('https:', 'http:')}` };
+    return { reason: `${origin} responds without TLS`, hint: `use ${origin.replace('https:', 'http:')}` };
   }
   const certificate = CERTIFICATE_ERRORS[code];
   if (certificate !== undefined) {

@@ -63,6 +63,6 @@ async function toDownload(response: HttpResponse, { from, path }: Source): Promi
 }
 
 function unexpected(path: string, status: number, what: string): RtcError {
-  const detail = `the download was answered ${status} with ${what}`;
+  const detail = `the download got ${status} with ${what}`;
   return new RtcError({ method: 'GET', path, code: 'unexpected-answer', status, detail });
 }

@@ -20,7 +20,7 @@ export async function readResponse(
       code: 'answer-too-large',
       status,
       requestId: headers['x-request-id'],
-      detail: `the answer is larger than ${maxBytes} bytes`,
+      detail: `the response is larger than ${maxBytes} bytes`,
     });
   // The content-length of a HEAD is that of the GET, but there is no body.
   const announced = line.method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
@@ -104,7 +104,7 @@ function describeBody(response: ServiceResponse): string {
  */
 function redirected(response: ServiceResponse, line: RequestLine, location: string): RtcError {
   const target = location.split('?', 1)[0];
-  const detail = `the answer ${response.status} leads to ${target}, which is not followed`;
+  const detail = `the response ${response.status} leads to ${target}, which is not followed`;
   return unexpected(response, line, { detail });
 }
 
@@ -115,8 +115,8 @@ function notTheService(
 ): RtcError {
   const where = line.origin ?? 'the address';
   const detail = isFromGateway(response)
-    ? `something other than the service answered ${response.status} ${how}`
-    : `${where} is not this service: it answered ${response.status} ${how}`;
+    ? `something other than the service responded with ${response.status} ${how}`
+    : `${where} is not this service: it responded with ${response.status} ${how}`;
   return unexpected(response, line, { detail, ...more });
 }
 

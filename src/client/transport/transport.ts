@@ -71,7 +71,7 @@ export class Transport {
       code: 'unexpected-answer',
       status: response.status,
       requestId: response.headers['x-request-id'],
-      detail: `${this.#url.origin} is not this service: it answered ${response.status} without a JSON object`,
+      detail: `${this.#url.origin} is not this service: it responded with ${response.status} without a JSON object`,
     });
   }
 

@@ -204,7 +204,7 @@ function livekitNotes(redisAddress: string | undefined): readonly string[] {
       "streams need LiveKit's ingress worker on it, with livekitApiKey and livekitApiSecret of credentials.json in the data folder",
     ];
   }
-  return ['no redis-server on PATH: recording and ingress answer 503'];
+  return ['no redis-server on PATH: recording and ingress respond with 503'];
 }
 
 const EMBEDDED_PORT = 7880;

@@ -53,7 +53,7 @@ async function upload(s3: S3Upload, path: string, content: Buffer): Promise<stri
   });
   const headers = { 'content-type': 'video/mp4', 'content-length': String(content.length) };
   const response = await client.fetch(url, { method: 'PUT', headers, body: new Uint8Array(content) });
-  if (!response.ok) throw new Error(`the bucket answered ${response.status} to the upload`);
+  if (!response.ok) throw new Error(`the bucket responded with ${response.status} to the upload`);
   return url;
 }
 

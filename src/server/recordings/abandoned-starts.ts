@@ -39,7 +39,7 @@ export async function cleanUpFailedStart(
   await stopCreatedEgress(deps, recording);
   const isResponseLost = !(error instanceof ServiceError) || isMediaServerAway(error);
   if (isResponseLost) {
-    await giveUpStart(deps, recording, 'the answer of the media server to the start was lost');
+    await giveUpStart(deps, recording, 'the response of the media server to the start was lost');
   } else {
     await applyObservation(deps, recording, { type: 'start-refused', owner: deps.instanceId });
   }

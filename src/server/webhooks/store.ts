@@ -200,7 +200,7 @@ export type Attempt = {
   readonly number: number;
   readonly startedAt: number;
   readonly durationMs: number;
-  /** Null when nobody answered. */
+  /** Null when nobody responded. */
   readonly statusCode: number | null;
   /** Why the attempt failed: a short text without personal data. */
   readonly error: string | null;

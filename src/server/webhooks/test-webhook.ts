@@ -51,7 +51,7 @@ export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Pro
   await deps.store.deliveries.recordOutcomes(job.delivery.leaseOwner ?? '', [outcome]);
   const { statusCode, error } = outcome.attempt;
   const delivered = outcome.next.state === 'delivered';
-  if (statusCode === null) return { delivered, statusCode: 0, error: error ?? 'no answer' };
+  if (statusCode === null) return { delivered, statusCode: 0, error: error ?? 'no response' };
   // Any other status explains the failure by itself.
   const isBroken = !delivered && error !== null && statusCode >= 200 && statusCode < 300;
   return { delivered, statusCode, ...(isBroken ? { error } : {}) };

@@ -70,7 +70,7 @@ async function post(action: string, { body, token }: Action): Promise<Response> 
 async function detailOf(response: Response): Promise<string> {
   const problem: unknown = await response.json().catch(() => undefined);
   if (typeof problem === 'object' && problem !== null && 'detail' in problem) return String(problem.detail);
-  return `The command line answered with status ${response.status}.`;
+  return `The command line responded with status ${response.status}.`;
 }
 
 async function readInvitationOf(response: Response): Promise<Invitation> {

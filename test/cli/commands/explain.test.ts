@@ -53,10 +53,10 @@ describe('rtc explain with the embedded media server', () => {
     expect([...new Set(timeline.map(({ text }) => text))]).toEqual([
       'the room was opened',
       'ada joined as host',
-      `webhook ${id} did not accept participant_joined: it answered 503`,
+      `webhook ${id} did not accept participant_joined: it responded with 503`,
     ]);
     expect(troubles).toEqual([
-      `webhook ${id} (${receiver.url}) does not accept events: 1 delivery is being retried. At the last attempt it answered 503`,
+      `webhook ${id} (${receiver.url}) does not accept events: 1 delivery is being retried. At the last attempt it responded with 503`,
     ]);
     expect(next.map(({ command }) => command)).toEqual([
       `rtc webhooks test ${id}`,
@@ -70,7 +70,7 @@ describe('rtc explain with the embedded media server', () => {
     );
     expect(delivery.timeline.slice(0, 2).map(({ text }) => text.replace(/\d+ ms/, 'n ms'))).toEqual([
       'participant_joined in room lesson: ada joined as host',
-      'attempt 1: it answered 503 "the database is away", after n ms',
+      'attempt 1: it responded with 503 "the database is away", after n ms',
     ]);
     expect(delivery.next.map(({ command }) => command)).toEqual([
       `rtc webhooks test ${id}`,

@@ -99,7 +99,7 @@ describe('rtc webhooks simulate', () => {
     const { code, passed, details } = await checksOf(`to: ${url}/hook\nhandled: ${url}\nseconds: 0`);
     expect([code, passed]).toEqual([0, ALL]);
     expect(handled).toHaveLength(63);
-    expect(details).toContain('69 of 69 genuine deliveries answered 2xx');
+    expect(details).toContain('69 of 69 genuine deliveries got a 2xx');
     expect(details).toContain('each of 63 events once');
   });
 
@@ -135,7 +135,7 @@ describe('rtc webhooks simulate', () => {
       7,
       { accepted: false, 'refused-forged': true, 'refused-old': true },
     ]);
-    expect(details).toMatch(/0 of 69 genuine deliveries answered 2xx; evt_\w+ was answered 400/);
+    expect(details).toMatch(/0 of 69 genuine deliveries got a 2xx; evt_\w+ got 400/);
   });
 
   it('leaves open what nothing shows', async () => {

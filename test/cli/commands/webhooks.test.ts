@@ -322,7 +322,7 @@ describe('webhooks deliveries', () => {
         '500',
         '1',
         expect.stringMatching(/Z$/),
-        'the receiver answered 500',
+        'the receiver responded with 500',
       ],
       [
         expect.stringMatching(/^dlv_/),
@@ -368,7 +368,7 @@ describe('webhooks deliveries', () => {
     await stack.rtc(`webhooks test ${id}`);
     const plain = await stack.rtc(`webhooks deliveries ${id} --attempts`);
     expect(plain.stdout).toMatch(
-      /\twebhook_test\t1\t.*Z\t500\t\d+\tthe receiver answered 500\tfirst\\u001b\[2Jline\\nsecond\n$/,
+      /\twebhook_test\t1\t.*Z\t500\t\d+\tthe receiver responded with 500\tfirst\\u001b\[2Jline\\nsecond\n$/,
     );
     const shown = await stack.rtc(`webhooks deliveries ${id} --attempts`, {
       terminals: ['stdout'],

@@ -70,14 +70,14 @@ describe('an address with the wrong scheme', () => {
   it('of https for plain HTTP names the right one', async () => {
     const host = await listenPlain('');
     expect(await faultAt(`https://${host}`)).toBe(
-      `unreachable: https://${host} answers without TLS; use http://${host}`,
+      `unreachable: https://${host} responds without TLS; use http://${host}`,
     );
   });
 
   it('of http for TLS names the right one', async () => {
     const host = await listenTls('self-signed');
     expect(await faultAt(`http://${host}`)).toBe(
-      `unreachable: http://${host} closed the connection without an answer; try again, or use https://${host} where it speaks TLS`,
+      `unreachable: http://${host} closed the connection without a response; try again, or use https://${host} where it speaks TLS`,
     );
   });
 
@@ -94,7 +94,7 @@ describe('an address with the wrong scheme', () => {
     const host = await listenPlain('');
     const env = { RTC_API_KEY: 'k', RTC_API_SECRET: 's', RTC_URL: `https://${host}` };
     const { code, stderr } = await run(['rooms', 'list'], { env });
-    expect(stderr).toBe(`Error: https://${host} answers without TLS\nNext:  use http://${host}\n`);
+    expect(stderr).toBe(`Error: https://${host} responds without TLS\nNext:  use http://${host}\n`);
     expect(code).toBe(6);
   });
 });
@@ -119,7 +119,7 @@ describe('a connection', () => {
       }),
     );
     expect(await faultAt(`http://${host}`)).toBe(
-      `unreachable: what answers at http://${host} does not speak HTTP`,
+      `unreachable: the server at http://${host} does not speak HTTP`,
     );
   });
 
@@ -133,7 +133,7 @@ describe('a connection', () => {
       }),
     );
     expect(await faultAt(`http://${host}`)).toBe(
-      `unreachable: http://${host} closed the connection without a whole answer`,
+      `unreachable: http://${host} closed the connection without a complete response`,
     );
   });
 });

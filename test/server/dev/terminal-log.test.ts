@@ -11,7 +11,7 @@ describe('the log on a terminal', () => {
   it('has a line for each request', () => {
     const { log, lines } = logAt('info');
     const request = { requestId: 'r1', method: 'GET', route: '/v1/rooms', status: 200, durationMs: 3.4 };
-    log.info(request, 'request answered');
+    log.info(request, 'request completed');
     expect(lines).toEqual(['09:30:00  GET    200     3 ms  /v1/rooms\n']);
   });
 

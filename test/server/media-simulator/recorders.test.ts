@@ -85,7 +85,7 @@ describe('a recorder in a room with published media', () => {
     const { bucket, region, accessKey, url: endpoint } = s3;
     const target = { bucket, region, accessKey, secretKey: 'wrong', endpoint, forcePathStyle: true };
     const failed = await recorded({ filepath: 'x.mp4', bucket: target }, 'EGRESS_FAILED');
-    expect(failed.error).toBe('the bucket answered 403 to the upload');
+    expect(failed.error).toBe('the bucket responded with 403 to the upload');
     expect(failed.file).toBeUndefined();
   });
 

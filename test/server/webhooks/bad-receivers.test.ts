@@ -99,20 +99,20 @@ describe('misbehaving receivers', () => {
     const kinds: Readonly<
       Record<string, readonly [url: string, status: number | null, error: string | null]>
     > = {
-      hangs: [(await receiverFor(() => {})).url, null, 'no answer within 4 s'],
+      hangs: [(await receiverFor(() => {})).url, null, 'no response within 4 s'],
       resets: [
         (await receiverFor((request) => void request.socket.resetAndDestroy())).url,
         null,
         'the connection was reset',
       ],
-      drips: [(await receiverFor(drip)).url, 200, 'the answer did not end within 4 s'],
+      drips: [(await receiverFor(drip)).url, 200, 'the response did not end within 4 s'],
       'answers 10 MB': [(await receiverFor((_, response) => void response.end(huge))).url, 200, null],
-      fails: [(await receiverFor(respondWith(503, 'busy'))).url, 503, 'the receiver answered 503'],
+      fails: [(await receiverFor(respondWith(503, 'busy'))).url, 503, 'the receiver responded with 503'],
       'redirects to a private address': [
         (await receiverFor((_, response) => void response.writeHead(302, { location: inside.url }).end()))
           .url,
         302,
-        'the receiver answered 302',
+        'the receiver responded with 302',
       ],
       'is a private address': [`http://127.0.0.99:${insidePort}/`, null, PRIVATE],
       'has bad TLS': [
@@ -148,7 +148,7 @@ describe('misbehaving receivers', () => {
     await expect
       .poll(() => logOf(stage, id), { timeout: 20_000 })
       .toEqual([
-        [500, 'the receiver answered 500'],
+        [500, 'the receiver responded with 500'],
         [null, PRIVATE],
       ]);
     expect(outside.received).toHaveLength(1);

@@ -412,7 +412,9 @@ describe('the log of deliveries', () => {
     expect(delivery).toMatchObject({
       event: 'room_finished',
       status: 'pending',
-      attempts: [{ number: 1, statusCode: 503, error: 'the receiver answered 503', responseBody: 'busy' }],
+      attempts: [
+        { number: 1, statusCode: 503, error: 'the receiver responded with 503', responseBody: 'busy' },
+      ],
     });
     expect(Date.parse(delivery?.nextAttemptAt ?? '')).toBeLessThanOrEqual(Date.now() + 5_000);
   });

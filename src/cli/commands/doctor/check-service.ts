@@ -119,7 +119,7 @@ function checkMediaServer(
 function checkDatabase(readiness: Readiness | undefined): Check {
   if (readiness === undefined) return skipped('database', 'GET /ready did not respond');
   return readiness.checks.database
-    ? ok('database', 'answers')
+    ? ok('database', 'responds')
     : fault(
         'database',
         'does not respond',

@@ -142,9 +142,9 @@ const SHOWN_RESPONSE = 60;
 
 function showResponse(terminal: Terminal, forwarded: Forwarded): void {
   const { event, outcome, attempt, durationMs, isTriedAgain } = forwarded;
-  const isAnswered = outcome.kind === 'answered';
-  const statusCode = isAnswered ? outcome.statusCode : null;
-  const error = isAnswered ? rejectionOf(outcome.statusCode) : outcome.reason;
+  const hasResponse = outcome.kind === 'responded';
+  const statusCode = hasResponse ? outcome.statusCode : null;
+  const error = hasResponse ? rejectionOf(outcome.statusCode) : outcome.reason;
   if (!isForPeople(terminal)) {
     const about = { eventId: event.id, event: event.event, attempt, statusCode, durationMs, error };
     printLine(terminal, { type: 'answer', ...about, isTriedAgain });
@@ -152,7 +152,7 @@ function showResponse(terminal: Terminal, forwarded: Forwarded): void {
   }
   const { palette } = terminal;
   const paint = error === null ? palette.good : palette.bad;
-  const excerpt = isAnswered && error !== null ? firstLine(outcome.text) : '';
+  const excerpt = hasResponse && error !== null ? firstLine(outcome.text) : '';
   const why = [error, excerpt, isTriedAgain ? 'trying again' : ''].filter(
     (text) => text !== '' && text !== null,
   );

@@ -21,7 +21,7 @@ const MAX_TEXT_BYTES = 4096;
  * the connection ended without a response, as in a restart; `failed` when another attempt would not help.
  */
 export type PostOutcome =
-  | { readonly kind: 'answered'; readonly statusCode: number; readonly text: string }
+  | { readonly kind: 'responded'; readonly statusCode: number; readonly text: string }
   | { readonly kind: 'down' | 'broken' | 'failed'; readonly reason: string };
 
 export type Post = {
@@ -61,10 +61,10 @@ async function send(
       body,
       signal: AbortSignal.any([signal, limits]),
     });
-    return { kind: 'answered', statusCode: response.statusCode, text: await readStart(response.body) };
+    return { kind: 'responded', statusCode: response.statusCode, text: await readStart(response.body) };
   } catch (error) {
     if (signal.aborted) throw error;
-    if (limits.aborted) return { kind: 'failed', reason: `no answer within ${TIMEOUT_MS / 1000} s` };
+    if (limits.aborted) return { kind: 'failed', reason: `no response within ${TIMEOUT_MS / 1000} s` };
     return explainFault(codeOf(error), error);
   }
 }
@@ -108,8 +108,8 @@ const TLS_FAULT = /^(?:CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPR
 function explainFault(code: string, error: unknown): PostOutcome {
   const down = NO_CONNECTION[code];
   if (down !== undefined) return { kind: 'down', reason: `${down} (${code})` };
-  if (BROKEN.has(code)) return { kind: 'broken', reason: 'the connection ended without an answer' };
-  if (code.startsWith('HPE_')) return { kind: 'failed', reason: 'what answered does not speak HTTP' };
+  if (BROKEN.has(code)) return { kind: 'broken', reason: 'the connection ended without a response' };
+  if (code.startsWith('HPE_')) return { kind: 'failed', reason: 'the server there does not speak HTTP' };
   if (TLS_FAULT.test(code)) {
     return { kind: 'failed', reason: `the TLS certificate or handshake is not valid (${code})` };
   }

@@ -97,8 +97,8 @@ export type Attempt = Delivery['attempts'][number];
 
 /** Describes in a few words why an attempt counts as failed. */
 export function reasonOf({ statusCode, error }: Attempt): string {
-  if (statusCode === null) return error ?? 'nobody answered';
-  return `it answered ${statusCode}`;
+  if (statusCode === null) return error ?? 'nobody responded';
+  return `it responded with ${statusCode}`;
 }
 
 /** Returns the step after which the next attempt succeeds, by the error of the last one. */

@@ -27,7 +27,7 @@ const TEST_COLUMNS: readonly Column<WebhookTest>[] = [
   {
     heading: 'STATUS-CODE',
     value: (response) => response.statusCode,
-    display: ({ statusCode }) => (statusCode === 0 ? 'no answer' : `${statusCode}`),
+    display: ({ statusCode }) => (statusCode === 0 ? 'no response' : `${statusCode}`),
   },
 ];
 const TEST_ERROR: Column<WebhookTest> = { heading: 'ERROR', value: (response) => response.error };

@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<Triggered>[] = [
   {
     heading: 'STATUS-CODE',
     value: ({ statusCode }) => statusCode,
-    display: ({ statusCode }) => (statusCode === 0 ? 'no answer' : `${statusCode}`),
+    display: ({ statusCode }) => (statusCode === 0 ? 'no response' : `${statusCode}`),
   },
   { heading: 'ERROR', value: ({ error }) => error ?? undefined },
 ];
@@ -130,7 +130,7 @@ async function post({ io }: Context, sending: Sending): Promise<PostOutcome> {
 
 function triggeredOf(url: URL, event: Event, outcome: PostOutcome): Triggered {
   const sent = { url: url.href, event };
-  if (outcome.kind !== 'answered') {
+  if (outcome.kind !== 'responded') {
     return { delivered: false, statusCode: 0, error: outcome.reason, ...sent };
   }
   const { statusCode } = outcome;

@@ -45,7 +45,7 @@ function endSpan(span: Span | undefined, { method, route, status }: CompletedReq
   span?.end({
     name: `${method} ${route}`,
     attributes: { 'http.route': route, 'http.response.status_code': status },
-    error: status >= 500 ? `answered ${status}` : undefined,
+    error: status >= 500 ? `responded with ${status}` : undefined,
   });
 }
 
@@ -76,7 +76,7 @@ export function logRequest(deps: AccessLogDeps, request: FastifyRequest, reply: 
     const isProbe = PROBES.has(completed.route) && completed.status < 400;
     deps.log[isProbe ? 'debug' : 'info'](
       { requestId: request.id, ...traceOf(request), ...completed },
-      isComplete ? 'request answered' : 'request broken off',
+      isComplete ? 'request completed' : 'request aborted',
     );
     endSpan(request.span, completed);
     deps.onResponse?.(completed);

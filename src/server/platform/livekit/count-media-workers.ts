@@ -105,7 +105,7 @@ export async function askRedis(
     await client.connect();
     return await Promise.all(commands.map((command) => client.sendCommand(command)));
   } catch (error) {
-    if (isLate) throw new Error('no answer in time');
+    if (isLate) throw new Error('no response in time');
     throw error instanceof ErrorReply ? new RedisCommandError(error.message) : error;
   } finally {
     clearTimeout(timer);

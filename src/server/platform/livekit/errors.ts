@@ -176,8 +176,8 @@ const CONNECT_FAILURES: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'has a host name that cannot be looked up now',
   UND_ERR_CONNECT_TIMEOUT: 'cannot be connected to in time',
   ETIMEDOUT: 'cannot be connected to in time',
-  ECONNRESET: 'closed the connection before it answered',
-  UND_ERR_SOCKET: 'closed the connection before it answered',
+  ECONNRESET: 'closed the connection before it responded',
+  UND_ERR_SOCKET: 'closed the connection before it responded',
   UND_ERR_DESTROYED: 'is not called any more: the service is closing',
   HPE_INVALID_CONSTANT: 'does not speak HTTP there',
 };

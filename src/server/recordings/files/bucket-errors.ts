@@ -53,7 +53,7 @@ export function toServiceError(storageError: StorageError): ServiceError {
     return new ServiceError('recording-storage-error', `The object storage ${reason.what}: ${reason.next}.`);
   }
   if (BUSY.includes(status) || status === 500) {
-    return unavailable(new Error(`the object storage answered ${status} ${code ?? ''}`));
+    return unavailable(new Error(`the object storage responded with ${status} ${code ?? ''}`));
   }
   const what = code === undefined ? 'not as S3 does; S3_ENDPOINT may name something else' : code;
   return new ServiceError('recording-storage-error', `The object storage responded with ${status}: ${what}.`);

@@ -135,7 +135,8 @@ function refused(
   { status, code }: { readonly status: number; readonly code: string | undefined },
 ): StorageCheck {
   const reason = reasonOf({ status, code, bucket: bucket ?? '' });
-  const what = reason?.what ?? `answered ${status}${code === undefined ? ', not as S3 does' : ` ${code}`}`;
+  const what =
+    reason?.what ?? `responded with ${status}${code === undefined ? ', not as S3 does' : ` ${code}`}`;
   const right = `give S3_ACCESS_KEY the right ${permission} on ${JSON.stringify(bucket)}`;
   const unknown =
     code === undefined ? 'check that S3_ENDPOINT is an S3' : 'look up this code of the object storage';

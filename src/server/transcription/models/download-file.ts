@@ -75,7 +75,7 @@ async function downloadRest({ url, target, signal, onBytes }: Download, received
     }
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
-      const problem = `${url} answers ${response.status}`;
+      const problem = `${url} responds with ${response.status}`;
       throw response.status >= 500 ? new Error(problem) : new DownloadRefused(`${problem}.`);
     }
     const start = response.status === 206 ? received : 0;

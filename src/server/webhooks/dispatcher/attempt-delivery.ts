@@ -48,7 +48,7 @@ export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Prom
       startedAt,
       durationMs: response.durationMs,
       statusCode: response.statusCode,
-      error: isDelivered ? null : (response.error ?? `the receiver answered ${response.statusCode}`),
+      error: isDelivered ? null : (response.error ?? `the receiver responded with ${response.statusCode}`),
       responseBody: response.responseBody,
     },
     next: isDelivered

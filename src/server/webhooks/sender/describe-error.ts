@@ -4,13 +4,13 @@ import { ForbiddenAddress } from './address-guard.ts';
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
-  UND_ERR_SOCKET: 'the connection was closed before the end of the answer',
-  EPIPE: 'the connection was closed before the end of the answer',
+  UND_ERR_SOCKET: 'the connection was closed before the end of the response',
+  EPIPE: 'the connection was closed before the end of the response',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the answer did not end in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no response in time',
+  UND_ERR_BODY_TIMEOUT: 'the response did not end in time',
   ETIMEDOUT: 'no connection in time',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the response are too large',
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name could not be looked up',
   EHOSTUNREACH: 'the host cannot be reached',
@@ -23,7 +23,7 @@ export function describeError(error: unknown): string {
   const { name, cause } = membersOf(error);
   const code = codeOfError(error);
   if (cause instanceof ForbiddenAddress) return cause.message;
-  if (name === 'HTTPParserError') return 'the answer is not well-formed HTTP';
+  if (name === 'HTTPParserError') return 'the response is not well-formed HTTP';
   if (code === undefined) return 'the request failed';
   if (/^(CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/.test(code)) {
     return `the TLS certificate or handshake is not valid (${code})`;

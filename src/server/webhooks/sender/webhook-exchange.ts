@@ -57,7 +57,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   }
 
   #timeOut(): void {
-    const what = this.#statusCode === null ? 'no answer' : 'the answer did not end';
+    const what = this.#statusCode === null ? 'no response' : 'the response did not end';
     this.#end(`${what} within ${this.#timeoutMs / 1000} s`);
     this.#controller?.abort(new ExchangeEnded());
   }

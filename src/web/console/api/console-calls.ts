@@ -49,9 +49,9 @@ async function call(method: string, path: string, body?: object): Promise<unknow
   const response = await fetch(path, { method, headers, ...init }).catch((cause: unknown) => {
     throw new RtcError({ method, path, code: 'unreachable', detail: 'the command line has ended', cause });
   });
-  const answer: unknown = response.status === 204 ? undefined : await response.json();
-  if (response.ok) return answer;
-  throw errorOf(answer, { method, path, status: response.status });
+  const parsed: unknown = response.status === 204 ? undefined : await response.json();
+  if (response.ok) return parsed;
+  throw errorOf(parsed, { method, path, status: response.status });
 }
 
 function errorOf(
@@ -64,7 +64,7 @@ function errorOf(
   return new RtcError({
     ...about,
     code: 'unexpected-answer',
-    detail: typeof detail === 'string' ? detail : `the command line answered ${about.status}`,
+    detail: typeof detail === 'string' ? detail : `the command line responded with ${about.status}`,
     ...(typeof hintText === 'string' ? { hint: { text: hintText } } : {}),
   });
 }

@@ -78,7 +78,7 @@ function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
     <>
       <p className="attempt-head">
         <Status tone={error === null ? 'good' : 'bad'}>
-          {number}. {statusCode === null ? 'No answer' : `Answer ${statusCode}`}
+          {number}. {statusCode === null ? 'No response' : `Response ${statusCode}`}
         </Status>
         <span className="faint">
           <Clock at={startedAt} />, {durationMs} ms

@@ -111,12 +111,13 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
       <ChangeButton
         change={() => ({
           question: `Send a test to ${url}?`,
-          consequence: 'One event of the kind webhook_test; the answer may take 10 s.',
+          consequence: 'One event of the kind webhook_test; the response may take 10 s.',
           verb: 'Send it',
           command: commandOf('webhooks', 'test', id),
           run: async () => {
             const { delivered, statusCode, error } = await client.webhooks.test(id);
-            const outcome = statusCode === 0 ? 'nobody answered' : `the receiver answered ${statusCode}`;
+            const outcome =
+              statusCode === 0 ? 'nobody responded' : `the receiver responded with ${statusCode}`;
             return (
               <p>
                 <Status tone={delivered ? 'good' : 'bad'}>

@@ -31,7 +31,7 @@ it('a request whose caller disconnects before the response is logged and counted
   connection.send(signedGet(service, '/v1/rooms'));
   await holding.held();
   connection.close();
-  await expect.poll(() => told(service)).toEqual([['request broken off', '/v1/rooms', 499]]);
+  await expect.poll(() => told(service)).toEqual([['request aborted', '/v1/rooms', 499]]);
   holding.letGo();
   const metrics = await service.call('GET', '/metrics');
   expect(metrics.text).toContain(
@@ -52,9 +52,9 @@ it('each request of a kept connection is logged once, also one that the router c
   await expect
     .poll(() => told(service))
     .toEqual([
-      ['request answered', '/v1/health', 200],
-      ['request answered', '(unknown)', status],
-      ['request answered', '(unknown)', 404],
+      ['request completed', '/v1/health', 200],
+      ['request completed', '(unknown)', status],
+      ['request completed', '(unknown)', 404],
     ]);
 });
 
@@ -67,7 +67,7 @@ it('a probe that succeeds is logged at debug level, and one that fails at info',
     connection.send(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
     await connection.read();
   }
-  const lines = () => service.logLines.filter(({ message }) => message === 'request answered');
+  const lines = () => service.logLines.filter(({ message }) => message === 'request completed');
   await expect
     .poll(() => lines().map(({ level, fields }) => [level, fields.route, fields.status]))
     .toEqual(

@@ -257,7 +257,7 @@ describe('a secret, token or name', () => {
         ? { ...value, message: value.message, stack: value.stack, cause: value.cause }
         : value,
     );
-    expect(log).toContain('request answered');
+    expect(log).toContain('request completed');
     expect(log).not.toMatch(SECRETS);
     for (const each of names) expect(log).not.toContain(each);
   });

@@ -108,7 +108,7 @@ describe('the workers of a media server', () => {
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     await expect(askRedis(new URL(`redis://127.0.0.1:${portOf(server)}`), [['PING']], 100)).rejects.toThrow(
-      'no answer in time',
+      'no response in time',
     );
     server.close();
   });

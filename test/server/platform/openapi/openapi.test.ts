@@ -393,7 +393,7 @@ describe('the check of the test fixture', () => {
     ['a missing field', { text: JSON.stringify({ ...problem, detail: undefined }) }],
     ['an undeclared header', { headers: { ...response.headers, 'x-surprise': '1' } }],
     [
-      'an answer of another shape',
+      'a response of another shape',
       {
         status: 200,
         headers: { 'x-request-id': 'r1', 'content-type': 'application/json' },

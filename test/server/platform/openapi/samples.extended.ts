@@ -88,7 +88,7 @@ describe('the samples of the reference', () => {
     const statuses = () =>
       service.logLines
         .slice(before)
-        .filter(({ message }) => message === 'request answered')
+        .filter(({ message }) => message === 'request completed')
         .map(({ fields }) => Number(fields.status));
     // The program may end before the service has logged its request.
     await vi.waitUntil(() => statuses().length > 0, { timeout: 5_000 }).catch(() => undefined);

@@ -68,7 +68,7 @@ describe('opening a PostgreSQL database', () => {
     const message = await refusalOf((url) => {
       url.port = '1';
     }, true);
-    expect(message).toBe('No PostgreSQL answers at 127.0.0.1:1. Start it, or correct DATABASE_URL.');
+    expect(message).toBe('No PostgreSQL responds at 127.0.0.1:1. Start it, or correct DATABASE_URL.');
   });
 
   it('names an unknown host', async () => {

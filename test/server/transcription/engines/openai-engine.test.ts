@@ -108,10 +108,10 @@ describe('the OpenAI engine', () => {
   it.each([
     [401, false, 'refuses our key'],
     [403, false, 'refuses our key'],
-    [400, false, 'answered 400'],
-    [429, true, 'answered 429'],
-    [500, true, 'answered 500'],
-    [503, true, 'answered 503'],
+    [400, false, 'responded with 400'],
+    [429, true, 'responded with 429'],
+    [500, true, 'responded with 500'],
+    [503, true, 'responded with 503'],
   ])('takes a status of %i for a temporary error: %s', async (status, retryable, message) => {
     const engine = await engineFor(respondingWith(status, { error: { message: 'sk-secret' } }));
     const failure = engine.recognise({ samples, language: 'en' });
@@ -142,7 +142,7 @@ describe('the OpenAI engine', () => {
 
   it.each<[string, RequestListener]>([
     ['says nothing', () => {}],
-    ['begins to answer and says no more', (_request, response) => response.write('{"text":')],
+    ['begins a response and does not end it', (_request, response) => response.write('{"text":')],
     [
       'says a byte now and then',
       (_request, response) => {

@@ -162,7 +162,7 @@ describe('a speech server without verbose_json', () => {
   it('that rejects everything gets each segment once after the first', async () => {
     const engine = await engineFor((response) => json(response, 400, {}));
     await expect(engine.recognise(request)).rejects.toMatchObject({ retryable: false });
-    await expect(engine.recognise(request)).rejects.toThrow('answered 400');
+    await expect(engine.recognise(request)).rejects.toThrow('responded with 400');
     expect(formats()).toEqual(['verbose_json', 'json', 'json']);
   });
 });
@@ -173,7 +173,7 @@ describe('a speech server with verbose_json', () => {
       json(response, count === 2 ? 400 : 200, { text: 'words' }),
     );
     await engine.recognise(request);
-    await expect(engine.recognise(request)).rejects.toThrow('answered 400');
+    await expect(engine.recognise(request)).rejects.toThrow('responded with 400');
     expect((await engine.recognise(request)).text).toBe('words');
     expect(formats()).toEqual(Array(3).fill('verbose_json'));
     expect(logLines).toEqual([]);

@@ -108,7 +108,7 @@ describe('downloadFile', () => {
 
   it('fails at once when the file does not exist', async () => {
     server = await startHttpServer((_request, response) => response.writeHead(404).end('no'));
-    await expect(download()).rejects.toThrow('/model.tar.bz2 answers 404.');
+    await expect(download()).rejects.toThrow('/model.tar.bz2 responds with 404.');
     expect(pauses).toEqual([]);
   });
 

@@ -122,7 +122,7 @@ describe('a receiver that responds', () => {
       response.write('x'.repeat(4096));
     });
     await closed.promise;
-    expect(sent).toMatchObject({ statusCode: 200, error: 'the answer did not end within 1 s' });
+    expect(sent).toMatchObject({ statusCode: 200, error: 'the response did not end within 1 s' });
     expect(sent.responseBody).toHaveLength(4096);
   });
 
@@ -136,7 +136,7 @@ describe('a receiver that responds', () => {
 describe('a receiver that does not respond properly', () => {
   it('has one timeout for everything: without a response', async () => {
     const sent = await responseOf(() => {});
-    expect(sent).toMatchObject({ statusCode: null, responseBody: null, error: 'no answer within 1 s' });
+    expect(sent).toMatchObject({ statusCode: null, responseBody: null, error: 'no response within 1 s' });
     expect(sent.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
   });
 
@@ -147,7 +147,7 @@ describe('a receiver that does not respond properly', () => {
       response.on('close', () => clearInterval(timer));
     };
     const sent = await responseOf(drip);
-    expect(sent).toMatchObject({ statusCode: 200, error: 'the answer did not end within 1 s' });
+    expect(sent).toMatchObject({ statusCode: 200, error: 'the response did not end within 1 s' });
     expect(sent.responseBody).toMatch(/^x{5,10}$/);
   });
 
@@ -158,7 +158,7 @@ describe('a receiver that does not respond properly', () => {
       socket.on('close', () => clearInterval(timer));
     });
     const sent = await senderWith(['127.0.0.0/8']).send(request(url));
-    expect(sent).toMatchObject({ statusCode: null, error: 'no answer within 1 s' });
+    expect(sent).toMatchObject({ statusCode: null, error: 'no response within 1 s' });
   });
 
   it('is reported to have reset the connection, before or during its response', async () => {
@@ -170,21 +170,21 @@ describe('a receiver that does not respond properly', () => {
     };
     const sent = await responseOf(within);
     expect(sent.statusCode).toBe(200);
-    expect(sent.error).toMatch(/^the connection was (reset|closed before the end of the answer)$/);
+    expect(sent.error).toMatch(/^the connection was (reset|closed before the end of the response)$/);
   });
 
   it('is reported to have closed the connection', async () => {
     const url = await tcpServer((socket) => socket.once('data', () => socket.end()));
     expect(await senderWith(['127.0.0.0/8']).send(request(url))).toMatchObject({
       statusCode: null,
-      error: 'the connection was closed before the end of the answer',
+      error: 'the connection was closed before the end of the response',
     });
   });
 
   it('is reported to speak no HTTP', async () => {
     const url = await tcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-whatever\r\n')));
     const sent = await senderWith(['127.0.0.0/8']).send(request(url));
-    expect(sent).toMatchObject({ statusCode: null, error: 'the answer is not well-formed HTTP' });
+    expect(sent).toMatchObject({ statusCode: null, error: 'the response is not well-formed HTTP' });
   });
 
   it('is reported as unreachable', async () => {
@@ -261,7 +261,7 @@ describe('a forbidden address', () => {
 
   it('is looked up within the timeout', async () => {
     const sent = await senderWith([], () => {}).send(request('http://hanging.example/'));
-    expect(sent.error).toMatch(/^no (answer within 1 s|connection in time)$/);
+    expect(sent.error).toMatch(/^no (response within 1 s|connection in time)$/);
     expect(sent.durationMs).toBeLessThan(TIMEOUT_MS + 700);
   });
 });

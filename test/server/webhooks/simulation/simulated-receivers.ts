@@ -67,7 +67,7 @@ export class SimulatedReceivers {
 
   async #exchange(instance: string, request: SentRequest) {
     await this.#schedule.turn(instance);
-    if (this.#happens(10)) return NO_ANSWER;
+    if (this.#happens(10)) return NO_RESPONSE;
     request.arrived = this.#happens(5) ? 'refused' : 'accepted';
     if (request.arrived === 'accepted') this.#observers.onAccept(request);
     const { sleep } = this.#schedule.clockOf(instance, 0);
@@ -75,7 +75,7 @@ export class SimulatedReceivers {
     else if (this.#happens(10)) await sleep(TIMEOUT_MS);
     else await this.#schedule.turn(instance);
     const isLate = this.#schedule.clock.now() - request.sentAt >= TIMEOUT_MS;
-    if ((isLate && !this.areSlow) || this.#happens(10)) return NO_ANSWER;
+    if ((isLate && !this.areSlow) || this.#happens(10)) return NO_RESPONSE;
     return { statusCode: request.arrived === 'accepted' ? 200 : 500, error: null };
   }
 
@@ -84,4 +84,4 @@ export class SimulatedReceivers {
   }
 }
 
-const NO_ANSWER = { statusCode: null, error: 'nobody answered' };
+const NO_RESPONSE = { statusCode: null, error: 'nobody responded' };

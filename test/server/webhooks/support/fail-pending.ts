@@ -12,7 +12,12 @@ export async function failPending(dataDir: string): Promise<number> {
     const now = Date.now() + 600_000;
     const limits = { limit: 100, limitPerWebhook: 100, limitPerOrder: 1, exceptWebhooks: [] };
     const jobs = await store.deliveries.claim({ owner, now, leaseUntil: now + 60_000, ...limits });
-    const failed = { durationMs: 1, statusCode: 500, error: 'the receiver answered 500', responseBody: '' };
+    const failed = {
+      durationMs: 1,
+      statusCode: 500,
+      error: 'the receiver responded with 500',
+      responseBody: '',
+    };
     await store.deliveries.recordOutcomes(
       owner,
       jobs.map(({ delivery }) => ({

@@ -14,14 +14,14 @@ export type Check = {
 export function judge(sent: readonly Sent[], handled: readonly string[] | undefined): readonly Check[] {
   const genuine = sent.filter(({ kind }) => kind === 'genuine');
   return [
-    verdict('accepted', genuine, { isGood: isAccepted, words: 'genuine deliveries answered 2xx' }),
+    verdict('accepted', genuine, { isGood: isAccepted, words: 'genuine deliveries got a 2xx' }),
     verdict('refused-forged', ofKind(sent, 'forged'), {
       isGood: isRefused,
-      words: 'with a forged signature answered 4xx',
+      words: 'with a forged signature got a 4xx',
     }),
     verdict('refused-old', ofKind(sent, 'old'), {
       isGood: isRefused,
-      words: 'with a webhook-timestamp of ten minutes ago answered 4xx',
+      words: 'with a webhook-timestamp of ten minutes ago got a 4xx',
     }),
     ...judgeHandling(genuine, handled),
   ];
@@ -32,11 +32,11 @@ function ofKind(sent: readonly Sent[], kind: Sent['kind']): readonly Sent[] {
 }
 
 function isAccepted({ outcome }: Sent): boolean {
-  return outcome.kind === 'answered' && outcome.statusCode >= 200 && outcome.statusCode < 300;
+  return outcome.kind === 'responded' && outcome.statusCode >= 200 && outcome.statusCode < 300;
 }
 
 function isRefused({ outcome }: Sent): boolean {
-  return outcome.kind === 'answered' && outcome.statusCode >= 400 && outcome.statusCode < 500;
+  return outcome.kind === 'responded' && outcome.statusCode >= 400 && outcome.statusCode < 500;
 }
 
 type Rule = { readonly isGood: (sent: Sent) => boolean; readonly words: string };
@@ -45,7 +45,7 @@ function verdict(check: Check['check'], sent: readonly Sent[], { isGood, words }
   if (sent.length === 0) return { check, passed: null, detail: 'none were sent' };
   const bad = sent.filter((one) => !isGood(one));
   const [first] = bad;
-  const example = first === undefined ? '' : `; ${first.event.id} was answered ${describeOutcome(first)}`;
+  const example = first === undefined ? '' : `; ${first.event.id} got ${describeOutcome(first)}`;
   return {
     check,
     passed: first === undefined,
@@ -54,7 +54,7 @@ function verdict(check: Check['check'], sent: readonly Sent[], { isGood, words }
 }
 
 function describeOutcome({ outcome }: Sent): string {
-  return outcome.kind === 'answered' ? String(outcome.statusCode) : `not at all: ${outcome.reason}`;
+  return outcome.kind === 'responded' ? String(outcome.statusCode) : `no response: ${outcome.reason}`;
 }
 
 function judgeHandling(genuine: readonly Sent[], handled: readonly string[] | undefined): readonly Check[] {

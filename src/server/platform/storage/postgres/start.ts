@@ -28,7 +28,7 @@ function explain(code: string, text: string, target: Target): Explanation {
     case 'ECONNREFUSED':
     case 'ENOENT':
       return {
-        reason: `No PostgreSQL answers at ${address}`,
+        reason: `No PostgreSQL responds at ${address}`,
         hint: { text: 'start it, or correct DATABASE_URL' },
         retryable: true,
       };

@@ -86,7 +86,7 @@ async function read(response: Response, seconds: number): Promise<OpenaiResponse
   if (!response.ok) {
     await response.body?.cancel();
     const isKeyRefused = response.status === 401 || response.status === 403;
-    const detail = isKeyRefused ? 'refuses our key: see STT_OPENAI_KEY' : `answered ${response.status}`;
+    const detail = isKeyRefused ? 'refuses our key: see STT_OPENAI_KEY' : `responded with ${response.status}`;
     throw new ServiceError('media-server-error', `The speech server ${detail}.`, {
       retryable: response.status >= 500 || response.status === 429 || response.status === 408,
       headers: retryAfter(response.headers),
