@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/ground.ts';
+import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
 import { type Cost, type Costs, LANDED } from './costs.ts';
-import { type Ground, openGround, type Spent } from './ground.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import { measureSerialSection } from './serial-section.ts';
+import { type BenchStage, openStage, type Spent } from './stage.ts';
 
 /*
  * `npm run bench:scale` measures what each operation costs with one, two and three instances on PostgreSQL and with one on
@@ -78,22 +78,22 @@ async function spentOn(
   count: number,
   traffic: 'counted' | 'uncounted',
 ): Promise<readonly (readonly Spent[])[]> {
-  const ground = await openGround({ database, count, traffic });
+  const stage = await openStage({ database, count, traffic });
   try {
     const spent: Spent[][] = [];
-    for (const operation of operations) spent.push(await roundsOf(ground, operation));
+    for (const operation of operations) spent.push(await roundsOf(stage, operation));
     return spent;
   } finally {
-    await ground.close();
+    await stage.close();
   }
 }
 
-async function roundsOf(ground: Ground, operation: Operation): Promise<Spent[]> {
+async function roundsOf(stage: BenchStage, operation: Operation): Promise<Spent[]> {
   // Warms up: the first call compiles code and opens connections.
-  await operation.run(ground);
+  await operation.run(stage);
   const rounds: Spent[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const spent = await ground.measure(() => operation.run(ground));
+    const spent = await stage.measure(() => operation.run(stage));
     rounds.push(each(spent, operation.times));
   }
   return rounds;

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { createSignedClient } from '../../prove/rolling/signed-client.ts';
 import { mediaWebhook, roomLife } from '../../test/server/webhooks/support/media-webhook.ts';
-import type { Ground } from './ground.ts';
+import type { BenchStage } from './stage.ts';
 
 export type Operation = {
   readonly name: string;
   /** Number of operations in one call of `run`. */
   readonly times: number;
-  readonly run: (ground: Ground) => Promise<void>;
+  readonly run: (stage: BenchStage) => Promise<void>;
 };
 
 const LIVES = 60;
@@ -23,12 +23,12 @@ export const OPERATIONS: readonly Operation[] = [
   {
     name: 'event, one at a time, delivered',
     times: 10 * EVENTS_OF_LIFE,
-    run: (ground) => postLives(ground, 10, 1),
+    run: (stage) => postLives(stage, 10, 1),
   },
   {
     name: `event, ${CALLERS} at a time, delivered`,
     times: LIVES * EVENTS_OF_LIFE,
-    run: (ground) => postLives(ground, LIVES, CALLERS),
+    run: (stage) => postLives(stage, LIVES, CALLERS),
   },
   calls('token', 'POST', () => ({
     path: '/v1/token',
@@ -48,11 +48,11 @@ export const OPERATIONS: readonly Operation[] = [
 let lives = 0;
 
 /** Posts all events of `count` rooms to all instances. Rooms are interleaved; the events of a room keep their order. */
-async function postLives(ground: Ground, count: number, callers: number): Promise<void> {
-  const { count: before } = await ground.receiver.ask(false);
+async function postLives(stage: BenchStage, count: number, callers: number): Promise<void> {
+  const { count: before } = await stage.receiver.ask(false);
   const rooms = Array.from({ length: count }, (_, index) => roomLife(`life-${process.pid}-${lives + index}`));
   lives += count;
-  const pools = ground.instances.map(({ url }) => new Pool(url, { connections: callers }));
+  const pools = stage.instances.map(({ url }) => new Pool(url, { connections: callers }));
   let next = 0;
   await Promise.all(
     Array.from({ length: Math.min(callers, count) }, async () => {
@@ -61,7 +61,7 @@ async function postLives(ground: Ground, count: number, callers: number): Promis
   );
   await Promise.all(pools.map((pool) => pool.close()));
   const wanted = before + count * (EVENTS_OF_LIFE + 1);
-  while ((await ground.receiver.ask(false)).count < wanted) await delay(20);
+  while ((await stage.receiver.ask(false)).count < wanted) await delay(20);
   // By then the outcomes of the last deliveries are stored.
   await delay(200);
 }
@@ -81,14 +81,14 @@ async function postLife(events: ReturnType<typeof roomLife>, pools: readonly Poo
 
 type Call = { readonly path: string; readonly body?: object };
 
-function calls(name: string, method: 'GET' | 'POST', callOf: (ground: Ground) => Call): Operation {
+function calls(name: string, method: 'GET' | 'POST', callOf: (stage: BenchStage) => Call): Operation {
   return {
     name,
     times: REQUESTS,
-    run: async (ground) => {
-      const { path, body } = callOf(ground);
-      const { keys } = ground.fleet;
-      const clients = ground.instances.map(({ url }) => createSignedClient(url, keys, CALLERS));
+    run: async (stage) => {
+      const { path, body } = callOf(stage);
+      const { keys } = stage.fleet;
+      const clients = stage.instances.map(({ url }) => createSignedClient(url, keys, CALLERS));
       let next = 0;
       await Promise.all(
         Array.from({ length: CALLERS }, async () => {

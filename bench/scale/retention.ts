@@ -6,7 +6,7 @@ import { openStore } from '../../src/server/app/open-store.ts';
 import type { Store } from '../../src/server/app/store.ts';
 import type { Log } from '../../src/server/platform/log.ts';
 import { systemClock } from '../../src/server/platform/system.ts';
-import { type Database, postgresDatabase } from '../webhooks/ground.ts';
+import { type Database, postgresDatabase } from '../webhooks/stage.ts';
 import { newDelivery, newEvent } from './serial-section.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { openStore } from '../../src/server/app/open-store.ts';
 import type { Log } from '../../src/server/platform/log.ts';
 import { systemClock, systemIds } from '../../src/server/platform/system.ts';
-import type { Database } from '../webhooks/ground.ts';
+import type { Database } from '../webhooks/stage.ts';
 
 /** Milliseconds during which a transaction of events prevents the commit of all others. */
 export type SerialSection = { readonly perTransactionMs: number; readonly perEventMs: number };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Ground } from './ground.ts';
 import { joinSpeaker, synthesise } from './live.ts';
+import type { SpeechStage } from './stage.ts';
 
 const SENTENCES = [
   'The children are playing in the garden.',
@@ -20,19 +20,19 @@ export type CallsSettings = {
  * Makes short calls of three people, one after the other. Each has its own room, and each person says one sentence. Returns
  * the number of segments.
  */
-export async function measureCalls(ground: Ground, { calls, onCall }: CallsSettings): Promise<number> {
-  const worker = await ground.startWorker('stt-live');
-  const sentences = await Promise.all(SENTENCES.map((text, index) => synthesise(ground, text, index)));
+export async function measureCalls(stage: SpeechStage, { calls, onCall }: CallsSettings): Promise<number> {
+  const worker = await stage.startWorker('stt-live');
+  const sentences = await Promise.all(SENTENCES.map((text, index) => synthesise(stage, text, index)));
   let segments = 0;
   for (let call = 1; call <= calls; call += 1) {
-    segments += await holdCall(ground, sentences);
+    segments += await holdCall(stage, sentences);
     onCall(call, worker.residentBytes());
   }
   await worker.close();
   return segments;
 }
 
-async function holdCall({ livekit, store }: Ground, sentences: readonly Int16Array[]): Promise<number> {
+async function holdCall({ livekit, store }: SpeechStage, sentences: readonly Int16Array[]): Promise<number> {
   const room = `bench-${randomUUID()}`;
   const id = `tr_${randomUUID()}`;
   const speakers = await Promise.all(

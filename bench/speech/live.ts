@@ -12,7 +12,7 @@ import {
 } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
 import { speakToFile } from '../../test/support/parts/speech.ts';
-import type { Ground } from './ground.ts';
+import type { SpeechStage } from './stage.ts';
 import { type Passage, StageClock } from './stage-clock.ts';
 import { listenAlong, startReaders } from './witnesses.ts';
 
@@ -42,13 +42,13 @@ export type LiveFigures = {
 };
 
 /** Lets five people speak at the same time, each with their own pauses, while a reader follows the transcription. */
-export async function measureLive(ground: Ground): Promise<LiveFigures> {
+export async function measureLive(stage: SpeechStage): Promise<LiveFigures> {
   const stages = new StageClock();
-  const worker = await ground.startWorker('stt-live', (line) => stages.logged(line));
-  const url = await ground.startService();
-  const sentences = await Promise.all(SENTENCES.map((text, index) => synthesise(ground, text, index)));
+  const worker = await stage.startWorker('stt-live', (line) => stages.logged(line));
+  const url = await stage.startService();
+  const sentences = await Promise.all(SENTENCES.map((text, index) => synthesise(stage, text, index)));
   const room = `bench-${randomUUID()}`;
-  const { livekit, store } = ground;
+  const { livekit, store } = stage;
   const listener = await listenAlong(livekit, room);
   const speakers = await Promise.all(
     Array.from({ length: SPEAKERS }, (_, index) => joinSpeaker(livekit, room, `speaker-${index}`)),
@@ -58,7 +58,7 @@ export async function measureLive(ground: Ground): Promise<LiveFigures> {
     ...{ id, room, language: 'en', speakers: {}, createdAt: Date.now() },
     options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
   });
-  const readers = startReaders(ground, { url, room, stages });
+  const readers = startReaders(stage, { url, room, stages });
   await delay(3_000);
   const ends = await Promise.all(speakers.map((speaker, index) => speaker.speak(sentences, index)));
   await delay(5_000);
@@ -83,7 +83,7 @@ export async function measureLive(ground: Ground): Promise<LiveFigures> {
 }
 
 /** Synthesises sentences without silence at their ends, so that the end of the sound is known. */
-export async function synthesise({ folder }: Ground, text: string, index: number): Promise<Int16Array> {
+export async function synthesise({ folder }: SpeechStage, text: string, index: number): Promise<Int16Array> {
   const path = join(folder, `${index}.wav`);
   await speakToFile({ text, path });
   const file = await readFile(path);
@@ -95,7 +95,7 @@ export async function synthesise({ folder }: Ground, text: string, index: number
 }
 
 export async function joinSpeaker(
-  { url, apiKey, apiSecret }: Ground['livekit'],
+  { url, apiKey, apiSecret }: SpeechStage['livekit'],
   room: string,
   identity: string,
 ) {

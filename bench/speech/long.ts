@@ -4,8 +4,8 @@ import { AwsClient } from 'aws4fetch';
 import { type S3, startS3 } from '../../test/support/parts/s3.ts';
 import { speechRecordings } from '../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../test/support/word-error-rate.ts';
-import { openGround } from './ground.ts';
 import { makeRecording, measureFile, type RecordedFigures } from './recorded.ts';
+import { openStage } from './stage.ts';
 
 /** 325 times 44.4 s is a little more than four hours. */
 const TIMES = 325;
@@ -18,7 +18,7 @@ export type LongFigures = RecordedFigures & {
 /** Measures a recording of four hours in a bucket of a real S3 server. */
 export async function measureLong(): Promise<LongFigures> {
   const s3 = await startS3();
-  const ground = await openGround({
+  const stage = await openStage({
     S3_BUCKET: s3.bucket,
     S3_ENDPOINT: s3.url,
     S3_REGION: s3.region,
@@ -27,15 +27,15 @@ export async function measureLong(): Promise<LongFigures> {
     S3_FORCE_PATH_STYLE: 'true',
   });
   try {
-    const path = join(ground.folder, 'long.mp4');
+    const path = join(stage.folder, 'long.mp4');
     await makeRecording(path, TIMES);
     const filepath = 'a room/long.mp4';
     const fileBytes = await upload(s3, filepath, path);
-    const figures = await measureFile(ground, { filepath, bucket: s3.bucket });
+    const figures = await measureFile(stage, { filepath, bucket: s3.bucket });
     const said = Array.from({ length: TIMES }, () => speechRecordings().twoCities.text);
     return { ...figures, fileBytes, wordErrorRate: rateOf(said, figures.texts) };
   } finally {
-    await ground.close();
+    await stage.close();
     await s3.close();
   }
 }

@@ -2,10 +2,10 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { speechRecordings } from '../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../test/support/word-error-rate.ts';
-import { type Ground, openGround } from './ground.ts';
 import { measureLong } from './long.ts';
 import { measureRecorded, type RecordedFigures } from './recorded.ts';
 import { type Heard, measureSideBySide } from './side-by-side.ts';
+import { openStage, type SpeechStage } from './stage.ts';
 import { STAGES, type Stage } from './stage-clock.ts';
 
 /*
@@ -30,12 +30,12 @@ const { values } = parseArgs({
 const isWanted = (name: string): boolean => values.only === undefined || values.only === name;
 
 if (isWanted('live') || isWanted('recorded')) {
-  const ground = await openGround();
+  const stage = await openStage();
   try {
-    if (isWanted('live')) await live(ground);
-    if (isWanted('recorded')) await recorded(ground);
+    if (isWanted('live')) await live(stage);
+    if (isWanted('recorded')) await recorded(stage);
   } finally {
-    await ground.close();
+    await stage.close();
   }
 }
 if (isWanted('side-by-side')) await sideBySide();
@@ -46,7 +46,7 @@ if (values.only === 'calls') await calls(Number(values.calls));
 // The room client keeps the process alive.
 process.exit();
 
-async function live(on: Ground): Promise<void> {
+async function live(on: SpeechStage): Promise<void> {
   const { passages, utterances, peakBytes } = await measureLive(on);
   const at = (values: readonly number[], share: number): string => {
     const sorted = values.toSorted((a, b) => a - b);
@@ -68,10 +68,10 @@ async function live(on: Ground): Promise<void> {
 }
 
 async function calls(count: number): Promise<void> {
-  const ground = await openGround();
+  const stage = await openStage();
   try {
     console.log('calls of three people; memory of the worker after call');
-    const segments = await measureCalls(ground, {
+    const segments = await measureCalls(stage, {
       calls: count,
       onCall: (call, bytes) => {
         if (call === 1 || call === count || call % 10 === 0) console.log(`    ${call}: ${megabytes(bytes)}`);
@@ -79,28 +79,28 @@ async function calls(count: number): Promise<void> {
     });
     console.log(`    ${segments} segments of ${count * 3} sentences stored`);
   } finally {
-    await ground.close();
+    await stage.close();
   }
 }
 
 async function takeover(): Promise<void> {
-  const ground = await openGround();
+  const stage = await openStage();
   try {
-    const { claimedAfter, heardAfter } = await measureTakeover(ground);
+    const { claimedAfter, heardAfter } = await measureTakeover(stage);
     console.log(
       `takeover of a live transcription, ${claimedAfter.length} workers killed one after the other:`,
     );
     console.log(`    from the kill to the successor's claim: ${claimedAfter.join(', ')} ms (at most 2100)`);
     console.log(`    to the first sentence that is heard again: ${heardAfter.join(', ')} ms`);
   } finally {
-    await ground.close();
+    await stage.close();
   }
 }
 
 async function turns(): Promise<void> {
-  const ground = await openGround();
+  const stage = await openStage();
   try {
-    const { detectorShare, workerShare, idleShare, turns } = await measureTurns(ground);
+    const { detectorShare, workerShare, idleShare, turns } = await measureTurns(stage);
     const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
     console.log(`who speaks when, five open microphones in a room that is recorded: ${turns} turns stored`);
     console.log(`    the voice detectors: ${percent(detectorShare)} of one core (at most 2 %)`);
@@ -108,11 +108,11 @@ async function turns(): Promise<void> {
       `    the whole worker, which receives and decodes the five tracks: ${percent(workerShare)}; idle ${percent(idleShare)}`,
     );
   } finally {
-    await ground.close();
+    await stage.close();
   }
 }
 
-async function recorded(on: Ground): Promise<void> {
+async function recorded(on: SpeechStage): Promise<void> {
   for (const times of [4, 40]) {
     const figures = await measureRecorded(on, times);
     tell(`recorded, ${(figures.audioSeconds / 60).toFixed(0)} min`, figures);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FileLocation } from '../../src/server/recordings/files/recording-files.ts';
 import { runFfmpeg } from '../../test/support/parts/ffmpeg.ts';
 import { speechRecordings } from '../../test/support/parts/speech-model.ts';
-import type { Ground } from './ground.ts';
+import type { SpeechStage } from './stage.ts';
 
 export type RecordedFigures = {
   readonly audioSeconds: number;
@@ -19,10 +19,10 @@ export type RecordedFigures = {
  * Measures the transcription of a recording that repeats somebody's reading `times` times, from the claim to the
  * completion.
  */
-export async function measureRecorded(ground: Ground, times: number): Promise<RecordedFigures> {
+export async function measureRecorded(stage: SpeechStage, times: number): Promise<RecordedFigures> {
   const filepath = `${randomUUID()}.mp4`;
-  await makeRecording(join(ground.recordingDir, filepath), times);
-  return await measureFile(ground, { filepath, bucket: null });
+  await makeRecording(join(stage.recordingDir, filepath), times);
+  return await measureFile(stage, { filepath, bucket: null });
 }
 
 /** Writes AAC in MP4 with the index at the end, as the recorder does. */
@@ -31,10 +31,10 @@ export async function makeRecording(path: string, times: number): Promise<void> 
   await runFfmpeg([...source, '-c:a', 'aac', '-b:a', '96k', '-y', path]);
 }
 
-export async function measureFile(ground: Ground, location: FileLocation): Promise<RecordedFigures> {
-  const { store } = ground;
-  const worker = await ground.startWorker('stt-post');
-  const job = await enqueue(ground, location);
+export async function measureFile(stage: SpeechStage, location: FileLocation): Promise<RecordedFigures> {
+  const { store } = stage;
+  const worker = await stage.startWorker('stt-post');
+  const job = await enqueue(stage, location);
   for (;;) {
     const found = await store.transcriptions.find(job);
     if (found?.status === 'failed') throw new Error(`it failed: ${found.errorCode} ${found.errorMessage}`);
@@ -55,7 +55,7 @@ export async function measureFile(ground: Ground, location: FileLocation): Promi
   }
 }
 
-async function enqueue({ store }: Ground, { filepath, bucket }: FileLocation): Promise<string> {
+async function enqueue({ store }: SpeechStage, { filepath, bucket }: FileLocation): Promise<string> {
   const [id, room, owner, egressId] = [randomUUID(), randomUUID(), 'bench', `EG_${randomUUID()}`];
   const now = Date.now();
   const claimed = { id, room, filepath, bucket, owner, claimUntil: now + 60_000 };

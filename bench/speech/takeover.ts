@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BenchWorker, Ground } from './ground.ts';
 import { joinSpeaker, synthesise } from './live.ts';
+import type { BenchWorker, SpeechStage } from './stage.ts';
 
 /** One second long, so that the first sentence with a segment is near the takeover. */
 const SENTENCE = 'We are here.';
@@ -18,12 +18,12 @@ export type TakeoverFigures = {
 };
 
 /** Kills the worker while somebody speaks and another worker is ready to take over. Repeats this in further rooms. */
-export async function measureTakeover(ground: Ground): Promise<TakeoverFigures> {
+export async function measureTakeover(stage: SpeechStage): Promise<TakeoverFigures> {
   const claimedAfter: number[] = [];
   const heardAfter: number[] = [];
-  let worker = await ground.startWorker('stt-live');
+  let worker = await stage.startWorker('stt-live');
   for (let takeover = 0; takeover < TAKEOVERS; takeover += 1) {
-    const figures = await takeOver(ground, worker);
+    const figures = await takeOver(stage, worker);
     claimedAfter.push(figures.claimedAfter);
     heardAfter.push(figures.heardAfter);
     worker = figures.successor;
@@ -32,9 +32,9 @@ export async function measureTakeover(ground: Ground): Promise<TakeoverFigures> 
   return { claimedAfter, heardAfter };
 }
 
-async function takeOver(ground: Ground, worker: BenchWorker) {
-  const { store, livekit } = ground;
-  const sentence = await synthesise(ground, SENTENCE, 0);
+async function takeOver(stage: SpeechStage, worker: BenchWorker) {
+  const { store, livekit } = stage;
+  const sentence = await synthesise(stage, SENTENCE, 0);
   const room = `bench-${randomUUID()}`;
   const id = `tr_${randomUUID()}`;
   const speaker = await joinSpeaker(livekit, room, 'speaker');
@@ -45,7 +45,7 @@ async function takeOver(ground: Ground, worker: BenchWorker) {
   const ending = new AbortController();
   const speaking = speaker.repeat(sentence, ending.signal);
   const ownerOf = async () => (await store.transcriptions.find(id))?.leaseOwner;
-  const successor = await ground.startWorker('stt-live');
+  const successor = await stage.startWorker('stt-live');
   await delay(SETTLE_MS);
   const owner = await ownerOf();
   await worker.kill();

@@ -8,8 +8,8 @@ import {
 import { observeRecording } from '../../test/support/observe-recording.ts';
 import { openTestModel } from '../../test/support/parts/speech-model.ts';
 import { Random } from '../../test/support/random.ts';
-import type { Ground } from './ground.ts';
 import { joinSpeaker, SPEAKER_RATE } from './live.ts';
+import type { SpeechStage } from './stage.ts';
 
 /** What it costs to know who speaks when in a room that is recorded, in core-seconds per second of the call. */
 export type TurnFigures = {
@@ -30,11 +30,11 @@ const IDLE_MS = 20_000;
 const POLL_MS = 50;
 
 /** Simulates a call of five people with open microphones, in which nearly always one of them speaks. */
-export async function measureTurns(ground: Ground): Promise<TurnFigures> {
+export async function measureTurns(stage: SpeechStage): Promise<TurnFigures> {
   const call = await composeCall(TURNS, 1);
   const tracks = new Map([...call.tracks].map(([name, samples], index) => [name, inRoom(samples, index)]));
   const detectorShare = measureDetectors(tracks);
-  return { detectorShare, ...(await measureWorker(ground, tracks)) };
+  return { detectorShare, ...(await measureWorker(stage, tracks)) };
 }
 
 type Tracks = ScriptedCall['tracks'];
@@ -63,9 +63,12 @@ function measureDetectors(tracks: Tracks): number {
   return processorSeconds / seconds;
 }
 
-async function measureWorker(ground: Ground, tracks: Tracks): Promise<Omit<TurnFigures, 'detectorShare'>> {
-  const { livekit, store } = ground;
-  const worker = await ground.startWorker('stt-live');
+async function measureWorker(
+  stage: SpeechStage,
+  tracks: Tracks,
+): Promise<Omit<TurnFigures, 'detectorShare'>> {
+  const { livekit, store } = stage;
+  const worker = await stage.startWorker('stt-live');
   const share = async (during: () => Promise<unknown>): Promise<number> => {
     const [cpu, at] = [worker.processorSeconds(), performance.now()];
     await during();

@@ -6,7 +6,7 @@ import { AudioStream, type RemoteTrack, Room, RoomEvent } from '@livekit/rtc-nod
 import { AccessToken } from 'livekit-server-sdk';
 import { RtcClient } from '../../src/client/index.ts';
 import { membersOf } from '../../src/contract/unknown-value.ts';
-import type { Ground } from './ground.ts';
+import type { SpeechStage } from './stage.ts';
 import type { StageClock } from './stage-clock.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/rtc.js');
@@ -17,7 +17,7 @@ const LOUD = 300;
 const ARRIVES_WITHIN_MS = 1_000;
 
 /** A plain listener that notes when sound arrives. This part of the delay is caused by the network and the room client. */
-export async function listenAlong({ url, apiKey, apiSecret }: Ground['livekit'], room: string) {
+export async function listenAlong({ url, apiKey, apiSecret }: SpeechStage['livekit'], room: string) {
   const loudAt = new Map<string, number[]>();
   const token = new AccessToken(apiKey, apiSecret, { identity: 'listener' });
   token.addGrant({ roomJoin: true, room, canPublish: false });
@@ -45,7 +45,7 @@ async function noteSound(track: RemoteTrack, note: (at: number) => void): Promis
 export type FollowedRoom = { readonly url: string; readonly room: string; readonly stages: StageClock };
 
 /** Starts `rtc transcription follow`, and separately the client library that it uses. Both end with the transcription. */
-export function startReaders({ environment }: Ground, { url, room, stages }: FollowedRoom) {
+export function startReaders({ environment }: SpeechStage, { url, room, stages }: FollowedRoom) {
   const { API_KEY: apiKey = '', API_SECRET: apiSecret = '' } = environment;
   const child = spawn(process.execPath, [LAUNCHER, 'transcription', 'follow', room, '--json'], {
     env: { ...environment, RTC_URL: url },

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { listDeliveries } from '../../src/server/webhooks/deliveries.ts';
 import type { NewDelivery } from '../../src/server/webhooks/store.ts';
-import { type Database, openGround } from './ground.ts';
+import { type Database, openStage } from './stage.ts';
 
 const AT_ONCE = 10_000;
 const PAGES = 100;
@@ -12,9 +12,9 @@ export type Listing = { readonly times: readonly number[]; readonly grownBytes: 
 
 /** Measures pages of the delivery log with attempts, with `count` stored deliveries of one webhook. */
 export async function measureListing(database: Database, count: number): Promise<Listing> {
-  const ground = await openGround(database);
-  const [webhookId = ''] = await ground.addWebhooks('https://example.org', 1);
-  await ground.store.events.insertAll(
+  const stage = await openStage(database);
+  const [webhookId = ''] = await stage.addWebhooks('https://example.org', 1);
+  await stage.store.events.insertAll(
     [
       {
         id: 'evt_bench',
@@ -31,7 +31,7 @@ export async function measureListing(database: Database, count: number): Promise
     ],
     [],
   );
-  for (let stored = 0; stored < count; stored += AT_ONCE) await store(ground.store, webhookId, stored);
+  for (let stored = 0; stored < count; stored += AT_ONCE) await store(stage.store, webhookId, stored);
   await gatherStatistics(database);
   const before = memory();
   const times: number[] = [];
@@ -39,18 +39,18 @@ export async function measureListing(database: Database, count: number): Promise
   for (let page = 0; page < PAGES; page += 1) {
     const status = page % 2 === 0 ? undefined : 'delivered';
     const startedAt = performance.now();
-    const list = await listDeliveries(ground, { webhookId, status, cursor, limit: LIMIT });
+    const list = await listDeliveries(stage, { webhookId, status, cursor, limit: LIMIT });
     times.push(performance.now() - startedAt);
     if (list.deliveries.length !== LIMIT) throw new Error('a page is not full');
     cursor = list.nextCursor ?? undefined;
   }
   const grownBytes = memory() - before;
-  await ground.close();
+  await stage.close();
   return { times, grownBytes };
 }
 
 async function store(
-  { deliveries }: Awaited<ReturnType<typeof openGround>>['store'],
+  { deliveries }: Awaited<ReturnType<typeof openStage>>['store'],
   webhookId: string,
   first: number,
 ): Promise<void> {

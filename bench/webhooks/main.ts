@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { type Database, postgresDatabase, sqliteDatabase } from './ground.ts';
 import { measureListing } from './listing.ts';
 import { startReceiver } from './receiver.ts';
 import { measureInbound, measureLatency } from './service.ts';
+import { type Database, postgresDatabase, sqliteDatabase } from './stage.ts';
 import { measureFanOut, measureStream, type Rate } from './throughput.ts';
 
 /*

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished, roomLife } from '../../test/server/webhooks/support/media-webhook.ts';
-import type { Database } from './ground.ts';
 import type { BenchReceiver } from './receiver.ts';
+import type { Database } from './stage.ts';
 
 const IDLE_EVENTS = 300;
 const IDLE_PAUSE_MS = 20;

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MAX_EVENTS_PER_COMMIT } from '../../src/server/media-events/event-batcher.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
 import { bareLoop } from './bare-loop.ts';
-import { type Database, type Ground, openGround } from './ground.ts';
 import type { BenchReceiver } from './receiver.ts';
+import { type Database, openStage, type WebhookStage } from './stage.ts';
 
 const ROUNDS = 5;
 const WEBHOOKS = 1_000;
@@ -21,53 +21,53 @@ export type Rate = { readonly perSecond: number; readonly bare: number };
  * Measures one event for 1,000 webhooks, several times: deliveries per second from the insert to the last stored outcome.
  */
 export async function measureFanOut(database: Database, receiver: BenchReceiver): Promise<readonly Rate[]> {
-  const ground = await openGround(database);
-  const webhooks = await ground.addWebhooks(receiver.url, WEBHOOKS);
+  const stage = await openStage(database);
+  const webhooks = await stage.addWebhooks(receiver.url, WEBHOOKS);
   const rates: Rate[] = [];
   // Warms up: opens connections and compiles code.
-  await deliver(ground, webhooks, { events: 1, deliveries: WEBHOOKS });
+  await deliver(stage, webhooks, { events: 1, deliveries: WEBHOOKS });
   for (let round = 0; round < ROUNDS; round += 1) {
-    const bare = await bareLoop(ground.sample(), BARE_REQUESTS, FAN_OUT_CONCURRENCY);
-    const perSecond = await deliver(ground, webhooks, { events: 1, deliveries: WEBHOOKS });
+    const bare = await bareLoop(stage.sample(), BARE_REQUESTS, FAN_OUT_CONCURRENCY);
+    const perSecond = await deliver(stage, webhooks, { events: 1, deliveries: WEBHOOKS });
     rates.push({ perSecond, bare });
   }
-  await removeAll(ground, webhooks);
-  await ground.close();
+  await removeAll(stage, webhooks);
+  await stage.close();
   return rates;
 }
 
 /** Measures 10,000 events for one webhook. */
 export async function measureStream(database: Database, receiver: BenchReceiver): Promise<readonly Rate[]> {
-  const ground = await openGround(database);
-  const webhooks = await ground.addWebhooks(receiver.url, 1);
+  const stage = await openStage(database);
+  const webhooks = await stage.addWebhooks(receiver.url, 1);
   const rates: Rate[] = [];
-  await deliver(ground, webhooks, { events: EVENTS, deliveries: EVENTS });
+  await deliver(stage, webhooks, { events: EVENTS, deliveries: EVENTS });
   for (let round = 0; round < ROUNDS; round += 1) {
-    const bare = await bareLoop(ground.sample(), BARE_REQUESTS, CONCURRENCY_PER_WEBHOOK);
-    const perSecond = await deliver(ground, webhooks, { events: EVENTS, deliveries: EVENTS });
+    const bare = await bareLoop(stage.sample(), BARE_REQUESTS, CONCURRENCY_PER_WEBHOOK);
+    const perSecond = await deliver(stage, webhooks, { events: EVENTS, deliveries: EVENTS });
     rates.push({ perSecond, bare });
   }
-  await removeAll(ground, webhooks);
-  await ground.close();
+  await removeAll(stage, webhooks);
+  await stage.close();
   return rates;
 }
 
 type Work = { readonly events: number; readonly deliveries: number };
 
-async function deliver(ground: Ground, webhooks: readonly string[], work: Work): Promise<number> {
+async function deliver(stage: WebhookStage, webhooks: readonly string[], work: Work): Promise<number> {
   const startedAt = performance.now();
   for (let told = 0; told < work.events; told += MAX_EVENTS_PER_COMMIT) {
-    await ground.append(Math.min(MAX_EVENTS_PER_COMMIT, work.events - told));
+    await stage.append(Math.min(MAX_EVENTS_PER_COMMIT, work.events - told));
   }
-  while ((await ground.store.deliveries.nextClaimableAt([])) !== undefined) await delay(ASKED_EVERY_MS);
+  while ((await stage.store.deliveries.nextClaimableAt([])) !== undefined) await delay(ASKED_EVERY_MS);
   const perSecond = (work.deliveries * 1000) / (performance.now() - startedAt);
   const [first = ''] = webhooks;
-  const [last] = await ground.store.deliveries.list({ webhookId: first, limit: 1 });
+  const [last] = await stage.store.deliveries.list({ webhookId: first, limit: 1 });
   if (last?.state !== 'delivered') throw new Error('the deliveries were not made');
   return perSecond;
 }
 
-async function removeAll({ store }: Ground, webhooks: readonly string[]): Promise<void> {
+async function removeAll({ store }: WebhookStage, webhooks: readonly string[]): Promise<void> {
   for (const id of webhooks) await store.webhooks.delete(id, Date.now());
   while ((await store.deliveries.purge(0, 5_000)) > 0);
 }

@@ -3,7 +3,7 @@ import { createFleet, type Fleet, type FleetInstance } from '../../test/server/w
 import { fakeClock } from '../../test/support/parts/faketime.ts';
 import { type PostgresPair, startPostgresPair } from '../../test/support/parts/postgres-pair.ts';
 import type { ProofContext } from '../part.ts';
-import { startWire, type Wire } from './wire.ts';
+import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
 
 /** Instances that share one PostgreSQL. Each has its own database proxy and its own clock. */
 export type Cluster = {
@@ -15,7 +15,7 @@ export type Cluster = {
   readonly replace: (member: Member) => Promise<void>;
 };
 
-export type Member = FleetInstance & { readonly wire: Wire; readonly clockSeconds: number };
+export type Member = FleetInstance & { readonly proxy: DatabaseProxy; readonly clockSeconds: number };
 
 export async function startCluster(
   { cleanUp }: Pick<ProofContext, 'cleanUp'>,
@@ -25,27 +25,27 @@ export async function startCluster(
   cleanUp(database.close);
   const fleet = await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') });
   cleanUp(fleet.close);
-  const start = async (wire: Wire, clockSeconds: number): Promise<Member> => {
+  const start = async (proxy: DatabaseProxy, clockSeconds: number): Promise<Member> => {
     const instance = await fleet.start({
-      DATABASE_URL: wire.through(database.url()),
+      DATABASE_URL: proxy.through(database.url()),
       ...(clockSeconds === 0 ? {} : fakeClock(clockSeconds)),
     });
-    return { ...instance, wire, clockSeconds };
+    return { ...instance, proxy, clockSeconds };
   };
   const living: Member[] = [];
   for (const seconds of clocks) {
-    const wire = await startWire(() => Number(new URL(database.url()).port));
-    cleanUp(wire.close);
-    living.push(await start(wire, seconds));
+    const proxy = await startDatabaseProxy(() => Number(new URL(database.url()).port));
+    cleanUp(proxy.close);
+    living.push(await start(proxy, seconds));
   }
   return {
     fleet,
     database,
     living,
-    replace: async ({ wire, clockSeconds }) => {
-      wire.forget();
-      wire.release();
-      living.push(await start(wire, clockSeconds));
+    replace: async ({ proxy, clockSeconds }) => {
+      proxy.forget();
+      proxy.release();
+      living.push(await start(proxy, clockSeconds));
     },
   };
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../test/support/random.ts';
 import type { Cluster, Member } from './cluster.ts';
+import type { Passage } from './database-proxy.ts';
 import type { MediaEvents } from './media-events.ts';
-import type { Passage } from './wire.ts';
 import { REFUSED_ONCE } from './witness.ts';
 
 /** A point in the work of an instance at which the run freezes its process. */
@@ -78,7 +78,7 @@ export async function freezeAt(point: FreezePoint, options: FreezeOptions): Prom
     await delay(PROBE_PAUSE_MS);
   }
   victim.thaw();
-  victim.wire.release();
+  victim.proxy.release();
   await Promise.all(bait);
   return { point, isPlaced: placed !== undefined, probes, slowestMs, refused };
 }
@@ -91,7 +91,7 @@ async function stopAt(
 ): Promise<Member | undefined> {
   const stopped: Member[] = [];
   for (const member of members) {
-    member.wire.onNext(point.text, () => {
+    member.proxy.onNext(point.text, () => {
       if (stopped.length > 0) return 'passes';
       stopped.push(member);
       member.freeze();
@@ -103,6 +103,6 @@ async function stopAt(
     post(count);
     await delay(BAIT_PAUSE_MS);
   }
-  for (const { wire } of members) wire.forget();
+  for (const { proxy } of members) proxy.forget();
   return stopped[0];
 }

@@ -111,39 +111,39 @@ async function sendOne({ target, random, tally, connection }: Sending): Promise<
   const usable = connection?.isOpen ? connection : await RawConnection.open(target.instance.url);
   usable.send(serializeRequest(request));
   const response = await usable.read(request.method);
-  const wire = (): string =>
+  const requestText = (): string =>
     serializeRequest(request).toString('latin1').slice(0, 600).replaceAll('\r\n', ' | ');
   if (response === undefined) tally.unanswered += 1;
-  else account(tally, judgement, { status: response.status, problem: problemOf(response.text), wire });
+  else account(tally, judgement, { status: response.status, problem: problemOf(response.text), requestText });
   return usable;
 }
 
-type Outcome = { readonly status: number; readonly problem: string; readonly wire: () => string };
+type Outcome = { readonly status: number; readonly problem: string; readonly requestText: () => string };
 
 const REFUSALS = ['missing-credentials', 'invalid-api-key', 'timestamp-out-of-window', 'invalid-signature'];
 
 /** If the media server does not know the thing that is asked for, the request may fail: it was authenticated. */
-function account(tally: Tally, judgement: Judgement, { status, problem, wire }: Outcome): void {
+function account(tally: Tally, judgement: Judgement, { status, problem, requestText }: Outcome): void {
   // A response to HEAD has no body that names a problem.
-  const isNamed = REFUSALS.includes(problem) || wire().startsWith('HEAD ');
+  const isNamed = REFUSALS.includes(problem) || requestText().startsWith('HEAD ');
   const isRefused = [400, 401, 405, 501, 505].includes(status) || (status === 403 && isNamed);
   if (status >= 500 && !/^(media|recording|recorder|ingress)/.test(problem))
-    tally.serverErrors.push(`${status} ${problem}: ${wire()}`);
+    tally.serverErrors.push(`${status} ${problem}: ${requestText()}`);
   if (judgement.kind === 'authentic') {
-    if (REFUSALS.includes(problem)) tally.refusedWrongly.push(`${status} ${problem}: ${wire()}`);
+    if (REFUSALS.includes(problem)) tally.refusedWrongly.push(`${status} ${problem}: ${requestText()}`);
     return;
   }
   if (judgement.kind === 'undecided') return;
   if (judgement.kind === 'elsewhere') {
-    if (status < 400) tally.letInWrongly.push(`${status}: ${wire()}`);
+    if (status < 400) tally.letInWrongly.push(`${status}: ${requestText()}`);
     return;
   }
   if (!isRefused && ![405, 501, 505].includes(status))
-    tally.letInWrongly.push(`${status} ${problem}: ${wire()}`);
+    tally.letInWrongly.push(`${status} ${problem}: ${requestText()}`);
   if (judgement.kind === 'refused' && REFUSALS.includes(problem) && problem !== judgement.problem) {
     const line = `${problem} instead of ${judgement.problem}`;
     tally.otherProblem.set(line, (tally.otherProblem.get(line) ?? 0) + 1);
-    if (tally.otherProblem.get(line) === 1) tally.otherProblem.set(`${line}, such as ${wire()}`, 0);
+    if (tally.otherProblem.get(line) === 1) tally.otherProblem.set(`${line}, such as ${requestText()}`, 0);
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../part.ts';
 import { percentile } from '../percentile.ts';
 import { callUntil, type Ledger, MEDIA_OPERATIONS, STORED_OPERATIONS } from '../rolling/callers.ts';
-import { type FaultyWire, startFaultyWire, type WireFault } from './faulty-wire.ts';
+import { type FaultyProxy, type ProxyFault, startFaultyProxy } from './faulty-proxy.ts';
 import { callersOn, startMediaStage, untilRooms } from './media-stage.ts';
 import { mediaRefusals, otherFailures, surprising } from './refusals.ts';
 
@@ -25,7 +25,7 @@ const MEDIA_BOUND_MS = 25_000;
 /** Requests that need no media server must not wait for it. This is much less than the shortest delay that is an outage. */
 const STORED_BOUND_MS = 1_000;
 
-type SlowStage = { readonly name: string; readonly fault: WireFault; readonly seconds: number };
+type SlowStage = { readonly name: string; readonly fault: ProxyFault; readonly seconds: number };
 
 const PEACE: SlowStage = { name: 'in peace', fault: { kind: 'none' }, seconds: 10 };
 const delayed = (ms: number): SlowStage => ({
@@ -55,7 +55,7 @@ export const slowLivekit: ProofPart = {
     'A slow media server makes only those requests slow that need it. They succeed late, or they are refused with a problem within a bounded ' +
     'time; no success is wrong. Tokens, webhooks, events and stored lists are served as if nothing had happened.',
   attack: [
-    'A wire lies between one instance of the service and a real LiveKit. It delays each answer by 100 ms, 1 s, 3 s, 6 s and 12 s; it passes ' +
+    'A proxy is between one instance of the service and a real LiveKit. It delays each answer by 100 ms, 1 s, 3 s, 6 s and 12 s; it passes ' +
       'half of an answer and then nothing; it passes half of an answer and resets the connection. Each fault begins while calls are under ' +
       'way, on connections that are open.',
     `Meanwhile ${CALLERS} callers create, read, list and delete rooms, and ${CALLERS} others send what needs the database alone: tokens, webhooks, ` +
@@ -78,17 +78,17 @@ type Seen = {
 
 async function slowDown(context: ProofContext): Promise<Findings> {
   const { form, say, cleanUp } = context;
-  const wires: FaultyWire[] = [];
-  const setFault = (fault: WireFault): void => {
-    for (const wire of wires) wire.setFault(fault);
+  const proxies: FaultyProxy[] = [];
+  const setFault = (fault: ProxyFault): void => {
+    for (const proxy of proxies) proxy.setFault(fault);
   };
   const stage = await startMediaStage(context, {
     connections: 4 * CALLERS,
     urlOf: async ({ httpUrl }) => {
-      const wire = await startFaultyWire(Number(new URL(httpUrl).port));
-      cleanUp(wire.close);
-      wires.push(wire);
-      return `ws://127.0.0.1:${wire.port}`;
+      const proxy = await startFaultyProxy(Number(new URL(httpUrl).port));
+      cleanUp(proxy.close);
+      proxies.push(proxy);
+      return `ws://127.0.0.1:${proxy.port}`;
     },
   });
   const random = new Random(SEED);

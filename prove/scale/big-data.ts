@@ -51,7 +51,7 @@ export const bigDataPostgres = bigData('PostgreSQL', async ({ cleanUp }) => {
   return { fleet, environment: { DATABASE_URL: url }, filler: () => fillerOf({ databaseUrl: url }) };
 });
 
-type Ground = {
+type ScaleStage = {
   readonly fleet: Fleet;
   readonly environment: Readonly<Record<string, string>>;
   readonly filler: () => Promise<Filler>;
@@ -59,7 +59,7 @@ type Ground = {
 
 function bigData(
   engine: 'SQLite' | 'PostgreSQL',
-  prepare: (context: ProofContext) => Promise<Ground>,
+  prepare: (context: ProofContext) => Promise<ScaleStage>,
 ): ProofPart {
   const { rooms, webhooks, events, deliveries, tailers } = SIZES.long;
   return {
@@ -85,25 +85,25 @@ function bigData(
 
 async function measure(
   context: ProofContext,
-  prepare: (context: ProofContext) => Promise<Ground>,
+  prepare: (context: ProofContext) => Promise<ScaleStage>,
 ): Promise<Findings> {
   const { form, say, cleanUp } = context;
   const size = SIZES[form];
-  const ground = await prepare(context);
-  const environment = { ...ground.environment, LIVEKIT_URL: await startMediaServer(context, size.rooms) };
-  const first = await ground.fleet.start(environment);
-  const published = await untilCompared(ground.fleet, first, size.rooms);
+  const stage = await prepare(context);
+  const environment = { ...stage.environment, LIVEKIT_URL: await startMediaServer(context, size.rooms) };
+  const first = await stage.fleet.start(environment);
+  const published = await untilCompared(stage.fleet, first, size.rooms);
   say(`${size.rooms} rooms were compared in ${Math.round(published)} ms`);
-  const webhookId = await registerWebhooks(ground.fleet, first, size.webhooks);
+  const webhookId = await registerWebhooks(stage.fleet, first, size.webhooks);
   await first.stop();
-  const filler = await ground.filler();
+  const filler = await stage.filler();
   await fill(filler, size);
   await filler.close();
   say('the database is filled');
-  const instance = await ground.fleet.start(environment);
+  const instance = await stage.fleet.start(environment);
   // Waits for the comparison that follows a start.
   await delay(form === 'long' ? 20_000 : 500);
-  const client = createSignedClient(instance.url, ground.fleet.keys, size.tailers + 1);
+  const client = createSignedClient(instance.url, stage.fleet.keys, size.tailers + 1);
   cleanUp(client.close);
   const pages = await pageFigures(client, webhookId, form);
   const readers = await readerFigures(instance, client, form);

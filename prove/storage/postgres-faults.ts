@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { findUnprivilegedUser } from '../../test/support/parts/postgres.ts';
 import { startPostgresServer } from '../../test/support/parts/postgres-server.ts';
 import { Random } from '../../test/support/random.ts';
-import { type FaultyWire, startFaultyWire, type WireFault } from '../media/faulty-wire.ts';
+import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../media/faulty-proxy.ts';
 import type { Findings, Form, ProofContext, ProofPart } from '../part.ts';
 import { audit } from './audit.ts';
 import { mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
@@ -23,9 +23,9 @@ export const postgresFaults: ProofPart = {
     'What was acknowledged is stored and delivered, whatever becomes of the database. What cannot be stored is refused with 503 and a problem ' +
     'within a bounded time. The service recovers by itself within seconds, and requests that need no database are never held up.',
   attack: [
-    'One instance of the service is on a PostgreSQL of its own, through a wire. The callers are those of sqlite-faults.',
-    'The server is killed (SIGKILL) and started again after 10 s; it is stopped (SIGSTOP) for 20 s and goes on; the wire ' +
-      `delays each of its answers by ${SLOW_MS} ms for 15 s; the wire resets connections in the middle of an answer for 10 s; another client locks the ` +
+    'One instance of the service is on a PostgreSQL of its own, through a proxy. The callers are those of sqlite-faults.',
+    'The server is killed (SIGKILL) and started again after 10 s; it is stopped (SIGSTOP) for 20 s and goes on; the proxy ' +
+      `delays each of its answers by ${SLOW_MS} ms for 15 s; the proxy resets connections in the middle of an answer for 10 s; another client locks the ` +
       'tables of events, deliveries and webhooks (ACCESS EXCLUSIVE) for 15 s; the server takes no writes (default_transaction_read_only) for 10 s; the disk of its tables (a tmpfs) ' +
       'is filled to its last byte for 15 s.',
     'At the end all events and webhooks are listed and compared with what callers were told and with what the receiver of webhooks got.',
@@ -46,10 +46,10 @@ async function strikePostgres(context: ProofContext): Promise<Findings> {
   const started = await startPostgresServer();
   cleanUp(started.close);
   const server = { ...started, url: await createDatabaseOn(disk, started.url) };
-  const wire = await startFaultyWire(Number(new URL(server.url).port));
-  cleanUp(wire.close);
+  const proxy = await startFaultyProxy(Number(new URL(server.url).port));
+  cleanUp(proxy.close);
   const url = new URL(server.url);
-  url.port = `${wire.port}`;
+  url.port = `${proxy.port}`;
   const ENCRYPTION_KEY = randomBytes(32).toString('base64');
   const stage = await startStorageStage(
     context,
@@ -57,7 +57,7 @@ async function strikePostgres(context: ProofContext): Promise<Findings> {
     new Random(SEED),
   );
   const { calls, figures } = await strikeAll(context, stage, [
-    ...faultsOf(form, server, wire),
+    ...faultsOf(form, server, proxy),
     ...(mayMount && form === 'long' ? [fullDisk(disk)] : []),
   ]);
   return {
@@ -69,7 +69,7 @@ async function strikePostgres(context: ProofContext): Promise<Findings> {
 
 type Server = Awaited<ReturnType<typeof startPostgresServer>>;
 
-function faultsOf(form: Form, server: Server, wire: FaultyWire): readonly StorageFault[] {
+function faultsOf(form: Form, server: Server, proxy: FaultyProxy): readonly StorageFault[] {
   const gone: StorageFault = {
     name: 'while the server is gone',
     seconds: 10,
@@ -100,13 +100,13 @@ function faultsOf(form: Form, server: Server, wire: FaultyWire): readonly Storag
         return server.thaw;
       },
     },
-    onWire(
-      wire,
+    onProxy(
+      proxy,
       { name: 'while its answers are late', seconds: 15, boundMs: BOUND_MS, effect: 'slows' },
       { kind: 'delay', ms: SLOW_MS },
     ),
-    onWire(
-      wire,
+    onProxy(
+      proxy,
       { name: 'while connections are reset', seconds: 10, boundMs: BOUND_MS, effect: 'refuses' },
       { kind: 'reset' },
     ),
@@ -124,12 +124,16 @@ function faultsOf(form: Form, server: Server, wire: FaultyWire): readonly Storag
   ];
 }
 
-function onWire(wire: FaultyWire, fault: Omit<StorageFault, 'begin'>, onAnswers: WireFault): StorageFault {
+function onProxy(
+  proxy: FaultyProxy,
+  fault: Omit<StorageFault, 'begin'>,
+  onAnswers: ProxyFault,
+): StorageFault {
   return {
     ...fault,
     begin: async () => {
-      wire.setFault(onAnswers);
-      return () => wire.setFault({ kind: 'none' });
+      proxy.setFault(onAnswers);
+      return () => proxy.setFault({ kind: 'none' });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RunningPart, runPart } from '../../test/support/parts/run-part.ts';
-import { startWire } from '../chaos/wire.ts';
+import { startDatabaseProxy } from '../chaos/database-proxy.ts';
 import type { RecorderStage } from './recorder-stage.ts';
 
 /** A statement at which the worker is killed, and whether the database still receives it. */
@@ -63,12 +63,12 @@ export async function killWorker(
   room: string,
 ): Promise<Outcome> {
   const recordingId = await record(stage, room);
-  const wire = await startWire(() => Number(new URL(stage.databaseUrl).port));
-  const victim = await startWorker(stage, wire.through(stage.databaseUrl));
+  const proxy = await startDatabaseProxy(() => Number(new URL(stage.databaseUrl).port));
+  const victim = await startWorker(stage, proxy.through(stage.databaseUrl));
   const died = Promise.withResolvers<number>();
   if (state === undefined) died.resolve(performance.now());
   else
-    wire.onNext(state.text, () => {
+    proxy.onNext(state.text, () => {
       victim.kill().then(() => died.resolve(performance.now()));
       return state.passage;
     });
@@ -81,7 +81,7 @@ export async function killWorker(
   const json = await untilEnded(stage, id);
   const completedMs = Math.round(performance.now() - (diedAt ?? 0));
   await Promise.all([victim.kill(), successor.kill()]);
-  await wire.close();
+  await proxy.close();
   const segments: readonly Segment[] = Array.isArray(json.segments) ? json.segments : [];
   return {
     ...{ status: json.status, segments: segments.length, completedMs, isPlaced: diedAt !== undefined },

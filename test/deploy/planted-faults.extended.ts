@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { signatureHeaders } from '../support/sign.ts';
 import { SkippableClock } from '../support/skippable-clock.ts';
 import { DEPLOY } from './support/dashboard.ts';
-import { FAULTS, type Fault, type Ground } from './support/faults.ts';
+import { FAULTS, type Fault, type FaultStage } from './support/faults.ts';
 import { type ShippedPrometheus, startShippedPrometheus } from './support/shipped-prometheus.ts';
 
 /*
@@ -44,7 +44,8 @@ it.concurrent.for(Object.entries(FAULTS))(
 const PATIENTLY = { timeout: LONG_MS, interval: 1000 };
 
 async function begin(fault: Fault, context: TestContext) {
-  const closes: Ground['closes'] = (part) => context.onTestFinished(async () => void (await part.close()));
+  const closes: FaultStage['closes'] = (part) =>
+    context.onTestFinished(async () => void (await part.close()));
   const [clock, metricsPort, workerPort] = [new SkippableClock(), await freePort(), await freePort()];
   const livekit = await startLivekit();
   closes({ close: livekit.kill });

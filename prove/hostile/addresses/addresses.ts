@@ -51,13 +51,13 @@ async function reachForbidden({ form, say, cleanUp }: ProofContext): Promise<Fin
   cleanUp(fleet.close);
   const instance = await fleet.start();
   const urls = forbiddenUrls(internal.port).filter((_, index) => index % EVERY[form] === 0);
-  const ground: Ground = { fleet, instance, internal };
+  const stage: Stage = { fleet, instance, internal };
   const tally: Tally = { refused: 0, tested: 0, delivered: 0, wrong: [] };
   for (let at = 0; at < urls.length; at += BATCH) {
-    await attackWith(urls.slice(at, at + BATCH), ground, tally);
+    await attackWith(urls.slice(at, at + BATCH), stage, tally);
     say(`${Math.min(at + BATCH, urls.length)} of ${urls.length} URLs`);
   }
-  const rebound = await lureWith(ground, internal.port);
+  const rebound = await lureWith(stage, internal.port);
   for (const line of tally.wrong) say(line);
   const attempts = attemptsIn(chunks.join(''), internal.port).filter((address) => address !== PUBLIC);
   for (const address of new Set(attempts)) say(`connection attempt to ${address}`);
@@ -75,12 +75,12 @@ async function reachForbidden({ form, say, cleanUp }: ProofContext): Promise<Fin
   };
 }
 
-type Ground = { readonly fleet: Fleet; readonly instance: FleetInstance; readonly internal: Internal };
+type Stage = { readonly fleet: Fleet; readonly instance: FleetInstance; readonly internal: Internal };
 type Tally = { refused: number; tested: number; delivered: number; readonly wrong: string[] };
 
 const ABSENT = /private, loopback|name is not known|could not be looked up/;
 
-async function attackWith(urls: readonly string[], { fleet, instance }: Ground, tally: Tally): Promise<void> {
+async function attackWith(urls: readonly string[], { fleet, instance }: Stage, tally: Tally): Promise<void> {
   const webhooks: { readonly id: string; readonly url: string }[] = [];
   for (const url of urls) {
     const id = await register(fleet, instance, url);
@@ -125,7 +125,7 @@ async function firstErrorOf(fleet: Fleet, instance: FleetInstance, id: string): 
 
 /** Sends deliveries to a redirect and to a rebound name. Returns how many requests arrived at the allowed server. */
 async function lureWith(
-  { fleet, instance, internal }: Ground,
+  { fleet, instance, internal }: Stage,
   port: number,
 ): Promise<{ readonly allowed: number }> {
   const hex = '7f000009';

@@ -99,11 +99,11 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
   return { figures };
 }
 
-type Ground = { readonly context: ProofContext; readonly served: Served; readonly calm: Stage };
+type Attacked = { readonly context: ProofContext; readonly served: Served; readonly calm: Stage };
 
 async function attackWith(
   crowd: Crowd,
-  { context: { form, say }, served, calm }: Ground,
+  { context: { form, say }, served, calm }: Attacked,
 ): Promise<readonly Figure[]> {
   const { name, connections } = crowd;
   const options = {

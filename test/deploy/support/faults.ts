@@ -23,7 +23,7 @@ import type { SkippableClock } from '../../support/skippable-clock.ts';
 /* Eight faults that an operator has to distinguish. Each is caused at its own service with its own LiveKit. */
 
 /** The parts that a fault breaks. */
-export type Ground = {
+export type FaultStage = {
   readonly context: TestContext;
   /** Registers a part that is closed at the end of the test. */
   readonly closes: (part: { readonly close: () => Promise<unknown> }) => void;
@@ -46,7 +46,7 @@ export type Fault = {
   readonly alerts: readonly string[];
   /** Conditions on values of the dashboard after the fault, by the titles of their panels. */
   readonly panels: Readonly<Record<string, (value: number) => boolean>>;
-  readonly begin: (ground: Ground) => Promise<Planting>;
+  readonly begin: (stage: FaultStage) => Promise<Planting>;
 };
 
 const isNo = (value: number): boolean => value === 0;

@@ -5,18 +5,18 @@ import type { Store } from '../../../src/server/app/store.ts';
 import { systemIds } from '../../../src/server/platform/system.ts';
 import { keepingLog } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { sqliteGround } from '../platform/storage/grounds.ts';
-import type { Ground } from '../platform/storage/store-contract.ts';
+import type { TestDatabase } from '../platform/storage/store-contract.ts';
+import { sqliteGround } from '../platform/storage/test-databases.ts';
 
-let ground: Ground;
+let stage: TestDatabase;
 let store: Store;
 let clock: ManualClock;
 beforeEach(async () => {
-  ground = await sqliteGround();
-  store = await ground.open();
+  stage = await sqliteGround();
+  store = await stage.open();
   clock = new ManualClock(1_000_000);
 });
-afterEach(() => ground.close());
+afterEach(() => stage.close());
 
 const REQUEST = { key: 'k', keyId: 'root', method: 'POST', url: '/v1/webhooks', body: Buffer.from('{}') };
 const secretBox = { seal: (text: string) => text, open: (text: string) => text };

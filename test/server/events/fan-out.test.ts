@@ -6,21 +6,21 @@ import { MAX_DELIVERIES_PER_COMMIT } from '../../../src/server/events/plan-deliv
 import { systemIds } from '../../../src/server/platform/system.ts';
 import { NO_DISPATCHER } from '../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
 import type { DeliveryJob } from '../../../src/server/webhooks/store.ts';
-import { silentLog, sqliteGround, systemClock } from '../platform/storage/grounds.ts';
-import type { Ground } from '../platform/storage/store-contract.ts';
+import type { TestDatabase } from '../platform/storage/store-contract.ts';
+import { silentLog, sqliteGround, systemClock } from '../platform/storage/test-databases.ts';
 import { newWebhook } from '../platform/storage/webhook-records.ts';
 
 const WEBHOOKS = 2 * MAX_DELIVERIES_PER_COMMIT + 500;
 
-let ground: Ground;
+let stage: TestDatabase;
 let store: Store;
 let deps: AppendEventsDeps;
 let dispatched: DeliveryJob[];
 const loops: ReturnType<typeof startFanOut>[] = [];
 
 beforeEach(async () => {
-  ground = await sqliteGround();
-  store = await ground.open();
+  stage = await sqliteGround();
+  store = await stage.open();
   dispatched = [];
   const dispatcher = {
     ...NO_DISPATCHER,
@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(loops.splice(0).map((loop) => loop.close()));
-  await ground.close();
+  await stage.close();
 });
 
 function idOf(n: number): string {
@@ -102,7 +102,7 @@ it('a fan-out delays later events, so that each webhook gets them in order', asy
 });
 
 it('a fan-out continues after another process has died', async () => {
-  const other = await ground.open();
+  const other = await stage.open();
   await appendEvents({ ...deps, store: other, dispatcher: NO_DISPATCHER }, async (_store, appender) => {
     const domainEvent = {
       ...({ type: 'room_finished', subject: {}, isReconciled: false } as const),

@@ -7,24 +7,24 @@ import {
   type ListEventsDeps,
 } from '../../../src/server/events/list-events.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { sqliteGround } from '../platform/storage/grounds.ts';
-import type { Ground } from '../platform/storage/store-contract.ts';
+import type { TestDatabase } from '../platform/storage/store-contract.ts';
+import { sqliteGround } from '../platform/storage/test-databases.ts';
 
 const NOW = 1_767_225_600_000;
 
 let clock: ManualClock;
-let ground: Ground;
+let stage: TestDatabase;
 let store: Store;
 let closing: AbortController;
 
 beforeEach(async () => {
   clock = new ManualClock(NOW);
   closing = new AbortController();
-  ground = await sqliteGround();
-  store = await ground.open();
+  stage = await sqliteGround();
+  store = await stage.open();
   await happen('before');
 });
-afterEach(() => ground.close());
+afterEach(() => stage.close());
 
 async function happen(id: string): Promise<void> {
   const session = { room: 'demo', roomSid: 'RM_1', sequence: 1 };
@@ -152,7 +152,7 @@ describe('the latest cursor', () => {
     const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
     await expect.poll(() => clock.sleeping).toBe(1);
     const own = store;
-    store = await ground.open();
+    store = await stage.open();
     await happen('after');
     store = own;
     expect((await waiting).ids).toEqual(['after']);

@@ -3,7 +3,7 @@ import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService } from '../../support/service.ts';
-import { systemClock } from '../platform/storage/grounds.ts';
+import { systemClock } from '../platform/storage/test-databases.ts';
 
 it('the metrics count takeovers by kind and lost audit entries, from 0 on', async () => {
   const metrics = createMetrics({ version: '1.2.3', clock: systemClock });

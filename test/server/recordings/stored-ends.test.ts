@@ -11,7 +11,7 @@ import { type EventStage, NOW, openEventStage } from '../media-events/support/ev
 
 /* The end of a recording and its event. The process is killed between the two. */
 
-const GROUNDS = {
+const STAGES = {
   SQLite: async () => await openEventStage(),
   PostgreSQL: async () => {
     const database = await createDatabase(await sharedPostgres());
@@ -78,7 +78,7 @@ const COMPLETE: Observation = {
   },
 };
 
-describe.each(Object.entries(GROUNDS))('the end of a recording on %s', (_name, open) => {
+describe.each(Object.entries(STAGES))('the end of a recording on %s', (_name, open) => {
   it('is stored with its event or not at all, and so is its correction', async () => {
     const stage = await open();
     try {

@@ -21,7 +21,7 @@ const blockOf = (identity: string, changes: Partial<Block> = {}): Block => ({
 });
 
 /** A store of blocks in memory, which can be unavailable or hang, and counts how often it is read. */
-function ground(...blocks: Block[]) {
+function setUp(...blocks: Block[]) {
   const changes = new ChangeHub();
   const clock = new ManualClock(NOW);
   const state = { blocks, reads: 0, singleReads: 0, isAway: false, gate: Promise.resolve() };
@@ -42,7 +42,7 @@ function ground(...blocks: Block[]) {
 
 describe('the cached blocks', () => {
   it('are read once for many tokens', async () => {
-    const { find, state } = ground(blockOf('ada'));
+    const { find, state } = setUp(blockOf('ada'));
     const found = await Promise.all(
       ['ada', 'bruno', 'ada'].map((identity) => find({ room: 'demo', identity })),
     );
@@ -52,19 +52,19 @@ describe('the cached blocks', () => {
   });
 
   it('distinguish a room and an identity from others of the same letters', async () => {
-    const { find } = ground(blockOf('ada'));
+    const { find } = setUp(blockOf('ada'));
     expect(await find({ room: 'dem', identity: 'oada' })).toBeUndefined();
   });
 
   it('expire in time', async () => {
-    const { find, clock } = ground(blockOf('ada', { blockedUntil: NOW + 100 }));
+    const { find, clock } = setUp(blockOf('ada', { blockedUntil: NOW + 100 }));
     expect(await find(ADA)).toBeDefined();
     clock.advance(100);
     expect(await find(ADA)).toBeUndefined();
   });
 
   it.each(['here', 'elsewhere'] as const)('are read again when one was changed %s', async (origin) => {
-    const { find, state, changes } = ground();
+    const { find, state, changes } = setUp();
     expect(await find(ADA)).toBeUndefined();
     state.blocks = [blockOf('ada')];
     changes.publish('blocks', origin);
@@ -72,7 +72,7 @@ describe('the cached blocks', () => {
   });
 
   it('are read again after a while without a notification, also when the clock was set back', async () => {
-    const { find, state, clock } = ground();
+    const { find, state, clock } = setUp();
     await find(ADA);
     state.blocks = [blockOf('ada')];
     clock.setBack(3_600_000);
@@ -83,7 +83,7 @@ describe('the cached blocks', () => {
   });
 
   it('are not used when they were read before a change in the meantime', async () => {
-    const { find, state, changes } = ground();
+    const { find, state, changes } = setUp();
     let open = (): void => {};
     state.gate = new Promise((resolve) => {
       open = resolve;
@@ -101,7 +101,7 @@ describe('the cached blocks', () => {
 
   it('are read one by one when there are too many to cache', async () => {
     const many = Array.from({ length: MAX_CACHED_BLOCKS + 1 }, (_, index) => blockOf(`person-${index}`));
-    const { find, state } = ground(...many);
+    const { find, state } = setUp(...many);
     expect(await find({ room: 'demo', identity: 'person-7' })).toBeDefined();
     expect(await find(ADA)).toBeUndefined();
     expect([state.reads, state.singleReads]).toEqual([1, 2]);
@@ -110,7 +110,7 @@ describe('the cached blocks', () => {
 
 describe('while the database does not respond', () => {
   it('the last cached blocks apply, and the database is asked once a second', async () => {
-    const { find, state, clock, changes } = ground(blockOf('ada'));
+    const { find, state, clock, changes } = setUp(blockOf('ada'));
     await find(ADA);
     state.isAway = true;
     changes.publishAll('elsewhere');
@@ -126,7 +126,7 @@ describe('while the database does not respond', () => {
   });
 
   it('the cached blocks apply that were read while a change elsewhere was notified, as at the start', async () => {
-    const { find, state, changes } = ground(blockOf('ada'));
+    const { find, state, changes } = setUp(blockOf('ada'));
     const first = find(ADA);
     changes.publish('blocks', 'elsewhere');
     expect(await first).toBeDefined();
@@ -135,7 +135,7 @@ describe('while the database does not respond', () => {
   });
 
   it('a token waits no longer than a second for the database', async () => {
-    const { find, state, clock } = ground(blockOf('ada'));
+    const { find, state, clock } = setUp(blockOf('ada'));
     await find(ADA);
     state.gate = new Promise(() => {});
     clock.advance(MAX_AGE_MS);
@@ -146,7 +146,7 @@ describe('while the database does not respond', () => {
   });
 
   it('a token is refused when no blocks are cached, or when this process has changed them since', async () => {
-    const { find, state, changes } = ground();
+    const { find, state, changes } = setUp();
     state.isAway = true;
     await expect(find(ADA)).rejects.toThrow('the database is away');
     state.isAway = false;

@@ -14,14 +14,14 @@ import { MEDIA_KEYS, startStage } from '../recordings/support/stage.ts';
 import { chooseServicePort, startHookedService } from '../webhooks/support/hooked-service.ts';
 
 /** A service with a media server that reports joins to it. */
-type Ground = {
+type BlockStage = {
   readonly service: TestService;
   /** Joins with this token, if the media server allows it. */
   readonly join: (room: string, identity: string, token: Token) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-async function realGround(): Promise<Ground> {
+async function realStage(): Promise<BlockStage> {
   const { port, webhookUrl } = await chooseServicePort();
   const livekit = await startLivekit({ webhookUrl });
   const service = await startHookedService(port, { livekit });
@@ -42,7 +42,7 @@ async function realGround(): Promise<Ground> {
   };
 }
 
-async function simulatedGround(): Promise<Ground> {
+async function simulatedStage(): Promise<BlockStage> {
   const { port, webhookUrl } = await chooseServicePort();
   const { media, service, close } = await startStage({
     environment: { PORT: `${port}` },
@@ -86,35 +86,35 @@ async function comings(service: TestService, room: string, identity: string): Pr
 const OUT_AGAIN = ['participant_joined', 'participant_left removed'];
 
 describe.each([
-  { name: 'the real media server', start: realGround },
-  { name: 'the embedded media server', start: simulatedGround },
+  { name: 'the real media server', start: realStage },
+  { name: 'the embedded media server', start: simulatedStage },
 ])('a block on $name', ({ start }) => {
-  let ground: Ground;
+  let stage: BlockStage;
   let service: TestService;
   beforeAll(async () => {
-    ground = await start();
-    service = ground.service;
+    stage = await start();
+    service = stage.service;
   });
-  afterAll(() => ground?.close());
+  afterAll(() => stage?.close());
 
   it('removes a participant, and removes one who returns with an older token, until it is lifted', async () => {
     const room = `block ${randomUUID()}`;
     const token = await tokenOf(service, room, 'ada');
-    await ground.join(room, 'ada', token);
-    await ground.join(room, 'bob', await tokenOf(service, room, 'bob'));
+    await stage.join(room, 'ada', token);
+    await stage.join(room, 'bob', await tokenOf(service, room, 'bob'));
     await expect.poll(() => comings(service, room, 'ada')).toEqual(['participant_joined']);
 
     const removed = await service.call('DELETE', `${participantPath(room, 'ada')}?block=3600`);
     expect([removed.status, removed.headers['x-participant-removed']]).toEqual([204, 'true']);
     await expect.poll(() => comings(service, room, 'ada')).toEqual(OUT_AGAIN);
 
-    await ground.join(room, 'ada', token);
+    await stage.join(room, 'ada', token);
     await expect.poll(() => comings(service, room, 'ada')).toEqual([...OUT_AGAIN, ...OUT_AGAIN]);
     expect(await present(service, room)).toEqual(['bob']);
 
     expect((await service.call('DELETE', `${blocksPath(room)}/ada`)).status).toBe(204);
-    await ground.join(room, 'ada', await tokenOf(service, room, 'ada'));
-    await ground.join(room, 'eve', await tokenOf(service, room, 'eve'));
+    await stage.join(room, 'ada', await tokenOf(service, room, 'ada'));
+    await stage.join(room, 'eve', await tokenOf(service, room, 'eve'));
     await expect.poll(() => comings(service, room, 'eve')).toEqual(['participant_joined']);
     expect((await present(service, room)).toSorted()).toEqual(['ada', 'bob', 'eve']);
   });
@@ -124,7 +124,7 @@ describe.each([
     const token = await tokenOf(service, room, 'ada');
     const removed = await service.call('DELETE', `${participantPath(room, 'ada')}?block=forever`);
     expect([removed.status, removed.headers['x-participant-removed']]).toEqual([204, 'false']);
-    await ground.join(room, 'ada', token);
+    await stage.join(room, 'ada', token);
     await expect.poll(() => comings(service, room, 'ada')).toEqual(OUT_AGAIN);
   });
 });

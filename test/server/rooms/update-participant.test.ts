@@ -8,7 +8,7 @@ import { sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { startStage } from '../recordings/support/stage.ts';
 
-type Ground = {
+type ParticipantStage = {
   readonly service: TestService;
   readonly join: (room: string, identity: string) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -23,7 +23,7 @@ async function enter(service: TestService, roomId: string, userId: string): Prom
   return await join(url, token);
 }
 
-async function realGround(): Promise<Ground> {
+async function realStage(): Promise<ParticipantStage> {
   const service = await startTestService({ livekit: await sharedLivekit() });
   const joined: JoinedParticipant[] = [];
   return {
@@ -36,7 +36,7 @@ async function realGround(): Promise<Ground> {
   };
 }
 
-async function simulatedGround(): Promise<Ground> {
+async function simulatedStage(): Promise<ParticipantStage> {
   const { service, media, close } = await startStage();
   const attributes = { 'rtc.role': 'participant', 'rtc.canMuteOthers': 'false' };
   const metadata = '{"team":"blue"}';
@@ -49,20 +49,20 @@ async function simulatedGround(): Promise<Ground> {
 }
 
 describe.each([
-  { name: 'the real media server', start: realGround },
-  { name: 'the embedded media server', start: simulatedGround },
+  { name: 'the real media server', start: realStage },
+  { name: 'the embedded media server', start: simulatedStage },
 ])('changing a participant on $name', ({ start }) => {
-  let ground: Ground;
+  let stage: ParticipantStage;
   let room: string;
   beforeAll(async () => {
-    ground = await start();
+    stage = await start();
     room = `update ${randomUUID()}`;
-    await ground.join(room, 'ada é');
+    await stage.join(room, 'ada é');
   });
-  afterAll(() => ground?.close());
+  afterAll(() => stage?.close());
 
   const patch = (body: object, identity = 'ada é') =>
-    ground.service.call('PATCH', pathOf(room, identity), { body });
+    stage.service.call('PATCH', pathOf(room, identity), { body });
   const changed = async (body: object): Promise<Participant> => {
     const response = await patch(body);
     expect(response.status, response.text).toBe(200);
@@ -132,7 +132,7 @@ describe.each([
   it('is 404 for an unknown participant and for an unknown room', async () => {
     const type = (code: string) => ({ json: { type: `urn:problem-type:rtc:${code}` } });
     expect(await patch({ name: 'x' }, 'nobody')).toMatchObject(type('participant-not-found'));
-    const elsewhere = await ground.service.call('PATCH', pathOf(randomUUID(), 'ada é'), { body: {} });
+    const elsewhere = await stage.service.call('PATCH', pathOf(randomUUID(), 'ada é'), { body: {} });
     expect(elsewhere).toMatchObject(type('room-not-found'));
   });
 });

@@ -14,7 +14,7 @@ import { type Stage, startStage } from '../recordings/support/stage.ts';
 import { chooseServicePort, startHookedService } from '../webhooks/support/hooked-service.ts';
 
 /** A service with a media server that reports to it. */
-type Ground = {
+type SessionStage = {
   readonly service: TestService;
   readonly join: (room: string, identity: string) => Promise<void>;
   /** The participant leaves by itself. */
@@ -22,7 +22,7 @@ type Ground = {
   readonly close: () => Promise<void>;
 };
 
-async function realGround(): Promise<Ground> {
+async function realStage(): Promise<SessionStage> {
   const { port, webhookUrl } = await chooseServicePort();
   const livekit = await startLivekit({ webhookUrl });
   const service = await startHookedService(port, { livekit });
@@ -48,7 +48,7 @@ async function startHookedStage(): Promise<Stage> {
   return await startStage({ environment: { PORT: `${port}` }, media: { webhookUrls: [webhookUrl] } });
 }
 
-async function simulatedGround(): Promise<Ground> {
+async function simulatedStage(): Promise<SessionStage> {
   const { media, service, close } = await startHookedStage();
   const attributes = { 'rtc.role': 'host' };
   return {
@@ -73,16 +73,16 @@ async function detailOf(service: TestService, sessionId: string): Promise<Sessio
 }
 
 describe.each([
-  { name: 'the real media server', start: realGround },
-  { name: 'the embedded media server', start: simulatedGround },
+  { name: 'the real media server', start: realStage },
+  { name: 'the embedded media server', start: simulatedStage },
 ])('sessions of $name', ({ start }) => {
-  let ground: Ground;
+  let stage: SessionStage;
   let service: TestService;
   beforeAll(async () => {
-    ground = await start();
-    service = ground.service;
+    stage = await start();
+    service = stage.service;
   });
-  afterAll(() => ground?.close());
+  afterAll(() => stage?.close());
 
   const close = (room: string) => service.call('DELETE', `/v1/rooms/${encodeURIComponent(room)}`);
   /** Resolves to the newest session of the room, when it matches. */
@@ -96,11 +96,11 @@ describe.each([
 
   it('are open while somebody is present, and end with the room, each with its own participants', async () => {
     const room = `lesson <b>"é" =1+1 ${randomUUID()}`;
-    await ground.join(room, 'ada');
-    await ground.join(room, 'bob');
+    await stage.join(room, 'ada');
+    await stage.join(room, 'bob');
     const open = await newest(room, ({ totalParticipants }) => totalParticipants === 2);
     expect(open).toMatchObject({ roomId: room, status: 'open', endedAt: null, peakParticipants: 2 });
-    await ground.leave(room, 'bob');
+    await stage.leave(room, 'bob');
     await expect
       .poll(async () =>
         (await detailOf(service, open.sessionId)).participants.map(({ leftAt }) => leftAt !== null),
@@ -108,7 +108,7 @@ describe.each([
       .toEqual([false, true]);
     await close(room);
     const ended = await newest(room, ({ status }) => status === 'ended');
-    await ground.join(room, 'ada');
+    await stage.join(room, 'ada');
     const again = await newest(
       room,
       ({ sessionId, totalParticipants }) => sessionId !== open.sessionId && totalParticipants === 1,
@@ -133,9 +133,9 @@ describe.each([
 
   it('count an identity once that joins again while it is present, and have both connections', async () => {
     const room = `twice ${randomUUID()}`;
-    await ground.join(room, 'ada');
+    await stage.join(room, 'ada');
     const { sessionId } = await newest(room, ({ totalParticipants }) => totalParticipants === 1);
-    await ground.join(room, 'ada');
+    await stage.join(room, 'ada');
     await expect
       .poll(async () =>
         (await detailOf(service, sessionId)).participants.map(({ leftAt }) => leftAt !== null),
@@ -159,11 +159,11 @@ describe.each([
 
   it('have consistent pages, also of their participants', async () => {
     const room = `paged ${randomUUID()}`;
-    for (const identity of ['ada', 'bob', 'eve']) await ground.join(room, identity);
+    for (const identity of ['ada', 'bob', 'eve']) await stage.join(room, identity);
     const { sessionId } = await newest(room, ({ totalParticipants }) => totalParticipants === 3);
     await close(room);
     await newest(room, ({ status }) => status === 'ended');
-    await ground.join(room, 'ada');
+    await stage.join(room, 'ada');
     await newest(room, ({ status }) => status === 'open');
     const page = async (more = ''): Promise<SessionList> =>
       (await service.call('GET', `/v1/sessions?roomId=${encodeURIComponent(room)}&limit=1${more}`)).json;

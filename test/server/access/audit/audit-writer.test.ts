@@ -20,7 +20,7 @@ const request = (changes: Partial<RecordedRequest> = {}): RecordedRequest => ({
 });
 
 /** A store in memory that can be unavailable, and records the sizes of its batches. */
-function ground() {
+function setUp() {
   const lost: number[] = [];
   const logLines: LogLine[] = [];
   const clock = new ManualClock(1000);
@@ -52,7 +52,7 @@ function ground() {
 
 describe('the audit writer', () => {
   it('stores entries without a request, those of the same moment together', async () => {
-    const { state, writer } = ground();
+    const { state, writer } = setUp();
     for (let n = 0; n < 100; n += 1) writer.record(request());
     await expect.poll(() => state.records).toHaveLength(100);
     expect(state.batches.length).toBeLessThan(10);
@@ -68,7 +68,7 @@ describe('the audit writer', () => {
   });
 
   it('has stored everything that was recorded before, once flush has resolved', async () => {
-    const { state, writer } = ground();
+    const { state, writer } = setUp();
     for (let n = 0; n < 1200; n += 1) writer.record(request());
     await writer.flush();
     expect(state.records).toHaveLength(1200);
@@ -77,7 +77,7 @@ describe('the audit writer', () => {
   });
 
   it('keeps entries while the database does not respond, and stores each once when it is back', async () => {
-    const { state, writer, clock } = ground();
+    const { state, writer, clock } = setUp();
     state.isAway = true;
     writer.record(request({ requestId: 'early' }));
     await expect(writer.flush()).rejects.toThrow('away');
@@ -90,7 +90,7 @@ describe('the audit writer', () => {
   });
 
   it('loses entries beyond 10,000 waiting ones, and reports how many', async () => {
-    const { state, writer, logLines, lost } = ground();
+    const { state, writer, logLines, lost } = setUp();
     state.isAway = true;
     for (let n = 0; n < 10_003; n += 1) writer.record(request());
     state.isAway = false;
@@ -102,11 +102,11 @@ describe('the audit writer', () => {
   });
 
   it('stores waiting entries when it closes, or reports how many were lost', async () => {
-    const kept = ground();
+    const kept = setUp();
     kept.writer.record(request());
     await kept.writer.close();
     expect(kept.state.records).toHaveLength(1);
-    const lost = ground();
+    const lost = setUp();
     lost.state.isAway = true;
     lost.writer.record(request());
     await lost.writer.close();
@@ -117,7 +117,7 @@ describe('the audit writer', () => {
   });
 
   it('replaces characters that no database stores, and cuts texts that are too long', async () => {
-    const { state, writer } = ground();
+    const { state, writer } = setUp();
     writer.record(request({ ids: { roomId: `a\0b${'x'.repeat(1000)}` } }));
     await writer.close();
     const { room = '', ids } = state.records[0] ?? {};

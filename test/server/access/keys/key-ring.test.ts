@@ -18,7 +18,7 @@ const keyOf = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
 });
 
 /** A store of keys in memory that can be unavailable, and counts how often it is read. */
-function ground(...keys: ApiKey[]) {
+function setUp(...keys: ApiKey[]) {
   const changes = new ChangeHub();
   const clock = new ManualClock(NOW);
   const state = { keys, reads: 0, isAway: false, gate: Promise.resolve() };
@@ -39,7 +39,7 @@ function ground(...keys: ApiKey[]) {
 
 describe('the cached keys', () => {
   it('are read once, also for many unknown keys', async () => {
-    const { ring, state } = ground(keyOf('key_one'));
+    const { ring, state } = setUp(keyOf('key_one'));
     const found = await Promise.all(
       Array.from({ length: 100 }, (_, n) => ring.find(n === 0 ? 'key_one' : `key_${n}`)),
     );
@@ -52,7 +52,7 @@ describe('the cached keys', () => {
   });
 
   it('are read again in time although the clock was set back', async () => {
-    const { ring, state, clock } = ground(keyOf('key_one'));
+    const { ring, state, clock } = setUp(keyOf('key_one'));
     await ring.find('key_one');
     state.keys = [];
     clock.setBack(3_600_000);
@@ -61,14 +61,14 @@ describe('the cached keys', () => {
   });
 
   it('are not read for a text without the form of a key', async () => {
-    const { ring, state } = ground();
+    const { ring, state } = setUp();
     for (const text of ['another', 'key_', 'key_a b', `key_${'x'.repeat(65)}`, 'KEY_one', ' key_one'])
       expect(await ring.find(text)).toBeUndefined();
     expect(state.reads).toBe(0);
   });
 
   it('are read again after a change, and when they are too old', async () => {
-    const { ring, state, changes, clock } = ground(keyOf('key_one'));
+    const { ring, state, changes, clock } = setUp(keyOf('key_one'));
     await ring.find('key_one');
     state.keys = [];
     clock.advance(MAX_AGE_MS - 1);
@@ -83,7 +83,7 @@ describe('the cached keys', () => {
   });
 
   it('are read again for a caller who comes after a change that was reported during a read', async () => {
-    const { ring, state, changes } = ground(keyOf('key_one'));
+    const { ring, state, changes } = setUp(keyOf('key_one'));
     const { promise, resolve } = Promise.withResolvers<void>();
     state.gate = promise;
     const early = ring.find('key_one');
@@ -96,7 +96,7 @@ describe('the cached keys', () => {
   });
 
   it('are used for five seconds while the database does not respond, and then refused until it is back', async () => {
-    const { ring, state, clock } = ground(keyOf('key_one'));
+    const { ring, state, clock } = setUp(keyOf('key_one'));
     await ring.find('key_one');
     state.isAway = true;
     clock.advance(MAX_AGE_MS - 1);
@@ -108,7 +108,7 @@ describe('the cached keys', () => {
   });
 
   it('expire at their time, without a read', async () => {
-    const { ring, state, clock } = ground(keyOf('key_one', { expiresAt: NOW + 100 }));
+    const { ring, state, clock } = setUp(keyOf('key_one', { expiresAt: NOW + 100 }));
     expect(await ring.find('key_one')).toBeDefined();
     clock.advance(100);
     expect(await ring.find('key_one')).toBeUndefined();
@@ -116,7 +116,7 @@ describe('the cached keys', () => {
   });
 
   it('leave out a key whose secret cannot be opened', async () => {
-    const { ring } = ground(keyOf('key_lost', { secret: 'sealed key_one' }), keyOf('key_one'));
+    const { ring } = setUp(keyOf('key_lost', { secret: 'sealed key_one' }), keyOf('key_one'));
     expect(await ring.find('key_lost')).toBeUndefined();
     expect(await ring.find('key_one')).toBeDefined();
   });

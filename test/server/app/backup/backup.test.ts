@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBackup } from '../../../../src/server/app/backup/create-backup.ts';
 import { restoreBackup } from '../../../../src/server/app/backup/restore-backup.ts';
-import { open } from '../../platform/storage/grounds.ts';
 import { newRecording } from '../../platform/storage/store-contract.ts';
+import { open } from '../../platform/storage/test-databases.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30);
 

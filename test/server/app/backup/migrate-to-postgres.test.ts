@@ -9,7 +9,7 @@ import { addFunctions } from '../../../../src/server/platform/storage/sqlite/fun
 import { rtcProcess } from '../../../cli/support/process.ts';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
-import { open, silentLog, systemClock } from '../../platform/storage/grounds.ts';
+import { open, silentLog, systemClock } from '../../platform/storage/test-databases.ts';
 
 describe('a migration from SQLite to PostgreSQL', () => {
   let dataDir: string;

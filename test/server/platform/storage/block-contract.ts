@@ -2,19 +2,19 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { ParticipantSession } from '../../../../src/server/events/store.ts';
 import type { Block } from '../../../../src/server/rooms/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 
 /** The requirements on blocks that every engine meets. */
-export function describeBlocks(engine: string, prepare: () => Promise<Ground>): void {
+export function describeBlocks(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`blocks on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const block = (changes: Partial<Block> = {}): Block => ({
       room: 'demo',
@@ -37,7 +37,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<Ground>): 
 
     it('last forever, also for other instances', async () => {
       await store.blocks.save(block({ blockedUntil: null }));
-      const other = await ground.open();
+      const other = await testDatabase.open();
       const found = await other.blocks.find({ room: 'demo', identity: 'ada' }, Number.MAX_SAFE_INTEGER);
       expect(found?.blockedUntil).toBeNull();
     });
@@ -50,7 +50,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<Ground>): 
     });
 
     it('become one when many are created at once', async () => {
-      const other = await ground.open();
+      const other = await testDatabase.open();
       const makers = [store, other, store, other];
       await Promise.all(makers.map((maker, n) => maker.blocks.save(block({ blockedUntil: 2000 + n }))));
       expect(await list()).toEqual(['ada']);
@@ -79,7 +79,7 @@ export function describeBlocks(engine: string, prepare: () => Promise<Ground>): 
     });
 
     it('are reported to listeners when they are created and lifted', async () => {
-      const other = await ground.open();
+      const other = await testDatabase.open();
       let notices = 0;
       other.changes.subscribe('blocks', () => {
         notices += 1;

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
-import { postgresGround, sqliteGround } from './grounds.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 
-let ground: Ground | undefined;
-afterEach(() => ground?.close());
+let testDatabase: TestDatabase | undefined;
+afterEach(() => testDatabase?.close());
 
 async function insertEvent(store: Store, id: string): Promise<void> {
   const place = { room: null, roomSid: null, sequence: null, traceparent: null };
@@ -24,8 +24,8 @@ describe.each([
   ['PostgreSQL', postgresGround],
 ] as const)('changes on %s', (_engine, prepare) => {
   it('reach a listener of the same process when they are committed, and not before', async () => {
-    ground = await prepare();
-    const store = await ground.open();
+    testDatabase = await prepare();
+    const store = await testDatabase.open();
     const origins = originsOf(store);
     await store.transaction(async (inside) => {
       await insertEvent(inside, 'one');
@@ -35,8 +35,8 @@ describe.each([
   });
 
   it('reach a listener on another connection', async () => {
-    ground = await prepare();
-    const [listening, writing] = [await ground.open(), await ground.open()];
+    testDatabase = await prepare();
+    const [listening, writing] = [await testDatabase.open(), await testDatabase.open()];
     const origins = originsOf(listening);
     // A new listener first reports everything as changed.
     await expect
@@ -49,8 +49,8 @@ describe.each([
   });
 
   it('do not reach a listener when they are rolled back', async () => {
-    ground = await prepare();
-    const store = await ground.open();
+    testDatabase = await prepare();
+    const store = await testDatabase.open();
     const origins = originsOf(store);
     const undone = store.transaction(async (inside) => {
       await insertEvent(inside, 'one');

@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 
 /** The requirements on full comparisons with the media server that every engine meets. */
-export function describeComparisons(engine: string, prepare: () => Promise<Ground>): void {
+export function describeComparisons(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`comparisons of everything on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const begin = (owner: string, now: number, until = now + 3000) =>
       store.comparisons.begin({ owner, until }, now);
     const numbers = () => store.comparisons.numbers();
 
     it('are begun by one of many concurrent instances', async () => {
-      const others = await Promise.all([ground.open(), ground.open()]);
+      const others = await Promise.all([testDatabase.open(), testDatabase.open()]);
       const begun = await Promise.all(
         [store, ...others, store].map(({ comparisons }, index) =>
           comparisons.begin({ owner: `instance ${index}`, until: 4000 }, 1000),
@@ -79,14 +79,14 @@ export function describeComparisons(engine: string, prepare: () => Promise<Groun
 
   describe(`a lease of a name on ${engine}`, () => {
     it('can be taken from any owner', async () => {
-      const ground = await prepare();
-      const { leases } = await ground.open();
+      const testDatabase = await prepare();
+      const { leases } = await testDatabase.open();
       const lease = (owner: string) => ({ name: 'reconcile', owner, until: 2000 });
       expect(await leases.acquire(lease('one'), 1000)).toBe(true);
       await leases.take(lease('two'));
       expect(await leases.acquire(lease('one'), 1001)).toBe(false);
       expect(await leases.acquire(lease('two'), 1001)).toBe(true);
-      await ground.close();
+      await testDatabase.close();
     });
   });
 }

@@ -1,5 +1,5 @@
 import { describeComparisons } from './comparison-contract.ts';
-import { postgresGround, sqliteGround } from './grounds.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 
 describeComparisons('SQLite', sqliteGround);
 describeComparisons('PostgreSQL', postgresGround);

@@ -8,20 +8,20 @@ import type {
   NewAttempt,
   NewDelivery,
 } from '../../../../src/server/webhooks/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
 /** The requirements on webhooks, deliveries and leases that every engine meets. */
 const TRACEPARENT = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 
-export function describeDeliveries(engine: string, prepare: () => Promise<Ground>): void {
+export function describeDeliveries(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`webhooks and deliveries on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
       await store.events.insertAll(
         [
           {
@@ -40,7 +40,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         [],
       );
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const addWebhooks = async (...ids: readonly string[]) => {
       for (const id of ids) await store.webhooks.insert(newWebhook(id));
@@ -95,7 +95,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         const webhook = newWebhook('first', { events: ['room_started', 'é "quoted"'], previousSecret: null });
         expect(await store.webhooks.insertBelow(10, webhook)).toBe(true);
         expect(await store.webhooks.find('first')).toEqual(webhook);
-        const instances = [store, await ground.open()];
+        const instances = [store, await testDatabase.open()];
         const inserted = await Promise.all(
           instances.flatMap((instance, number) =>
             Array.from({ length: 10 }, (_, n) =>
@@ -111,7 +111,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       });
 
       it('are registered on every instance as soon as one has stored, changed or deleted them', async () => {
-        const [reading, writing] = [store, await ground.open()];
+        const [reading, writing] = [store, await testDatabase.open()];
         const urls = async () => (await reading.webhooks.listRegistrations()).map(({ url }) => url);
         expect(await urls()).toEqual([]);
         await writing.webhooks.insert(newWebhook('a', { url: 'https://first' }));
@@ -238,7 +238,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
 
     it('locked webhooks are changed by one transaction at a time', async () => {
       await addWebhooks('hook');
-      const stores = await Promise.all([store, ground.open(), ground.open()]);
+      const stores = await Promise.all([store, testDatabase.open(), testDatabase.open()]);
       const rotate = (n: number) =>
         stores[n % 3]?.transaction(async (inside) => {
           const webhook = await inside.webhooks.lock('hook');
@@ -405,7 +405,12 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       it('never returns a row to two of four concurrent claims', async () => {
         await addWebhooks('a', 'b', 'c');
         await insert(...numbers(1000).map((n) => newDelivery(`d${n}`, { webhookId: 'abc'.charAt(n % 3) })));
-        const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+        const stores = await Promise.all([
+          store,
+          testDatabase.open(),
+          testDatabase.open(),
+          testDatabase.open(),
+        ]);
         const claimAll = async (at: Store, name: number) => {
           const got: string[] = [];
           for (;;) {
@@ -630,7 +635,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await addWebhooks('hook');
         const ids = numbers(100).map((n) => `d${n}`);
         await insert(...ids.map((id) => newDelivery(id, { leaseOwner: 'slow', leaseUntil: 1500 })));
-        const other = await ground.open();
+        const other = await testDatabase.open();
         await claim({ now: 1500, owner: 'quick', leaseUntil: 9000, limit: 50, limitPerWebhook: 50 });
         await Promise.all([
           store.deliveries.recordOutcomes(
@@ -794,7 +799,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       it('begins one round for ten concurrent calls', async () => {
         await addWebhooks('hook');
         await make('d', 'failed');
-        const stores = [store, await ground.open()];
+        const stores = [store, await testDatabase.open()];
         const replays = await Promise.all(
           numbers(10).map((n) => stores[n % 2]?.deliveries.replay('hook', 'd', 5000)),
         );
@@ -803,7 +808,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
 
       it('keeps an event from a concurrent purge, or is refused', async () => {
         await addWebhooks('hook');
-        const other = await ground.open();
+        const other = await testDatabase.open();
         for (const n of numbers(10)) {
           await store.events.insertAll([newEvent(`event ${n}`)], []);
           await make(`d${n}`, 'failed', { eventId: `event ${n}` });
@@ -927,7 +932,12 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           'me',
           all.map((id) => settled(id, 'delivered')),
         );
-        const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+        const stores = await Promise.all([
+          store,
+          testDatabase.open(),
+          testDatabase.open(),
+          testDatabase.open(),
+        ]);
         let purged = 0;
         while (purged < 200) {
           const counts = await Promise.all(stores.map((one) => one.deliveries.purge(9999, 30)));
@@ -940,14 +950,14 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
   });
 
   describe(`leases on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     it('are held by one owner at a time, who can prolong them', async () => {
       const { leases } = store;
@@ -999,7 +1009,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     });
 
     it('are acquired by one of 20 concurrent owners, free or expired', async () => {
-      const stores = await Promise.all([store, ground.open(), ground.open()]);
+      const stores = await Promise.all([store, testDatabase.open(), testDatabase.open()]);
       for (const now of [1000, 3000]) {
         const acquired = await Promise.all(
           numbers(20).map((n) =>

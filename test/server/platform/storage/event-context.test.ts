@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startCountingWire } from '../../../../bench/scale/counting-wire.ts';
+import { startCountingProxy } from '../../../../bench/scale/counting-proxy.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { ParticipantSession, PublishedTrack, RoomSession } from '../../../../src/server/events/store.ts';
 import { createDatabase } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { joined, mediaEvent, openEventStage } from '../../media-events/support/event-stage.ts';
-import { postgresGround, sqliteGround } from './grounds.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 import { newWebhook } from './webhook-records.ts';
 
 const ROOM: RoomSession = {
@@ -32,17 +32,17 @@ describe.each([
   ['SQLite', sqliteGround],
   ['PostgreSQL', postgresGround],
 ])('what the events of a transaction depend on, on %s', (engine, prepare) => {
-  let ground: Ground;
+  let testDatabase: TestDatabase;
   let store: Store;
 
   beforeEach(async () => {
-    ground = await prepare();
-    store = await ground.open();
+    testDatabase = await prepare();
+    store = await testDatabase.open();
     await store.transaction((within) =>
       within.presence.saveAtCommit({ rooms: [ROOM], participants: [ADA], tracks: [TRACK] }),
     );
   });
-  afterEach(() => ground.close());
+  afterEach(() => testDatabase.close());
 
   it('is read with the locks of the rooms', async () => {
     await store.events.insertAll([{ ...eventOf('known'), sourceId: 'EV_known' }], []);
@@ -79,7 +79,7 @@ describe.each([
   if (engine === 'SQLite') return;
 
   it('leaves out the rooms that another instance has locked', async () => {
-    const other = await ground.open();
+    const other = await testDatabase.open();
     const context = await other.transaction(async (holding) => {
       await holding.presence.lockRoom('RM_1');
       return await store.transaction((within) => within.presence.lockAndRead(SUBJECTS, 'free'));
@@ -88,7 +88,7 @@ describe.each([
   });
 
   it('has what another instance committed while the lock was waited for', async () => {
-    const other = await ground.open();
+    const other = await testDatabase.open();
     const isLocked = Promise.withResolvers<void>();
     const first = other.transaction(async (holding) => {
       await holding.presence.lockRoom('RM_1');
@@ -105,20 +105,20 @@ describe.each([
 
 it('an event of the media server takes seven statements and two round trips on PostgreSQL', async () => {
   const database = await createDatabase(await sharedPostgres());
-  const wire = await startCountingWire(database.url);
-  const stage = await openEventStage(wire.through(database.url));
+  const proxy = await startCountingProxy(database.url);
+  const stage = await openEventStage(proxy.through(database.url));
   try {
     await stage.receive(mediaEvent('room_started'), joined('eve1'));
-    const before = wire.traffic();
+    const before = proxy.traffic();
     await stage.receive(joined('ada1'));
-    const { statements, roundTrips } = wire.traffic();
+    const { statements, roundTrips } = proxy.traffic();
     expect(await stage.summary()).toContain('participant_joined ada 2');
     // May include notifications of changes and a reading of the clock.
     expect(statements - before.statements).toBeLessThanOrEqual(9);
     expect(roundTrips - before.roundTrips).toBeLessThanOrEqual(4);
   } finally {
     await stage.close();
-    await wire.close();
+    await proxy.close();
     await database.close();
   }
 });

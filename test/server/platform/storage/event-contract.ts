@@ -7,20 +7,20 @@ import type {
   PublishedTrack,
   RoomSession,
 } from '../../../../src/server/events/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
 /** The requirements on events and presence that every engine meets. */
-export function describeEvents(engine: string, prepare: () => Promise<Ground>): void {
+export function describeEvents(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`events on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const insert = (...events: readonly NewEvent[]) => store.events.insertAll(events, []);
     const listed = async (query: Partial<Parameters<Store['events']['list']>[0]>) =>
@@ -85,7 +85,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       });
 
       it('stores one of 20 concurrent events of a source', async () => {
-        const stores = await Promise.all([store, ground.open(), ground.open()]);
+        const stores = await Promise.all([store, testDatabase.open(), testDatabase.open()]);
         const known = await Promise.all(
           numbers(20).map((n) =>
             pick(stores, n).events.insertAll([newEvent(`id ${n}`, { sourceId: 'EV_same' })], []),
@@ -145,7 +145,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
     });
 
     it('lets a reader that follows by position miss no concurrent commit', async () => {
-      const writers = await Promise.all(numbers(4).map(() => ground.open()));
+      const writers = await Promise.all(numbers(4).map(() => testDatabase.open()));
       const seen: string[] = [];
       let position = 0;
       let isWriting = true;
@@ -274,14 +274,14 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
   });
 
   describe(`fan-outs on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const fanOut = (eventId: string, createdAt: number) =>
       ({ eventId, createdAt, afterCreatedAt: null, afterId: null }) as const;
@@ -302,7 +302,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
     });
 
     it('are handled by one transaction at a time', async () => {
-      const stores = await Promise.all([store, ground.open(), ground.open()]);
+      const stores = await Promise.all([store, testDatabase.open(), testDatabase.open()]);
       await store.fanOuts.insert(numbers(20).map((n) => fanOut(`event ${n}`, n)));
       const taken: string[] = [];
       await Promise.all(
@@ -321,14 +321,14 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
   });
 
   describe(`presence on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     it('stores a room session and updates it', async () => {
       const room = newRoom('RM_1');
@@ -358,7 +358,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       expect(all).toEqual({ sessions: [newRoom('RM_1'), newRoom('RM_2')], busy: new Set() });
       // SQLite allows one writer at a time in all rooms.
       if (engine === 'SQLite') return;
-      const other = await ground.open();
+      const other = await testDatabase.open();
       const found = await other.transaction(async (holding) => {
         await holding.presence.lockRoom('RM_2');
         await holding.presence.lockRoom('RM_9');
@@ -368,7 +368,12 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
     });
 
     it('records the events of several rooms one after the other, whatever the order of their sids', async () => {
-      const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+      const stores = await Promise.all([
+        store,
+        testDatabase.open(),
+        testDatabase.open(),
+        testDatabase.open(),
+      ]);
       const sids = ['RM_1', 'RM_2', 'RM_3'];
       await Promise.all(
         numbers(20).map((n) =>
@@ -436,7 +441,12 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       ['of which nobody has heard', false],
     ])('records the events of a room %s one after the other', async (_which, isStored) => {
       if (isStored) await store.presence.saveRoom(newRoom('RM_1'));
-      const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+      const stores = await Promise.all([
+        store,
+        testDatabase.open(),
+        testDatabase.open(),
+        testDatabase.open(),
+      ]);
       await Promise.all(
         numbers(20).map((n) =>
           pick(stores, n).transaction(async (within) => {
@@ -452,7 +462,7 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
     // SQLite allows one writer at a time in all rooms.
     if (engine === 'PostgreSQL') {
       it('does not block another room in the meantime, and releases its lock', async () => {
-        const other = await ground.open();
+        const other = await testDatabase.open();
         await store.transaction(async (within) => {
           await within.presence.lockRoom('RM_1');
           await other.transaction(async (inside) => {

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { IdempotentRequest } from '../../../../src/server/access/store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 
 /** The requirements on requests with an Idempotency-Key that every engine meets. */
-export function describeIdempotency(engine: string, prepare: () => Promise<Ground>): void {
+export function describeIdempotency(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`idempotent requests on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
     let other: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      [store, other] = [await ground.open(), await ground.open()];
+      testDatabase = await prepare();
+      [store, other] = [await testDatabase.open(), await testDatabase.open()];
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const request = (changes: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
       id: 'one',

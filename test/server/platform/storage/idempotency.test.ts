@@ -1,5 +1,5 @@
-import { postgresGround, sqliteGround } from './grounds.ts';
 import { describeIdempotency } from './idempotency-contract.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 
 describeIdempotency('SQLite', sqliteGround);
 describeIdempotency('PostgreSQL', postgresGround);

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../../../src/server/access/store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 
 /** The requirements on API keys that every engine meets. */
-export function describeKeys(engine: string, prepare: () => Promise<Ground>): void {
+export function describeKeys(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`API keys on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const key = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
       id,

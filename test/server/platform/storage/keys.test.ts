@@ -1,5 +1,5 @@
-import { postgresGround, sqliteGround } from './grounds.ts';
 import { describeKeys } from './key-contract.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 
 describeKeys('SQLite', sqliteGround);
 describeKeys('PostgreSQL', postgresGround);

@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { ClaimRequest, DeliveryOutcome, NewDelivery } from '../../../../src/server/webhooks/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
 const NOW = 1_000;
 const LEASE_END = 2_000;
 
 /** The requirements on ordered deliveries that every engine meets. */
-export function describeOrdering(engine: string, prepare: () => Promise<Ground>): void {
+export function describeOrdering(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`deliveries in order on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
       for (const id of ['hook', 'other']) await store.webhooks.insert(newWebhook(id, { ordering: 'room' }));
       for (const sequence of [1, 2, 3, 4, 5, 6]) {
         const event = { id: `event ${sequence}`, sourceId: `EV_${sequence}`, type: 'room_started' };
@@ -24,7 +24,7 @@ export function describeOrdering(engine: string, prepare: () => Promise<Ground>)
         await store.events.insertAll([{ ...event, ...place, ...rest }], []);
       }
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const insert = async (...deliveries: readonly NewDelivery[]) => [
       ...(await store.deliveries.insert(deliveries)),
@@ -140,7 +140,12 @@ export function describeOrdering(engine: string, prepare: () => Promise<Ground>)
             [1, 2, 3, 4, 5].map((n) => ordered(n, null, { id: `${orderingKey} ${n}`, orderingKey })),
           ),
         );
-        const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+        const stores = await Promise.all([
+          store,
+          testDatabase.open(),
+          testDatabase.open(),
+          testDatabase.open(),
+        ]);
         const got = new Map<string, string[]>();
         const work = async (at: Store, owner: string) => {
           for (;;) {
@@ -218,7 +223,7 @@ export function describeOrdering(engine: string, prepare: () => Promise<Ground>)
       });
 
       it('is followed by what is stored at the same moment, whichever of both comes first', async () => {
-        const other = await ground.open();
+        const other = await testDatabase.open();
         for (let room = 0; room < 40; room += 1) {
           const of = (n: number) => ({ id: `${room} ${n}`, orderingKey: `RM_${room}` });
           await insert(ordered(1, 'one', of(1)));

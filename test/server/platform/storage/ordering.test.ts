@@ -1,5 +1,5 @@
-import { postgresGround, sqliteGround } from './grounds.ts';
 import { describeOrdering } from './ordering-contract.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 
 describeOrdering('SQLite', sqliteGround);
 describeOrdering('PostgreSQL', postgresGround);

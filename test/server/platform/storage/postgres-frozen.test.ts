@@ -3,9 +3,9 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import type { NewEvent, RoomSession } from '../../../../src/server/events/store.ts';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
-import { open } from './grounds.ts';
 import { type Network, startNetwork } from './network.ts';
 import { expectUnavailable } from './store-contract.ts';
+import { open } from './test-databases.ts';
 
 /*
  * One instance stops within its transaction, like a process that gets SIGSTOP. Here it waits for a promise, or its

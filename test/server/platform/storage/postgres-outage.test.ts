@@ -6,9 +6,9 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';
 import { createDatabase, type Database, startPostgres } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
-import { open, silentLog, systemClock } from './grounds.ts';
 import { type Network, startNetwork } from './network.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
+import { open, silentLog, systemClock } from './test-databases.ts';
 
 /* An 'error' event without a listener ends the run. vitest counts it as a failure of these tests. */
 

@@ -5,9 +5,9 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
-import { open } from './grounds.ts';
 import { portOf, startNetwork } from './network.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
+import { open } from './test-databases.ts';
 
 describe('opening a PostgreSQL database', () => {
   let database: Database;

@@ -13,7 +13,7 @@ import { sqliteKyselyDialect } from '../../../../src/server/platform/storage/sql
 import { addFunctions } from '../../../../src/server/platform/storage/sqlite/functions.ts';
 import { createDatabase } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
-import { open as openStore, systemClock } from './grounds.ts';
+import { open as openStore, systemClock } from './test-databases.ts';
 
 /** The migrations of the version before search, and of the version that indexed accents and did not split Chinese. */
 const BEFORE_SEARCH = before('016-search');

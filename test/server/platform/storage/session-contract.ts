@@ -2,21 +2,21 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { ParticipantSession, RoomSession } from '../../../../src/server/events/store.ts';
 import type { SessionQuery } from '../../../../src/server/sessions/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 
 const NOW = 100_000;
 
 /** The requirements on sessions, and on the purge of presence, that every engine meets. */
-export function describeSessions(engine: string, prepare: () => Promise<Ground>): void {
+export function describeSessions(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`sessions on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const open = (sid: string, changes: Partial<RoomSession> = {}) =>
       store.transaction(({ presence }) =>

@@ -1,5 +1,5 @@
-import { postgresGround, sqliteGround } from './grounds.ts';
 import { describeSessions } from './session-contract.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 
 describeSessions('SQLite', sqliteGround);
 describeSessions('PostgreSQL', postgresGround);

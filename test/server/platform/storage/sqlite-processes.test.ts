@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
-import { open, silentLog } from './grounds.ts';
 import { type Claimer, startClaimer } from './start-claimer.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
+import { open, silentLog } from './test-databases.ts';
 
 const RETRYABLE = { retryable: true } as const;
 

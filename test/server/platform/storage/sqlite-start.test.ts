@@ -16,9 +16,9 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asNobody } from '../../../support/as-nobody.ts';
-import { open as openStore } from './grounds.ts';
 import { startClaimer } from './start-claimer.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
+import { open as openStore } from './test-databases.ts';
 
 describe('opening a SQLite file', () => {
   let folder: string;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Tables } from '../../../../src/server/platform/storage/schema/tables.ts';
 import { sqliteKyselyDialect } from '../../../../src/server/platform/storage/sqlite/driver.ts';
 import { GroupCommit } from '../../../../src/server/platform/storage/sqlite/group-commit.ts';
-import { systemClock } from './grounds.ts';
+import { systemClock } from './test-databases.ts';
 
 describe('transactions on SQLite', () => {
   let folder: string;

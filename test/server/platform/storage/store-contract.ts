@@ -6,7 +6,7 @@ import type { NewRecording, Recording } from '../../../../src/server/recordings/
 import { observeRecording } from '../../../support/observe-recording.ts';
 
 /** The database of one test. */
-export interface Ground {
+export interface TestDatabase {
   /** Opens another instance on the same database, with its own connection or pool. */
   open(): Promise<Store>;
   /** Closes all instances and removes the database. */
@@ -14,16 +14,16 @@ export interface Ground {
 }
 
 /** The requirements on recordings that every engine meets. */
-export function describeStore(engine: string, prepare: () => Promise<Ground>): void {
+export function describeStore(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`the store on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     /** Makes a row in a given state, by the same steps as the service. */
     const make = async (id: string, options: MadeRecording = {}): Promise<Recording> => {
@@ -141,7 +141,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       });
 
       it('gives the room to one of 50 concurrent claims on five instances', async () => {
-        const stores = await openMany(ground, 5);
+        const stores = await openMany(testDatabase, 5);
         const claims = await Promise.all(
           attempts(50).map((n) => pick(stores, n).recordings.claim(newRecording(`id ${n}`), 1000)),
         );
@@ -153,7 +153,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
 
       it('gives the expired claim to one of 50 concurrent claims on five instances', async () => {
         const stale = await store.recordings.claim(newRecording('stale'), 1000);
-        const stores = await openMany(ground, 5);
+        const stores = await openMany(testDatabase, 5);
         const claims = await Promise.all(
           attempts(50).map((n) =>
             pick(stores, n).recordings.claim(
@@ -168,7 +168,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       });
 
       it('gives a room to one at a time while 20 others claim, end and claim again', async () => {
-        const stores = await openMany(ground, 4);
+        const stores = await openMany(testDatabase, 4);
         const held = new Set<string>();
         const takeTurn = async (n: number) => {
           const taker = pick(stores, n);
@@ -294,7 +294,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
 
       it('stops a recording for one of 20 concurrent calls', async () => {
         const made = await make('one', { status: 'recording' });
-        const stores = await openMany(ground, 4);
+        const stores = await openMany(testDatabase, 4);
         const ended = await Promise.all(
           attempts(20).map((n) =>
             applyObservation({ store: pick(stores, n) }, made, { type: 'stop-accepted', at: n }),
@@ -540,7 +540,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         resume.resolve();
         await Promise.all([transaction, ...queued, closed]);
         expect(order.at(-1)).toBe('closed');
-        const reopened = await ground.open();
+        const reopened = await testDatabase.open();
         expect(await reopened.recordings.list({ limit: 100 })).toHaveLength(16);
       });
 
@@ -559,7 +559,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
     describe('instances', () => {
       it('see the changes of the others, and earlier ones', async () => {
         const made = await make('one');
-        const other = await ground.open();
+        const other = await testDatabase.open();
         expect(await other.recordings.find('one')).toEqual(made);
         await other.recordings.release(made);
         expect(await store.recordings.find('one')).toBeUndefined();
@@ -587,13 +587,13 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
   });
 
   it(`opening eight instances at once succeeds on an empty ${engine} database`, async () => {
-    const ground = await prepare();
+    const testDatabase = await prepare();
     try {
-      const stores = await openMany(ground, 8);
+      const stores = await openMany(testDatabase, 8);
       await Promise.all(stores.map((store, n) => store.recordings.claim(newRecording(`id ${n}`), 1000)));
       expect(await stores[0]?.recordings.list({ limit: 10 })).toHaveLength(1);
     } finally {
-      await ground.close();
+      await testDatabase.close();
     }
   });
 }
@@ -628,8 +628,8 @@ export async function expectUnavailable(
   return error as ServiceError;
 }
 
-function openMany(ground: Ground, count: number): Promise<readonly Store[]> {
-  return Promise.all(attempts(count).map(() => ground.open()));
+function openMany(testDatabase: TestDatabase, count: number): Promise<readonly Store[]> {
+  return Promise.all(attempts(count).map(() => testDatabase.open()));
 }
 
 function attempts(count: number): readonly number[] {

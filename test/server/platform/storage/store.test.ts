@@ -1,5 +1,5 @@
-import { postgresGround, sqliteGround } from './grounds.ts';
 import { describeStore } from './store-contract.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 
 describeStore('SQLite', sqliteGround);
 describeStore('PostgreSQL', postgresGround);

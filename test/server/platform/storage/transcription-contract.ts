@@ -10,24 +10,24 @@ import {
   type TranscriptionStore,
   type WorkerBeat,
 } from '../../../../src/server/transcription/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 
 /** The requirements on transcriptions that every engine meets. */
-export function describeTranscriptions(engine: string, prepare: () => Promise<Ground>): void {
+export function describeTranscriptions(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`transcriptions on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
     let transcriptions: TranscriptionStore;
 
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
       transcriptions = store.transcriptions;
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     const openMany = (count: number): Promise<readonly Store[]> =>
-      Promise.all(Array.from({ length: count }, () => ground.open()));
+      Promise.all(Array.from({ length: count }, () => testDatabase.open()));
 
     describe('a live transcription', () => {
       it('begins active, without further facts', async () => {
@@ -205,7 +205,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
       });
 
       it('wakes workers of other processes when it is started, released, stopped or deleted', async () => {
-        const worker = await ground.open();
+        const worker = await testDatabase.open();
         let changes = 0;
         worker.changes.subscribe('transcriptions', () => {
           changes += 1;
@@ -639,7 +639,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
       });
 
       it('are counted or refused during a concurrent stop, never lost', async () => {
-        const other = await ground.open();
+        const other = await testDatabase.open();
         const adding = Array.from({ length: 20 }, (_, n) =>
           transcriptions.addSegments('tr_1', 'a', [segment(`seg_${n}`)]),
         );

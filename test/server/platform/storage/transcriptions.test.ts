@@ -1,4 +1,4 @@
-import { postgresGround, sqliteGround } from './grounds.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 import { describeTranscriptions } from './transcription-contract.ts';
 
 describeTranscriptions('SQLite', sqliteGround);

@@ -2,20 +2,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { Turn, TurnStore } from '../../../../src/server/transcription/turns/store.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 
 /** The requirements on speaker turns that every engine meets. */
-export function describeTurns(engine: string, prepare: () => Promise<Ground>): void {
+export function describeTurns(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`turns on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
     let turns: TurnStore;
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
       turns = store.turns;
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     async function record(id: string, at = 1_000, recordTracks = 0): Promise<void> {
       const recording = { id, room: `room of ${id}`, filepath: `${id}.mp4`, bucket: null };
@@ -72,7 +72,7 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
 
     it('are recorded by one of 20 concurrent workers on five instances', async () => {
       await record('one');
-      const stores = await Promise.all(Array.from({ length: 5 }, () => ground.open()));
+      const stores = await Promise.all(Array.from({ length: 5 }, () => testDatabase.open()));
       const claimed = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           (stores[index % 5] ?? store).turns.claimListening({

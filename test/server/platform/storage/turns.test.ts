@@ -1,4 +1,4 @@
-import { postgresGround, sqliteGround } from './grounds.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 import { describeTurns } from './turn-contract.ts';
 
 describeTurns('SQLite', sqliteGround);

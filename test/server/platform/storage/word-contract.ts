@@ -2,20 +2,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import type { WordQuery, WordStore } from '../../../../src/server/transcription/words/store.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 
 /** The requirements on searching and deleting in transcriptions that every engine meets. */
-export function describeWords(engine: string, prepare: () => Promise<Ground>): void {
+export function describeWords(engine: string, prepare: () => Promise<TestDatabase>): void {
   describe(`words on ${engine}`, () => {
-    let ground: Ground;
+    let testDatabase: TestDatabase;
     let store: Store;
     let words: WordStore;
     beforeEach(async () => {
-      ground = await prepare();
-      store = await ground.open();
+      testDatabase = await prepare();
+      store = await testDatabase.open();
       words = store.words;
     });
-    afterEach(() => ground.close());
+    afterEach(() => testDatabase.close());
 
     /** Starts a live transcription of the room, and adds a segment for each text. */
     async function say(room: string, texts: readonly string[], changes: Partial<StoredSegment> = {}) {

@@ -1,4 +1,4 @@
-import { postgresGround, sqliteGround } from './grounds.ts';
+import { postgresGround, sqliteGround } from './test-databases.ts';
 import { describeWords } from './word-contract.ts';
 
 describeWords('SQLite', sqliteGround);

@@ -10,8 +10,8 @@ import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dis
 import { keepingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
-import { postgresGround, sqliteGround } from '../../platform/storage/grounds.ts';
-import type { Ground } from '../../platform/storage/store-contract.ts';
+import type { TestDatabase } from '../../platform/storage/store-contract.ts';
+import { postgresGround, sqliteGround } from '../../platform/storage/test-databases.ts';
 import { letPass } from '../../webhooks/dispatcher/support/let-pass.ts';
 
 /* Workers die while they transcribe, and another one takes over. The rooms and the clock are simulated. */
@@ -23,21 +23,21 @@ describe.each([
   ['SQLite', sqliteGround],
   ['PostgreSQL', postgresGround],
 ] as const)('a live worker on %s', (_engine, prepare) => {
-  let ground: Ground;
+  let stage: TestDatabase;
   let store: Store;
   let clock: ManualClock;
   let joined: string[];
   let reads: number;
   let workers: LiveTranscriber[];
   beforeEach(async () => {
-    ground = await prepare();
-    store = await ground.open();
+    stage = await prepare();
+    store = await stage.open();
     clock = new ManualClock(NOW);
     [joined, reads, workers] = [[], 0, []];
   });
   afterEach(async () => {
     await Promise.all(workers.map((worker) => worker.close()));
-    await ground.close();
+    await stage.close();
   });
 
   const start = (id: string) =>
@@ -58,7 +58,7 @@ describe.each([
   };
 
   const work = async (workerId = 'w', changed: Partial<Store['transcriptions']> = {}): Promise<void> => {
-    const own = await ground.open();
+    const own = await stage.open();
     const transcriptions: Store['transcriptions'] = {
       ...own.transcriptions,
       ...changed,

@@ -7,8 +7,8 @@ import { failTranscription } from '../../../../src/server/transcription/post/com
 import type { Transcription } from '../../../../src/server/transcription/store.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { postgresGround, sqliteGround } from '../../platform/storage/grounds.ts';
-import type { Ground } from '../../platform/storage/store-contract.ts';
+import type { TestDatabase } from '../../platform/storage/store-contract.ts';
+import { postgresGround, sqliteGround } from '../../platform/storage/test-databases.ts';
 import { segment } from '../support/transcription-stage.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
@@ -19,7 +19,7 @@ describe.each([
   ['SQLite', sqliteGround],
   ['PostgreSQL', postgresGround],
 ] as const)('a post-call transcription that fails on %s', (_engine, prepare) => {
-  let ground: Ground;
+  let stage: TestDatabase;
   let store: Store;
   let job: Transcription;
   const clock = new ManualClock(NOW);
@@ -36,8 +36,8 @@ describe.each([
   };
 
   beforeEach(async () => {
-    ground = await prepare();
-    store = await ground.open();
+    stage = await prepare();
+    store = await stage.open();
     await store.transcriptions.enqueuePost({
       ...{ id: 'tr_1', room: 'demo', recordingId: 'rec_1', egressId: 'EG_1', language: 'en-US' },
       ...{ speakers: {}, createdAt: NOW - 1_000, originAt: NOW - 60_000 },
@@ -47,7 +47,7 @@ describe.each([
     if (claimed === undefined) throw new Error('the transcription cannot be claimed');
     job = claimed;
   });
-  afterEach(() => ground.close());
+  afterEach(() => stage.close());
 
   it('is stored as failed together with the event transcription_failed', async () => {
     await store.transcriptions.addSegments('tr_1', 'a', [segment('seg_1')]);

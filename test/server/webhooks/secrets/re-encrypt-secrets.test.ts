@@ -4,8 +4,8 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import { reencryptSecrets } from '../../../../src/server/webhooks/secrets/re-encrypt-secrets.ts';
 import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
-import { postgresGround, sqliteGround, systemClock } from '../../platform/storage/grounds.ts';
-import type { Ground } from '../../platform/storage/store-contract.ts';
+import type { TestDatabase } from '../../platform/storage/store-contract.ts';
+import { postgresGround, sqliteGround, systemClock } from '../../platform/storage/test-databases.ts';
 import { newWebhook } from '../../platform/storage/webhook-records.ts';
 import { sealUnbound } from '../support/seal-unbound.ts';
 
@@ -20,15 +20,15 @@ describe.each([
   ['SQLite', sqliteGround],
   ['PostgreSQL', postgresGround],
 ])('webhook secrets on %s, after ENCRYPTION_KEY got a new first key', (_engine, prepare) => {
-  let ground: Ground;
+  let stage: TestDatabase;
   let store: Store;
   let lines: LogLine[];
   beforeEach(async () => {
-    ground = await prepare();
-    store = await ground.open();
+    stage = await prepare();
+    store = await stage.open();
     lines = [];
   });
-  afterEach(() => ground.close());
+  afterEach(() => stage.close());
 
   const reseal = (at: Store = store) =>
     reencryptSecrets({ store: at, secretBox: bothBox, clock: systemClock, log: keepingLog(lines) }, NEVER);
@@ -117,7 +117,7 @@ describe.each([
         return await store.transaction(work);
       },
     };
-    await Promise.all([reseal(rotating), reseal(await ground.open()), reseal()]);
+    await Promise.all([reseal(rotating), reseal(await stage.open()), reseal()]);
     for (const id of ids) {
       expect(await openedBy(newBox, id)).toEqual([id === 'hook 3' ? 'rotated' : `of ${id}`, null]);
     }

@@ -1,11 +1,11 @@
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
-import type { Database } from '../webhooks/ground.ts';
 import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
-import { type CountingWire, startCountingWire, type Traffic } from './counting-wire.ts';
+import type { Database } from '../webhooks/stage.ts';
+import { type CountingProxy, startCountingProxy, type Traffic } from './counting-proxy.ts';
 import { runMsOf, serverProcesses } from './processor-time.ts';
 
 /** Instances that share one database, with one webhook for all events. */
-export type Ground = {
+export type BenchStage = {
   readonly fleet: Fleet;
   readonly instances: readonly FleetInstance[];
   readonly receiver: BenchReceiver;
@@ -22,22 +22,22 @@ export type Spent = Traffic & {
   readonly passedMs: number;
 };
 
-export type GroundOptions = {
+export type StageOptions = {
   readonly database: Database;
   readonly count: number;
   /** Whether proxies between the instances and PostgreSQL count the traffic. A proxy itself takes time. */
   readonly traffic: 'counted' | 'uncounted';
 };
 
-export async function openGround({ database, count, traffic }: GroundOptions): Promise<Ground> {
+export async function openStage({ database, count, traffic }: StageOptions): Promise<BenchStage> {
   const { options, encryptionKey } = database;
   const url = 'databaseUrl' in options ? options.databaseUrl : undefined;
   const fleet = await createFleet({ ENCRYPTION_KEY: encryptionKey.toString('base64') });
-  const wires: CountingWire[] = [];
+  const proxies: CountingProxy[] = [];
   const instances: FleetInstance[] = [];
   for (let index = 0; index < count; index += 1) {
-    if (url !== undefined && traffic === 'counted') wires.push(await startCountingWire(url));
-    const through = wires[index]?.through(url ?? '') ?? url;
+    if (url !== undefined && traffic === 'counted') proxies.push(await startCountingProxy(url));
+    const through = proxies[index]?.through(url ?? '') ?? url;
     instances.push(await fleet.start(through === undefined ? {} : { DATABASE_URL: through }));
   }
   const [first] = instances;
@@ -46,7 +46,7 @@ export async function openGround({ database, count, traffic }: GroundOptions): P
   const created = await fleet.call(first, 'POST', '/v1/webhooks', { url: receiver.url });
   const { id: webhookId }: { id?: unknown } = Object(created);
   const read = async () => ({
-    ...sum(wires.map((wire) => wire.traffic())),
+    ...sum(proxies.map((proxy) => proxy.traffic())),
     serviceMs: await runMsOf(instances.map(({ pid }) => pid)),
     databaseMs: url === undefined ? undefined : await runMsOf(await serverProcesses(url)),
     passedMs: performance.now(),
@@ -65,7 +65,7 @@ export async function openGround({ database, count, traffic }: GroundOptions): P
       // The next stage on this database registers its own receiver.
       await fleet.call(first, 'DELETE', `/v1/webhooks/${String(webhookId)}`);
       await fleet.close();
-      for (const wire of wires) await wire.close();
+      for (const proxy of proxies) await proxy.close();
       receiver.close();
     },
   };

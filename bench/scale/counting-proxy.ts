@@ -11,7 +11,7 @@ export type Traffic = {
   readonly bytes: number;
 };
 
-export type CountingWire = {
+export type CountingProxy = {
   /** Returns `url` with the address of this proxy. */
   readonly through: (url: string) => string;
   readonly traffic: () => Traffic;
@@ -23,7 +23,7 @@ const EXECUTING = new Set(['Q'.charCodeAt(0), 'E'.charCodeAt(0)]);
 const HEADER_BYTES = 5;
 
 /** Starts a proxy between an instance and its database that counts messages. */
-export async function startCountingWire(target: string): Promise<CountingWire> {
+export async function startCountingProxy(target: string): Promise<CountingProxy> {
   const counts = { statements: 0, roundTrips: 0, bytes: 0 };
   const sockets = new Set<Socket>();
   const server = createServer((near) => {

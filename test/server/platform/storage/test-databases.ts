@@ -8,7 +8,7 @@ import type { Clock } from '../../../../src/server/platform/clock.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
-import type { Ground } from './store-contract.ts';
+import type { TestDatabase } from './store-contract.ts';
 
 /** The real time, because the store waits for locks that other processes hold. */
 export const systemClock: Clock = {
@@ -25,9 +25,9 @@ export function open(database: StoreOptions['database']): Promise<Store> {
   return openStore({ database, clock: systemClock, log: silentLog });
 }
 
-export async function sqliteGround(): Promise<Ground> {
+export async function sqliteGround(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-store-'));
-  return groundOn({ sqlitePath: join(folder, 'store.sqlite') }, () => rm(folder, { recursive: true }));
+  return testDatabaseOn({ sqlitePath: join(folder, 'store.sqlite') }, () => rm(folder, { recursive: true }));
 }
 
 let migrated: Promise<Database> | undefined;
@@ -41,13 +41,13 @@ async function migrate(): Promise<Database> {
   return database;
 }
 
-export async function postgresGround(): Promise<Ground> {
+export async function postgresGround(): Promise<TestDatabase> {
   migrated ??= migrate();
   const database = await createDatabase(await sharedPostgres(), await migrated);
-  return groundOn({ databaseUrl: database.url }, () => database.close());
+  return testDatabaseOn({ databaseUrl: database.url }, () => database.close());
 }
 
-function groundOn(database: StoreOptions['database'], remove: () => Promise<void>): Ground {
+function testDatabaseOn(database: StoreOptions['database'], remove: () => Promise<void>): TestDatabase {
   const opened: Store[] = [];
   return {
     open: async () => {

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { portOf } from '../../test/server/platform/storage/network.ts';
 
 /** A TCP proxy between one instance and its database. It sees every statement. */
-export type Wire = {
+export type DatabaseProxy = {
   /** Returns `url` with the address of this proxy. */
   readonly through: (url: string) => string;
   /** Calls `strike` once, when the instance next sends bytes that contain the text. */
@@ -19,7 +19,7 @@ export type Wire = {
 export type Passage = 'passes' | 'held';
 
 /** Starts a proxy to the port that `target` returns when a connection is made. */
-export async function startWire(target: () => number): Promise<Wire> {
+export async function startDatabaseProxy(target: () => number): Promise<DatabaseProxy> {
   const sockets = new Set<Socket>();
   let awaited: { readonly text: string; readonly strike: () => Passage } | undefined;
   let isHeld = false;

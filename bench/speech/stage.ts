@@ -15,7 +15,7 @@ import type { WorkerKind } from '../../src/server/transcription/store.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 
 /** A database, a media server, and workers as a user starts them. */
-export type Ground = {
+export type SpeechStage = {
   readonly store: Store;
   readonly livekit: Livekit;
   readonly folder: string;
@@ -43,7 +43,7 @@ export type BenchWorker = {
 const LAUNCHER = join(import.meta.dirname, '../../bin/rtc.js');
 
 /** Starts the stage. `settings` are additional settings of the workers, such as a bucket. */
-export async function openGround(settings: Readonly<Record<string, string>> = {}): Promise<Ground> {
+export async function openStage(settings: Readonly<Record<string, string>> = {}): Promise<SpeechStage> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-speech-'));
   const recordingDir = join(folder, 'recordings');
   await mkdir(recordingDir);

@@ -18,7 +18,7 @@ import { createWebhook } from '../../src/server/webhooks/webhooks.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 
 /** A database with the webhook code of one instance: dispatcher, sender and outcome writer. */
-export type Ground = {
+export type WebhookStage = {
   readonly name: string;
   readonly database: StoreOptions['database'];
   readonly store: Store;
@@ -77,7 +77,7 @@ const SESSION: RoomSession = {
 
 const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
-export async function openGround({ name, options, encryptionKey }: Database): Promise<Ground> {
+export async function openStage({ name, options, encryptionKey }: Database): Promise<WebhookStage> {
   const store = await openStore({ database: options, clock: systemClock, log });
   const guard = createAddressGuard(['127.0.0.0/8']);
   const sender = createWebhookSender({ guard, userAgent: USER_AGENT });

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { portOf } from '../../test/server/platform/storage/network.ts';
 
 /** What the proxy does to the bytes that the server sends. */
-export type WireFault =
+export type ProxyFault =
   | { readonly kind: 'none' }
   /** Delays all bytes. */
   | { readonly kind: 'delay'; readonly ms: number }
@@ -14,16 +14,16 @@ export type WireFault =
   | { readonly kind: 'reset' };
 
 /** A TCP proxy between the service and a server that it needs. */
-export type FaultyWire = {
+export type FaultyProxy = {
   readonly port: number;
   /** Sets the fault for all connections, including the open ones. */
-  readonly setFault: (fault: WireFault) => void;
+  readonly setFault: (fault: ProxyFault) => void;
   readonly close: () => Promise<void>;
 };
 
-export async function startFaultyWire(targetPort: number): Promise<FaultyWire> {
+export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy> {
   const sockets = new Set<Socket>();
-  let fault: WireFault = { kind: 'none' };
+  let fault: ProxyFault = { kind: 'none' };
   const server = createServer((near) => {
     const far = connect(targetPort, '127.0.0.1');
     join(near, far);
@@ -57,7 +57,7 @@ function join(near: Socket, far: Socket): void {
 }
 
 /** Forwards the server's bytes in order, as the current fault allows. */
-function pass(far: Socket, near: Socket, faultNow: () => WireFault): void {
+function pass(far: Socket, near: Socket, faultNow: () => ProxyFault): void {
   let sent: Promise<unknown> = Promise.resolve();
   let isStalled = false;
   far.on('data', (bytes) => {
