@@ -1,14 +1,27 @@
+import type { Clock } from '../platform/clock.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import { SharedReads } from './shared-reads.ts';
 
+/** Age up to which a position is recent. */
+const RECENT_MS = 1_000;
+
+export type LastPositionDeps = {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly changes: ChangeFeed;
+  readonly read: () => Promise<number>;
+};
+
 /** Position of the last stored event, cached until the next change of the events. */
 export class LastPosition {
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #read: () => Promise<number>;
   readonly #reads: SharedReads<number>;
   #known: number | undefined;
+  #knownAt = 0;
   #changes = 0;
 
-  constructor(changes: ChangeFeed, read: () => Promise<number>) {
+  constructor({ clock, changes, read }: LastPositionDeps) {
+    this.#clock = clock;
     this.#read = read;
     this.#reads = new SharedReads(changes);
     changes.subscribe('events', () => {
@@ -25,11 +38,24 @@ export class LastPosition {
     return this.#known;
   }
 
+  /**
+   * Returns the cached position if it is recent, and reads it otherwise. A hundred readers that look again after some time,
+   * one after the other, then cause one read a second.
+   */
+  async recent(): Promise<number> {
+    const isRecent = this.#clock.monotonic() - this.#knownAt < RECENT_MS;
+    return this.#known !== undefined && isRecent ? this.#known : await this.read();
+  }
+
   /** Reads the position. Concurrent callers share one read. */
   async read(): Promise<number> {
     const changesBefore = this.#changes;
+    const startedAt = this.#clock.monotonic();
     const position = await this.#reads.get('last', this.#read);
-    if (changesBefore === this.#changes) this.#known = position;
+    if (changesBefore === this.#changes) {
+      this.#known = position;
+      this.#knownAt = startedAt;
+    }
     return position;
   }
 }

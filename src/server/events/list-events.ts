@@ -36,7 +36,7 @@ export type EventLister = (query: EventsQuery) => Promise<EventList>;
 export function createEventLister(deps: ListEventsDeps): EventLister {
   const { changes, events } = deps.store;
   const pages = new SharedReads<EventList>(changes);
-  const lastPosition = new LastPosition(changes, () => events.lastPosition());
+  const lastPosition = new LastPosition({ clock: deps.clock, changes, read: () => events.lastPosition() });
   const shared: SharedDeps = {
     ...deps,
     lastPosition,
@@ -74,7 +74,7 @@ async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventLi
 async function waitForLater(deps: SharedDeps, position: number, deadline: number): Promise<void> {
   let known = deps.lastPosition.known;
   const hasChanged = async (): Promise<boolean> => {
-    const last = known ?? (await deps.lastPosition.read());
+    const last = known ?? (await deps.lastPosition.recent());
     known = undefined;
     return last > position;
   };
@@ -104,6 +104,7 @@ async function refuseBeyond(lastPosition: LastPosition, start: number): Promise<
 async function readPage(deps: SharedDeps, query: EventsQuery, afterPosition: number): Promise<EventList> {
   // Reads the position first, so that an event stored between the two reads is not skipped.
   const last = await deps.lastPosition.read();
+  if (last <= afterPosition) return { events: [], nextCursor: CURSOR.encode(afterPosition) };
   const { room, since, limit } = query;
   const stored = await deps.store.events.list({
     afterPosition,
