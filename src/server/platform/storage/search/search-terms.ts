@@ -1,6 +1,6 @@
 import { STEMMED_LANGUAGES, stem, stemmedLanguage } from './stemmers.ts';
 import { isStopInRun, withoutStopWords } from './stop-words.ts';
-import { charactersOf, normalize, piecesOf, withoutAccents, wordsInRun } from './words.ts';
+import { charactersOf, normalize, type Piece, piecesOf, withoutAccents, wordsInRun } from './words.ts';
 
 /*
  * Computes the terms that both databases index and search, so that both find the same texts.
@@ -52,15 +52,20 @@ export function splitAtWords(text: string, query: string, language: string): rea
   const needed = tag === undefined ? words : withoutStopWords(words, tag);
   const terms = new Set((needed.length === 0 ? words : needed).flatMap((word) => [...wordTerms(word, tag)]));
   const pieces = [''];
-  const add = (part: string, isMatch: boolean) => {
-    if (!isMatch) pieces.push(`${pieces.pop()}${part}`);
+  const addText = (part: string) => pieces.push(`${pieces.pop()}${part}`);
+  const addMatch = (part: string) => {
     // Adjacent matches become one piece.
-    else if (pieces.length > 1 && pieces.at(-1) === '') pieces.splice(-2, 2, `${pieces.at(-2)}${part}`, '');
+    if (pieces.length > 1 && pieces.at(-1) === '') pieces.splice(-2, 2, `${pieces.at(-2)}${part}`, '');
     else pieces.push(part, '');
   };
+  const isMatch = ({ kind, text: word }: Piece) =>
+    kind === 'word' && hasAny(terms, wordTerms(normalize(word), tag));
   for (const piece of piecesOf(text)) {
-    if (piece.kind === 'run') for (const [part, isMatch] of splitRun(piece.text, runs)) add(part, isMatch);
-    else add(piece.text, piece.kind === 'word' && hasAny(terms, wordTerms(normalize(piece.text), tag)));
+    const parts = piece.kind === 'run' ? splitRun(piece.text, runs) : [[piece.text, isMatch(piece)] as const];
+    for (const [part, isFound] of parts) {
+      if (isFound) addMatch(part);
+      else addText(part);
+    }
   }
   return pieces;
 }
