@@ -45,7 +45,7 @@ const silent: Log = { debug() {}, info() {}, warn: console.warn, error: console.
 /** Seconds of processor time, and elapsed seconds. */
 type Cost = { readonly processor: number; readonly passed: number };
 
-say(
+printFigure(
   '',
   `${ROOMS} rooms with one person each; Node ${process.version}; ${cpus().length} x ${cpus()[0]?.model}`,
 );
@@ -83,15 +83,18 @@ async function benchDatabase(name: string, database: StoreOptions['database']): 
     // Warms up: the first requests compile code.
     await requestBare(mediaServer.url);
     const first = await compareEverything(store);
-    say(`${name}, first`, show([first]));
+    printFigure(`${name}, first`, show([first]));
     const pairs: (readonly [Cost, Cost])[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const ours = await compareEverything(store);
-      pairs.push([ours, await requestBare(mediaServer.url)]);
+      const reconciler = await compareEverything(store);
+      pairs.push([reconciler, await requestBare(mediaServer.url)]);
     }
-    say(`${name}, restarted`, show(pairs.map(([ours]) => ours)));
-    say('  the requests alone', show(pairs.map(([, floor]) => floor)));
-    say('  ratio', spread(pairs.map(([ours, floor]) => ours.processor / floor.processor)));
+    printFigure(`${name}, restarted`, show(pairs.map(([reconciler]) => reconciler)));
+    printFigure('  the requests alone', show(pairs.map(([, floor]) => floor)));
+    printFigure(
+      '  ratio',
+      spread(pairs.map(([reconciler, floor]) => reconciler.processor / floor.processor)),
+    );
   } finally {
     await store.close();
   }
@@ -183,6 +186,6 @@ function spread(figures: readonly number[]): string {
   return sorted.length === 1 ? at(0) : `${at(0.5)} [${at(0)} … ${at(1)}]`;
 }
 
-function say(name: string, figure: string): void {
+function printFigure(name: string, figure: string): void {
   process.stdout.write(`${name.padEnd(24)} ${figure}\n`);
 }

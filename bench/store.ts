@@ -91,7 +91,7 @@ function openTimed(database: StoreOptions['database']): Promise<Store> {
   });
 }
 
-async function compare(ours: Recorder, bare: Recorder): Promise<void> {
+async function compare(layer: Recorder, bare: Recorder): Promise<void> {
   const ways = [
     ['one after the other', 'inSequence', 300],
     ['50 at once', 'atOnce', 1000],
@@ -104,7 +104,7 @@ async function compare(ours: Recorder, bare: Recorder): Promise<void> {
     // The two alternate, so that other load affects both.
     for (let round = 0; round < ROUNDS; round++) {
       for (const [name, recorder] of [
-        ['ours', ours],
+        ['ours', layer],
         ['bare', bare],
       ] as const) {
         const start = performance.now();

@@ -26,7 +26,7 @@ export type Findings = {
 export type ProofContext = {
   readonly form: Form;
   /** Reports progress. */
-  readonly say: (line: string) => void;
+  readonly report: (line: string) => void;
   /** Registers something to end with the part. The last one is ended first. */
   readonly cleanUp: (close: () => unknown) => void;
 };

@@ -21,7 +21,7 @@ export type Result = Findings & {
 /** No part takes longer. One that does is stuck. */
 const MAX_MINUTES = 60;
 
-export async function runPart(part: ProofPart, form: Form, say: (line: string) => void): Promise<Result> {
+export async function runPart(part: ProofPart, form: Form, report: (line: string) => void): Promise<Result> {
   const closers: (() => unknown)[] = [];
   const before = currentLoad();
   const startedAt = performance.now();
@@ -31,7 +31,7 @@ export async function runPart(part: ProofPart, form: Form, say: (line: string) =
     MAX_MINUTES * 60_000,
   );
   try {
-    const running = part.run({ form, say, cleanUp: (close) => closers.push(close) });
+    const running = part.run({ form, report, cleanUp: (close) => closers.push(close) });
     const findings = await Promise.race([running, tooLong.promise]);
     return {
       part: part.name,

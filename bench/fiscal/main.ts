@@ -119,8 +119,8 @@ const report = async (
 ): Promise<void> => {
   const texts = [`${work}: ${format(own)}/s, goal ${format(goal)}/s`];
   for (const peer of peers) {
-    const theirs = await measure(peer);
-    texts.push(`${peer.name} ${format(theirs)}/s (${(own / theirs).toFixed(1)} times)`);
+    const peerRate = await measure(peer);
+    texts.push(`${peer.name} ${format(peerRate)}/s (${(own / peerRate).toFixed(1)} times)`);
   }
   console.log(texts.join('; '));
 };

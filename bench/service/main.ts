@@ -35,8 +35,8 @@ try {
   const idleMb = await residentMb(service.pid);
   await benchTokens(service);
   await benchRooms(service.url);
-  say('start to listening', `${startMs.toFixed(0)} ms (to reach: 600)`);
-  say('resident when idle', `${idleMb.toFixed(0)} MB (to reach: 130)`);
+  printFigure('start to listening', `${startMs.toFixed(0)} ms (to reach: 600)`);
+  printFigure('resident when idle', `${idleMb.toFixed(0)} MB (to reach: 130)`);
 } finally {
   for (const child of children) child.kill();
   await livekit.close();
@@ -47,55 +47,55 @@ async function benchTokens(service: Server): Promise<void> {
   const bare = await startProcess([join(import.meta.dirname, 'bare-server.ts')], 'stdout');
   const body = JSON.stringify({ roomId: 'demo', userId: 'ada', name: 'Ada Lovelace', role: 'participant' });
   const request: SignedRequest = { method: 'POST', path: '/v1/token', body };
-  const ours = repeatedCall(service.url, request, keys, CONCURRENCY);
+  const measured = repeatedCall(service.url, request, keys, CONCURRENCY);
   const floor = repeatedCall(bare.url, request, keys, CONCURRENCY);
   const target = 'to reach: 1 of bare Fastify';
-  await compare('POST /v1/token, requests/s', ours.call, floor.call, target);
-  await compareTime('POST /v1/token, processor time', [ours.call, service.pid], [floor.call, bare.pid]);
-  await Promise.all([ours.close(), floor.close()]);
+  await compare('POST /v1/token, requests/s', measured.call, floor.call, target);
+  await compareTime('POST /v1/token, processor time', [measured.call, service.pid], [floor.call, bare.pid]);
+  await Promise.all([measured.close(), floor.close()]);
 }
 
 async function benchRooms(serviceUrl: string): Promise<void> {
   const sdk = new RoomServiceClient(livekit.httpUrl, keys.apiKey, keys.apiSecret);
   for (let index = 0; index < ROOMS; index += 1) await sdk.createRoom({ name: `room-${index}` });
-  const ours = repeatedCall(serviceUrl, { method: 'GET', path: '/v1/rooms' }, keys, CONCURRENCY);
+  const measured = repeatedCall(serviceUrl, { method: 'GET', path: '/v1/rooms' }, keys, CONCURRENCY);
   const direct = async (): Promise<void> => {
     await sdk.listRooms();
   };
-  await compare('GET /v1/rooms, requests/s', ours.call, direct, 'to reach: 0.8 of livekit-server-sdk');
+  await compare('GET /v1/rooms, requests/s', measured.call, direct, 'to reach: 0.8 of livekit-server-sdk');
   const differences: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    differences.push(median(await latencies(ours.call, 200)) - median(await latencies(direct, 200)));
+    differences.push(median(await latencies(measured.call, 200)) - median(await latencies(direct, 200)));
   }
-  say('GET /v1/rooms, median above the SDK', `${spread(differences, 2)} ms (to reach: 1)`);
-  await ours.close();
+  printFigure('GET /v1/rooms, median above the SDK', `${spread(differences, 2)} ms (to reach: 1)`);
+  await measured.close();
 }
 
 async function compare(
   name: string,
-  ours: () => Promise<void>,
+  measured: () => Promise<void>,
   floor: () => Promise<void>,
   target: string,
 ): Promise<void> {
-  await throughput(ours, CONCURRENCY, 1);
+  await throughput(measured, CONCURRENCY, 1);
   await throughput(floor, CONCURRENCY, 1);
   const pairs: (readonly [number, number])[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const a = await throughput(ours, CONCURRENCY, SECONDS);
+    const a = await throughput(measured, CONCURRENCY, SECONDS);
     pairs.push([a, await throughput(floor, CONCURRENCY, SECONDS)]);
   }
   const ratios = pairs.map(([a, b]) => a / b);
-  say(
+  printFigure(
     name,
     `${median(pairs.map(([a]) => a)).toFixed(0)} against ${median(pairs.map(([, b]) => b)).toFixed(0)}`,
   );
-  say('', `ratio ${spread(ratios, 2)} (${target})`);
+  printFigure('', `ratio ${spread(ratios, 2)} (${target})`);
 }
 
 type Busy = readonly [call: () => Promise<void>, pid: number];
 
 /** Compares the processor time that both processes use for a request. The ratio is that of speeds. */
-async function compareTime(name: string, ours: Busy, floor: Busy): Promise<void> {
+async function compareTime(name: string, measured: Busy, floor: Busy): Promise<void> {
   const perRequest = async ([call, pid]: Busy): Promise<number> => {
     const before = await runningUs(pid);
     const count = (await throughput(call, CONCURRENCY, SECONDS)) * SECONDS;
@@ -103,12 +103,12 @@ async function compareTime(name: string, ours: Busy, floor: Busy): Promise<void>
   };
   const pairs: (readonly [number, number])[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const a = await perRequest(ours);
+    const a = await perRequest(measured);
     pairs.push([a, await perRequest(floor)]);
   }
   const us = (index: 0 | 1): string => median(pairs.map((pair) => pair[index])).toFixed(0);
-  say(name, `${us(0)} against ${us(1)} us`);
-  say(
+  printFigure(name, `${us(0)} against ${us(1)} us`);
+  printFigure(
     '',
     `ratio ${spread(
       pairs.map(([a, b]) => b / a),
@@ -132,7 +132,7 @@ function spread(values: readonly number[], digits: number): string {
   return `${median(values).toFixed(digits)} [${low.toFixed(digits)} … ${high.toFixed(digits)}]`;
 }
 
-function say(name: string, figure: string): void {
+function printFigure(name: string, figure: string): void {
   process.stdout.write(`${name.padEnd(40)} ${figure}\n`);
 }
 

@@ -115,18 +115,24 @@ async function turns(): Promise<void> {
 async function recorded(on: SpeechStage): Promise<void> {
   for (const times of [4, 40]) {
     const figures = await measureRecorded(on, times);
-    tell(`recorded, ${(figures.audioSeconds / 60).toFixed(0)} min`, figures);
+    printFigures(`recorded, ${(figures.audioSeconds / 60).toFixed(0)} min`, figures);
   }
 }
 
 async function long(): Promise<void> {
   const figures = await measureLong();
   const { audioSeconds, fileBytes, texts } = figures;
-  tell(`recorded, ${(audioSeconds / 3600).toFixed(2)} h, ${megabytes(fileBytes)} in a bucket`, figures);
+  printFigures(
+    `recorded, ${(audioSeconds / 3600).toFixed(2)} h, ${megabytes(fileBytes)} in a bucket`,
+    figures,
+  );
   console.log(`    ${texts.length} segments, word error rate ${(figures.wordErrorRate * 100).toFixed(1)} %`);
 }
 
-function tell(what: string, { audioSeconds, seconds, processorSeconds, peakBytes }: RecordedFigures): void {
+function printFigures(
+  what: string,
+  { audioSeconds, seconds, processorSeconds, peakBytes }: RecordedFigures,
+): void {
   const share = (part: number): string =>
     `${part.toFixed(1)} s, ${(part / audioSeconds).toFixed(4)} of its length`;
   console.log(`${what}: ${share(seconds)} (at most 0.06); of processors ${share(processorSeconds)}`);
@@ -134,15 +140,15 @@ function tell(what: string, { audioSeconds, seconds, processorSeconds, peakBytes
 }
 
 async function sideBySide(): Promise<void> {
-  const { ours, theirs } = await measureSideBySide();
+  const { engine, ownRunner } = await measureSideBySide();
   const best = (all: readonly Heard[]): number => Math.min(...all.map(({ seconds }) => seconds));
   const said = speechRecordings().twoCities.text;
   const wer = (all: readonly Heard[]): string =>
     `${(wordErrorRate(said, all[0]?.text ?? '') * 100).toFixed(1)} %`;
   console.log("side by side with the model's own Python runner, 44 s of speech, model loaded:");
-  console.log(`    ours ${best(ours).toFixed(2)} s, word error rate ${wer(ours)}`);
-  console.log(`    its own ${best(theirs).toFixed(2)} s, word error rate ${wer(theirs)}`);
-  console.log(`    ratio ${(best(theirs) / best(ours)).toFixed(1)} (at least 1)`);
+  console.log(`    ours ${best(engine).toFixed(2)} s, word error rate ${wer(engine)}`);
+  console.log(`    its own ${best(ownRunner).toFixed(2)} s, word error rate ${wer(ownRunner)}`);
+  console.log(`    ratio ${(best(ownRunner) / best(engine)).toFixed(1)} (at least 1)`);
 }
 
 function megabytes(bytes: number): string {

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 export type Heard = { readonly seconds: number; readonly text: string };
 
-export type SideBySide = { readonly ours: readonly Heard[]; readonly theirs: readonly Heard[] };
+export type SideBySide = { readonly engine: readonly Heard[]; readonly ownRunner: readonly Heard[] };
 
 const ROUNDS = 3;
 
@@ -36,16 +36,16 @@ export async function measureSideBySide(): Promise<SideBySide> {
     ]);
     const model = testModel(defaultCacheDir(process.env)) ?? '';
     const samples = await readSamples(wav);
-    const ours: Heard[] = [];
-    const theirs: Heard[] = [];
+    const engineRuns: Heard[] = [];
+    const runnerRuns: Heard[] = [];
     await transcribe(samples);
     for (let round = 0; round < ROUNDS; round += 1) {
-      ours.push(await transcribe(samples));
+      engineRuns.push(await transcribe(samples));
       const runner = join(import.meta.dirname, 'python_runner.py');
       const { stdout } = await run(python, [runner, model, wav]);
-      theirs.push(JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Heard);
+      runnerRuns.push(JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Heard);
     }
-    return { ours, theirs };
+    return { engine: engineRuns, ownRunner: runnerRuns };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -56,8 +56,8 @@ type Work = { readonly events: number; readonly deliveries: number };
 
 async function deliver(stage: WebhookStage, webhooks: readonly string[], work: Work): Promise<number> {
   const startedAt = performance.now();
-  for (let told = 0; told < work.events; told += MAX_EVENTS_PER_COMMIT) {
-    await stage.append(Math.min(MAX_EVENTS_PER_COMMIT, work.events - told));
+  for (let appended = 0; appended < work.events; appended += MAX_EVENTS_PER_COMMIT) {
+    await stage.append(Math.min(MAX_EVENTS_PER_COMMIT, work.events - appended));
   }
   while ((await stage.store.deliveries.nextClaimableAt([])) !== undefined) await delay(ASKED_EVERY_MS);
   const perSecond = (work.deliveries * 1000) / (performance.now() - startedAt);

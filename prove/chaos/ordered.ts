@@ -44,7 +44,7 @@ export const orderedOnSqlite = part('SQLite');
 export const orderedOnPostgres = part('PostgreSQL');
 
 async function killInOrder(context: ProofContext, database: DatabaseName): Promise<Findings> {
-  const { form, say, cleanUp } = context;
+  const { form, report, cleanUp } = context;
   const fleet = await createFleet(await environmentOf(context, database));
   cleanUp(fleet.close);
   const living: FleetInstance[] = [];
@@ -73,7 +73,7 @@ async function killInOrder(context: ProofContext, database: DatabaseName): Promi
     await untilEnoughOrSilence(accepted, () => accepted() >= moment);
     await living.splice(random.integer(living.length), 1)[0]?.kill();
     living.push(await fleet.start());
-    if ((round + 1) % 5 === 0) say(`${round + 1} of ${KILLS[form]} kills, ${arrivals.accepted} accepted`);
+    if ((round + 1) % 5 === 0) report(`${round + 1} of ${KILLS[form]} kills, ${arrivals.accepted} accepted`);
   }
   await Promise.all(rooms);
   await untilEnoughOrSilence(accepted, () => arrivals.areComplete(names));

@@ -82,7 +82,7 @@ function schedule(form: Form, { kill, freezes, restart, failOver }: Strikes): re
 }
 
 async function strikeCluster(context: ProofContext): Promise<Findings> {
-  const { form, say } = context;
+  const { form, report } = context;
   const random = new Random(SEED);
   const cluster = await startCluster(context, CLOCKS);
   const witness = await startWitness({ fleet: cluster.fleet, instance: anyOf(cluster), webhooks: WEBHOOKS });
@@ -101,14 +101,14 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
   const strikes: Strikes = {
     kill,
     freezes: FREEZE_POINTS.map((point) => async () => {
-      say(`freezing an instance ${point.name}`);
+      report(`freezing an instance ${point.name}`);
       frozen.push(await freezeAt(point, { cluster, events, random, frozenMs: FROZEN_MS }));
     }),
     restart: () => cluster.database.restart(),
     failOver: () => cluster.database.failOver(),
   };
   const faults = schedule(form, strikes);
-  await playRounds({ witness, events, random, eventsPerRound: EVENTS_PER_ROUND, faults, say });
+  await playRounds({ witness, events, random, eventsPerRound: EVENTS_PER_ROUND, faults, report: report });
   const unsettled = await countUnsettled(cluster.fleet, anyOf(cluster));
   const shared = { witness, events, stops: kills + frozen.length, unsettled };
   const total = atLeast({ name: 'deliveries', measured: witness.tally().distinct, bound: 20_000 });

@@ -12,7 +12,7 @@ export type Rounds = {
   readonly eventsPerRound: number;
   /** One entry per round; undefined means a round without a fault. */
   readonly faults: readonly (Fault | undefined)[];
-  readonly say: (line: string) => void;
+  readonly report: (line: string) => void;
 };
 
 const ROUNDS_BETWEEN_REPORTS = 5;
@@ -21,7 +21,7 @@ const ROUNDS_BETWEEN_REPORTS = 5;
  * Posts the events of each round and causes its fault. Resolves when all deliveries have arrived, or none arrives any more.
  */
 export async function playRounds(options: Rounds): Promise<Tally> {
-  const { witness, events, random, eventsPerRound, faults, say } = options;
+  const { witness, events, random, eventsPerRound, faults, report } = options;
   const posts: Promise<void>[] = [];
   for (const [round, strike] of faults.entries()) {
     for (let index = 0; index < eventsPerRound; index += 1) posts.push(events.post(`r${round}-${index}`));
@@ -30,7 +30,7 @@ export async function playRounds(options: Rounds): Promise<Tally> {
     await witness.until(({ arrivals }) => arrivals >= moment);
     await strike?.();
     if ((round + 1) % ROUNDS_BETWEEN_REPORTS === 0) {
-      say(`${round + 1} of ${faults.length} rounds, ${witness.tally().arrivals} arrivals`);
+      report(`${round + 1} of ${faults.length} rounds, ${witness.tally().arrivals} arrivals`);
     }
   }
   await Promise.all(posts);

@@ -32,7 +32,7 @@ export const chaosSqlite: ProofPart = {
   run: killOnSqlite,
 };
 
-async function killOnSqlite({ form, say, cleanUp }: ProofContext): Promise<Findings> {
+async function killOnSqlite({ form, report, cleanUp }: ProofContext): Promise<Findings> {
   const fleet = await createFleet();
   cleanUp(fleet.close);
   const living: FleetInstance[] = [await fleet.start()];
@@ -46,7 +46,7 @@ async function killOnSqlite({ form, say, cleanUp }: ProofContext): Promise<Findi
     living.push(await fleet.start());
   };
   const faults = Array.from({ length: KILLS[form] }, () => kill);
-  await playRounds({ witness, events, random, eventsPerRound: EVENTS_PER_ROUND, faults, say });
+  await playRounds({ witness, events, random, eventsPerRound: EVENTS_PER_ROUND, faults, report: report });
   const unsettled = await countUnsettled(fleet, onlyOne(living));
   return {
     figures: verdict({ witness, events, stops: faults.length, unsettled }),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fleet, FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 
-const LOOK_MS = 250;
+const POLL_INTERVAL_MS = 250;
 /** Longer than a lease and a batch. */
 const SETTLED_WITHIN_MS = 60_000;
 
@@ -11,7 +11,7 @@ export async function countUnsettled(fleet: Fleet, instance: FleetInstance): Pro
   for (;;) {
     const unsettled = await unsettledNow(fleet, instance);
     if (unsettled === 0 || Date.now() > deadline) return unsettled;
-    await delay(LOOK_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 

@@ -86,7 +86,7 @@ const EXPLAINED: Readonly<Record<string, Explanation>> = {
 };
 
 async function runOn(database: DatabaseName, context: ProofContext): Promise<Findings> {
-  const { form, say, cleanUp } = context;
+  const { form, report: reportLine, cleanUp } = context;
   await access(REFERENCE_PAGE).catch(() => {
     throw new Error('the pages of the service are not built: run `npm run build` first');
   });
@@ -111,9 +111,9 @@ async function runOn(database: DatabaseName, context: ProofContext): Promise<Fin
   await writeFile(join(DETAILS, `schemathesis-${database}.txt`), output);
   const report: Report = JSON.parse(await readFile(reportFile, 'utf8'));
   const scan = await scanForSecrets(target);
-  for (const line of scan.found) say(`found: ${line}`);
+  for (const line of scan.found) reportLine(`found: ${line}`);
   const unexplained = [...report.failures.flatMap(unexplainedIn), ...foundAfterDeletion(output)];
-  for (const line of unexplained) say(`not explained: ${line}`);
+  for (const line of unexplained) reportLine(`not explained: ${line}`);
   const cases = { name: 'requests', measured: report.test_cases.generated, bound: CASES };
   return {
     figures: [

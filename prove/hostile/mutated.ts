@@ -53,7 +53,7 @@ type Tally = {
 };
 
 async function sendMutated(context: ProofContext): Promise<Findings> {
-  const { form, say } = context;
+  const { form, report } = context;
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
   const tally: Tally = {
@@ -66,17 +66,17 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
       let connection: RawConnection | undefined;
       while (tally.sent < COUNT[form]) {
         tally.sent += 1;
-        if (tally.sent % REPORT_EVERY === 0) say(`${tally.sent} requests`);
+        if (tally.sent % REPORT_EVERY === 0) report(`${tally.sent} requests`);
         connection = await sendOne({ target, random, tally, connection });
       }
       connection?.close();
     }),
   );
   const wrong = [...tally.letInWrongly, ...tally.refusedWrongly, ...tally.serverErrors];
-  for (const line of wrong.slice(0, 20)) say(line);
-  for (const [line, count] of tally.otherProblem) say(`${count} × ${line}`);
+  for (const line of wrong.slice(0, 20)) report(line);
+  for (const [line, count] of tally.otherProblem) report(`${count} × ${line}`);
   const scan = await scanForSecrets(target);
-  for (const line of scan.found) say(`found: ${line}`);
+  for (const line of scan.found) report(`found: ${line}`);
   const others = [...tally.otherProblem.values()].reduce((sum, count) => sum + count, 0);
   return {
     figures: [

@@ -49,7 +49,7 @@ export const steadyLoad: ProofPart = {
   run: loadSteadily,
 };
 
-async function loadSteadily({ form, say, cleanUp }: ProofContext): Promise<Findings> {
+async function loadSteadily({ form, report, cleanUp }: ProofContext): Promise<Findings> {
   const mediaSecret = randomBytes(24).toString('hex');
   const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   cleanUp(livekit.close);
@@ -71,11 +71,11 @@ async function loadSteadily({ form, say, cleanUp }: ProofContext): Promise<Findi
   await callFor(WARM_UP_SECONDS[form], callers);
   const full = await callFor(CAPACITY_SECONDS[form], callers);
   const capacity = full.requests / CAPACITY_SECONDS[form];
-  say(`capacity ${capacity.toFixed(0)} requests/s`);
+  report(`capacity ${capacity.toFixed(0)} requests/s`);
   const { ledger, samples } = await watched(instance, () =>
     callFor(LOAD_SECONDS[form], { ...callers, turn: paced(capacity * SHARE) }),
   );
-  for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 10)) say(failure);
+  for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 10)) report(failure);
   const idle = form === 'long' ? await idleFigures(instance) : [];
   return {
     figures: [

@@ -34,16 +34,16 @@ export const mediaFaults: ProofPart = {
 type Stage = { readonly name: string; readonly ledger: Ledger };
 
 async function strikeMedia(context: ProofContext): Promise<Findings> {
-  const { form, say } = context;
+  const { form, report } = context;
   const stage = await startMediaStage(context, { connections: 2 * CALLERS });
   const random = new Random(SEED);
   const stages: Stage[] = [];
   const during = async (name: string, seconds: number): Promise<void> => {
-    say(name);
+    report(name);
     const signal = AbortSignal.timeout(seconds * 1000);
     const callers = callersOn(stage, { random, prefix: name });
     const ledger = await callUntil(signal, { ...callers, callers: CALLERS, pauseMs: PAUSE_MS });
-    for (const line of surprising(ledger)) say(line);
+    for (const line of surprising(ledger)) report(line);
     stages.push({ name, ledger });
   };
   await during('before the faults', CALM_SECONDS[form]);

@@ -74,12 +74,12 @@ export function callersOn(
   };
 }
 
-const LOOK_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 /** Resolves to the milliseconds until a room can be created and deleted again, and rooms can be listed. */
 export async function untilRooms({ client }: Pick<MediaStage, 'client'>): Promise<number> {
   const startedAt = performance.now();
-  while (!(await canUseRooms(client))) await delay(LOOK_MS);
+  while (!(await canUseRooms(client))) await delay(POLL_INTERVAL_MS);
   return performance.now() - startedAt;
 }
 

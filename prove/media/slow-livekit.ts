@@ -77,7 +77,7 @@ type Seen = {
 };
 
 async function slowDown(context: ProofContext): Promise<Findings> {
-  const { form, say, cleanUp } = context;
+  const { form, report, cleanUp } = context;
   const proxies: FaultyProxy[] = [];
   const setFault = (fault: ProxyFault): void => {
     for (const proxy of proxies) proxy.setFault(fault);
@@ -94,7 +94,7 @@ async function slowDown(context: ProofContext): Promise<Findings> {
   const random = new Random(SEED);
   const seen: Seen[] = [];
   for (const slow of STAGES[form]) {
-    say(slow.name);
+    report(slow.name);
     const signal = AbortSignal.timeout(slow.seconds * 1000);
     const calling = (prefix: string, operations: typeof MEDIA_OPERATIONS) =>
       callUntil(signal, {
@@ -105,7 +105,7 @@ async function slowDown(context: ProofContext): Promise<Findings> {
     setFault(slow.fault);
     const [media, stored] = await calls;
     setFault({ kind: 'none' });
-    for (const line of [...surprising(media), ...surprising(stored)]) say(line);
+    for (const line of [...surprising(media), ...surprising(stored)]) report(line);
     seen.push({ stage: slow, media, stored, recoveredMs: await untilRooms(stage) });
   }
   return {

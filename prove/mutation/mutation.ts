@@ -75,11 +75,11 @@ export const mutation: ProofPart = {
 type Life = { readonly subject: Subject; readonly mutant: Mutant; readonly hasSurvived: boolean };
 type Task = Omit<Life, 'hasSurvived'> & { readonly key: string };
 
-async function killMutants({ form, say }: ProofContext): Promise<Findings> {
+async function killMutants({ form, report }: ProofContext): Promise<Findings> {
   const tasks = (await Promise.all(SUBJECTS.map((subject) => tasksOf(subject, MOST_OF_EACH[form])))).flat();
   const known = await openKnownLives();
   const due = tasks.filter(({ key }) => !known.has(key));
-  if (due.length < tasks.length) say(`${tasks.length - due.length} of ${tasks.length} mutants are known`);
+  if (due.length < tasks.length) report(`${tasks.length - due.length} of ${tasks.length} mutants are known`);
   for (const subject of new Set(due.map((task) => task.subject))) {
     if ((await runTests(subject)) !== 0)
       throw new Error(`the tests of ${subject.name} fail without a mutant`);
@@ -89,8 +89,8 @@ async function killMutants({ form, say }: ProofContext): Promise<Findings> {
       const { subject, mutant, key } = task;
       const hasSurvived = (await runTests(subject, mutant)) === 0;
       await known.add(key, hasSurvived);
-      if (hasSurvived) say(`survived: ${await describe(mutant)}`);
-      if (due.length % 20 === 0) say(`${due.length} of ${tasks.length} mutants are left`);
+      if (hasSurvived) report(`survived: ${await describe(mutant)}`);
+      if (due.length % 20 === 0) report(`${due.length} of ${tasks.length} mutants are left`);
     }
   };
   await Promise.all(Array.from({ length: WORKERS }, work));

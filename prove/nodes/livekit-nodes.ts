@@ -40,13 +40,13 @@ export const livekitNodes: ProofPart = {
 };
 
 async function strikeNodes(context: ProofContext): Promise<Findings> {
-  const { say } = context;
+  const { report } = context;
   const stage = await startNodeStage(context, 4 * CALLERS);
   const random = new Random(SEED);
-  const call = createCalls(stage, random, say);
+  const call = createCalls(stage, random, report);
   const settled = async (...args: Parameters<typeof aftermath>): Promise<readonly Figure[]> => {
     const { figures, lines } = await aftermath(...args);
-    for (const line of lines) say(line);
+    for (const line of lines) report(line);
     return figures;
   };
   const [first, second] = stage.nodes;
@@ -80,9 +80,9 @@ async function strikeNodes(context: ProofContext): Promise<Findings> {
 /** In the mood `settling`, requests about rooms may be refused. */
 type Mood = 'calm' | 'settling';
 
-function createCalls({ client, mediaSecret }: NodeStage, random: Random, say: (line: string) => void) {
+function createCalls({ client, mediaSecret }: NodeStage, random: Random, report: (line: string) => void) {
   return async (name: string, seconds: number, mood: Mood): Promise<readonly Figure[]> => {
-    say(name);
+    report(name);
     const signal = AbortSignal.timeout(seconds * 1000);
     const calling = (prefix: string, operations: typeof MEDIA_OPERATIONS) =>
       callUntil(signal, {
@@ -93,7 +93,7 @@ function createCalls({ client, mediaSecret }: NodeStage, random: Random, say: (l
       calling('media', MEDIA_OPERATIONS),
       calling('stored', STORED_OPERATIONS),
     ]);
-    for (const line of [...surprising(media), ...surprising(stored)]) say(line);
+    for (const line of [...surprising(media), ...surprising(stored)]) report(line);
     const refused = mediaRefusals(media).length;
     const refusals = `${name}: requests about rooms that were refused`;
     const other = otherFailures(media).length + stored.failures.length;

@@ -73,7 +73,7 @@ async function openOn(stage: NodeStage, { prefix, struckId, settings, wanted }: 
 /** Expected participants: identities by room name. A room without an entry must not exist. */
 export type Truth = ReadonlyMap<string, readonly string[]>;
 
-const LOOK_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 /**
  * Resolves to the milliseconds until the service's lists match the expectation and do so for two seconds; at the deadline,
@@ -92,7 +92,7 @@ export async function untilTrue(
     since = difference === undefined ? (since ?? now) : undefined;
     if (since !== undefined && now - since > STEADY_MS) return since - startedAt;
     if (now - startedAt > options.deadlineMs) return difference ?? 'the lists were not steady';
-    await delay(LOOK_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 
@@ -102,11 +102,11 @@ async function differenceTo(client: SignedClient, truth: Truth, prefix: string):
   const { status, json } = await client.call('GET', '/v1/rooms?limit=500');
   const listed: readonly Listed[] = Array.isArray(json.rooms) ? json.rooms : [];
   if (status !== 200) return `the list of rooms was ${status}`;
-  const ours = listed.filter(({ name }) => name.startsWith(`${prefix}-`));
-  const unexpected = ours.find(({ name }) => !truth.has(name));
+  const rooms = listed.filter(({ name }) => name.startsWith(`${prefix}-`));
+  const unexpected = rooms.find(({ name }) => !truth.has(name));
   if (unexpected !== undefined) return `${unexpected.name} is listed`;
   for (const [name, identities] of truth) {
-    const room = ours.find((one) => one.name === name);
+    const room = rooms.find((one) => one.name === name);
     if (room === undefined) return `${name} is not listed`;
     if (room.numParticipants !== identities.length)
       return `${name} has ${room.numParticipants} people by the list of rooms, and ${identities.length} in truth`;

@@ -114,7 +114,7 @@ export async function aftermath(
   return { figures, lines };
 }
 
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
  * Waits until joins minus leaves match the participants of every room. Resolves to the number of rooms where they do not at
@@ -129,7 +129,7 @@ async function untilBalanced(receiver: Receiver, truth: Truth): Promise<number> 
       return count('participant_joined') - count('participant_left') !== identities.length;
     });
     if (unbalanced.length === 0 || performance.now() > deadline) return unbalanced.length;
-    await delay(LOOK_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 

@@ -46,7 +46,7 @@ export const rollingRestart: ProofPart = {
   run: restartWhileCalled,
 };
 
-async function restartWhileCalled({ form, say, cleanUp }: ProofContext): Promise<Findings> {
+async function restartWhileCalled({ form, report, cleanUp }: ProofContext): Promise<Findings> {
   const mediaSecret = randomBytes(24).toString('hex');
   const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   cleanUp(livekit.close);
@@ -81,12 +81,12 @@ async function restartWhileCalled({ form, say, cleanUp }: ProofContext): Promise
   const restarts = ROUNDS[form] * (form === 'long' ? ports.length : 1);
   for (let count = 0; count < restarts; count += 1) {
     await restart(fleet, instances, ports[count % ports.length] ?? '');
-    say(`${count + 1} of ${restarts} restarts`);
+    report(`${count + 1} of ${restarts} restarts`);
     await delay(SETTLE_MS);
   }
   stop.abort();
   const ledger = await calling;
-  for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 20)) say(failure);
+  for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 20)) report(failure);
   const missing = await missingEvents(outside, ledger.reported);
   await Promise.all([outside.close(), inside.close()]);
   return {

@@ -87,19 +87,19 @@ async function measure(
   context: ProofContext,
   prepare: (context: ProofContext) => Promise<ScaleStage>,
 ): Promise<Findings> {
-  const { form, say, cleanUp } = context;
+  const { form, report, cleanUp } = context;
   const size = SIZES[form];
   const stage = await prepare(context);
   const environment = { ...stage.environment, LIVEKIT_URL: await startMediaServer(context, size.rooms) };
   const first = await stage.fleet.start(environment);
   const published = await untilCompared(stage.fleet, first, size.rooms);
-  say(`${size.rooms} rooms were compared in ${Math.round(published)} ms`);
+  report(`${size.rooms} rooms were compared in ${Math.round(published)} ms`);
   const webhookId = await registerWebhooks(stage.fleet, first, size.webhooks);
   await first.stop();
   const filler = await stage.filler();
   await fill(filler, size);
   await filler.close();
-  say('the database is filled');
+  report('the database is filled');
   const instance = await stage.fleet.start(environment);
   // Waits for the comparison that follows a start.
   await delay(form === 'long' ? 20_000 : 500);

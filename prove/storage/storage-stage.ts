@@ -67,7 +67,7 @@ export async function startStorageStage(
   };
 }
 
-const LOOK_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 async function untilWritten(client: SignedClient, media: MediaKeys): Promise<number> {
   const startedAt = performance.now();
@@ -75,6 +75,6 @@ async function untilWritten(client: SignedClient, media: MediaKeys): Promise<num
     const name = `look-${startedAt}-${count}`;
     const { status } = await client.post('/livekit/webhook', mediaWebhook(roomFinished(name), media));
     if (status === 200) return performance.now() - startedAt;
-    await delay(LOOK_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }

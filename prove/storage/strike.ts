@@ -22,16 +22,16 @@ export type Struck = { readonly calls: readonly Calls[]; readonly figures: reado
 
 /** Runs callers before the faults, and through each fault and the time after it. */
 export async function strikeAll(
-  { form, say }: Pick<ProofContext, 'form' | 'say'>,
+  { form, report }: Pick<ProofContext, 'form' | 'report'>,
   stage: StorageStage,
   faults: readonly StorageFault[],
 ): Promise<Struck> {
   const calls: Calls[] = [];
   const figures: Figure[] = [];
   const during = async (name: string, seconds: number): Promise<Calls> => {
-    say(name);
+    report(name);
     const seen = await stage.call(AbortSignal.timeout(seconds * 1000), name);
-    for (const line of surprising(seen)) say(line);
+    for (const line of surprising(seen)) report(line);
     calls.push(seen);
     return seen;
   };

@@ -91,7 +91,7 @@ export async function killOne(stage: RecorderStage, { state, room, afterMs }: Ki
   };
 }
 
-const LOOK_MS = 200;
+const POLL_INTERVAL_MS = 200;
 const DEADLINE_MS = 300_000;
 
 async function untilStatus(
@@ -122,6 +122,6 @@ async function poll<T>(look: () => Promise<T | undefined>): Promise<T> {
     const found = await look();
     if (found !== undefined) return found;
     if (performance.now() > deadline) throw new Error('what was waited for has not come');
-    await delay(LOOK_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }

@@ -53,7 +53,7 @@ export type Outcome = {
 };
 
 const DEADLINE_MS = 240_000;
-const LOOK_MS = 100;
+const POLL_INTERVAL_MS = 100;
 const program = new URL('speech-worker-process.ts', import.meta.url).pathname;
 
 /** Transcribes a recording with a worker that is killed in the state, and then with a second one. */
@@ -110,7 +110,7 @@ async function record(stage: SpeechStage, room: string): Promise<string> {
       await copyFile(stage.spoken, file.path);
       return recordingId;
     }
-    await delay(LOOK_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 
@@ -130,7 +130,7 @@ async function startWorker(stage: SpeechStage, databaseUrl: string): Promise<Run
   const deadline = performance.now() + DEADLINE_MS;
   while (!part.output().includes('"working"')) {
     if (performance.now() > deadline) throw new Error(`the worker did not start:\n${part.output()}`);
-    await delay(LOOK_MS);
+    await delay(POLL_INTERVAL_MS);
   }
   return part;
 }
@@ -141,7 +141,7 @@ async function untilEnded({ client }: SpeechStage, id: string) {
     const { json, status, text } = await client.call('GET', `/v1/transcriptions/${id}`);
     if (json.status === 'completed' || json.status === 'failed') return json;
     if (performance.now() > deadline) throw new Error(`the transcription has not ended: ${status} ${text}`);
-    await delay(LOOK_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 

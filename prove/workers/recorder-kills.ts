@@ -44,7 +44,7 @@ export const recorderKills: ProofPart = {
 };
 
 async function killRecorders(context: ProofContext): Promise<Findings> {
-  const { form, say } = context;
+  const { form, report } = context;
   const stage = await startRecorderStage(context);
   const random = new Random(SEED);
   const killing = STATES.flatMap((state) =>
@@ -52,9 +52,9 @@ async function killRecorders(context: ProofContext): Promise<Findings> {
       killOne(stage, { state, room: `${state.slug}-${index}`, afterMs: random.integer(state.spreadMs) }),
     ),
   );
-  say(`${killing.length} recordings`);
+  report(`${killing.length} recordings`);
   const killed = await Promise.all(killing);
-  for (const one of killed) say(`${one.state.name}: ${one.status}, ${one.error ?? 'no error'}`);
+  for (const one of killed) report(`${one.state.name}: ${one.status}, ${one.error ?? 'no error'}`);
   await stage.untilReported(killed.map(({ recordingId }) => recordingId));
   return {
     figures: STATES.flatMap((state) =>

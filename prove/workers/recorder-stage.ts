@@ -83,14 +83,14 @@ async function watchEnds(client: SignedClient, cleanUp: ProofContext['cleanUp'])
   };
 }
 
-const LOOK_MS = 250;
+const POLL_INTERVAL_MS = 250;
 const SILENCE_MS = 30_000;
 
 async function untilReported(ids: readonly string[], endsOf: RecorderStage['endsOf']): Promise<void> {
   const count = (): number => ids.filter((id) => endsOf(id).length > 0).length;
   let last = { count: count(), at: performance.now() };
   while (last.count < ids.length && performance.now() - last.at < SILENCE_MS) {
-    await delay(LOOK_MS);
+    await delay(POLL_INTERVAL_MS);
     if (count() > last.count) last = { count: count(), at: performance.now() };
   }
 }

@@ -48,7 +48,7 @@ export const speechKills: ProofPart = {
 };
 
 async function killSpeechWorkers(context: ProofContext): Promise<Findings> {
-  const { say, cleanUp } = context;
+  const { report, cleanUp } = context;
   const database = await startPostgresServer();
   cleanUp(database.close);
   const settings = { DATABASE_URL: database.url, ENCRYPTION_KEY: randomBytes(32).toString('base64') };
@@ -58,14 +58,14 @@ async function killSpeechWorkers(context: ProofContext): Promise<Findings> {
   const recorder = await startRecorderStage(context, settings);
   const stage: SpeechStage = { ...recorder, ...{ settings, spoken, databaseUrl: database.url } };
   const undisturbed = await killWorker(stage, undefined, 'undisturbed');
-  say(`undisturbed: ${undisturbed.status}, ${undisturbed.segments} segments: ${undisturbed.words}`);
+  report(`undisturbed: ${undisturbed.status}, ${undisturbed.segments} segments: ${undisturbed.words}`);
   const figures: Figure[] = [
     exactly('without a kill: completed transcriptions', Number(undisturbed.status === 'completed'), 1),
     observed('without a kill: segments', undisturbed.segments),
   ];
   for (const state of STATES) {
     const outcome = await killWorker(stage, state, state.slug);
-    say(`${state.name}: ${outcome.status}, ${outcome.segments} segments, after ${outcome.completedMs} ms`);
+    report(`${state.name}: ${outcome.status}, ${outcome.segments} segments, after ${outcome.completedMs} ms`);
     figures.push(...figuresOf(state, outcome, undisturbed));
   }
   return { figures, versions: { PostgreSQL: database.version } };

@@ -68,10 +68,10 @@ async function countCalls(argv: readonly string[], port: number): Promise<number
 
 /** The body of a module is the function that begins where the file begins. */
 function sumCalls({ result }: CoverageReport): number {
-  const ours = result.filter(
+  const sources = result.filter(
     ({ url }) => url.startsWith('file:') && fileURLToPath(url).startsWith(`${ROOT}/src/`),
   );
-  const ranges = ours.flatMap(({ functions }) => functions.flatMap((each) => each.ranges[0] ?? []));
+  const ranges = sources.flatMap(({ functions }) => functions.flatMap((each) => each.ranges[0] ?? []));
   return ranges
     .filter(({ startOffset }) => startOffset > 0)
     .reduce((sum, { count: calls }) => sum + calls, 0);

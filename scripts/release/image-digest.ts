@@ -36,8 +36,8 @@ export async function findDigest(reference: string): Promise<string> {
   const authorization = await authorize(url);
   // A HEAD does not count as a pull. Registries limit the number of pulls.
   const { headers } = await ask(url, { method: 'HEAD', authorization });
-  const told = headers.get('docker-content-digest');
-  if (told !== null && DIGEST.test(told)) return told;
+  const digest = headers.get('docker-content-digest');
+  if (digest !== null && DIGEST.test(digest)) return digest;
   const manifest = await ask(url, { method: 'GET', authorization });
   const hash = createHash('sha256').update(Buffer.from(await manifest.arrayBuffer()));
   return `sha256:${hash.digest('hex')}`;

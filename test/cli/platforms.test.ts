@@ -58,17 +58,17 @@ describe('profiles', () => {
 describe('the browser', () => {
   /** Installs programs with these names. Each writes its arguments to a file. */
   async function installOpeners(...names: readonly string[]): Promise<string> {
-    const told = join(folder, 'told');
+    const argumentsFile = join(folder, 'told');
     for (const name of names) {
       const path = join(folder, name);
       await writeFile(
         path,
-        `#!/bin/sh\nprintf '%s\\n' "${name}" "$@" > "${told}.new"\nmv "${told}.new" "${told}"\n`,
+        `#!/bin/sh\nprintf '%s\\n' "${name}" "$@" > "${argumentsFile}.new"\nmv "${argumentsFile}.new" "${argumentsFile}"\n`,
       );
       await chmod(path, 0o755);
     }
     vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
-    return told;
+    return argumentsFile;
   }
 
   it.each([
@@ -77,10 +77,10 @@ describe('the browser', () => {
     ['darwin', ['open']],
     ['win32', ['rundll32', 'url.dll,FileProtocolHandler']],
   ])('on %s is opened by %s, with a file that redirects to the link', async (platform, command) => {
-    const told = await installOpeners('xdg-open', 'open', 'rundll32');
+    const argumentsFile = await installOpeners('xdg-open', 'open', 'rundll32');
     const io: Pick<Io, 'env' | 'runtime'> = { env: {}, runtime: runtimeOf(platform) };
     const opened = await openBrowser(io, 'http://127.0.0.1:1/#code=s3cret');
-    const read = () => readFile(told, 'utf8').catch(() => '');
+    const read = () => readFile(argumentsFile, 'utf8').catch(() => '');
     await expect.poll(read).toContain('open.html');
     const [, ...lines] = [undefined, ...(await read()).trim().split('\n')];
     expect(lines.slice(0, -1)).toEqual(command);

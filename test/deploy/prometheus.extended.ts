@@ -112,9 +112,9 @@ describe('the dashboard', () => {
 
   it('has names and units that Prometheus accepts', async () => {
     const scraped = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-    const ours = scraped.split('\n').filter((line) => /^(# (HELP|TYPE) )?rtc_/.test(line));
+    const queries = scraped.split('\n').filter((line) => /^(# (HELP|TYPE) )?rtc_/.test(line));
     const checking = run('promtool', ['check', 'metrics']);
-    checking.child.stdin?.end(`${ours.join('\n')}\n`);
+    checking.child.stdin?.end(`${queries.join('\n')}\n`);
     expect(await checking).toEqual({ stdout: '', stderr: '' });
   });
 

@@ -99,8 +99,8 @@ describe('check', () => {
   it('has nothing of the code in its messages', () => {
     for (const code of ['RSSMRA80A40Z999A', 'RSSMRA8OA01H501U', '12345678901', 'RSS MRA']) {
       const result = check(code, { asOf });
-      const told = result.ok ? '' : result.faults.map(({ message }) => message).join();
-      for (const piece of ['RSS', 'MRA', 'Z999', '12345']) expect(told).not.toContain(piece);
+      const messages = result.ok ? '' : result.faults.map(({ message }) => message).join();
+      for (const piece of ['RSS', 'MRA', 'Z999', '12345']) expect(messages).not.toContain(piece);
     }
   });
 });

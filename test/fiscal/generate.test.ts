@@ -179,8 +179,8 @@ describe('generate', () => {
 
   it('has nothing of the person in its messages', () => {
     const result = generate({ ...mario, surname: 'Zzyzx9', birthplace: 'Qwertyuiop' }, { asOf });
-    const told = result.ok ? '' : result.faults.map(({ message }) => message).join();
-    for (const piece of ['Zzyzx', 'Qwerty', '1980']) expect(told).not.toContain(piece);
+    const messages = result.ok ? '' : result.faults.map(({ message }) => message).join();
+    for (const piece of ['Zzyzx', 'Qwerty', '1980']) expect(messages).not.toContain(piece);
   });
 
   it('throws without the date of today, which is misuse', () => {

@@ -94,8 +94,8 @@ describe('events of a real stream', () => {
       expect(Schema.Errors(EventSchema, event)).toEqual([true, []]);
       expect(one.text).not.toContain(streamKey);
     }
-    const told = receiver.received.filter(({ body }) => body.event.startsWith('ingress_'));
-    const ofLastPush = told.slice(told.findLastIndex((one) => !isOfStream(one)) + 1);
+    const ingressEvents = receiver.received.filter(({ body }) => body.event.startsWith('ingress_'));
+    const ofLastPush = ingressEvents.slice(ingressEvents.findLastIndex((one) => !isOfStream(one)) + 1);
     expect(ofLastPush.map(({ body }) => body.event)).toEqual(['ingress_started', 'ingress_stopped']);
   });
 });

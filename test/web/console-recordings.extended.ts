@@ -141,14 +141,14 @@ describe('recordings and transcriptions in the console', () => {
   it('shows the speech in a room live, names a speaker in place, and exports it', async () => {
     await stage.open('panel');
     const { transcriptionId } = await client.transcription.start('panel');
-    await stage.say(transcriptionId, [segment('one', { text: 'First words.' })]);
+    await stage.storeSegments(transcriptionId, [segment('one', { text: 'First words.' })]);
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
     await page.getByRole('link', { name: 'Transcriptions' }).click();
     await page.getByLabel('Room to follow live').fill('panel');
     await page.getByRole('button', { name: 'Follow live' }).click();
     await page.getByText('First words.').waitFor();
-    await stage.say(transcriptionId, [segment('two', { text: '<b onclick=x>Second words.</b>' })]);
+    await stage.storeSegments(transcriptionId, [segment('two', { text: '<b onclick=x>Second words.</b>' })]);
     await page.getByText('<b onclick=x>Second words.</b>').waitFor();
     await page
       .getByRole('button', { name: /^Rename/ })
@@ -182,7 +182,7 @@ describe('recordings and transcriptions in the console', () => {
         ...{ text, startedAt: origin + index * 61_000, endedAt: origin + index * 61_000 + 900 },
       }),
     );
-    await stage.say(transcriptionId, said);
+    await stage.storeSegments(transcriptionId, said);
     await client.transcription.stop('archive');
     const search = page.getByRole('searchbox', { name: 'Search what was said' });
     await search.fill('nobody said this');

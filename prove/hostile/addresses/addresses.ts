@@ -37,7 +37,7 @@ export const forbiddenAddresses: ProofPart = {
   run: reachForbidden,
 };
 
-async function reachForbidden({ form, say, cleanUp }: ProofContext): Promise<Findings> {
+async function reachForbidden({ form, report, cleanUp }: ProofContext): Promise<Findings> {
   const chunks: string[] = [];
   const internal = await startInternal(PUBLIC);
   cleanUp(internal.close);
@@ -55,12 +55,12 @@ async function reachForbidden({ form, say, cleanUp }: ProofContext): Promise<Fin
   const tally: Tally = { refused: 0, tested: 0, delivered: 0, wrong: [] };
   for (let at = 0; at < urls.length; at += BATCH) {
     await attackWith(urls.slice(at, at + BATCH), stage, tally);
-    say(`${Math.min(at + BATCH, urls.length)} of ${urls.length} URLs`);
+    report(`${Math.min(at + BATCH, urls.length)} of ${urls.length} URLs`);
   }
   const rebound = await lureWith(stage, internal.port);
-  for (const line of tally.wrong) say(line);
+  for (const line of tally.wrong) report(line);
   const attempts = attemptsIn(chunks.join(''), internal.port).filter((address) => address !== PUBLIC);
-  for (const address of new Set(attempts)) say(`connection attempt to ${address}`);
+  for (const address of new Set(attempts)) report(`connection attempt to ${address}`);
   return {
     figures: [
       observed('URLs', urls.length),

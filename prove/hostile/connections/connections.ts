@@ -68,7 +68,7 @@ export const hostileConnections: ProofPart = {
 };
 
 async function attackConnections(context: ProofContext): Promise<Findings> {
-  const { form, say } = context;
+  const { form, report: reportLine } = context;
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
   const { instance, fleet } = target;
@@ -80,7 +80,7 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
   const { stage: framed, result: framing } = await whileServed(served, 'framing', () =>
     sendFraming(served.url),
   );
-  for (const line of [...framing.accepted, ...framing.smuggled, ...framing.leftOpen]) say(line);
+  for (const line of [...framing.accepted, ...framing.smuggled, ...framing.leftOpen]) reportLine(line);
   const figures: Figure[] = [
     ...servedFigures(calm, calm, { form, limits: LIMITS }).slice(0, 2),
     observed('framing: requests', framing.forms),
@@ -90,11 +90,11 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
     ...servedFigures(framed, calm, { form, limits: LIMITS }),
   ];
   for (const crowd of CROWDS) {
-    say(crowd.name);
+    reportLine(crowd.name);
     figures.push(...(await attackWith(crowd, { context, served, calm })));
   }
   const scan = await scanForSecrets(target);
-  for (const line of scan.found) say(`found: ${line}`);
+  for (const line of scan.found) reportLine(`found: ${line}`);
   figures.push(exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0));
   return { figures };
 }
@@ -103,7 +103,7 @@ type Attacked = { readonly context: ProofContext; readonly served: Served; reado
 
 async function attackWith(
   crowd: Crowd,
-  { context: { form, say }, served, calm }: Attacked,
+  { context: { form, report: reportLine }, served, calm }: Attacked,
 ): Promise<readonly Figure[]> {
   const { name, connections } = crowd;
   const options = {
@@ -113,7 +113,7 @@ async function attackWith(
     seconds: SECONDS[form],
   };
   const { stage, result } = await whileServed(served, name, () => attack(crowd.attack, options));
-  for (const line of new Set(stage.failures)) say(`${name}: ${line}`);
+  for (const line of new Set(stage.failures)) reportLine(`${name}: ${line}`);
   return [...reportFigures(crowd, result, form), ...servedFigures(stage, calm, { form, limits: LIMITS })];
 }
 

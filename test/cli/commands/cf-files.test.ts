@@ -103,10 +103,10 @@ describe('rtc cf with a workbook of people', () => {
   it('names the places that an ambiguous name may mean, with their ends in Italian', async () => {
     const rows = 'Cognome;Nome;Sesso;Data di nascita;Comune\nHorvat;Ivo;M;09/07/1960;Fiume\n';
     const { stderr, stdout } = await cf('generate - --csv --append --lang it', rows);
-    const told =
+    const expected =
       'più luoghi hanno questo nome: FIUME VENETO (UD) D621, fino al 1968; FIUME (FU) D620, fino al 1947';
-    expect(stdout.split('\n')[1]).toBe(`Horvat;Ivo;M;09/07/1960;Fiume;;;;"${told}"`);
-    expect(stderr).toContain(`riga 2: ${told}\n`);
+    expect(stdout.split('\n')[1]).toBe(`Horvat;Ivo;M;09/07/1960;Fiume;;;;"${expected}"`);
+    expect(stderr).toContain(`riga 2: ${expected}\n`);
     expect(stderr).toContain('         1  luogo di nascita: ambiguo\n');
     expect((await cf('generate - --csv', rows)).stderr).toContain(
       'FIUME VENETO (UD) D621, until 1968; FIUME (FU) D620, until 1947',
@@ -117,12 +117,12 @@ describe('rtc cf with a workbook of people', () => {
     const rows =
       'Cognome;Nome;Sesso;Data di nascita;Comune\nSingh;;F;01/02/1980;India\nRossi;Mario;M;01/02/1980;Roma\n';
     const { stderr, stdout } = await cf('generate - --csv --append --lang it', rows);
-    const told =
+    const expected =
       'manca il nome; per chi non lo ha: una colonna "senza nome" con sì, oppure l\'intestazione "nome (se presente)"';
     expect(stderr.split('\n').slice(1)).toEqual([
-      `riga 2: ${told}`,
+      `riga 2: ${expected}`,
       '2 righe: 1 corretta, 1 errata',
-      `         1  ${told}`,
+      `         1  ${expected}`,
       '',
     ]);
     expect(stdout.split('\n')[1]).toContain('Singh;;F;01/02/1980;India;;;;"manca il nome; per chi');

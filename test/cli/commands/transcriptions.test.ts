@@ -73,7 +73,7 @@ describe('rtc transcription', () => {
       options: { partialResults: false, punctuation: true, profanityFilter: true },
     });
     const origin = Date.parse(started.startedAt);
-    await stage.say(started.transcriptionId, [
+    await stage.storeSegments(started.transcriptionId, [
       segment(`1-${room}`, { startedAt: origin + 61_500, endedAt: origin + 63_000, text: 'Good morning.' }),
     ]);
     expect(await ok(['transcription', 'get', room])).toBe('61.5\tAda Lovelace\tGood morning.\n');
@@ -139,7 +139,7 @@ describe('rtc transcriptions', () => {
     const room = `room-${randomUUID()}`;
     await stage.open(room);
     const started = JSON.parse(await ok(['transcription', 'start', room, '--json'])) as LiveStarted;
-    await stage.say(started.transcriptionId, [segment(`3-${room}`)]);
+    await stage.storeSegments(started.transcriptionId, [segment(`3-${room}`)]);
     const argv = ['participants', 'forget', room, 'ada'];
     const refused = await rtc(argv);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
@@ -159,7 +159,9 @@ describe('rtc transcriptions', () => {
     const origin = Date.parse(started.startedAt);
     const { transcriptionId } = started;
     const times = { startedAt: origin + 61_500, endedAt: origin + 63_000 };
-    await stage.say(transcriptionId, [segment(`2-${room}`, { ...times, text: 'Two meetings today.' })]);
+    await stage.storeSegments(transcriptionId, [
+      segment(`2-${room}`, { ...times, text: 'Two meetings today.' }),
+    ]);
     const argv = ['transcriptions', 'search', 'today', 'meeting', '--room', room];
     const at = new Date(times.startedAt).toISOString();
     expect(await ok(argv)).toBe(

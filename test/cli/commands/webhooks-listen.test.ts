@@ -152,9 +152,9 @@ describe('webhooks listen', () => {
     await listening.seen('answer', 4);
     expect(received.map(({ body }) => body.event)).toEqual([...OPENING, 'participant_joined']);
     expect(new Set(received.map(({ body }) => body.id)).size).toBe(4);
-    const told = listening.lines().filter(({ type }) => type === 'down' || type === 'up');
-    expect(told.map(({ type }) => type)).toEqual(['down', 'up']);
-    expect(told[0]?.error).toContain('ECONNREFUSED');
+    const outages = listening.lines().filter(({ type }) => type === 'down' || type === 'up');
+    expect(outages.map(({ type }) => type)).toEqual(['down', 'up']);
+    expect(outages[0]?.error).toContain('ECONNREFUSED');
   });
 
   it('shows a response that is not 2xx, and continues without repeating the request', async () => {
@@ -242,8 +242,8 @@ describe('webhooks listen', () => {
     receiver = await startReceiver(respondWith(200), Number(port));
     await follow(command ?? '');
     const received = await receiver.waitFor(() => true, 2);
-    const told = received.map(({ body }) => [body.event, body.room?.name]);
-    expect(told).toEqual([
+    const forwarded = received.map(({ body }) => [body.event, body.room?.name]);
+    expect(forwarded).toEqual([
       ['room_started', room],
       ['participant_joined', room],
     ]);

@@ -103,15 +103,15 @@ describe('events.follow', () => {
 
   it('reports a cursor only when all events before it have been handled', async () => {
     await script(page('c1', 'a', 'b'), page('c2', 'c'));
-    const told: string[] = [];
+    const calls: string[] = [];
     for await (const { id } of client.events.follow({
       cursor: 'c0',
-      onCursor: (cursor) => told.push(cursor),
+      onCursor: (cursor) => calls.push(cursor),
     })) {
-      told.push(id);
+      calls.push(id);
       if (id === 'c') break;
     }
-    expect(told).toEqual(['a', 'b', 'c1', 'c']);
+    expect(calls).toEqual(['a', 'b', 'c1', 'c']);
   });
 
   it.each([
@@ -123,14 +123,14 @@ describe('events.follow', () => {
     ['a proxy without a service', (response: ServerResponse) => void response.writeHead(502).end('<html>')],
   ])('sends the same cursor again after %s', async (_what, fault) => {
     await script(page('c1', 'a'), fault, fault, fault, fault, fault, page('c2', 'b'));
-    const told: string[] = [];
+    const calls: string[] = [];
     const ids = await take(2, {
       cursor: 'c0',
-      onInterruption: () => told.push('away'),
-      onResumption: () => told.push('back'),
+      onInterruption: () => calls.push('away'),
+      onResumption: () => calls.push('back'),
     });
     expect(ids).toEqual(['a', 'b']);
-    expect(told).toEqual(['away', 'back']);
+    expect(calls).toEqual(['away', 'back']);
     expect(new Set(queries().slice(1))).toEqual(new Set(['cursor=c1&limit=200&wait=25']));
   });
 

@@ -38,7 +38,7 @@ async function followed(responses: readonly (object | number)[], since?: string)
       pauses.push(ms);
     },
   });
-  const told: string[] = [];
+  const ids: string[] = [];
   const ends: unknown[] = [];
   const options = {
     onEnd: (transcription: unknown) => ends.push(transcription),
@@ -46,9 +46,9 @@ async function followed(responses: readonly (object | number)[], since?: string)
     onInterruption: () => news.push('away'),
     onResumption: () => news.push('back'),
   };
-  for await (const { id } of client.transcription.follow('demo', options)) told.push(id);
+  for await (const { id } of client.transcription.follow('demo', options)) ids.push(id);
   await client.close();
-  return { told, ends, pauses, news, asked: server.received.map(({ url }) => url) };
+  return { ids, ends, pauses, news, asked: server.received.map(({ url }) => url) };
 }
 
 describe('followTranscription', () => {
@@ -57,26 +57,26 @@ describe('followTranscription', () => {
       ...transcription('failed', [segment('a', 1)]),
       error: { code: 'worker-lost', message: '' },
     };
-    const { told, ends } = await followed([transcription('active', []), failed]);
-    expect(told).toEqual(['a']);
+    const { ids, ends } = await followed([transcription('active', []), failed]);
+    expect(ids).toEqual(['a']);
     expect(ends).toMatchObject([{ status: 'failed', error: { code: 'worker-lost' } }]);
   });
 
   it('leaves out interim results until they are final', async () => {
-    const { told } = await followed([
+    const { ids } = await followed([
       transcription('active', [segment('a', 1), { ...segment('b', 2), final: false }]),
       transcription('stopped', [segment('a', 1), { ...segment('b', 2.5), final: true }]),
     ]);
-    expect(told).toEqual(['a', 'b']);
+    expect(ids).toEqual(['a', 'b']);
   });
 
   it('yields each segment once, until the transcription is stopped', async () => {
-    const { told, pauses } = await followed([
+    const { ids, pauses } = await followed([
       transcription('active', [segment('a', 1)]),
       transcription('active', [segment('a', 1), segment('b', 2)]),
       transcription('stopped', [segment('b', 2), segment('c', 1.5)]),
     ]);
-    expect(told).toEqual(['a', 'b', 'c']);
+    expect(ids).toEqual(['a', 'b', 'c']);
     expect(pauses).toEqual([500, 500]);
   });
 
@@ -85,49 +85,49 @@ describe('followTranscription', () => {
       ...transcription('active', segments),
       nextCursor,
     });
-    const { told, pauses, asked } = await followed([
+    const { ids, pauses, asked } = await followed([
       at('c1', [segment('a', 1)]),
       at('c2', [segment('b', 2), { ...segment('c', 3), final: false }]),
       at('c2', [{ ...segment('c', 3), final: false }]),
       { ...transcription('stopped', [segment('c', 3)]), nextCursor: 'c3' },
     ]);
-    expect(told).toEqual(['a', 'b', 'c']);
+    expect(ids).toEqual(['a', 'b', 'c']);
     const path = '/v1/rooms/demo/transcription';
     expect(asked).toEqual([path, ...['c1', 'c2', 'c2'].map((cursor) => `${path}?cursor=${cursor}&wait=25`)]);
     expect(pauses).toEqual([500]);
   });
 
   it('waits for an unavailable service, longer each time', async () => {
-    const { told, pauses, news } = await followed([
+    const { ids, pauses, news } = await followed([
       transcription('active', [segment('a', 1)]),
       503,
       503,
       transcription('stopped', [segment('b', 2)]),
     ]);
-    expect(told).toEqual(['a', 'b']);
+    expect(ids).toEqual(['a', 'b']);
     expect(news).toEqual(['away', 'back']);
     expect(pauses).toEqual([500, 250, 500]);
   });
 
   it('yields the remaining segments of a stopped transcription when another one is running', async () => {
-    const { told, asked } = await followed([
+    const { ids, asked } = await followed([
       transcription('active', [segment('a', 1)]),
       transcription('active', [segment('x', 9)], 'tr_2'),
       transcription('stopped', [segment('a', 1), segment('b', 2)]),
     ]);
-    expect(told).toEqual(['a', 'b']);
+    expect(ids).toEqual(['a', 'b']);
     expect(asked.at(-1)).toBe('/v1/transcriptions/tr_1');
   });
 
   it('yields nothing that ended at since or before, even with overlapping reads', async () => {
     const since = segment('', 2).endedAt;
-    const { told } = await followed(
+    const { ids } = await followed(
       [
         transcription('active', [segment('c', 2.001)]),
         transcription('stopped', [segment('a', 1), segment('b', 2), segment('c', 2.001), segment('d', 3)]),
       ],
       since,
     );
-    expect(told).toEqual(['c', 'd']);
+    expect(ids).toEqual(['c', 'd']);
   });
 });

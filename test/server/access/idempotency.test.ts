@@ -158,10 +158,10 @@ describe.each(['SQLite', 'PostgreSQL'])('twenty equal POSTs at once over two ins
         ),
       );
       const done = responses.filter(({ status }) => status === 201);
-      const told = responses.filter(({ status }) => status === 409);
-      expect(done.length + told.length).toBe(20);
+      const refused = responses.filter(({ status }) => status === 409);
+      expect(done.length + refused.length).toBe(20);
       expect(new Set(done.map(({ text }) => text)).size).toBe(1);
-      for (const { json, headers } of told) {
+      for (const { json, headers } of refused) {
         expect([typeOf(json), headers['retry-after']]).toEqual(['idempotency-in-progress', '1']);
       }
       const { webhooks } = (await two.call('GET', '/v1/webhooks')).json as { webhooks: Webhook[] };

@@ -8,7 +8,7 @@ import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 it('rtc dev does not build LiveKit without Go, and names what is missing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-dev-media-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const told: string[] = [];
+  const progress: string[] = [];
   const media = await startMedia({
     environment: { PATH: folder, XDG_CACHE_HOME: folder },
     choice: undefined,
@@ -20,12 +20,12 @@ it('rtc dev does not build LiveKit without Go, and names what is missing', async
     webhookUrl: 'http://127.0.0.1:9/livekit/webhook',
     clock: systemClock,
     ids: systemIds,
-    progress: (line) => told.push(line),
+    progress: (line) => progress.push(line),
     status: () => undefined,
     signal: new AbortController().signal,
   });
   onTestFinished(() => media.close());
   expect(media.kind).toBe('embedded');
   expect(media.notes).toContain('no livekit-server on PATH, and no Go to build it with');
-  expect(told).toEqual([]);
+  expect(progress).toEqual([]);
 });

@@ -363,14 +363,14 @@ describe('recordings and streams', () => {
     await stage.receive(mediaEvent('ingress_started', first));
     await stage.receive(mediaEvent('ingress_ended', first), mediaEvent('ingress_started', second));
     await stage.receive(mediaEvent('ingress_ended', second));
-    const told = (await stage.storedEvents()).filter(({ event }) => event.startsWith('ingress_'));
-    expect(told.map(({ event }) => event)).toEqual([
+    const published = (await stage.storedEvents()).filter(({ event }) => event.startsWith('ingress_'));
+    expect(published.map(({ event }) => event)).toEqual([
       'ingress_started',
       'ingress_ended',
       'ingress_started',
       'ingress_ended',
     ]);
-    expect(JSON.stringify(told)).not.toContain('RT_');
+    expect(JSON.stringify(published)).not.toContain('RT_');
   });
 });
 

@@ -48,14 +48,14 @@ describe('a recorder in a room with published media', () => {
     expect(complete.file?.filename).toBe(`${room}/a.mp4`);
     expect(complete.file?.location).toBe(join(folder, room, 'a.mp4'));
     expect(complete.endedAt).toBeGreaterThan(complete.startedAt ?? 0);
-    const told = await inbox.waitFor(({ body }) => body.egressInfo?.egressId === egressId, 4);
-    expect(told.map(({ event, body }) => [event, body.egressInfo?.status ?? 'EGRESS_STARTING'])).toEqual([
+    const webhooks = await inbox.waitFor(({ body }) => body.egressInfo?.egressId === egressId, 4);
+    expect(webhooks.map(({ event, body }) => [event, body.egressInfo?.status ?? 'EGRESS_STARTING'])).toEqual([
       ['egress_started', 'EGRESS_STARTING'],
       ['egress_updated', 'EGRESS_ACTIVE'],
       ['egress_updated', 'EGRESS_ENDING'],
       ['egress_ended', 'EGRESS_COMPLETE'],
     ]);
-    expect(told.every(({ body }) => body.room === undefined)).toBe(true);
+    expect(webhooks.every(({ body }) => body.room === undefined)).toBe(true);
   });
 
   it('writes a playable MP4 of the length in the egress', async () => {
@@ -75,9 +75,9 @@ describe('a recorder in a room with published media', () => {
     expect(await readdir(join(s3.bucketFolder, room))).toEqual(['ä b.mp4']);
     expect(await probedSeconds(join(s3.bucketFolder, room, 'ä b.mp4'))).toBeGreaterThan(0);
     expect(complete.file?.location).toBe(`${endpoint}/${bucket}/${room}/%C3%A4%20b.mp4`);
-    const told = inbox.received.filter(({ body }) => body.egressInfo?.egressId === complete.egressId);
-    expect(JSON.stringify(told)).not.toContain(secretKey);
-    expect(JSON.stringify(told)).not.toContain(accessKey);
+    const webhooks = inbox.received.filter(({ body }) => body.egressInfo?.egressId === complete.egressId);
+    expect(JSON.stringify(webhooks)).not.toContain(secretKey);
+    expect(JSON.stringify(webhooks)).not.toContain(accessKey);
     expect(await server.listEgress({ egressId: complete.egressId })).toEqual([complete]);
   });
 

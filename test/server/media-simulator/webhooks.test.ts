@@ -54,8 +54,8 @@ describe('a webhook that is not accepted', () => {
     await manual.clock.untilSleeping(1_000);
     await manual.clock.advance(1_000);
     await manual.control.webhooksSettled();
-    const told = inbox.received.filter(({ body }) => body.room?.name === 'first').map(({ event }) => event);
-    expect(told).toEqual(['room_started', 'room_started', 'participant_joined']);
+    const events = inbox.received.filter(({ body }) => body.room?.name === 'first').map(({ event }) => event);
+    expect(events).toEqual(['room_started', 'room_started', 'participant_joined']);
   });
 
   it('is dropped when it waited for more than 30 s', async () => {
@@ -118,9 +118,9 @@ describe('webhooks of an egress', () => {
     });
     await manual.clock.untilSleeping(MEASURED_TIMINGS.startMs);
     await manual.clock.advance(MEASURED_TIMINGS.startMs);
-    const [told] = await inbox.waitFor(({ event }) => event === 'egress_started');
+    const [started] = await inbox.waitFor(({ event }) => event === 'egress_started');
     expect(answered).toBe(false);
     await manual.clock.advance(MEASURED_TIMINGS.startResponseMs);
-    expect(told?.body.egressInfo?.egressId).toBe((await start).egressId);
+    expect(started?.body.egressInfo?.egressId).toBe((await start).egressId);
   });
 });

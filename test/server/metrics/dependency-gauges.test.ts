@@ -102,12 +102,12 @@ describe('a service in front of the real LiveKit', () => {
   });
 
   it('counts no recorder on a Redis that has none, and has no series without REDIS_URL', async () => {
-    const told = await startTestService({ livekit, environment: { REDIS_URL: livekit.redis.url } });
-    await expect.poll(linesOf(told)).toContain('rtc_media_workers{kind="recorder"} 0');
-    await told.close();
-    const untold = await startTestService({ livekit });
-    expect((await linesOf(untold)()).join('\n')).not.toContain('rtc_media_workers{');
-    await untold.close();
+    const configured = await startTestService({ livekit, environment: { REDIS_URL: livekit.redis.url } });
+    await expect.poll(linesOf(configured)).toContain('rtc_media_workers{kind="recorder"} 0');
+    await configured.close();
+    const unconfigured = await startTestService({ livekit });
+    expect((await linesOf(unconfigured)()).join('\n')).not.toContain('rtc_media_workers{');
+    await unconfigured.close();
   });
 
   it('reports its clock, and the problems in its responses', async () => {

@@ -232,14 +232,14 @@ describe.each(STAGES)('a webhook of a recording in %s', (_where, stageOf) => {
     const [delivery] = await receiver.waitFor(
       ({ body }) => body.event === 'egress_ended' && body.recording?.egressId === recording.recordingId,
     );
-    const told = delivery?.body.recording ?? {};
-    expect(told).toMatchObject({
+    const payload = delivery?.body.recording ?? {};
+    expect(payload).toMatchObject({
       status: 'stopped',
       sizeBytes: recording.sizeBytes,
       durationMs: recording.durationMs,
     });
     expect(delivery?.body.reconciled).toBeUndefined();
-    const response = await fetch(String(told.fileUrl));
+    const response = await fetch(String(payload.fileUrl));
     expect(response.status).toBe(200);
     const bytes = Buffer.from(await response.bytes());
     expect(bytes.equals(await readFile(pathOnDisk(recording)))).toBe(true);

@@ -7,7 +7,7 @@ const room = (sid: string, numParticipants: number) => ({ sid, name: sid, numPar
 function stage() {
   let now = 1_000_000;
   const counts = createRecentCounts({ monotonic: () => now });
-  const corrected = (sid: string, theirs: number) => counts.correct(room(sid, theirs)).numParticipants;
+  const corrected = (sid: string, reported: number) => counts.correct(room(sid, reported)).numParticipants;
   return { note: counts.note, corrected, pass: (ms: number) => (now += ms) };
 }
 

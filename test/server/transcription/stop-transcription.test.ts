@@ -25,7 +25,7 @@ const options = { partialResults: false, captions: true, punctuation: true, prof
 const start = (id: string, createdAt: number, room = 'demo') =>
   stage.store.transcriptions.startLive({ id, room, language: 'en-US', speakers: {}, options, createdAt });
 
-async function say(id: string): Promise<void> {
+async function storeSegment(id: string): Promise<void> {
   const { transcriptions } = stage.store;
   const claim = { owner: 'a', now: NOW, leaseUntil: NOW + 1000, limit: 9, supports: () => true };
   await transcriptions.claimLive(claim);
@@ -43,23 +43,23 @@ describe('the end of a room', () => {
   it('stops its transcription, and reports that just before', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada'));
     await start('tr_1', NOW - 4_000);
-    await say('tr_1');
+    await storeSegment('tr_1');
     await finish();
     expect(await stage.store.transcriptions.find('tr_1')).toMatchObject({
       status: 'stopped',
       endedAt: NOW,
     });
-    const told = await stage.storedEvents();
-    expect(told.map(({ event }) => event).slice(-3)).toEqual([
+    const published = await stage.storedEvents();
+    expect(published.map(({ event }) => event).slice(-3)).toEqual([
       'participant_left',
       'transcription_completed',
       'room_finished',
     ]);
-    expect(told.at(-2)).toMatchObject({
+    expect(published.at(-2)).toMatchObject({
       transcription: { transcriptionId: 'tr_1', kind: 'live', status: 'stopped', segmentCount: 1 },
       room: { name: 'demo' },
     });
-    const sequences = told.map(({ sequence }) => sequence);
+    const sequences = published.map(({ sequence }) => sequence);
     expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   });
 

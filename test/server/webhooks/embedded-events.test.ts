@@ -126,9 +126,12 @@ describe('events of recordings and streams', () => {
     const { webhooks } = (await read('/v1/webhooks')) as WebhookList;
     const path = `/v1/webhooks/${webhooks[0]?.id}/deliveries?limit=100`;
     const { deliveries } = (await read(path)) as DeliveryList;
-    const told = new Set(deliveries.map(({ eventId }) => eventId));
-    const isTold = async (room: string) => (await stored(room)).some(({ id }) => told.has(id));
-    expect([await isTold('rtc-doctor-probe-1'), await isTold('rtc-doctor-probe')]).toEqual([false, true]);
+    const deliveredIds = new Set(deliveries.map(({ eventId }) => eventId));
+    const isDelivered = async (room: string) => (await stored(room)).some(({ id }) => deliveredIds.has(id));
+    expect([await isDelivered('rtc-doctor-probe-1'), await isDelivered('rtc-doctor-probe')]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('do not report agents', async () => {

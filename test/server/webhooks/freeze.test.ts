@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 /** Posts an event until it is acknowledged, as the media server does. */
-async function tell({ url }: FleetInstance, name: string): Promise<void> {
+async function postUntilAcknowledged({ url }: FleetInstance, name: string): Promise<void> {
   while ((await postMediaEvent(url, roomFinished(name)).catch(() => 0)) !== 200) await delay(100);
 }
 
@@ -42,7 +42,9 @@ async function freezeWhileStoring(
     });
     await moment.promise;
     frozen.freeze();
-    await Promise.all([...names, ...names.map((name) => `${name}-new`)].map((name) => tell(other, name)));
+    await Promise.all(
+      [...names, ...names.map((name) => `${name}-new`)].map((name) => postUntilAcknowledged(other, name)),
+    );
     frozen.thaw();
     await Promise.all(posted);
   }

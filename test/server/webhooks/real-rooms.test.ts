@@ -48,7 +48,7 @@ describe('events of the real media server', () => {
     return join(livekit.url, await token.toJwt());
   };
   const ofRoom = (room: string) => (received: Received) => received.body.room?.name === room;
-  const told = (room: string) =>
+  const eventsOf = (room: string) =>
     receiver.received
       .filter(ofRoom(room))
       // Events that are published at the same time are delivered at the same time. The sequence number shows which one is
@@ -87,7 +87,7 @@ describe('events of the real media server', () => {
     await Promise.all([bob.leave(), again.leave()]);
 
     expect(tone.sid).toMatch(/^TR_/);
-    const events = told(room);
+    const events = eventsOf(room);
     expect(events.slice(0, 4)).toEqual([
       ['room_created', 0],
       ['room_started', 1],
@@ -177,8 +177,8 @@ describe('events of the real media server', () => {
     await rooms.deleteRoom(room);
     await untilFinished(room);
     await Promise.all([ada.leave(), bob.leave()]);
-    expect(told(room).filter(([, identity]) => identity === 'spy')).toEqual([]);
-    expect(told(room).slice(2, 4)).toEqual([
+    expect(eventsOf(room).filter(([, identity]) => identity === 'spy')).toEqual([]);
+    expect(eventsOf(room).slice(2, 4)).toEqual([
       ['participant_joined', 'ada', 1],
       ['participant_joined', 'bob', 2],
     ]);

@@ -84,10 +84,10 @@ describe('the recorder of rtc dev', () => {
 
   it.runIf(process.platform === 'linux')('keeps the mode of a folder that RECORDING_DIR names', async () => {
     await install('docker');
-    const theirs = join(folder, 'recordings', 'theirs');
-    await mkdir(theirs, { mode: 0o750 });
-    await startedWith({ recordingDir: theirs });
-    expect((await stat(theirs)).mode & 0o777).toBe(0o750);
+    const existing = join(folder, 'recordings', 'theirs');
+    await mkdir(existing, { mode: 0o750 });
+    await startedWith({ recordingDir: existing });
+    expect((await stat(existing)).mode & 0o777).toBe(0o750);
   });
 
   it('is missing without Redis, and beside an external media server', async () => {

@@ -124,7 +124,7 @@ describe('rtc doctor --fix', () => {
   });
 
   it('starts missing workers with their files in the environment, and waits until they are connected', async () => {
-    const told = await installDocker('exit 0');
+    const readArguments = await installDocker('exit 0');
     const socket = connect(Number(new URL(redis.url).port), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.write('SUBSCRIBE EgressInternal|StartEgress|REQ\r\n');
@@ -132,7 +132,7 @@ describe('rtc doctor --fix', () => {
     const repairs = await fix({ missing: ['egress'], connectTimeoutMs: 20_000 });
     expect(repairs.map(({ subject }) => subject)).toContain('egress container');
     expect(repairs.find(({ subject }) => subject === 'egress container')).toMatchObject({ status: 'done' });
-    const lines = await told();
+    const lines = await readArguments();
     expect(lines).toContain('rm --force rtc-egress []');
     expect(lines).toContain('run --detach --name rtc-egress --restart unless-stopped --pull never');
     expect(lines).toContain('[api_key: "media-key"');

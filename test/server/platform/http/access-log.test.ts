@@ -16,7 +16,7 @@ async function openTo(service: TestService): Promise<RawConnection> {
 }
 
 /** Returns the log lines of the requests, without the request in which the caller reads the OpenAPI document. */
-const told = (service: TestService) =>
+const loggedRequests = (service: TestService) =>
   service.logLines
     .filter(({ message, fields }) => message.startsWith('request ') && fields.route !== '/openapi.json')
     .map(({ message, fields }) => [message, fields.route, fields.status]);
@@ -31,7 +31,7 @@ it('a request whose caller disconnects before the response is logged and counted
   connection.send(signedGet(service, '/v1/rooms'));
   await holding.held();
   connection.close();
-  await expect.poll(() => told(service)).toEqual([['request aborted', '/v1/rooms', 499]]);
+  await expect.poll(() => loggedRequests(service)).toEqual([['request aborted', '/v1/rooms', 499]]);
   holding.letGo();
   const metrics = await service.call('GET', '/metrics');
   expect(metrics.text).toContain(
@@ -50,7 +50,7 @@ it('each request of a kept connection is logged once, also one that the router c
   connection.send('GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n');
   expect((await connection.read())?.status).toBe(404);
   await expect
-    .poll(() => told(service))
+    .poll(() => loggedRequests(service))
     .toEqual([
       ['request completed', '/v1/health', 200],
       ['request completed', '(unknown)', status],

@@ -512,8 +512,8 @@ function describeWebhooks(open: Open): void {
     await inbox.waitFor(({ event, body }) => event === 'track_published' && body.room?.name === name);
     await person.leave();
     await inbox.waitFor(({ event, body }) => event === 'room_finished' && body.room?.name === name);
-    const told = inbox.received.filter(({ body }) => body.room?.name === name);
-    expect(told.map(({ event }) => event)).toEqual([
+    const webhooks = inbox.received.filter(({ body }) => body.room?.name === name);
+    expect(webhooks.map(({ event }) => event)).toEqual([
       'room_started',
       'participant_joined',
       'track_published',
@@ -521,8 +521,8 @@ function describeWebhooks(open: Open): void {
       'participant_left',
       'room_finished',
     ]);
-    expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
-    for (const { id, body, headers } of told) {
+    expect(new Set(webhooks.map(({ id }) => id)).size).toBe(webhooks.length);
+    for (const { id, body, headers } of webhooks) {
       expect(id).toMatch(/^EV_/);
       expect(body.createdAt).toMatch(/^\d+$/);
       expect(body.room?.sid).toBe(sid);

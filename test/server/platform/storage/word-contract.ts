@@ -18,7 +18,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
     afterEach(() => testDatabase.close());
 
     /** Starts a live transcription of the room, and adds a segment for each text. */
-    async function say(room: string, texts: readonly string[], changes: Partial<StoredSegment> = {}) {
+    async function transcribe(room: string, texts: readonly string[], changes: Partial<StoredSegment> = {}) {
       const id = `tr_${room}`;
       await store.transcriptions.startLive({
         ...{ id, room, language: 'en-US', speakers: {}, createdAt: 1000 },
@@ -36,7 +36,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       (await search(text, filter)).map((hit) => hit.segment.id);
 
     it('are found with their segment, transcription and position in the text', async () => {
-      const id = await say('demo', ['The meeting will start at nine.', 'Nobody came.']);
+      const id = await transcribe('demo', ['The meeting will start at nine.', 'Nobody came.']);
       const [hit, ...others] = await search('meeting');
       expect(others).toEqual([]);
       expect(hit).toMatchObject({
@@ -48,26 +48,26 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
     });
 
     it('are found whatever their case, and in another form of the language', async () => {
-      await say('demo', ['We met in two MEETINGS.']);
+      await transcribe('demo', ['We met in two MEETINGS.']);
       for (const text of ['meeting', 'Meetings', 'MEETING']) {
         expect((await search(text))[0]?.pieces).toEqual(['We met in two ', 'MEETINGS', '.']);
       }
     });
 
     it('are found in segments that have all of them, in any order', async () => {
-      await say('demo', ['Budget for the new office', 'The budget', 'An office']);
+      await transcribe('demo', ['Budget for the new office', 'The budget', 'An office']);
       expect(await found('office budget')).toEqual(['demo-0']);
       expect(await found('office budget holiday')).toEqual([]);
     });
 
     it('are found though the language leaves them out of its index', async () => {
-      await say('demo', ['Will said so.', 'She did not.']);
+      await transcribe('demo', ['Will said so.', 'She did not.']);
       expect(await found('will')).toEqual(['demo-0']);
       expect((await search('will'))[0]?.pieces).toEqual(['', 'Will', ' said so.']);
     });
 
     it('are found in other languages', async () => {
-      await say('demo', ['La riunione comincia alle nove.'], { language: 'it-IT' });
+      await transcribe('demo', ['La riunione comincia alle nove.'], { language: 'it-IT' });
       expect(await found('riunione')).toEqual(['demo-0']);
       expect(await found('riunione', { language: 'it' })).toEqual(['demo-0']);
       expect(await found('riunione', { language: 'IT-it' })).toEqual(['demo-0']);
@@ -83,7 +83,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       ['pt', 'As faturas vieram.', 'fatura', ['As ', 'faturas', ' vieram.']],
       ['nl', 'Twee vergaderingen.', 'vergadering', ['Twee ', 'vergaderingen', '.']],
     ])('are found in another form of the language %s', async (language, text, sought, pieces) => {
-      await say('demo', [text, 'xyz'], { language });
+      await transcribe('demo', [text, 'xyz'], { language });
       expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
     });
 
@@ -100,12 +100,12 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       ['km', 'កិច្ចប្រជុំថវិកាថ្ងៃស្អែក', 'ថវិកា', ['កិច្ចប្រជុំ', 'ថវិកា', 'ថ្ងៃស្អែក']],
       ['my', 'မနက်ဖြန်အစည်းအဝေးရှိပါတယ်', 'အစည်းအဝေး', ['မနက်ဖြန်', 'အစည်းအဝေး', 'ရှိပါတယ်']],
     ])('are found within a text of %s that has no spaces: %s', async (language, text, sought, pieces) => {
-      await say('demo', [text, '別の文です', '没有这个词', 'คนอื่น'], { language });
+      await transcribe('demo', [text, '別の文です', '没有这个词', 'คนอื่น'], { language });
       expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
     });
 
     it('without spaces are found only where their characters follow one another', async () => {
-      await say('demo', ['議会は会う', '会って議論', '中国', '国中'], { language: 'ja' });
+      await transcribe('demo', ['議会は会う', '会って議論', '中国', '国中'], { language: 'ja' });
       expect(await found('会議')).toEqual([]);
       expect(await found('国中')).toEqual(['demo-3']);
       expect(await found('会')).toEqual(['demo-1', 'demo-0']);
@@ -113,7 +113,9 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
     });
 
     it('are found composed or decomposed', async () => {
-      await say('demo', ['パブへ行く'.normalize('NFD'), '한국어'.normalize('NFD')], { language: 'ja' });
+      await transcribe('demo', ['パブへ行く'.normalize('NFD'), '한국어'.normalize('NFD')], {
+        language: 'ja',
+      });
       expect((await search('パブ'))[0]?.pieces[1]).toBe('パブ'.normalize('NFD'));
       expect((await search('국어'))[0]?.pieces[1]).toBe('국어'.normalize('NFD'));
     });
@@ -131,7 +133,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       ['de', 'Die Straße in Köln', 'strasse koln', ['Die ', 'Straße', ' in ', 'Köln', '']],
       ['xx', 'Łódź, Ærø', 'lodz aero', ['', 'Łódź', ', ', 'Ærø', '']],
     ])('are found with or without accents in %s: %s', async (language, text, sought, pieces) => {
-      await say('demo', [text, 'xyz'], { language });
+      await transcribe('demo', [text, 'xyz'], { language });
       expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
     });
 
@@ -141,34 +143,34 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       ['en', 'A budget', 'the budget', ['A ', 'budget', '']],
       ['nb', 'Et budsjett', 'budsjettet i', ['Et ', 'budsjett', '']],
     ])('are found without the articles of a query in %s: %s', async (language, text, sought, pieces) => {
-      await say('demo', [text, 'xyz'], { language });
+      await transcribe('demo', [text, 'xyz'], { language });
       expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
     });
 
     it('that are articles are needed in languages where they are none', async () => {
-      await say('demo', ['La budget'], { language: 'xx' });
+      await transcribe('demo', ['La budget'], { language: 'xx' });
       expect(await found('il budget')).toEqual([]);
       expect(await found('la budget')).toEqual(['demo-0']);
     });
 
     it('of a very long text are found at its beginning, and the text is stored', async () => {
       const text = `coffee ${'word'.repeat(100)} ${'会'.repeat(200)} ${'many words '.repeat(20_000)}`;
-      const id = await say('demo', [text]);
+      const id = await transcribe('demo', [text]);
       expect(await found('coffee')).toEqual(['demo-0']);
       expect(await found('word'.repeat(100))).toEqual(['demo-0']);
       expect((await store.transcriptions.listSegments(id))[0]?.text).toBe(text);
     });
 
     it('are found only by the rules of their own language', async () => {
-      await say('one', ['We parliamo about fatture.'], { language: 'en' });
-      await say('two', ['fatture'], { language: 'xx' });
+      await transcribe('one', ['We parliamo about fatture.'], { language: 'en' });
+      await transcribe('two', ['fatture'], { language: 'xx' });
       expect(await found('parlato')).toEqual([]);
       expect(await found('fattura')).toEqual([]);
       expect(await found('fatture')).toEqual(['two-0', 'one-0']);
     });
 
     it('are deleted in their other forms too', async () => {
-      await say('one', ['Ne parliamo.'], { language: 'it', identity: 'ada' });
+      await transcribe('one', ['Ne parliamo.'], { language: 'it', identity: 'ada' });
       expect(await found('parlato')).toEqual(['one-0']);
       await words.forget({ identity: 'ada', room: 'one' }, 5);
       expect(await found('parlato')).toEqual([]);
@@ -198,7 +200,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       '(('.repeat(200),
       Array.from({ length: 128 }, (_, index) => `nobody${index}`).join(' '),
     ])('are plain text in the query %j', async (text) => {
-      await say('demo', ['The meeting will start at nine.', 'Nobody came.']);
+      await transcribe('demo', ['The meeting will start at nine.', 'Nobody came.']);
       const ids = await found(text);
       expect(['', 'demo-0']).toContain(ids.join());
       if (/nobody|OR|NEAR|drop|text/.test(text)) expect(ids).toEqual([]);
@@ -206,13 +208,13 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
     });
 
     it('are found in a text with the marks of highlights, which is returned in one piece', async () => {
-      await say('demo', ['A meeting \u{E000}here']);
+      await transcribe('demo', ['A meeting \u{E000}here']);
       expect((await search('meeting'))[0]?.pieces.join('')).toBe('A meeting \u{E000}here');
     });
 
     it('are found by room, time and recording', async () => {
-      await say('one', ['coffee'], { startedAt: 1000 });
-      await say('two', ['coffee'], { startedAt: 2000 });
+      await transcribe('one', ['coffee'], { startedAt: 1000 });
+      await transcribe('two', ['coffee'], { startedAt: 2000 });
       expect(await found('coffee')).toEqual(['two-0', 'one-0']);
       expect(await found('coffee', { room: 'one' })).toEqual(['one-0']);
       expect(await found('coffee', { since: 2000 })).toEqual(['two-0']);
@@ -222,14 +224,14 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
 
     it('are listed in pages, the latest stored first, without a duplicate', async () => {
       const texts = Array.from({ length: 7 }, (_, index) => `coffee ${index}`);
-      await say('demo', texts);
+      await transcribe('demo', texts);
       const pages: string[][] = [];
       let before: number | null | undefined;
       while (before !== null) {
         const page = await words.search({ text: 'coffee', limit: 3, before });
         pages.push(page.hits.map((hit) => hit.segment.text));
         before = page.nextBefore;
-        await say('later', [`coffee later ${pages.length}`]);
+        await transcribe('later', [`coffee later ${pages.length}`]);
       }
       expect(pages).toEqual([[6, 5, 4], [3, 2, 1], [0]].map((page) => page.map((n) => `coffee ${n}`)));
       expect(await words.search({ text: 'coffee', limit: 3, until: 0 })).toEqual({
@@ -239,8 +241,8 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
     });
 
     it('are not found after their transcription or an earlier attempt was deleted', async () => {
-      const id = await say('demo', ['coffee']);
-      await say('other', ['coffee']);
+      const id = await transcribe('demo', ['coffee']);
+      await transcribe('other', ['coffee']);
       await store.transcriptions.clearSegments('tr_other', 'a');
       expect(await found('coffee')).toEqual(['demo-0']);
       await store.transcriptions.delete(id);
@@ -248,7 +250,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
     });
 
     it('are not found after the transaction failed', async () => {
-      await say('demo', ['coffee']);
+      await transcribe('demo', ['coffee']);
       const failing = store.transaction(async (within) => {
         await within.transcriptions.addSegments('tr_demo', 'a', [segment('late', { text: 'late coffee' })]);
         await within.transcriptions.delete('tr_other');
@@ -264,7 +266,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
         (await store.transcriptions.listSegments(id)).map((stored) => stored.text);
 
       it('are deleted in a room, in parts, from transcript, interim results and search', async () => {
-        const id = await say('one', ['coffee', 'tea', 'milk'], { identity: 'ada' });
+        const id = await transcribe('one', ['coffee', 'tea', 'milk'], { identity: 'ada' });
         const bea = segment('bea', { text: 'coffee too', identity: 'bea' });
         const interims = [
           segment('x', { trackId: 'TR_a', identity: 'ada' }),
@@ -272,7 +274,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
         ];
         await store.transcriptions.addSegments(id, 'a', [bea]);
         await store.transcriptions.putInterims(id, 'a', { segments: interims, updatedAt: 5 });
-        await say('two', ['coffee there'], { identity: 'ada' });
+        await transcribe('two', ['coffee there'], { identity: 'ada' });
         expect(await words.forget(ada, 2)).toEqual([id, id]);
         expect(await words.forget(ada, 2)).toEqual([id]);
         expect(await words.forget(ada, 2)).toEqual([]);
@@ -282,9 +284,9 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       });
 
       it('are deleted in every room, without those of unknown speakers', async () => {
-        await say('one', ['coffee'], { identity: 'ada' });
-        await say('two', ['coffee'], { identity: 'ada' });
-        await say('three', ['coffee']);
+        await transcribe('one', ['coffee'], { identity: 'ada' });
+        await transcribe('two', ['coffee'], { identity: 'ada' });
+        await transcribe('three', ['coffee']);
         const forgotten = await words.forget({ identity: 'ada', room: undefined }, 9);
         expect(forgotten.toSorted()).toEqual(['tr_one', 'tr_two']);
         expect(await found('coffee')).toEqual(['three-0']);
@@ -321,7 +323,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       });
 
       it('are stored again by running transcriptions, and stay in recordings', async () => {
-        await say('one', ['coffee'], { identity: 'ada' });
+        await transcribe('one', ['coffee'], { identity: 'ada' });
         expect(await words.countRemains(ada)).toEqual({ running: 1, recordings: 0 });
         const recording = { id: 'rec', room: 'one', filepath: 'one.mp4', bucket: null };
         await store.recordings.claim({ ...recording, owner: 'maker', claimUntil: 500 }, 1);
@@ -358,7 +360,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
     });
 
     it('are returned with whether their transcription has tracks', async () => {
-      await say('demo', ['coffee'], { trackId: 'TR_1', identity: 'ada' });
+      await transcribe('demo', ['coffee'], { trackId: 'TR_1', identity: 'ada' });
       expect((await search('coffee'))[0]?.hasTracks).toBe(true);
     });
   });

@@ -335,8 +335,8 @@ describe('a link to a local file', () => {
   afterAll(() => receiver?.close());
   beforeEach(async () => {
     const id = url.split('/')[3];
-    const [told] = await receiver.waitFor(({ body }) => body.recording?.egressId === id);
-    fileUrl = new URL(String(told?.body.recording?.fileUrl));
+    const [delivery] = await receiver.waitFor(({ body }) => body.recording?.egressId === id);
+    fileUrl = new URL(String(delivery?.body.recording?.fileUrl));
   });
 
   const changed = (name: string, value: string | undefined): URL => {

@@ -222,14 +222,14 @@ describe('the audio of a recording', () => {
 
   it("is decoded without the settings of the service in the decoder's environment", async () => {
     const program = join(media.folder, 'tells-its-environment');
-    const told = join(media.folder, 'environment');
-    await writeFile(program, `#!/bin/sh\nenv > '${told}'\n`, { mode: 0o755 });
+    const environmentFile = join(media.folder, 'environment');
+    await writeFile(program, `#!/bin/sh\nenv > '${environmentFile}'\n`, { mode: 0o755 });
     vi.stubEnv('S3_SECRET_KEY', 'a-secret-of-the-service');
     const { samples, end } = startDecoder(program, 'http://127.0.0.1:1/none');
     for await (const _ of samples);
     expect(await end()).toMatchObject({ exitCode: 0 });
     vi.unstubAllEnvs();
-    const environment = await readFile(told, 'utf8');
+    const environment = await readFile(environmentFile, 'utf8');
     expect(environment).toContain(`PATH=${process.env.PATH}`);
     expect(environment).not.toContain('a-secret-of-the-service');
   });

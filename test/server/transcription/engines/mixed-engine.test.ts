@@ -31,14 +31,17 @@ const samples = new Float32Array(SAMPLE_RATE);
 
 it('the mixed engine sends only languages without a local model', async () => {
   const engine = await mixed(testSpeech({ recognise: () => 'from here' }).engine, ['en']);
-  const say = async (language: string) => (await engine.recognise({ samples, language })).text;
-  expect(await Promise.all([say('en'), say('en-GB'), say('EN-us')])).toEqual([
+  const recognise = async (language: string) => (await engine.recognise({ samples, language })).text;
+  expect(await Promise.all([recognise('en'), recognise('en-GB'), recognise('EN-us')])).toEqual([
     'from here',
     'from here',
     'from here',
   ]);
   expect(asked).toBe(0);
-  expect(await Promise.all([say('it-IT'), say('de')])).toEqual(['from the server', 'from the server']);
+  expect(await Promise.all([recognise('it-IT'), recognise('de')])).toEqual([
+    'from the server',
+    'from the server',
+  ]);
   expect(asked).toBe(2);
   expect(engine.languages).toEqual(['de', 'en', 'it']);
   expect(['en-GB', 'it', 'fr'].map(engine.supports)).toEqual([true, true, false]);

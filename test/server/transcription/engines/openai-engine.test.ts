@@ -78,8 +78,8 @@ describe('the OpenAI engine', () => {
     ['italian', 'it'],
     ['de', 'de'],
     ['klingon', undefined],
-  ])('lets the server detect the language, which it returns as %s', async (told, language) => {
-    const engine = await engineFor(respondingWith(200, { text: 'x', language: told }));
+  ])('lets the server detect the language, which it returns as %s', async (retryAfter, language) => {
+    const engine = await engineFor(respondingWith(200, { text: 'x', language: retryAfter }));
     expect(engine.supports('auto')).toBe(true);
     expect((await engine.recognise({ samples, language: 'auto' })).language).toBe(language);
     expect(server?.received[0]?.body).not.toContain('name="language"');
@@ -128,10 +128,10 @@ describe('the OpenAI engine', () => {
     ['Sat, 31 Jan 2026 09:29:00 GMT', undefined],
     ['soon', undefined],
     ['-1', undefined],
-  ])('passes on the wait that a busy server requests: %s', async (told, seconds) => {
+  ])('passes on the wait that a busy server requests: %s', async (retryAfter, seconds) => {
     const engine = await engineFor((_request, response) =>
       response
-        .writeHead(429, { 'retry-after': told, date: 'Sat, 31 Jan 2026 09:30:00 GMT' })
+        .writeHead(429, { 'retry-after': retryAfter, date: 'Sat, 31 Jan 2026 09:30:00 GMT' })
         .end('{"error":{}}'),
     );
     await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({

@@ -45,8 +45,8 @@ const pass = async (ms: number): Promise<void> => {
 
 describe('recogniseWithRetry', () => {
   it('tries again after each pause and returns the text', async () => {
-    const told: unknown[] = [];
-    const words = recognise([busy(), busy()], { ...RETRY, onFailure: (error) => told.push(error) });
+    const failures: unknown[] = [];
+    const words = recognise([busy(), busy()], { ...RETRY, onFailure: (error) => failures.push(error) });
     await settled();
     await pass(499);
     expect(triedAt).toEqual([0]);
@@ -55,7 +55,7 @@ describe('recogniseWithRetry', () => {
     await pass(2_000);
     expect((await words).text).toBe('words');
     expect(triedAt).toEqual([0, 500, 2_500]);
-    expect(told).toHaveLength(2);
+    expect(failures).toHaveLength(2);
   });
 
   it('throws the last error when there is no pause left', async () => {

@@ -88,8 +88,8 @@ describe('the configuration of a model', () => {
     expect(await textsOf(folder, ['en'])).toEqual(['hello']);
     expect(engine?.languages).toEqual(['auto', 'en']);
     expect(engine?.supports('auto')).toBe(true);
-    const told = await engine?.recognise({ samples: noise, language: 'auto' });
-    expect(told).toMatchObject({ text, language });
+    const recognition = await engine?.recognise({ samples: noise, language: 'auto' });
+    expect(recognition).toMatchObject({ text, language });
     expect(await engine?.recognise({ samples: noise, language: 'en' })).not.toHaveProperty('language');
   });
 

@@ -18,13 +18,13 @@ describe('a vocabulary', () => {
     const folder = tinyZipformer(['RIGHT', 'WRITE']);
     await tryModelInProcess(readSherpaModel(folder), 'en');
     const engine = createSherpaEngine({ sherpa: loadSherpa(), models: () => ({ en: folder }), threads: 1 });
-    const say = async (vocabulary?: readonly string[]) =>
+    const recognise = async (vocabulary?: readonly string[]) =>
       (await engine.recognise({ samples: noise, language: 'en', vocabulary })).text;
-    expect(await say()).toBe('RIGHT');
-    expect(await say([])).toBe('RIGHT');
-    expect(await say(['write'])).toBe('WRITE');
-    expect(await say(['RIGHT', '日本'])).toBe('RIGHT');
-    expect(await say()).toBe('RIGHT');
+    expect(await recognise()).toBe('RIGHT');
+    expect(await recognise([])).toBe('RIGHT');
+    expect(await recognise(['write'])).toBe('WRITE');
+    expect(await recognise(['RIGHT', '日本'])).toBe('RIGHT');
+    expect(await recognise()).toBe('RIGHT');
     await engine.close();
   });
 

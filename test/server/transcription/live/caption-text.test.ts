@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { applyOptions } from '../../../../src/server/transcription/live/caption-text.ts';
 
-const say = (text: string, changes: { punctuation?: boolean; profanityFilter?: boolean } = {}): string =>
-  applyOptions(text, { punctuation: true, profanityFilter: false, ...changes });
+const captionOf = (
+  text: string,
+  changes: { punctuation?: boolean; profanityFilter?: boolean } = {},
+): string => applyOptions(text, { punctuation: true, profanityFilter: false, ...changes });
 
 describe('applyOptions', () => {
   it('leaves a text unchanged without options', () => {
-    expect(say("It's 9 o'clock: what the fuck?!")).toBe("It's 9 o'clock: what the fuck?!");
+    expect(captionOf("It's 9 o'clock: what the fuck?!")).toBe("It's 9 o'clock: what the fuck?!");
   });
 
   it.each([
@@ -19,7 +21,7 @@ describe('applyOptions', () => {
     ['…', ''],
     ['', ''],
   ])('without punctuation %j is %j', (text, bare) => {
-    expect(say(text, { punctuation: false })).toBe(bare);
+    expect(captionOf(text, { punctuation: false })).toBe(bare);
   });
 
   it.each([
@@ -32,10 +34,10 @@ describe('applyOptions', () => {
     ],
     ['Nothing here.', 'Nothing here.'],
   ])('masks profanity in %j', (text, masked) => {
-    expect(say(text, { profanityFilter: true })).toBe(masked);
+    expect(captionOf(text, { profanityFilter: true })).toBe(masked);
   });
 
   it('applies both at once', () => {
-    expect(say('Shit, he said!', { punctuation: false, profanityFilter: true })).toBe('s*** he said');
+    expect(captionOf('Shit, he said!', { punctuation: false, profanityFilter: true })).toBe('s*** he said');
   });
 });

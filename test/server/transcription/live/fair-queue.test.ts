@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
 
 /** A queue whose work is recorded when its turn begins, and ends when the test says so. */
-function desk() {
+function controlledWork() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -21,7 +21,7 @@ function desk() {
 describe('FairQueue', () => {
   it('gives queues their turns, one job at a time each, in the order of each', async () => {
     const queue = new FairQueue({ concurrency: 2 });
-    const { begun, work, end } = desk();
+    const { begun, work, end } = controlledWork();
     const [ada, bob] = [queue.open(), queue.open()];
     for (const name of ['a1', 'a2', 'a3']) ada.addFinal(work(name));
     for (const name of ['b1', 'b2']) bob.addFinal(work(name));
@@ -37,7 +37,7 @@ describe('FairQueue', () => {
 
   it('does not let one queue block another', async () => {
     const queue = new FairQueue({ concurrency: 1 });
-    const { begun, work, end } = desk();
+    const { begun, work, end } = controlledWork();
     const [ada, bob] = [queue.open(), queue.open()];
     for (const name of ['a1', 'a2', 'a3']) ada.addFinal(work(name));
     bob.addFinal(work('b1'));
@@ -47,7 +47,7 @@ describe('FairQueue', () => {
 
   it('runs finals before interims, and only the latest interim', async () => {
     const queue = new FairQueue({ concurrency: 1 });
-    const { begun, work, end } = desk();
+    const { begun, work, end } = controlledWork();
     const [ada, bob, carol] = [queue.open(), queue.open(), queue.open()];
     ada.addFinal(work('a1'));
     bob.setInterim(work('b?1'));
@@ -63,7 +63,7 @@ describe('FairQueue', () => {
 
   it('drops an interim when its final arrives', async () => {
     const queue = new FairQueue({ concurrency: 1 });
-    const { begun, work, end } = desk();
+    const { begun, work, end } = controlledWork();
     const [ada, bob] = [queue.open(), queue.open()];
     ada.addFinal(work('a1'));
     bob.setInterim(work('b?'));
@@ -75,7 +75,7 @@ describe('FairQueue', () => {
 
   it('leaves one slot to finals', async () => {
     const queue = new FairQueue({ concurrency: 2 });
-    const { begun, work } = desk();
+    const { begun, work } = controlledWork();
     const [ada, bob, carol] = [queue.open(), queue.open(), queue.open()];
     ada.setInterim(work('a?'));
     bob.setInterim(work('b?'));
@@ -85,7 +85,7 @@ describe('FairQueue', () => {
 
   it('runs early recognitions before interims, and in every slot', async () => {
     const queue = new FairQueue({ concurrency: 2 });
-    const { begun, work, end } = desk();
+    const { begun, work, end } = controlledWork();
     const [ada, bob, carol, dan] = [queue.open(), queue.open(), queue.open(), queue.open()];
     ada.setInterim(work('a?'));
     bob.setEarly(work('b!'));
@@ -102,7 +102,7 @@ describe('FairQueue', () => {
 
   it('delays a final with an early recognition only behind those before it in its queue', async () => {
     const queue = new FairQueue({ concurrency: 1 });
-    const { begun, work, end } = desk();
+    const { begun, work, end } = controlledWork();
     const [ada, bob] = [queue.open(), queue.open()];
     ada.addFinal(work('a1'));
     bob.addFinal(work('b1'), { isReady: () => true });
@@ -119,7 +119,7 @@ describe('FairQueue', () => {
 
   it('reports when a queue is drained, and drops the rest when it is closed', async () => {
     const queue = new FairQueue({ concurrency: 1 });
-    const { begun, work, end } = desk();
+    const { begun, work, end } = controlledWork();
     const [ada, bob] = [queue.open(), queue.open()];
     const done: string[] = [];
     ada.addFinal(work('a1'));

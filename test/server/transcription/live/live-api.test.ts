@@ -71,7 +71,7 @@ describe('the models of the workers', () => {
 describe('a live transcription that ended its workers', () => {
   it('is returned as failed with its error, and another one can be started', async () => {
     const { transcriptionId } = await start();
-    await stage.say(transcriptionId, [segment('seg_before')]);
+    await stage.storeSegments(transcriptionId, [segment('seg_before')]);
     const failure = { endedAt: Date.now(), errorCode: 'worker-lost', errorMessage: 'They died.' };
     await stage.store.transcriptions.failLive(transcriptionId, failure);
     expect(await read()).toMatchObject({
@@ -139,7 +139,7 @@ describe('starting a live transcription', () => {
 
   it('is 503 without a worker, with the profile, while everything else works', async () => {
     const { transcriptionId } = await start();
-    await stage.say(transcriptionId, [segment(`seg_${room}`)]);
+    await stage.storeSegments(transcriptionId, [segment(`seg_${room}`)]);
     await stage.die('stt-live');
     const refused = problemOf(await call('POST', pathOf(room, '/start')));
     expect(refused).toMatchObject({ status: 503, code: 'addon-unavailable' });
@@ -220,7 +220,10 @@ describe('the words of a segment', () => {
     const { transcriptionId, startedAt } = await start();
     const origin = Date.parse(startedAt);
     const words = [{ text: 'Good', startedAt: origin + 1500, endedAt: origin + 1750, confidence: 0.5 }];
-    await stage.say(transcriptionId, [segment(`timed-${room}`, { words }), segment(`plain-${room}`)]);
+    await stage.storeSegments(transcriptionId, [
+      segment(`timed-${room}`, { words }),
+      segment(`plain-${room}`),
+    ]);
     const { segments } = await read();
     const timed = segments.find(({ id }) => id === `timed-${room}`);
     expect(timed?.words).toEqual([{ text: 'Good', start: 1.5, end: 1.75, confidence: 0.5 }]);
@@ -236,7 +239,7 @@ describe('a transcription in any language', () => {
     await stage.beat('stt-live', ['auto', 'en', 'it']);
     const { transcriptionId, language } = await start({ language: 'auto' });
     expect(language).toBe('auto');
-    await stage.say(transcriptionId, [segment(`it-${room}`, { language: 'it' })]);
+    await stage.storeSegments(transcriptionId, [segment(`it-${room}`, { language: 'it' })]);
     expect((await read()).segments).toMatchObject([{ language: 'it' }]);
   });
 });
@@ -246,11 +249,11 @@ describe('a reader that waits', () => {
 
   it('gets each segment when it is stored, and only new ones', async () => {
     const { transcriptionId } = await start();
-    await stage.say(transcriptionId, [segment(`first-${room}`)]);
+    await stage.storeSegments(transcriptionId, [segment(`first-${room}`)]);
     const first = await read();
     const waiting = read(path(first.nextCursor));
     // It ended before the first segment, like one that took longer to recognise.
-    await stage.say(transcriptionId, [segment(`second-${room}`, { endedAt: Date.now() - 60_000 })]);
+    await stage.storeSegments(transcriptionId, [segment(`second-${room}`, { endedAt: Date.now() - 60_000 })]);
     const second = await waiting;
     expect(second.segments.map(({ id }) => id)).toEqual([`second-${room}`]);
     expect((await read(path(first.nextCursor))).segments).toEqual(second.segments);
@@ -271,7 +274,7 @@ describe('a reader that waits', () => {
     const { nextCursor } = await read();
     await call('POST', pathOf(room, '/stop'));
     const { transcriptionId } = await start();
-    await stage.say(transcriptionId, [segment(`other-${room}`)]);
+    await stage.storeSegments(transcriptionId, [segment(`other-${room}`)]);
     const next = await read(path(nextCursor));
     expect(next).toMatchObject({ transcriptionId, segments: [{ id: `other-${room}` }] });
   });
@@ -294,7 +297,7 @@ describe('interim results', () => {
 
   it('end the segments with final: false until they become final under the same id', async () => {
     const { transcriptionId } = await start({ options: { partialResults: true } });
-    await stage.say(transcriptionId, [
+    await stage.storeSegments(transcriptionId, [
       segment(`first-${room}`, { startedAt: now - 2000, endedAt: now - 1000 }),
     ]);
     expect(await put(transcriptionId, [interim(`next-${room}`)])).toBe(true);
@@ -307,7 +310,7 @@ describe('interim results', () => {
     for (const format of ['text', 'md', 'vtt', 'srt']) {
       expect((await call('GET', pathOf(room, `?format=${format}`))).text).not.toContain('Good');
     }
-    await stage.say(transcriptionId, [interim(`next-${room}`, { text: 'Good morning.' })]);
+    await stage.storeSegments(transcriptionId, [interim(`next-${room}`, { text: 'Good morning.' })]);
     expect((await read()).segments).toMatchObject([
       { id: `first-${room}` },
       { id: `next-${room}`, final: true, text: 'Good morning.' },
@@ -319,12 +322,12 @@ describe('interim results', () => {
 
   it('are left out when the worker that stored them has died, and without the option', async () => {
     const { transcriptionId } = await start({ options: { partialResults: true } });
-    await stage.say(transcriptionId, []);
+    await stage.storeSegments(transcriptionId, []);
     await put(transcriptionId, [interim(`old-${room}`)], Date.now() - 60_000);
     expect((await read()).segments).toEqual([]);
     await call('POST', pathOf(room, '/stop'));
     const plain = await start();
-    await stage.say(plain.transcriptionId, []);
+    await stage.storeSegments(plain.transcriptionId, []);
     await put(plain.transcriptionId, [interim(`plain-${room}`)]);
     expect((await read()).segments).toEqual([]);
   });
@@ -333,7 +336,7 @@ describe('interim results', () => {
 describe('PATCH /v1/transcriptions/:id/speakers', () => {
   it('names the speakers of a live transcription by its id', async () => {
     const { transcriptionId } = await start();
-    await stage.say(transcriptionId, [segment(`named-${room}`)]);
+    await stage.storeSegments(transcriptionId, [segment(`named-${room}`)]);
     const path = `/v1/transcriptions/${transcriptionId}/speakers`;
     expect((await call('PATCH', path, { participants: { ada: 'Countess' } })).status).toBe(204);
     expect((await read()).segments[0]?.speaker).toBe('Countess');
@@ -351,7 +354,7 @@ describe('PATCH /v1/transcriptions/:id/speakers', () => {
 describe('stopping a live transcription', () => {
   it('counts the stored segments exactly, and nothing is added afterwards', async () => {
     const { transcriptionId } = await start();
-    await stage.say(transcriptionId, [segment(`a-${room}`), segment(`b-${room}`)]);
+    await stage.storeSegments(transcriptionId, [segment(`a-${room}`), segment(`b-${room}`)]);
     const response = await call('POST', pathOf(room, '/stop'));
     expect(response.status).toBe(200);
     const stopped: LiveStopped = response.json;
@@ -361,7 +364,7 @@ describe('stopping a live transcription', () => {
       stoppedAt: expect.any(String),
       segmentCount: 2,
     });
-    expect(await stage.say(transcriptionId, [segment(`c-${room}`)])).toBe(false);
+    expect(await stage.storeSegments(transcriptionId, [segment(`c-${room}`)])).toBe(false);
     const { status, stoppedAt, segments } = await read();
     expect({ status, stoppedAt, count: segments.length }).toEqual({
       status: 'stopped',
@@ -372,10 +375,10 @@ describe('stopping a live transcription', () => {
 
   it('is reported to webhooks once, with the count and without the text', async () => {
     const { transcriptionId, startedAt } = await start();
-    await stage.say(transcriptionId, [segment(`d-${room}`, { text: 'A secret.' })]);
+    await stage.storeSegments(transcriptionId, [segment(`d-${room}`, { text: 'A secret.' })]);
     await call('POST', pathOf(room, '/stop'));
-    const [told] = await receiver.waitFor(({ body }) => body.room?.name === room);
-    expect(JSON.parse(told?.text ?? '')).toMatchObject({
+    const [delivery] = await receiver.waitFor(({ body }) => body.room?.name === room);
+    expect(JSON.parse(delivery?.text ?? '')).toMatchObject({
       event: 'transcription_completed',
       transcription: {
         transcriptionId,
@@ -387,7 +390,7 @@ describe('stopping a live transcription', () => {
         segmentCount: 1,
       },
     });
-    expect(told?.text).not.toContain('secret');
+    expect(delivery?.text).not.toContain('secret');
     expect(receiver.received.filter(({ body }) => body.room?.name === room)).toHaveLength(1);
   });
 
@@ -412,12 +415,12 @@ describe('stopping a live transcription', () => {
 });
 
 describe('speech in another language than that of the transcription', () => {
-  const say = async (identity: string, confidences: readonly (number | null)[]) => {
+  const storeConfidences = async (identity: string, confidences: readonly (number | null)[]) => {
     const { transcriptionId } = await start({});
     const said = confidences.map((confidence, n) =>
       segment(`${identity}-${n}-${room}`, { identity, confidence }),
     );
-    await stage.say(transcriptionId, said);
+    await stage.storeSegments(transcriptionId, said);
     return transcriptionId;
   };
   const doubted = {
@@ -427,8 +430,8 @@ describe('speech in another language than that of the transcription', () => {
   };
 
   it('causes a warning for its speaker, also for readers of new segments only', async () => {
-    await say('ada', [null, null, null]);
-    const transcriptionId = await say('ugo', [0.1, null, 0.1]);
+    await storeConfidences('ada', [null, null, null]);
+    const transcriptionId = await storeConfidences('ugo', [0.1, null, 0.1]);
     expect(await read()).toMatchObject({ warnings: [doubted] });
     const later = await read('?since=2100-01-01T00:00:00.000Z');
     expect(later).toMatchObject({ segments: [], warnings: [doubted] });
@@ -437,8 +440,8 @@ describe('speech in another language than that of the transcription', () => {
   });
 
   it('causes no warning with one doubtful segment, nor with a few among many', async () => {
-    await say('ada', [0.1, null]);
-    await say('ugo', [0.1, 0.1, ...Array.from({ length: 19 }, () => null)]);
+    await storeConfidences('ada', [0.1, null]);
+    await storeConfidences('ugo', [0.1, 0.1, ...Array.from({ length: 19 }, () => null)]);
     expect(await read()).not.toHaveProperty('warnings');
   });
 });
@@ -450,7 +453,7 @@ describe('reading a live transcription', () => {
     started = await start({ participants: { TR_bob: 'Bob the Builder' } });
     origin = Date.parse(started.startedAt);
     const at = (from: number, to: number) => ({ startedAt: origin + from, endedAt: origin + to });
-    await stage.say(started.transcriptionId, [
+    await stage.storeSegments(started.transcriptionId, [
       segment(`1-${room}`, { ...at(1500, 2750), text: 'Good\nmorning.', confidence: 0.5 }),
       segment(`2-${room}`, {
         ...at(3000, 4000),
@@ -612,7 +615,7 @@ describe('naming speakers', () => {
 
   it('renames past segments, by track before identity, and null restores the old name', async () => {
     const { transcriptionId } = await start();
-    await stage.say(transcriptionId, [segment(`x-${room}`)]);
+    await stage.storeSegments(transcriptionId, [segment(`x-${room}`)]);
     expect(await speakersNow()).toEqual(['Ada Lovelace']);
     expect((await name({ ada: 'By identity' })).status).toBe(204);
     expect(await speakersNow()).toEqual(['By identity']);
@@ -626,7 +629,7 @@ describe('naming speakers', () => {
 
   it('works after the stop too', async () => {
     const { transcriptionId } = await start();
-    await stage.say(transcriptionId, [segment(`y-${room}`)]);
+    await stage.storeSegments(transcriptionId, [segment(`y-${room}`)]);
     await call('POST', pathOf(room, '/stop'));
     await name({ ada: 'Countess' });
     expect(await speakersNow()).toEqual(['Countess']);
@@ -634,7 +637,7 @@ describe('naming speakers', () => {
 
   it('takes no identity for a name that every object has', async () => {
     const { transcriptionId } = await start({ participants: { toString: 'T' } });
-    await stage.say(transcriptionId, [
+    await stage.storeSegments(transcriptionId, [
       segment(`p-${room}`, { trackId: 'constructor', identity: '__proto__', name: null }),
       segment(`q-${room}`, { trackId: null, identity: 'toString', name: null, startedAt: Date.now() + 5 }),
     ]);
@@ -671,7 +674,7 @@ describe('naming speakers', () => {
 describe('deleting a live transcription', () => {
   it('is 409 while it runs, and deletes its segments with it after the stop', async () => {
     const { transcriptionId } = await start();
-    await stage.say(transcriptionId, [segment(`z-${room}`)]);
+    await stage.storeSegments(transcriptionId, [segment(`z-${room}`)]);
     const path = `/v1/transcriptions/${transcriptionId}`;
     expect(problemOf(await call('DELETE', path))).toMatchObject({ status: 409, code: 'conflict' });
     await call('POST', pathOf(room, '/stop'));

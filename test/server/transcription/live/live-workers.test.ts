@@ -198,11 +198,11 @@ describe('a live worker', () => {
       await stage.untilListening(room);
       const ada = await stage.enter(room, 'ada');
       await (await ada.publishWav(await stage.speech(CHILDREN))).played;
-      const isTold = ({ message }: { readonly message: string }) => message.includes('returned no text');
-      await vi.waitUntil(() => worker.logLines.filter(isTold).length >= 2, 20_000);
-      const told = worker.logLines.filter(isTold);
-      expect(told.map(({ level }) => level)).toEqual(told.map(() => 'warn'));
-      expect(Object.keys(told[0]?.fields ?? {}).toSorted()).toEqual([
+      const isLogged = ({ message }: { readonly message: string }) => message.includes('returned no text');
+      await vi.waitUntil(() => worker.logLines.filter(isLogged).length >= 2, 20_000);
+      const warnings = worker.logLines.filter(isLogged);
+      expect(warnings.map(({ level }) => level)).toEqual(warnings.map(() => 'warn'));
+      expect(Object.keys(warnings[0]?.fields ?? {}).toSorted()).toEqual([
         'durationMs',
         'trackId',
         'transcriptionId',

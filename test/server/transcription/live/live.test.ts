@@ -259,10 +259,13 @@ describe('the end of a live transcription', () => {
     const ada = await stage.enter(room, 'ada');
     await (await ada.publishWav(file)).played;
     await stage.untilSegments(room, (all) => wordsIn(all, 'ada') >= MOST_OF_A_SENTENCE);
-    const told = await stage.read(room);
+    const transcription = await stage.read(room);
     await stage.rooms.deleteRoom(room);
     await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 20_000 });
-    await vi.waitUntil(() => worker.logLines.some((line) => isEndOf(line, told.transcriptionId)), 20_000);
+    await vi.waitUntil(
+      () => worker.logLines.some((line) => isEndOf(line, transcription.transcriptionId)),
+      20_000,
+    );
     const { status, segments, transcriptionId } = await stage.read(room);
     expect(status).toBe('stopped');
     expect(completedOf(room)).toHaveLength(1);

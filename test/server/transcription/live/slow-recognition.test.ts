@@ -40,7 +40,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const told: Utterance[] = [];
+const utterances: Utterance[] = [];
 
 /** Opens tracks with a recogniser that is slow until `isFree`. A word is the loudness of the speech, in hundredths. */
 function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
@@ -73,7 +73,7 @@ function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
           language: 'en',
           options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
           onUtterance: async (words) => {
-            told.push(words);
+            utterances.push(words);
           },
         },
       ),
@@ -101,7 +101,7 @@ const loudness = (turn: number): number => ((turn % 90) + 10) / 100;
 
 describe.runIf(process.platform === 'linux')('recognition that is slower than speech', () => {
   it('keeps waiting segments out of memory and transcribes all of them in the end', async () => {
-    told.length = 0;
+    utterances.length = 0;
     const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
     const before = heldBufferBytes();
     const tracks = openTracks(isFree);
@@ -111,7 +111,7 @@ describe.runIf(process.platform === 'linux')('recognition that is slower than sp
     free();
     await Promise.all(tracks.map((track) => track.finish()));
     for (let index = 0; index < SPEAKERS; index += 1) {
-      const words = told.filter(({ track }) => track.identity === `${index}`).map(({ text }) => text);
+      const words = utterances.filter(({ track }) => track.identity === `${index}`).map(({ text }) => text);
       expect(words).toEqual(
         Array.from({ length: TURNS }, (_, turn) => String(Math.round(loudness(turn) * 100))),
       );

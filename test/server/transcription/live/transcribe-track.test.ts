@@ -14,12 +14,12 @@ const FRAME = (SAMPLE_RATE * FRAME_MS) / 1000;
 const START = 1_000_000;
 
 let clock: ManualClock;
-let told: Utterance[];
+let utterances: Utterance[];
 let log: LogLine[];
 let spilled: number;
 beforeEach(() => {
   clock = new ManualClock(START);
-  told = [];
+  utterances = [];
   log = [];
   spilled = 0;
 });
@@ -54,7 +54,7 @@ function transcriber(
     language,
     options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false, ...options },
     onUtterance: async (words) => {
-      told.push(words);
+      utterances.push(words);
     },
   });
 }
@@ -73,9 +73,9 @@ const VOICE = 0.5;
 const HUM = 0.001;
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-const languages = () => told.map(({ language }) => language);
+const languages = () => utterances.map(({ language }) => language);
 const alarms = () => log.filter(({ level }) => level !== 'debug');
-const spans = () => told.map(({ startedAt, endedAt }) => [startedAt - START, endedAt - START]);
+const spans = () => utterances.map(({ startedAt, endedAt }) => [startedAt - START, endedAt - START]);
 
 describe('a track', () => {
   it('becomes a segment at each pause, with the time of its speech', async () => {
@@ -90,8 +90,8 @@ describe('a track', () => {
       [1_000, 3_000],
       [4_000, 5_000],
     ]);
-    expect(told.map(({ isFinal }) => isFinal)).toEqual([true, true]);
-    expect(new Set(told.map(({ segmentId }) => segmentId)).size).toBe(2);
+    expect(utterances.map(({ isFinal }) => isFinal)).toEqual([true, true]);
+    expect(new Set(utterances.map(({ segmentId }) => segmentId)).size).toBe(2);
   });
 
   it('ends the current utterance when samples stop arriving, and continues at the time of later ones', async () => {
@@ -101,7 +101,7 @@ describe('a track', () => {
     clock.advance(300);
     track.checkForGap();
     await settled();
-    expect(told).toEqual([]);
+    expect(utterances).toEqual([]);
     clock.advance(10);
     track.checkForGap();
     await settled();
@@ -122,7 +122,7 @@ describe('a track', () => {
     hear(track, 60_000, 0);
     hear(track, 800, VOICE);
     await track.finish();
-    expect(told).toHaveLength(2);
+    expect(utterances).toHaveLength(2);
     expect(spans()[1]).toEqual([62_000, 62_800]);
   });
 
@@ -141,12 +141,12 @@ describe('a track', () => {
     }
     hear(track, 1_000, HUM);
     await settled();
-    const kinds = told.map(({ isFinal }) => isFinal);
+    const kinds = utterances.map(({ isFinal }) => isFinal);
     expect([kinds.length >= 3, kinds.indexOf(true)]).toEqual([true, kinds.length - 1]);
-    expect(new Set(told.map(({ segmentId }) => segmentId)).size).toBe(1);
+    expect(new Set(utterances.map(({ segmentId }) => segmentId)).size).toBe(1);
     hear(track, 1_000, VOICE);
     await settled();
-    expect(told.at(-1)?.segmentId).not.toBe(told[0]?.segmentId);
+    expect(utterances.at(-1)?.segmentId).not.toBe(utterances[0]?.segmentId);
   });
 
   it('keeps the words of interim results that were confirmed, until the final text', async () => {
@@ -163,10 +163,10 @@ describe('a track', () => {
     }
     hear(track, 1_000, HUM);
     await settled();
-    const interims = told.filter(({ isFinal }) => !isFinal).map(({ text }) => text);
+    const interims = utterances.filter(({ isFinal }) => !isFinal).map(({ text }) => text);
     expect(interims.slice(0, 3)).toEqual(['We are', 'We are going', 'We are going to']);
     for (const text of interims.slice(2)) expect(text).toMatch(/^We are /);
-    expect(told.at(-1)).toMatchObject({ isFinal: true, text: expect.stringMatching(/visit\.$/) });
+    expect(utterances.at(-1)).toMatchObject({ isFinal: true, text: expect.stringMatching(/visit\.$/) });
   });
 
   it('recognises speech without text again in halves, cut at a quiet point', async () => {
@@ -177,7 +177,7 @@ describe('a track', () => {
     hear(track, 200, HUM);
     hear(track, 2_000, VOICE);
     await track.finish();
-    expect(told.map(({ text }) => text)).toEqual(['1.5 s', '2.2 s']);
+    expect(utterances.map(({ text }) => text)).toEqual(['1.5 s', '2.2 s']);
     expect(spans()[0]?.[1]).toBe(spans()[1]?.[0]);
     expect(alarms()).toEqual([]);
   });
@@ -188,7 +188,7 @@ describe('a track', () => {
     hear(track, 1_000, HUM);
     hear(track, 2_000, VOICE);
     await track.finish();
-    expect(told).toEqual([]);
+    expect(utterances).toEqual([]);
     const warnings = log.filter(({ level }) => level === 'warn');
     expect(warnings.map(({ fields }) => fields)).toEqual([
       { transcriptionId: 'tr_1', trackId: 'TR_1', durationMs: expect.any(Number) },
@@ -209,7 +209,7 @@ describe('a track', () => {
     hear(track, 1_000, HUM);
     hear(track, 800, VOICE);
     await track.finish();
-    expect(told.map(({ text }) => text)).toEqual(['words', 'words', 'words']);
+    expect(utterances.map(({ text }) => text)).toEqual(['words', 'words', 'words']);
     expect(alarms().map(({ level }) => level)).toEqual(['warn']);
   });
 
@@ -219,11 +219,11 @@ describe('a track', () => {
     hear(track, 1_000, VOICE);
     hear(track, 200, HUM);
     await settled();
-    expect([recognised, told]).toEqual([[1], []]);
+    expect([recognised, utterances]).toEqual([[1], []]);
     hear(track, 200, HUM);
     await settled();
     expect(recognised).toEqual([1]);
-    expect(told.map(({ text, isFinal }) => [text, isFinal])).toEqual([['1', true]]);
+    expect(utterances.map(({ text, isFinal }) => [text, isFinal])).toEqual([['1', true]]);
     expect(spans()).toEqual([[0, 1_000]]);
   });
 
@@ -232,10 +232,10 @@ describe('a track', () => {
     hear(track, 1_000, VOICE);
     hear(track, 240, HUM);
     await settled();
-    expect(told).toEqual([]);
+    expect(utterances).toEqual([]);
     hear(track, 20, HUM);
     await settled();
-    expect(told.map(({ text, isFinal }) => [text, isFinal])).toEqual([['We are done.', true]]);
+    expect(utterances.map(({ text, isFinal }) => [text, isFinal])).toEqual([['We are done.', true]]);
     expect(spans()).toEqual([[0, 1_000]]);
     hear(track, 1_000, HUM);
     hear(track, 1_000, VOICE);
@@ -252,10 +252,10 @@ describe('a track', () => {
     hear(track, 1_000, VOICE);
     hear(track, 380, HUM);
     await settled();
-    expect(told).toEqual([]);
+    expect(utterances).toEqual([]);
     hear(track, 20, HUM);
     await settled();
-    expect(told.map(({ text }) => text)).toEqual(['In short,']);
+    expect(utterances.map(({ text }) => text)).toEqual(['In short,']);
   });
 
   it('ends as soon as its text is there and a sentence, where that comes late in the pause', async () => {
@@ -265,10 +265,10 @@ describe('a track', () => {
     hear(track, 340, HUM);
     give('We are done.');
     await settled();
-    expect(told).toEqual([]);
+    expect(utterances).toEqual([]);
     hear(track, 20, HUM);
     await settled();
-    expect(told.map(({ text: said }) => said)).toEqual(['We are done.']);
+    expect(utterances.map(({ text: said }) => said)).toEqual(['We are done.']);
   });
 
   it('is recognised as a whole when the speaker continues after a short pause', async () => {
@@ -279,7 +279,7 @@ describe('a track', () => {
     hear(track, 1_000, VOICE);
     hear(track, 500, HUM);
     await settled();
-    expect(told.map(({ text }) => text)).toEqual(['2.2 seconds']);
+    expect(utterances.map(({ text }) => text)).toEqual(['2.2 seconds']);
     expect(spans()).toEqual([[0, 2_200]]);
   });
 
@@ -290,7 +290,7 @@ describe('a track', () => {
     await settled();
     hear(track, 500, HUM);
     await settled();
-    expect(told.map(({ text }) => text)).toEqual(['words', 'words']);
+    expect(utterances.map(({ text }) => text)).toEqual(['words', 'words']);
   });
 
   it('shows the whole utterance as its interim result when a pause begins', async () => {
@@ -300,10 +300,14 @@ describe('a track', () => {
     await settled();
     hear(track, 200, HUM);
     await settled();
-    expect(told.at(-1)).toMatchObject({ text: '1.0 seconds', isFinal: false });
+    expect(utterances.at(-1)).toMatchObject({ text: '1.0 seconds', isFinal: false });
     hear(track, 500, HUM);
     await settled();
-    expect(told.at(-1)).toMatchObject({ text: '1.0 seconds', isFinal: true, segmentId: told[0]?.segmentId });
+    expect(utterances.at(-1)).toMatchObject({
+      text: '1.0 seconds',
+      isFinal: true,
+      segmentId: utterances[0]?.segmentId,
+    });
   });
 
   it('is sent to a server once, after its pause', async () => {
@@ -330,7 +334,7 @@ describe('a track', () => {
     hear(track, 1_000, VOICE);
     hear(track, 600, HUM);
     await settled();
-    expect(told.map(({ words: timed }) => timed)).toEqual([
+    expect(utterances.map(({ words: timed }) => timed)).toEqual([
       [{ text: 's***', startedAt: START + 1_100, endedAt: START + 1_500, confidence: 0.9 }],
     ]);
   });
@@ -371,8 +375,8 @@ describe('a track', () => {
       await settled();
     }
     await track.finish();
-    expect(told.filter(({ isFinal }) => isFinal)).toHaveLength(3);
-    expect(told.filter(({ isFinal }) => !isFinal).map(({ text }) => text)).toContain('words words');
+    expect(utterances.filter(({ isFinal }) => isFinal)).toHaveLength(3);
+    expect(utterances.filter(({ isFinal }) => !isFinal).map(({ text }) => text)).toContain('words words');
     expect(sentSeconds).toBeGreaterThan(30);
     expect(sentSeconds).toBeLessThanOrEqual(2 * 21);
   });
@@ -396,7 +400,7 @@ describe('a track', () => {
     expect(spilled).toBeLessThan(60);
     free();
     await track.finish();
-    expect(told.map(({ isFinal }) => isFinal)).toEqual(Array.from({ length: 60 }, () => true));
+    expect(utterances.map(({ isFinal }) => isFinal)).toEqual(Array.from({ length: 60 }, () => true));
     expect(spans()).toEqual(Array.from({ length: 60 }, (_, turn) => [turn * 1_500, turn * 1_500 + 1_000]));
   });
 });

@@ -185,8 +185,8 @@ describe('transcribing a recording', () => {
     expect(recording.mediaStartedAt).toEqual(expect.any(String));
     const origin = Date.parse(recording.mediaStartedAt ?? '');
     expect(Date.parse(first?.startedAt ?? '')).toBe(origin + Math.round((first?.start ?? 0) * 1000));
-    const [told] = await receiver.waitFor(({ text }) => text.includes(queued.transcriptionId));
-    expect(JSON.parse(told?.text ?? '')).toMatchObject({
+    const [delivery] = await receiver.waitFor(({ text }) => text.includes(queued.transcriptionId));
+    expect(JSON.parse(delivery?.text ?? '')).toMatchObject({
       event: 'transcription_completed',
       transcription: {
         transcriptionId: queued.transcriptionId,
@@ -256,8 +256,8 @@ describe('transcribing a recording', () => {
     const failed = await ended(transcriptionId);
     expect(failed).toMatchObject({ status: 'failed', segments: [], error: { code } });
     expect(failed.completedAt).not.toBeNull();
-    const [told] = await receiver.waitFor(({ text }) => text.includes(transcriptionId));
-    expect(JSON.parse(told?.text ?? '')).toMatchObject({
+    const [delivery] = await receiver.waitFor(({ text }) => text.includes(transcriptionId));
+    expect(JSON.parse(delivery?.text ?? '')).toMatchObject({
       event: 'transcription_failed',
       transcription: { transcriptionId, recordingId, status: 'failed', error: failed.error },
     });

@@ -23,7 +23,7 @@ export type TranscriptionStage = Stage & {
   /** Opens the room on the media server. */
   readonly open: (room: string) => Promise<void>;
   /** Claims the live transcription, as a worker does, and stores these segments. */
-  readonly say: (transcriptionId: string, segments: readonly StoredSegment[]) => Promise<boolean>;
+  readonly storeSegments: (transcriptionId: string, segments: readonly StoredSegment[]) => Promise<boolean>;
 };
 
 export async function startTranscriptionStage(
@@ -47,7 +47,7 @@ export async function startTranscriptionStage(
     open: async (room) => {
       await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
     },
-    say: async (transcriptionId, segments) => {
+    storeSegments: async (transcriptionId, segments) => {
       const now = Date.now();
       const leaseUntil = now + 3_600_000;
       await store.transcriptions.claimLive({ owner, now, leaseUntil, limit: 100, supports: () => true });

@@ -55,7 +55,7 @@ class FakeRooms {
   };
 
   /** Publishes a track in each connection to the room. */
-  publish(room: string, identity: string): { say: (seconds: number) => void; end: () => void } {
+  publish(room: string, identity: string): { speak: (seconds: number) => void; end: () => void } {
     const chunks: Float32Array[] = [];
     let isEnded = false;
     let wake = (): void => {};
@@ -83,7 +83,7 @@ class FakeRooms {
     };
     return {
       // All samples arrive at once. The detector knows when they were spoken, and the pause ends the turn.
-      say: (seconds) => {
+      speak: (seconds) => {
         push(seconds, 0.5);
         push(0.4, 0.001);
       },
@@ -142,7 +142,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     await record('one');
     await untilJoined(1);
     expect(rooms.joined[0]).toMatchObject({ room: 'room of one', identity: 'stt-turns-one' });
-    rooms.publish('room of one', 'ada').say(1);
+    rooms.publish('room of one', 'ada').speak(1);
     await expect.poll(() => identities('one'), poll).toEqual(['ada']);
     const [turn] = await store.turns.listTurns('one');
     expect(turn).toMatchObject({ trackId: 'TR_ada', name: 'ADA' });
@@ -156,7 +156,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     work('a');
     await record('one');
     await untilJoined(1);
-    rooms.publish('room of one', 'ada').say(1);
+    rooms.publish('room of one', 'ada').speak(1);
     await expect.poll(() => identities('one'), poll).toEqual(['ada']);
     expect(await store.turns.listSounds('one')).toEqual([]);
   });
@@ -166,8 +166,8 @@ describe('a worker', { timeout: 30_000 }, () => {
     await record('one', 'demo', 1);
     await untilJoined(1);
     const ada = rooms.publish('demo', 'ada');
-    ada.say(1.5);
-    ada.say(1);
+    ada.speak(1.5);
+    ada.speak(1);
     await expect.poll(() => identities('one'), poll).toEqual(['ada', 'ada']);
     const sounds = await store.turns.listSounds('one');
     const lengths = await Promise.all(
@@ -186,8 +186,8 @@ describe('a worker', { timeout: 30_000 }, () => {
     await record('one');
     await untilJoined(1);
     const bob = rooms.publish('room of one', 'bob');
-    rooms.publish('room of one', 'ada').say(1);
-    bob.say(2);
+    rooms.publish('room of one', 'ada').speak(1);
+    bob.speak(2);
     await end('one');
     const turns = await readTurns({ store, clock: systemClock }, 'one', AbortSignal.timeout(20_000));
     expect(turns.map(({ identity }) => identity).toSorted()).toEqual(['ada', 'bob']);
@@ -206,11 +206,11 @@ describe('a worker', { timeout: 30_000 }, () => {
     const first = work('a');
     await record('one');
     await untilJoined(1);
-    rooms.publish('room of one', 'ada').say(1);
+    rooms.publish('room of one', 'ada').speak(1);
     work('b');
     await first.close();
     await untilJoined(2);
-    rooms.publish('room of one', 'bob').say(1);
+    rooms.publish('room of one', 'bob').speak(1);
     await expect.poll(() => identities('one'), poll).toEqual(['ada', 'bob']);
   });
 

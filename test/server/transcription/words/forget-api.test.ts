@@ -59,7 +59,7 @@ function textOf(value: unknown): string {
 describe("a participant's words", () => {
   it('are deleted from the transcript, the search and everything else that is stored', async () => {
     const id = await start(room);
-    await stage.say(id, [
+    await stage.storeSegments(id, [
       segment(`1-${room}`, { text: 'Zanzibar is warm.' }),
       segment(`2-${room}`, { text: 'Is it?', identity: 'bea', trackId: 'TR_b' }),
     ]);
@@ -81,7 +81,7 @@ describe("a participant's words", () => {
   it('are deleted in every room on request, which the audit log records', async () => {
     const other = `other-${randomUUID()}`;
     await stage.open(other);
-    for (const name of [room, other]) await stage.say(await start(name), [segment(`1-${name}`)]);
+    for (const name of [room, other]) await stage.storeSegments(await start(name), [segment(`1-${name}`)]);
     expect((await forget('ada')).json).toEqual({ segments: 1, transcriptions: 1, running: 1, recordings: 0 });
     expect((await forget('ada', '?allRooms=true')).json).toMatchObject({ segments: 1, transcriptions: 1 });
     const audit = await stage.service.call('GET', `/v1/audit?room=${room}&limit=3`);

@@ -35,7 +35,7 @@ async function search(query: Readonly<Record<string, string>>): Promise<Transcri
 
 describe('a search', () => {
   it('has a path of its own with the same response', async () => {
-    await stage.say(live.transcriptionId, [segment('seg_own', { text: 'A peculiar orchard' })]);
+    await stage.storeSegments(live.transcriptionId, [segment('seg_own', { text: 'A peculiar orchard' })]);
     const path = '/v1/transcriptions/search';
     const query = `q=orchard&roomId=${room}`;
     const own = await stage.service.call('GET', `${path}?${query}`);
@@ -48,7 +48,7 @@ describe('a search', () => {
 
   it('returns live segments with their speaker, time and matches', async () => {
     const origin = Date.parse(live.startedAt);
-    await stage.say(live.transcriptionId, [
+    await stage.storeSegments(live.transcriptionId, [
       segment('seg_1', {
         startedAt: origin + 61_500,
         endedAt: origin + 63_000,
@@ -97,7 +97,7 @@ describe('a search', () => {
 
   it('has pages with a cursor of its own', async () => {
     const texts = ['one', 'two', 'three'].map((n) => `coffee ${n}`);
-    await stage.say(
+    await stage.storeSegments(
       live.transcriptionId,
       texts.map((text) => segment(`seg_${text}_${room}`, { text })),
     );

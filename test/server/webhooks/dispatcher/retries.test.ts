@@ -75,8 +75,8 @@ describe('a receiver that is down for long', () => {
     };
     const withAttempts = async (attempts: number) =>
       (await rows()).filter((row) => row.attempts === attempts).length;
-    for (let told = 0; told < EVENTS; told += 100) {
-      await instance.append(...Array.from({ length: 100 }, (_, index) => `event ${told + index}`));
+    for (let appended = 0; appended < EVENTS; appended += 100) {
+      await instance.append(...Array.from({ length: 100 }, (_, index) => `event ${appended + index}`));
       await rows();
     }
     await expect.poll(() => arrived.good.size, { timeout: 20_000 }).toBe(EVENTS);

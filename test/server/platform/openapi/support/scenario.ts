@@ -131,16 +131,16 @@ async function failToSign(recorder: ExchangeRecorder): Promise<void> {
 }
 
 async function meet({ recorder, stage, receiver }: Scene): Promise<void> {
-  const told = (event: string) => receiver.waitFor(({ body }) => body.event === event);
+  const untilDelivered = (event: string) => receiver.waitFor(({ body }) => body.event === event);
   await recorder.send('createRoom', { body: { name: 'demo', maxParticipants: 20, emptyTimeout: 600 } });
-  await told('room_created');
+  await untilDelivered('room_created');
   stage.media.control.join('demo', {
     ...ADA,
     attributes: { 'rtc.role': 'host', 'rtc.canMuteOthers': 'true' },
   });
-  await told('participant_joined');
+  await untilDelivered('participant_joined');
   const { sid } = stage.media.control.publish('demo', 'ada');
-  await told('track_published');
+  await untilDelivered('track_published');
   await recorder.send('listRooms');
   await recorder.send('getRoom', { path: ROOM });
   await recorder.send('listParticipants', { path: ROOM });
@@ -227,7 +227,7 @@ async function stream({ recorder, stage, receiver }: Scene): Promise<void> {
   stage.media.control.endStream(ingressId);
   await receiver.waitFor((one) => one.body.event === 'ingress_ended');
   await receiver.waitFor(
-    ({ body: told }) => told.event === 'participant_left' && told.participant?.identity === 'camera-1',
+    ({ body }) => body.event === 'participant_left' && body.participant?.identity === 'camera-1',
   );
   await recorder.send('deleteIngress', { path: { ...ROOM, ingressId } });
 }
