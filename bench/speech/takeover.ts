@@ -8,7 +8,7 @@ const SENTENCE = 'We are here.';
 const TAKEOVERS = 5;
 const POLL_MS = 10;
 /** Time for a worker to begin to listen, and to become stable after a takeover. */
-const SETTLE_MS = 6_000;
+const STABLE_AFTER_MS = 6_000;
 
 export type TakeoverFigures = {
   /** Milliseconds from each kill until another worker had claimed the transcription. */
@@ -46,13 +46,13 @@ async function takeOver(stage: SpeechStage, worker: BenchWorker) {
   const speaking = speaker.repeat(sentence, ending.signal);
   const ownerOf = async () => (await store.transcriptions.find(id))?.leaseOwner;
   const successor = await stage.startWorker('stt-live');
-  await delay(SETTLE_MS);
+  await delay(STABLE_AFTER_MS);
   const owner = await ownerOf();
   await worker.kill();
   const killedAt = Date.now();
   while ([owner, null].includes(await ownerOf())) await delay(POLL_MS);
   const claimedAfter = Date.now() - killedAt;
-  await delay(SETTLE_MS);
+  await delay(STABLE_AFTER_MS);
   ending.abort();
   await speaking;
   const begun = (await store.transcriptions.listSegments(id)).map(({ startedAt }) => startedAt);

@@ -4,7 +4,7 @@ import { exactly, type Figure, type Findings, observed, type ProofContext, type 
 import { percentile } from '../percentile.ts';
 import { callUntil, type Ledger } from '../rolling/callers.ts';
 import { callersOn, type MediaStage, startMediaStage, untilRooms } from './media-stage.ts';
-import { mediaRefusals, otherFailures, surprising } from './refusals.ts';
+import { mediaRefusals, otherFailures, unexpectedLines } from './refusals.ts';
 
 const SEED = 20_261_126;
 const CALLERS = 8;
@@ -16,7 +16,7 @@ export const mediaFaults: ProofPart = {
   name: 'media-faults',
   title: 'LiveKit is frozen, killed and restarted, and Redis is killed and restarted',
   claim:
-    'While the media server or its Redis is away, the service refuses the requests that need it with a problem (502, 503 or 504) and serves all ' +
+    'While the media server or its Redis is unavailable, the service refuses the requests that need it with a problem (502, 503 or 504) and serves all ' +
     'others. When they are back, requests succeed again without intervention.',
   attack: [
     `One instance runs on SQLite with a real LiveKit on a real Redis, and ${CALLERS} callers send the mix of rolling-restart. LiveKit is frozen ` +
@@ -43,7 +43,7 @@ async function strikeMedia(context: ProofContext): Promise<Findings> {
     const signal = AbortSignal.timeout(seconds * 1000);
     const callers = callersOn(stage, { random, prefix: name });
     const ledger = await callUntil(signal, { ...callers, callers: CALLERS, pauseMs: PAUSE_MS });
-    for (const line of surprising(ledger)) report(line);
+    for (const line of unexpectedLines(ledger)) report(line);
     stages.push({ name, ledger });
   };
   await during('before the faults', CALM_SECONDS[form]);

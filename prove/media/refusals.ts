@@ -14,6 +14,6 @@ export function otherFailures({ failures }: Ledger): readonly string[] {
 }
 
 /** Returns a few lines for the person who watches the run. */
-export function surprising(ledger: Ledger): readonly string[] {
+export function unexpectedLines(ledger: Ledger): readonly string[] {
   return [...otherFailures(ledger), ...ledger.wrongSuccesses].slice(0, 5).map((line) => line.slice(0, 300));
 }

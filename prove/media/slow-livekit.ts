@@ -14,7 +14,7 @@ import { percentile } from '../percentile.ts';
 import { callUntil, type Ledger, MEDIA_OPERATIONS, STORED_OPERATIONS } from '../rolling/callers.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from './faulty-proxy.ts';
 import { callersOn, startMediaStage, untilRooms } from './media-stage.ts';
-import { mediaRefusals, otherFailures, surprising } from './refusals.ts';
+import { mediaRefusals, otherFailures, unexpectedLines } from './refusals.ts';
 
 const SEED = 20_261_127;
 /** Number of callers that need the media server, and of callers that need only the database. */
@@ -105,7 +105,7 @@ async function slowDown(context: ProofContext): Promise<Findings> {
     setFault(slow.fault);
     const [media, stored] = await calls;
     setFault({ kind: 'none' });
-    for (const line of [...surprising(media), ...surprising(stored)]) report(line);
+    for (const line of [...unexpectedLines(media), ...unexpectedLines(stored)]) report(line);
     seen.push({ stage: slow, media, stored, recoveredMs: await untilRooms(stage) });
   }
   return {

@@ -1,7 +1,7 @@
 import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
 import { Random } from '../../test/support/random.ts';
 import { callersOn } from '../media/media-stage.ts';
-import { mediaRefusals, otherFailures, surprising } from '../media/refusals.ts';
+import { mediaRefusals, otherFailures, unexpectedLines } from '../media/refusals.ts';
 import { exactly, type Figure, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
 import { percentile } from '../percentile.ts';
 import { callUntil, MEDIA_OPERATIONS, STORED_OPERATIONS } from '../rolling/callers.ts';
@@ -93,7 +93,7 @@ function createCalls({ client, mediaSecret }: NodeStage, random: Random, report:
       calling('media', MEDIA_OPERATIONS),
       calling('stored', STORED_OPERATIONS),
     ]);
-    for (const line of [...surprising(media), ...surprising(stored)]) report(line);
+    for (const line of [...unexpectedLines(media), ...unexpectedLines(stored)]) report(line);
     const refused = mediaRefusals(media).length;
     const refusals = `${name}: requests about rooms that were refused`;
     const other = otherFailures(media).length + stored.failures.length;

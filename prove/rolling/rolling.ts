@@ -22,7 +22,7 @@ const SHUTDOWN_DELAY = 5;
 /** Number of restarts of every instance. */
 const ROUNDS = { long: 5, short: 1 } as const;
 /** Time for the balancer to notice an instance: two probes. */
-const SETTLE_MS = 2_500;
+const BALANCER_DELAY_MS = 2_500;
 
 export const rollingRestart: ProofPart = {
   name: 'rolling-restart',
@@ -71,7 +71,7 @@ async function restartWhileCalled({ form, report, cleanUp }: ProofContext): Prom
   cleanUp(proxy.close);
   const outside = createSignedClient(proxy.url, fleet.keys, CALLERS);
   const inside = createSignedClient(proxy.insideUrl, fleet.keys, CALLERS);
-  await delay(SETTLE_MS);
+  await delay(BALANCER_DELAY_MS);
   const stop = new AbortController();
   const callers: CallersOptions = {
     ...{ outside, inside, mediaSecret },
@@ -82,7 +82,7 @@ async function restartWhileCalled({ form, report, cleanUp }: ProofContext): Prom
   for (let count = 0; count < restarts; count += 1) {
     await restart(fleet, instances, ports[count % ports.length] ?? '');
     report(`${count + 1} of ${restarts} restarts`);
-    await delay(SETTLE_MS);
+    await delay(BALANCER_DELAY_MS);
   }
   stop.abort();
   const ledger = await calling;

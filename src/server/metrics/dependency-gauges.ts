@@ -85,20 +85,20 @@ function createRefreshers(gauges: Gauges, dependencies: Dependencies): readonly 
   return [
     createRefresh(clock, {
       read: () => leases.acquire({ name: LEASE, owner: LEASE, until: clock.now() }, clock.now()),
-      show: (isWritten) => gauges.writable.set(isWritten === undefined ? 0 : 1),
+      update: (isWritten) => gauges.writable.set(isWritten === undefined ? 0 : 1),
     }),
     createRefresh(clock, {
       read: () => readMediaServer(mediaServer),
-      show: (state) => showMediaServer(gauges, state),
+      update: (state) => showMediaServer(gauges, state),
     }),
     createRefresh(clock, {
       read: () => mediaWorkers.count(),
-      show: (count) => showWorkers(gauges, count),
+      update: (count) => showWorkers(gauges, count),
     }),
     ...Object.entries(folders).map(([folder, path]) =>
       createRefresh(clock, {
         read: () => readDisk(path),
-        show: (disk) => showDisk(gauges, { folder, disk }),
+        update: (disk) => showDisk(gauges, { folder, disk }),
       }),
     ),
   ];

@@ -22,7 +22,7 @@ export function createFigureGauges(registry: Registry): FigureGauges {
     watch: ({ figures: store, clock }) => {
       refresh = createRefresh(clock, {
         read: () => store.read(clock.now()),
-        show: (figures) => (figures === undefined ? hide(gauges) : show(gauges, figures, clock.now())),
+        update: (figures) => (figures === undefined ? hide(gauges) : show(gauges, figures, clock.now())),
       });
     },
     refresh: () => refresh(),

@@ -227,7 +227,7 @@ export function describeMetric(metric: object): readonly MetricDescription[] {
   return [{ name: metric.name, type: metric.constructor.name.toLowerCase(), labels, help }];
 }
 
-/** Counts what an instance that dies or a database that is away for long leads to. */
+/** Counts what an instance that dies or a database that is unavailable for long leads to. */
 function createLossCounters(registry: Registry) {
   const registers = [registry];
   const takeovers = new Counter({

@@ -6,17 +6,17 @@ const MAX_AGE_MS = 5_000;
 /** Time limit of a read, for which a scrape waits. */
 const READ_TIMEOUT_MS = 2_000;
 
-export type Reading<T> = {
+export type Refresh<T> = {
   readonly read: () => Promise<T>;
   /** Called with the value, or with undefined when the read failed or took too long. */
-  readonly show: (value: T | undefined) => void;
+  readonly update: (value: T | undefined) => void;
 };
 
 /**
- * Returns a function that reads and shows a value, at most every five seconds and once at a time. A failed read is repeated
+ * Returns a function that reads a value and passes it on, at most every five seconds and once at a time. A failed read is repeated
  * at the next call.
  */
-export function createRefresh<T>(clock: Clock, { read, show }: Reading<T>): () => Promise<void> {
+export function createRefresh<T>(clock: Clock, { read, update }: Refresh<T>): () => Promise<void> {
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<T | undefined> | undefined;
   return async () => {
@@ -29,6 +29,6 @@ export function createRefresh<T>(clock: Clock, { read, show }: Reading<T>): () =
       });
     const value = await withTimeout(reading, READ_TIMEOUT_MS, undefined);
     if (value !== undefined) readAt = at;
-    show(value);
+    update(value);
   };
 }

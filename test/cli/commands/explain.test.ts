@@ -43,7 +43,7 @@ describe('rtc explain with the embedded media server', () => {
   afterAll(() => stack.close());
 
   it('explains a room whose receiver is down, how to repair it, and what to send again', async () => {
-    const receiver = await startReceiver(respondWith(503, 'the database is away'));
+    const receiver = await startReceiver(respondWith(503, 'the database is unavailable'));
     const { id } = await register(service, receiver.url, ['participant_joined', 'room_finished']);
     stack.media.control.join('lesson', { identity: 'ada', attributes: { 'rtc.role': 'host' } });
     await expect.poll(async () => (await explained(service, 'lesson')).troubles.length).toBe(1);
@@ -70,7 +70,7 @@ describe('rtc explain with the embedded media server', () => {
     );
     expect(delivery.timeline.slice(0, 2).map(({ text }) => text.replace(/\d+ ms/, 'n ms'))).toEqual([
       'participant_joined in room lesson: ada joined as host',
-      'attempt 1: it responded with 503 "the database is away", after n ms',
+      'attempt 1: it responded with 503 "the database is unavailable", after n ms',
     ]);
     expect(delivery.next.map(({ command }) => command)).toEqual([
       `rtc webhooks test ${id}`,

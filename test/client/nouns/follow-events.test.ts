@@ -117,7 +117,7 @@ describe('events.follow', () => {
   it.each([
     ['a broken connection', hangUp],
     ['a service that closes', refuse(503, 'shutting-down')],
-    ['a store that is away', refuse(503, 'storage-unavailable')],
+    ['a store that is unavailable', refuse(503, 'storage-unavailable')],
     ['a rate limit', refuse(429, 'rate-limited')],
     ['an internal error', refuse(500, 'internal-error')],
     ['a proxy without a service', (response: ServerResponse) => void response.writeHead(502).end('<html>')],

@@ -7,30 +7,30 @@ describe('the intake of events', () => {
   let clock: ManualClock;
   let intake: EventIntake;
   let refused: number;
-  let isStoreAway: boolean;
+  let isStoreUnavailable: boolean;
 
   beforeEach(() => {
     clock = new ManualClock(NOW);
     refused = 0;
-    isStoreAway = true;
+    isStoreUnavailable = true;
     intake = new EventIntake({
       clock,
       record: async () => {
-        if (isStoreAway) throw new Error('away');
+        if (isStoreUnavailable) throw new Error('unavailable');
       },
       onRefused: () => {
         refused += 1;
       },
     });
   });
-  const refuse = () => expect(intake.ingest(mediaEvent('room_started'))).rejects.toThrow('away');
+  const refuse = () => expect(intake.ingest(mediaEvent('room_started'))).rejects.toThrow('unavailable');
 
   it('remembers since when events have been rejected', async () => {
     expect(intake.refusedSince).toBeUndefined();
     await refuse();
     clock.advance(5_000);
     await refuse();
-    isStoreAway = false;
+    isStoreUnavailable = false;
     await intake.ingest(mediaEvent('room_started'));
     expect([intake.refusedSince, refused]).toEqual([NOW, 2]);
   });

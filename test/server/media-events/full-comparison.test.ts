@@ -32,7 +32,7 @@ afterEach(async () => {
   await stage.close();
 });
 
-function start(instanceId: string, parts: Partial<ReconcilerDeps> = {}): Reconciler {
+function start(instanceId: string, overrides: Partial<ReconcilerDeps> = {}): Reconciler {
   const mediaServer = {
     listRooms: async (names?: readonly string[]) => {
       if (names !== undefined) return [];
@@ -47,14 +47,14 @@ function start(instanceId: string, parts: Partial<ReconcilerDeps> = {}): Reconci
     log: silent,
     recordingFiles: {} as RecordingFiles,
     onCompared: () => void compared.push(instanceId),
-    ...parts,
+    ...overrides,
   });
   running.push(reconciler);
   return reconciler;
 }
 
 /** Advances the clock second by second, so that everybody who sleeps for a second can do so again. */
-async function pass(seconds: number): Promise<void> {
+async function advance(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     // Everything that happens without the clock is a call of the store. These calls let it finish.
     for (let turn = 0; turn < 20; turn += 1) await stage.store.comparisons.numbers();
@@ -63,14 +63,14 @@ async function pass(seconds: number): Promise<void> {
 }
 
 /** Advances the clock until the condition holds. */
-const pollPassing = <T>(read: () => T) =>
+const pollWhileAdvancing = <T>(read: () => T) =>
   expect.poll(async () => {
-    await pass(1);
+    await advance(1);
     return read();
   });
 
 /** Leaves the traces of an instance that was killed during a comparison. */
-const leaveBegun = () =>
+const leaveUnfinishedComparison = () =>
   stage.store.comparisons.begin({ owner: 'killed', until: stage.clock.now() + 3_000 }, stage.clock.now());
 
 describe('the comparison of everything after a start or after rejected events', () => {
@@ -79,12 +79,12 @@ describe('the comparison of everything after a start or after rejected events', 
     list = () => listed.promise;
     for (const instance of ['first', 'second', 'third']) start(instance);
     await expect.poll(() => asked).toHaveLength(1);
-    await pass(10);
+    await advance(10);
     expect(asked).toHaveLength(1);
     expect(compared).toEqual([]);
     listed.resolve([]);
     await expect.poll(() => compared).toEqual(asked);
-    await pollPassing(() => [...compared].sort()).toEqual(['first', 'second', 'third']);
+    await pollWhileAdvancing(() => [...compared].sort()).toEqual(['first', 'second', 'third']);
     expect(asked).toHaveLength(1);
   });
 
@@ -99,17 +99,17 @@ describe('the comparison of everything after a start or after rejected events', 
   });
 
   it('waits for an instance that was killed during it until its short lease ends, and no longer', async () => {
-    await leaveBegun();
+    await leaveUnfinishedComparison();
     await stage.receive(mediaEvent('room_started'));
     start('restarted');
-    await pass(2);
+    await advance(2);
     expect(asked).toEqual([]);
-    await pollPassing(() => compared).toEqual(['restarted']);
+    await pollWhileAdvancing(() => compared).toEqual(['restarted']);
     expect(await stage.summary()).toContain('room_finished 0 reconciled');
   });
 
   it('does not wait for a lease that was taken before the clock was set back', async () => {
-    await leaveBegun();
+    await leaveUnfinishedComparison();
     stage.clock.setBack(3_600_000);
     start('restarted');
     await expect.poll(() => compared).toEqual(['restarted']);
@@ -132,10 +132,10 @@ describe('the comparison of everything after a start or after rejected events', 
     const first = start('first');
     await expect.poll(() => asked).toEqual(['first']);
     start('second');
-    await pass(1);
+    await advance(1);
     list = async () => [];
     await first.close();
-    await pollPassing(() => compared).toEqual(['second']);
+    await pollWhileAdvancing(() => compared).toEqual(['second']);
   });
 
   it('is made by another instance when the current one was suspended, whose late end counts for nobody else', async () => {
@@ -148,12 +148,12 @@ describe('the comparison of everything after a start or after rejected events', 
     start('frozen', { store: { ...stage.store, comparisons: { ...comparisons, renew } } });
     await expect.poll(() => asked).toEqual(['frozen']);
     start('second');
-    await pollPassing(() => asked).toEqual(['frozen', 'second']);
+    await pollWhileAdvancing(() => asked).toEqual(['frozen', 'second']);
     start('third');
-    await pass(1);
+    await advance(1);
     listed.resolve([]);
     thaw.resolve();
-    await pass(5);
+    await advance(5);
     expect(compared).not.toContain('third');
     expect(await comparisons.numbers()).toEqual({ begun: 2, completed: 0 });
   });
@@ -162,7 +162,7 @@ describe('the comparison of everything after a start or after rejected events', 
     start('first');
     const second = start('second');
     await expect.poll(() => stage.clock.sleeping).toBe(2);
-    await pollPassing(() => compared).toHaveLength(2);
+    await pollWhileAdvancing(() => compared).toHaveLength(2);
     asked = [];
     compared = [];
     const listed = Promise.withResolvers<readonly Room[]>();
@@ -170,25 +170,25 @@ describe('the comparison of everything after a start or after rejected events', 
     start('third');
     await expect.poll(() => asked).toEqual(['third']);
     second.compareAll();
-    await pass(3);
+    await advance(3);
     expect(asked).toEqual(['third']);
     listed.resolve([]);
-    await pollPassing(() => compared).toEqual(['third', 'second']);
+    await pollWhileAdvancing(() => compared).toEqual(['third', 'second']);
     expect(asked).toEqual(['third', 'second']);
   });
 
   it('is made once for all instances that rejected events', async () => {
     const instances = ['first', 'second', 'third'].map((instance) => start(instance));
-    await pollPassing(() => compared).toHaveLength(3);
+    await pollWhileAdvancing(() => compared).toHaveLength(3);
     asked = [];
     compared = [];
     const listed = Promise.withResolvers<readonly Room[]>();
     list = () => listed.promise;
     for (const instance of instances) instance.compareAll();
-    await pollPassing(() => asked).toHaveLength(1);
+    await pollWhileAdvancing(() => asked).toHaveLength(1);
     // The instances that found this comparison running cannot know whether it began after their events.
     listed.resolve([]);
-    await pollPassing(() => [...compared].sort()).toEqual(['first', 'second', 'third']);
+    await pollWhileAdvancing(() => [...compared].sort()).toEqual(['first', 'second', 'third']);
     expect(asked.length).toBeLessThanOrEqual(2);
   });
 });

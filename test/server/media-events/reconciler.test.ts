@@ -192,7 +192,7 @@ describe('the reconciler', () => {
   });
 
   it('tries again within seconds while the media server or the database does not respond', async () => {
-    list = () => Promise.reject(new ServiceError('media-server-unavailable', 'away'));
+    list = () => Promise.reject(new ServiceError('media-server-unavailable', 'no connection'));
     start('first');
     await settle();
     list = async () => [];
@@ -201,7 +201,7 @@ describe('the reconciler', () => {
   });
 
   it('does not use the database while the media server does not respond', async () => {
-    list = () => Promise.reject(new ServiceError('media-server-unavailable', 'away'));
+    list = () => Promise.reject(new ServiceError('media-server-unavailable', 'no connection'));
     start('first');
     await settle();
     await stage.store.leases.release({ name: 'reconcile', owner: 'first' });

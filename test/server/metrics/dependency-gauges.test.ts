@@ -46,9 +46,9 @@ describe('a dependency of an instance', () => {
 
   it('is shown as failing when it fails, without unknown values', async () => {
     let count: WorkerCount = { recorders: 1, ingress: 1 };
-    let isAway = false;
+    let isUnavailable = false;
     const failWhenAway = async () => {
-      if (isAway) throw new Error('away');
+      if (isUnavailable) throw new Error('unavailable');
     };
     const scrape = watch({
       leases: { acquire: () => failWhenAway().then(() => true) },
@@ -56,7 +56,7 @@ describe('a dependency of an instance', () => {
       mediaWorkers: { count: async () => count },
     });
     await scrape();
-    isAway = true;
+    isUnavailable = true;
     count = { unknown: { reason: 'unreachable', detail: '' } };
     const lines = await scrape();
     expect(lines).toEqual(expect.arrayContaining(['rtc_database_writable 0', 'rtc_media_server_up 0']));

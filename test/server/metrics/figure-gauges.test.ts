@@ -46,7 +46,7 @@ test('the gauges are those of the database, read every 5 seconds, and absent whi
     expect(text.split('\n')).toContain(line);
   }
 
-  read = () => Promise.reject(new Error('the database is away'));
+  read = () => Promise.reject(new Error('the database is unavailable'));
   clock.advance(5_000);
   await gauges.refresh();
   const away = await registry.metrics();

@@ -41,10 +41,10 @@ describe('the port of a speech worker', () => {
 
   it('reports the worker as healthy while its heartbeats are stored, and not 10 s later', async () => {
     const clock = new ManualClock(0);
-    let isAway = false;
+    let isUnavailable = false;
     const transcriptions = {
       beat: async () => {
-        if (isAway) throw new Error('away');
+        if (isUnavailable) throw new Error('unavailable');
       },
       retire: async () => {},
     } as Partial<TranscriptionStores['transcriptions']> as TranscriptionStores['transcriptions'];
@@ -55,7 +55,7 @@ describe('the port of a speech worker', () => {
     cleanUps.push(heartbeat.close);
     const { get } = await open(heartbeat.isCurrent);
     expect((await get('/health')).status).toBe(200);
-    isAway = true;
+    isUnavailable = true;
     clock.advance(10_000);
     const failing = await get('/health');
     expect([failing.status, await failing.json()]).toEqual([503, { status: 'failing' }]);

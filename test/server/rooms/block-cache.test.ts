@@ -24,12 +24,12 @@ const blockOf = (identity: string, changes: Partial<Block> = {}): Block => ({
 function setUp(...blocks: Block[]) {
   const changes = new ChangeHub();
   const clock = new ManualClock(NOW);
-  const state = { blocks, reads: 0, singleReads: 0, isAway: false, gate: Promise.resolve() };
+  const state = { blocks, reads: 0, singleReads: 0, isUnavailable: false, gate: Promise.resolve() };
   const listLasting: BlockStore['listLasting'] = async () => {
     state.reads += 1;
     const read = state.blocks;
     await state.gate;
-    if (state.isAway) throw new Error('the database is away');
+    if (state.isUnavailable) throw new Error('the database is unavailable');
     return read;
   };
   const find: BlockStore['find'] = async ({ identity }) => {
@@ -112,14 +112,14 @@ describe('while the database does not respond', () => {
   it('the last cached blocks apply, and the database is asked once a second', async () => {
     const { find, state, clock, changes } = setUp(blockOf('ada'));
     await find(ADA);
-    state.isAway = true;
+    state.isUnavailable = true;
     changes.publishAll('elsewhere');
     for (const _ of [1, 2, 3]) expect(await find(ADA)).toBeDefined();
     expect(state.reads).toBe(2);
     clock.advance(MAX_WAIT_MS);
     expect(await find({ room: 'demo', identity: 'bruno' })).toBeUndefined();
     expect(state.reads).toBe(3);
-    state.isAway = false;
+    state.isUnavailable = false;
     state.blocks = [];
     clock.advance(MAX_WAIT_MS);
     expect(await find(ADA)).toBeUndefined();
@@ -130,7 +130,7 @@ describe('while the database does not respond', () => {
     const first = find(ADA);
     changes.publish('blocks', 'elsewhere');
     expect(await first).toBeDefined();
-    state.isAway = true;
+    state.isUnavailable = true;
     expect(await find(ADA)).toBeDefined();
   });
 
@@ -147,12 +147,12 @@ describe('while the database does not respond', () => {
 
   it('a token is refused when no blocks are cached, or when this process has changed them since', async () => {
     const { find, state, changes } = setUp();
-    state.isAway = true;
-    await expect(find(ADA)).rejects.toThrow('the database is away');
-    state.isAway = false;
+    state.isUnavailable = true;
+    await expect(find(ADA)).rejects.toThrow('the database is unavailable');
+    state.isUnavailable = false;
     await find(ADA);
     changes.publish('blocks', 'here');
-    state.isAway = true;
-    await expect(find(ADA)).rejects.toThrow('the database is away');
+    state.isUnavailable = true;
+    await expect(find(ADA)).rejects.toThrow('the database is unavailable');
   });
 });

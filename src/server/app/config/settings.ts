@@ -50,7 +50,7 @@ export const SETTINGS = {
     fallback: false,
   }),
   AUTH_SINGLE_HEADER: switchSetting({
-    meaning: 'Also accept unsigned requests with the header X-API-Key: <API_SECRET>; weaker',
+    meaning: 'Also accept unsigned requests with the header X-API-Key: <API_SECRET>, which is less secure',
     fallback: false,
   }),
   HOST: textSetting({ meaning: 'Address to listen on', fallback: '127.0.0.1' }),

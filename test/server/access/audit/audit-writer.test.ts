@@ -24,10 +24,10 @@ function setUp() {
   const lost: number[] = [];
   const logLines: LogLine[] = [];
   const clock = new ManualClock(1000);
-  const state = { records: [] as AuditRecord[], batches: [] as number[], isAway: false };
+  const state = { records: [] as AuditRecord[], batches: [] as number[], isUnavailable: false };
   const append: AuditStore['append'] = async (batch) => {
     await Promise.resolve();
-    if (state.isAway) throw new Error('the database is away');
+    if (state.isUnavailable) throw new Error('the database is unavailable');
     state.batches.push(batch.length);
     state.records.push(...batch);
   };
@@ -78,11 +78,11 @@ describe('the audit writer', () => {
 
   it('keeps entries while the database does not respond, and stores each once when it is back', async () => {
     const { state, writer, clock } = setUp();
-    state.isAway = true;
+    state.isUnavailable = true;
     writer.record(request({ requestId: 'early' }));
-    await expect(writer.flush()).rejects.toThrow('away');
+    await expect(writer.flush()).rejects.toThrow('unavailable');
     await expect.poll(() => clock.sleeping).toBe(1);
-    state.isAway = false;
+    state.isUnavailable = false;
     clock.advance(60_000);
     await expect.poll(() => state.records.map(({ requestId }) => requestId)).toEqual(['early']);
     await writer.close();
@@ -91,9 +91,9 @@ describe('the audit writer', () => {
 
   it('loses entries beyond 10,000 waiting ones, and reports how many', async () => {
     const { state, writer, logLines, lost } = setUp();
-    state.isAway = true;
+    state.isUnavailable = true;
     for (let n = 0; n < 10_003; n += 1) writer.record(request());
-    state.isAway = false;
+    state.isUnavailable = false;
     await writer.flush();
     expect(state.records).toHaveLength(10_000);
     expect(logLines).toContainEqual(expect.objectContaining({ level: 'error', fields: { entries: 3 } }));
@@ -107,7 +107,7 @@ describe('the audit writer', () => {
     await kept.writer.close();
     expect(kept.state.records).toHaveLength(1);
     const lost = setUp();
-    lost.state.isAway = true;
+    lost.state.isUnavailable = true;
     lost.writer.record(request());
     await lost.writer.close();
     expect(lost.logLines.filter(({ level }) => level === 'error')).toMatchObject([

@@ -21,12 +21,12 @@ const keyOf = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
 function setUp(...keys: ApiKey[]) {
   const changes = new ChangeHub();
   const clock = new ManualClock(NOW);
-  const state = { keys, reads: 0, isAway: false, gate: Promise.resolve() };
+  const state = { keys, reads: 0, isUnavailable: false, gate: Promise.resolve() };
   const listActive: KeyStore['listActive'] = async () => {
     state.reads += 1;
     const read = state.keys;
     await state.gate;
-    if (state.isAway) throw new Error('the database is away');
+    if (state.isUnavailable) throw new Error('the database is unavailable');
     return read;
   };
   const store = { changes, keys: { listActive } as KeyStore };
@@ -98,12 +98,12 @@ describe('the cached keys', () => {
   it('are used for five seconds while the database does not respond, and then refused until it is back', async () => {
     const { ring, state, clock } = setUp(keyOf('key_one'));
     await ring.find('key_one');
-    state.isAway = true;
+    state.isUnavailable = true;
     clock.advance(MAX_AGE_MS - 1);
     expect(await ring.find('key_one')).toBeDefined();
     clock.advance(1);
-    await expect(ring.find('key_one')).rejects.toThrow('the database is away');
-    state.isAway = false;
+    await expect(ring.find('key_one')).rejects.toThrow('the database is unavailable');
+    state.isUnavailable = false;
     expect(await ring.find('key_one')).toBeDefined();
   });
 

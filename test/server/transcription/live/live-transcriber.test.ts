@@ -24,7 +24,7 @@ const NOW = 1_000_000;
 let folder: string;
 let store: Store;
 let clock: ManualClock;
-let isAway: boolean;
+let isUnavailable: boolean;
 let joins: number;
 /** Ends the connection to the room, as the join of another worker does. */
 let disconnect: () => void;
@@ -34,7 +34,7 @@ beforeEach(async () => {
   const database = { sqlitePath: join(folder, 'rtc.sqlite') };
   store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
   clock = new ManualClock(NOW);
-  [isAway, joins] = [false, 0];
+  [isUnavailable, joins] = [false, 0];
   const subscriber: RoomAudioSubscriber = {
     join: async ({ onClosed }) => {
       joins += 1;
@@ -59,7 +59,7 @@ beforeEach(async () => {
   expect(joins).toBe(1);
 });
 afterEach(async () => {
-  isAway = false;
+  isUnavailable = false;
   await worker.close();
   await store.close();
   await rm(folder, { recursive: true });
@@ -70,7 +70,7 @@ function whileThere(transcriptions: Store['transcriptions']): Store['transcripti
     get: (target, name) => {
       const method = Reflect.get(target, name) as (...parameters: readonly unknown[]) => Promise<unknown>;
       return async (...parameters: readonly unknown[]) => {
-        if (isAway) throw new Error('the database is away');
+        if (isUnavailable) throw new Error('the database is unavailable');
         return await method(...parameters);
       };
     },
@@ -78,7 +78,7 @@ function whileThere(transcriptions: Store['transcriptions']): Store['transcripti
 }
 
 it('a live transcriber does not join a room again that another worker took over after its lease expired', async () => {
-  isAway = true;
+  isUnavailable = true;
   await letPass(clock, 9_000);
   expect(await store.transcriptions.expireLive(clock.now())).toBe(1);
   const claim = { owner: 'b', now: clock.now(), leaseUntil: clock.now() + 60_000, limit: 1 };
@@ -86,7 +86,7 @@ it('a live transcriber does not join a room again that another worker took over 
   disconnect();
   await letPass(clock, 10_000);
   expect(joins).toBe(1);
-  isAway = false;
+  isUnavailable = false;
   await letPass(clock, 10_000);
   expect(joins).toBe(1);
 });
@@ -100,18 +100,18 @@ it('a live transcriber continues to renew its lease after the clock was set back
 });
 
 it('a live transcriber joins the room again when the database is back and no other worker took it over', async () => {
-  isAway = true;
+  isUnavailable = true;
   await letPass(clock, 9_000);
   disconnect();
   await letPass(clock, 10_000);
   expect(joins).toBe(1);
-  isAway = false;
+  isUnavailable = false;
   await letPass(clock, 10_000, () => joins === 2);
   expect(joins).toBe(2);
 });
 
 it('a live transcriber joins again at once while its lease is valid', async () => {
-  isAway = true;
+  isUnavailable = true;
   disconnect();
   await letPass(clock, 1_000, () => joins === 2);
   expect(joins).toBe(2);

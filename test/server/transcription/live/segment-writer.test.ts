@@ -20,7 +20,7 @@ let folder: string;
 let store: Store;
 let log: LogLine[];
 let clock: ManualClock;
-let isAway: boolean;
+let isUnavailable: boolean;
 /** Called when segments are stored, before the writer is told. */
 let onStored: () => void;
 let refusals: number;
@@ -39,11 +39,11 @@ beforeEach(async () => {
   });
   log = [];
   clock = new ManualClock(NOW);
-  isAway = false;
+  isUnavailable = false;
   onStored = () => {};
   refusals = 0;
   const addSegments: Store['transcriptions']['addSegments'] = async (...segments) => {
-    if (isAway) throw new Error('the database is away');
+    if (isUnavailable) throw new Error('the database is unavailable');
     const isStored = await store.transcriptions.addSegments(...segments);
     onStored();
     return isStored;
@@ -106,7 +106,7 @@ describe('the segments of a call', () => {
   );
 
   it('wait in order while the database is unavailable, and the log has none of their text', async () => {
-    isAway = true;
+    isUnavailable = true;
     writer.add(segment(0));
     writer.add(segment(1));
     await settled();
@@ -114,7 +114,7 @@ describe('the segments of a call', () => {
     await settled();
     writer.add(segment(2));
     expect(await storedIds()).toEqual([]);
-    isAway = false;
+    isUnavailable = false;
     clock.advance(500);
     await writer.flushed();
     expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2']);
@@ -138,11 +138,11 @@ describe('the segments of a call', () => {
   });
 
   it('are dropped on close, including those that wait', async () => {
-    isAway = true;
+    isUnavailable = true;
     writer.add(segment(0));
     await settled();
     writer.close();
-    isAway = false;
+    isUnavailable = false;
     clock.advance(500);
     await writer.flushed();
     writer.add(segment(1));
