@@ -49,7 +49,7 @@ let lives = 0;
 
 /** Posts all events of `count` rooms to all instances. Rooms are interleaved; the events of a room keep their order. */
 async function postLives(stage: BenchStage, count: number, callers: number): Promise<void> {
-  const { count: before } = await stage.receiver.ask(false);
+  const { count: before } = await stage.receiver.readCounts(false);
   const rooms = Array.from({ length: count }, (_, index) => roomLife(`life-${process.pid}-${lives + index}`));
   lives += count;
   const pools = stage.instances.map(({ url }) => new Pool(url, { connections: callers }));
@@ -61,7 +61,7 @@ async function postLives(stage: BenchStage, count: number, callers: number): Pro
   );
   await Promise.all(pools.map((pool) => pool.close()));
   const wanted = before + count * (EVENTS_OF_LIFE + 1);
-  while ((await stage.receiver.ask(false)).count < wanted) await delay(20);
+  while ((await stage.receiver.readCounts(false)).count < wanted) await delay(20);
   // By then the outcomes of the last deliveries are stored.
   await delay(200);
 }
@@ -94,7 +94,7 @@ function calls(name: string, method: 'GET' | 'POST', callOf: (stage: BenchStage)
         Array.from({ length: CALLERS }, async () => {
           for (let at = next++; at < REQUESTS; at = next++) {
             const response = await clients[at % clients.length]?.call(method, path, body);
-            if (response?.status !== 200) throw new Error(`${path} answered ${response?.status}`);
+            if (response?.status !== 200) throw new Error(`${path} responded with ${response?.status}`);
           }
         }),
       );

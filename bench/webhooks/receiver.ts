@@ -11,7 +11,7 @@ export type Receipts = {
 export type BenchReceiver = {
   readonly url: string;
   /** Resolves to what has arrived so far. `keepsArrivals` says whether arrivals are kept from now on. */
-  readonly ask: (keepsArrivals: boolean) => Promise<Receipts>;
+  readonly readCounts: (keepsArrivals: boolean) => Promise<Receipts>;
   readonly close: () => void;
 };
 
@@ -20,7 +20,7 @@ export async function startReceiver(): Promise<BenchReceiver> {
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     url: `http://127.0.0.1:${port}`,
-    ask: async (keepsArrivals) => {
+    readCounts: async (keepsArrivals) => {
       child.send({ keepsArrivals });
       const [receipts] = (await once(child, 'message')) as [Receipts];
       return receipts;

@@ -44,7 +44,7 @@ async function removeWebhooks(fleet: Fleet, instance: FleetInstance): Promise<vo
 export function measureLatency(database: Database, receiver: BenchReceiver): Promise<Times> {
   return withService(database, async ({ fleet, instance }) => {
     await fleet.call(instance, 'POST', '/v1/webhooks', { url: receiver.url });
-    await receiver.ask(true);
+    await receiver.readCounts(true);
     const sentAt = new Map<string, number>();
     const pool = new Pool(instance.url, { connections: 1 });
     for (let index = 0; index < IDLE_EVENTS; index += 1) {
@@ -55,7 +55,7 @@ export function measureLatency(database: Database, receiver: BenchReceiver): Pro
       await delay(IDLE_PAUSE_MS);
     }
     await delay(1_000);
-    const { arrivals } = await receiver.ask(false);
+    const { arrivals } = await receiver.readCounts(false);
     await pool.close();
     // The first 50 are a warm-up: they compile code.
     return [...sentAt].slice(50).map(([name, at]) => (arrivals[name] ?? Number.NaN) - at);

@@ -15,7 +15,7 @@ import { type Cluster, type Member, startCluster } from './cluster.ts';
 import { FREEZE_POINTS, type Frozen, freezeAt } from './freezes.ts';
 import { createMediaEvents, type MediaEvents } from './media-events.ts';
 import { type Fault, playRounds } from './rounds.ts';
-import { countUnsettled } from './unsettled.ts';
+import { countUndelivered } from './undelivered.ts';
 import { verdict } from './verdict.ts';
 import { startWitness, type Witness } from './witness.ts';
 
@@ -109,7 +109,7 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
   };
   const faults = schedule(form, strikes);
   await playRounds({ witness, events, random, eventsPerRound: EVENTS_PER_ROUND, faults, report: report });
-  const unsettled = await countUnsettled(cluster.fleet, anyOf(cluster));
+  const unsettled = await countUndelivered(cluster.fleet, anyOf(cluster));
   const shared = { witness, events, stops: kills + frozen.length, unsettled };
   const total = atLeast({ name: 'deliveries', measured: witness.tally().distinct, bound: 20_000 });
   return {

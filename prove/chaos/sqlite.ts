@@ -3,7 +3,7 @@ import { Random } from '../../test/support/random.ts';
 import type { Findings, ProofContext, ProofPart } from '../part.ts';
 import { createMediaEvents } from './media-events.ts';
 import { playRounds } from './rounds.ts';
-import { countUnsettled } from './unsettled.ts';
+import { countUndelivered } from './undelivered.ts';
 import { verdict } from './verdict.ts';
 import { startWitness } from './witness.ts';
 
@@ -47,7 +47,7 @@ async function killOnSqlite({ form, report, cleanUp }: ProofContext): Promise<Fi
   };
   const faults = Array.from({ length: KILLS[form] }, () => kill);
   await playRounds({ witness, events, random, eventsPerRound: EVENTS_PER_ROUND, faults, report: report });
-  const unsettled = await countUnsettled(fleet, onlyOne(living));
+  const unsettled = await countUndelivered(fleet, onlyOne(living));
   return {
     figures: verdict({ witness, events, stops: faults.length, unsettled }),
     versions: { SQLite: process.versions.sqlite ?? '' },

@@ -21,7 +21,7 @@ export function startTailers(client: SignedClient, count: number): Tailers {
     while (!isClosed) {
       const path = `/v1/events?limit=50&wait=${WAIT_SECONDS}&cursor=${encodeURIComponent(cursor)}`;
       const { status, json } = await client.call('GET', path);
-      if (status !== 200) throw new Error(`a tailer was answered ${status}`);
+      if (status !== 200) throw new Error(`a tailer got ${status}`);
       const arrivedAt = performance.now();
       for (const event of Array.isArray(json.events) ? json.events : []) {
         const at = postedAt.get(nameOf(event));
@@ -40,7 +40,7 @@ export function startTailers(client: SignedClient, count: number): Tailers {
         const name = `tailed-${postedAt.size}`;
         postedAt.set(name, performance.now());
         const { status } = await client.post('/livekit/webhook', mediaWebhook(roomFinished(name)));
-        if (status !== 200) throw new Error(`an event was answered ${status}`);
+        if (status !== 200) throw new Error(`an event got ${status}`);
         await Promise.race([delay(PAUSE_MS), failed]);
       }
       while (times.length < events * count) await Promise.race([delay(PAUSE_MS), failed]);

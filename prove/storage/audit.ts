@@ -1,4 +1,4 @@
-import { countUnsettled } from '../chaos/unsettled.ts';
+import { countUndelivered } from '../chaos/undelivered.ts';
 import { exactly, type Figure, observed } from '../part.ts';
 import { namesOfStoredEvents } from '../rolling/stored-events.ts';
 import type { Calls, StorageStage } from './storage-stage.ts';
@@ -13,7 +13,7 @@ export async function audit(
   refusals: Refusals,
 ): Promise<readonly Figure[]> {
   const { witness, fleet, instance } = stage;
-  const unsettled = await countUnsettled(fleet, instance);
+  const unsettled = await countUndelivered(fleet, instance);
   const stored = await namesOfStoredEvents(stage.client);
   const names = new Set(stored);
   await witness.until(({ completeAt }) => [...names].every((name) => completeAt.has(name)));

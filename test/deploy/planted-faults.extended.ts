@@ -24,26 +24,26 @@ it.concurrent.for(Object.entries(FAULTS))(
   { timeout: LONG_MS },
   async ([name, fault], context) => {
     const { expect } = context;
-    const { service, prometheus, plant } = await begin(fault, context);
-    await expect.poll(() => callAndCount(service, prometheus), PATIENTLY).toBeGreaterThanOrEqual(4);
-    await expect.poll(() => showsFault(fault, prometheus), PATIENTLY).toBe(false);
+    const { service, prometheus, plant } = await startStage(fault, context);
+    await expect.poll(() => callAndCount(service, prometheus), POLL_OPTIONS).toBeGreaterThanOrEqual(4);
+    await expect.poll(() => showsFault(fault, prometheus), POLL_OPTIONS).toBe(false);
     expect(await prometheus.firing()).toEqual([]);
     const plantedAt = performance.now();
     await plant();
     const firing = async (): Promise<readonly string[]> => {
-      await callAsStranger(service);
+      await callWithCorrectClock(service);
       return await prometheus.firing();
     };
-    await expect.poll(firing, PATIENTLY).toEqual(fault.alerts);
+    await expect.poll(firing, POLL_OPTIONS).toEqual(fault.alerts);
     console.info(`${name}: ${fault.alerts} after ${Math.round((performance.now() - plantedAt) / 1000)} s`);
-    await expect.poll(() => showsFault(fault, prometheus), PATIENTLY).toBe(true);
+    await expect.poll(() => showsFault(fault, prometheus), POLL_OPTIONS).toBe(true);
     await expectInRunbook(fault);
   },
 );
 
-const PATIENTLY = { timeout: LONG_MS, interval: 1000 };
+const POLL_OPTIONS = { timeout: LONG_MS, interval: 1000 };
 
-async function begin(fault: Fault, context: TestContext) {
+async function startStage(fault: Fault, context: TestContext) {
   const closes: FaultStage['closes'] = (part) =>
     context.onTestFinished(async () => void (await part.close()));
   const [clock, metricsPort, workerPort] = [new SkippableClock(), await freePort(), await freePort()];
@@ -60,7 +60,7 @@ async function begin(fault: Fault, context: TestContext) {
 }
 
 /** Sends a request that is signed with the correct time. */
-async function callAsStranger({ url, apiKey, apiSecret }: TestService): Promise<void> {
+async function callWithCorrectClock({ url, apiKey, apiSecret }: TestService): Promise<void> {
   const signing = { apiKey, apiSecret, timestamp: Math.floor(Date.now() / 1000) };
   const headers = signatureHeaders({ method: 'GET', path: '/v1/webhooks' }, signing);
   await (await fetch(`${url}/v1/webhooks`, { headers })).text();
@@ -68,7 +68,7 @@ async function callAsStranger({ url, apiKey, apiSecret }: TestService): Promise<
 
 /** Calls everything that the fault breaks until it has worked often enough. */
 async function callAndCount(service: TestService, prometheus: ShippedPrometheus): Promise<number> {
-  await callAsStranger(service);
+  await callWithCorrectClock(service);
   const seen = await prometheus.query('min(count_over_time(rtc_database_up[10m]))');
   return seen[0]?.value ?? 0;
 }

@@ -7,7 +7,7 @@ import { openView } from './support/console.ts';
 import { type Stage, startStage } from './support/stage.ts';
 
 /** The ingress service transcodes. On two busy cores its first packet takes a while. */
-const PATIENCE = { timeout: 120_000 };
+const LONG_TIMEOUT = { timeout: 120_000 };
 
 describe('an ingress in the console', () => {
   let redis: Redis;
@@ -39,14 +39,14 @@ describe('an ingress in the console', () => {
     await page.getByRole('link', { name: 'Ingress' }).click();
     await page.getByLabel('Room that is streamed into').fill('studio');
     const card = page.getByRole('region', { name: 'Camera' });
-    await card.getByText('Waiting for a stream').waitFor(PATIENCE);
+    await card.getByText('Waiting for a stream').waitFor(LONG_TIMEOUT);
     push = keepPushing(`${ingress.rtmpUrl}/${streamKey}`);
-    await card.getByText('Streaming').waitFor(PATIENCE);
+    await card.getByText('Streaming').waitFor(LONG_TIMEOUT);
     // The ingress service 1.5 reports no bitrate for RTMP.
-    await card.getByText(/Video: 320 × 180, \d+ frames a second/).waitFor(PATIENCE);
-    await card.getByText(/Sound: \d+ Hz, \d channels/).waitFor(PATIENCE);
+    await card.getByText(/Video: 320 × 180, \d+ frames a second/).waitFor(LONG_TIMEOUT);
+    await card.getByText(/Sound: \d+ Hz, \d channels/).waitFor(LONG_TIMEOUT);
     await push.close();
-    await card.getByText(/Waiting for a stream|Ended/).waitFor(PATIENCE);
+    await card.getByText(/Waiting for a stream|Ended/).waitFor(LONG_TIMEOUT);
     expect(await card.getByText('Streaming').count()).toBe(0);
     await window.close();
   });

@@ -18,7 +18,7 @@ import { confirm } from './support/console.ts';
  */
 
 /** A busy machine needs this long. The tests wait for states, and give up after this time. */
-const PATIENCE = { timeout: 120_000, interval: 100 };
+const POLL_OPTIONS = { timeout: 120_000, interval: 100 };
 
 const WALK_MS = 600_000;
 
@@ -92,7 +92,7 @@ describe('the first steps of a newcomer', () => {
   const openWindow = async (): Promise<BrowserContext> => {
     const window = await browser.openWindow();
     await window.addInitScript({ path: join(import.meta.dirname, 'support/probes.js') });
-    window.setDefaultTimeout(PATIENCE.timeout);
+    window.setDefaultTimeout(POLL_OPTIONS.timeout);
     return window;
   };
 
@@ -107,11 +107,11 @@ describe('the first steps of a newcomer', () => {
       const first = await window.newPage();
       const errors = collectErrors(first);
       await first.goto(dev.roomLink);
-      await expect.poll(() => moving(first), PATIENCE).toBe(1);
+      await expect.poll(() => moving(first), POLL_OPTIONS).toBe(1);
       const second = await window.newPage();
       await second.goto(dev.roomLink);
-      await expect.poll(() => moving(second), PATIENCE).toBe(2);
-      await expect.poll(() => loudness(second), PATIENCE).toBeGreaterThan(0.005);
+      await expect.poll(() => moving(second), POLL_OPTIONS).toBe(2);
+      await expect.poll(() => loudness(second), POLL_OPTIONS).toBeGreaterThan(0.005);
 
       // They speak, and the captions appear.
       await first.bringToFront();
@@ -124,7 +124,7 @@ describe('the first steps of a newcomer', () => {
       await console.goto(dev.consoleLink);
       await console.getByRole('link', { name: 'demo' }).click();
       const people = console.getByRole('rowheader');
-      await expect.poll(() => people.count(), PATIENCE).toBe(2);
+      await expect.poll(() => people.count(), POLL_OPTIONS).toBe(2);
 
       // A receiver is registered, and fails.
       await console.getByRole('link', { name: 'Webhooks' }).click();
@@ -137,11 +137,11 @@ describe('the first steps of a newcomer', () => {
       await second.close();
       await console.getByRole('link', { name: 'Rooms' }).click();
       await console.getByRole('link', { name: 'demo' }).click();
-      await expect.poll(() => people.count(), PATIENCE).toBe(1);
+      await expect.poll(() => people.count(), POLL_OPTIONS).toBe(1);
       const [webhook] = (await client.webhooks.list()).webhooks;
       const attempts = async () =>
         (await client.deliveries.list(webhook?.id ?? '')).deliveries.flatMap((delivery) => delivery.attempts);
-      await expect.poll(async () => (await attempts()).length, PATIENCE).toBeGreaterThan(0);
+      await expect.poll(async () => (await attempts()).length, POLL_OPTIONS).toBeGreaterThan(0);
       await failPending(dev.dataDir);
       receiver.behave(respondWith(200));
       await console.getByRole('link', { name: 'Webhooks' }).click();
@@ -151,7 +151,7 @@ describe('the first steps of a newcomer', () => {
       await console.getByText(/deliver(y is|ies are) sent again/).waitFor();
       await confirm(console, 'Done');
       const left = () => receiver.received.filter(({ body }) => body.event === 'participant_left');
-      await expect.poll(() => left().length, PATIENCE).toBeGreaterThan(1);
+      await expect.poll(() => left().length, POLL_OPTIONS).toBeGreaterThan(1);
       await console.getByRole('table', { name: 'Deliveries' }).getByText('delivered').first().waitFor();
 
       // The room is recorded and played beside its transcript. If that is impossible, the page explains why.
@@ -235,7 +235,7 @@ async function recordAndPlay(console: Page, client: RtcClient, hasFilm = isFilmi
   await console.getByRole('button', { name: 'Record', exact: true }).click();
   await confirm(console, 'Record');
   await console.getByRole('button', { name: 'Stop recording' }).waitFor();
-  await expect.poll(() => hasFilm(client), PATIENCE).toBe(true);
+  await expect.poll(() => hasFilm(client), POLL_OPTIONS).toBe(true);
   await console.getByRole('button', { name: 'Stop recording' }).click();
   await confirm(console, 'Stop the recording');
   await console.getByRole('link', { name: 'Recordings' }).click();
@@ -244,7 +244,7 @@ async function recordAndPlay(console: Page, client: RtcClient, hasFilm = isFilmi
   await console.locator('video').waitFor();
   await console.evaluate("document.querySelector('video').play()");
   await expect
-    .poll(() => console.evaluate("document.querySelector('video').currentTime"), PATIENCE)
+    .poll(() => console.evaluate("document.querySelector('video').currentTime"), POLL_OPTIONS)
     .not.toBe(0);
 }
 

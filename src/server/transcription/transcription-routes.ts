@@ -92,9 +92,9 @@ function listRoute(deps: TranscriptionsDeps): Route {
     },
     errors: ['storage-unavailable'],
     handle: async ({ query }) => {
-      const asked = { ...query, limit: query.limit ?? DEFAULT_LIMIT };
-      const search = searchOf(asked);
-      const body = search === undefined ? listTranscriptions(deps, asked) : searchTranscripts(deps, search);
+      const limited = { ...query, limit: query.limit ?? DEFAULT_LIMIT };
+      const search = searchOf(limited);
+      const body = search === undefined ? listTranscriptions(deps, limited) : searchTranscripts(deps, search);
       return { status: 200, body: await body };
     },
   });

@@ -34,7 +34,7 @@ export const LINES_NOT_RUN: Readonly<Record<string, string>> = {
   'export LIVEKIT_API_SECRET=$(jq': 'rtc dev writes the file',
   'LIVEKIT_URL=ws://127.0.0.1:7880 rtc worker':
     'it needs a speech model; test/server/transcription runs workers',
-  'sqlite3 ': 'it needs sqlite3, which is no part; test/server/app/backup copies a database',
+  'sqlite3 ': 'it needs sqlite3, which the tests do not install; test/server/app/backup copies a database',
   'cp "$DATA_DIR/encryption.key"': 'as the line before',
   'createdb ': 'test/server/app/backup/migrate-to-postgres.test.ts has a PostgreSQL of its own',
   'PGPASSWORD=': 'test/server/app/backup/migrate-to-postgres.test.ts has a PostgreSQL of its own',
@@ -56,7 +56,7 @@ export const LINES_NOT_RUN: Readonly<Record<string, string>> = {
   'rtc wait transcription': 'it needs a speech worker',
   'source <(rtc completion zsh)': 'it is for zsh; test/cli/framework/completion.test.ts runs it there',
   'rtc completion fish': 'it is for fish; test/cli/framework/completion.test.ts runs it there',
-  'rtc completion powershell': 'it is for PowerShell, which is nowhere here',
+  'rtc completion powershell': 'it needs PowerShell, which is not available',
 };
 
 /** Lines with an ellipsis are incomplete. */

@@ -17,7 +17,7 @@ import { fastClock } from './clocks.ts';
 export type EmbeddedFixture = MediaServerFixture & {
   readonly embedded: EmbeddedMediaServer;
   readonly keys: { readonly apiKey: string; readonly apiSecret: string };
-  readonly withPatience: (timeouts: LivekitMediaServerSettings['timeouts']) => MediaServer;
+  readonly withTimeouts: (timeouts: LivekitMediaServerSettings['timeouts']) => MediaServer;
 };
 
 /** Fast enough for the tests, and slow enough that HTTP on loopback takes hardly any of its time. */
@@ -60,7 +60,7 @@ export async function startEmbeddedFixture(
     server: withKeys({}),
     withKeys,
     join,
-    withPatience: (timeouts) =>
+    withTimeouts: (timeouts) =>
       createLivekitMediaServer({ url: embedded.url, ...keys, ...(timeouts !== undefined && { timeouts }) }),
     inbox,
     embedded,

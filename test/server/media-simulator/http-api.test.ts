@@ -191,7 +191,7 @@ describe('/embedded', () => {
 });
 
 describe('a media server with faults', () => {
-  const impatient = () =>
+  const withShortTimeout = () =>
     createLivekitMediaServer({ url: manual.url, ...KEYS, timeouts: { callMs: 200, startMs: 200 } });
 
   it.each<[Faults['api'], string, string]>([
@@ -201,7 +201,7 @@ describe('a media server with faults', () => {
     ['garbage', 'media-server-error', 'cannot be understood'],
   ])('that is %s is reported as %s', async (api, code, text) => {
     manual.control.setFaults({ api });
-    const failure = await failureOf(impatient().listRooms());
+    const failure = await failureOf(withShortTimeout().listRooms());
     expect(failure.code).toBe(code);
     expect(failure.message).toContain(text);
     expect(failure.message).not.toContain('127.0.0.1');

@@ -253,8 +253,8 @@ describe('a faulty recorder', () => {
     const { server, embedded } = slow;
     const room = unique();
     embedded.control.join(room, { identity: 'ada' });
-    const impatient = slow.withPatience({ startMs: 100 });
-    const failure = await failureOf(impatient.startRoomComposite({ room, filepath: 'x.mp4' }));
+    const withShortTimeout = slow.withTimeouts({ startMs: 100 });
+    const failure = await failureOf(withShortTimeout.startRoomComposite({ room, filepath: 'x.mp4' }));
     expect(failure).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
     expect(await server.listEgress({ room })).toEqual([]);
     await until(async () => (await server.listEgress({ room, active: true })).length === 1);

@@ -64,13 +64,13 @@ describe('a start whose connection is lost while the media server looks for a re
 
 describe('a recorder that starts later than RECORDER_PATIENCE', () => {
   it('is stopped, and only then can another start get the room', async () => {
-    const patient = await startTestService({
+    const waiting = await startTestService({
       clock,
       livekit: { url: embedded.url, ...KEYS },
       environment: { RECORDER_PATIENCE: '8' },
     });
     const room = `late-${randomUUID()}`;
-    const start = async () => await patient.call('POST', `/v1/rooms/${room}/recording/start`);
+    const start = async () => await waiting.call('POST', `/v1/rooms/${room}/recording/start`);
     try {
       await media.createRoom({ name: room });
       embedded.control.join(room, { identity: 'ada' });
@@ -86,12 +86,12 @@ describe('a recorder that starts later than RECORDER_PATIENCE', () => {
       expect(await media.listEgress({ room })).toEqual([]);
       await expect.poll(async () => (await start()).status, { timeout: 10_000, interval: 20 }).toBe(201);
       const running = await media.listEgress({ room, active: true });
-      const { egressId } = (await patient.call('GET', `/v1/rooms/${room}/recording`)).json as RecordingStatus;
+      const { egressId } = (await waiting.call('GET', `/v1/rooms/${room}/recording`)).json as RecordingStatus;
       // A stopped egress may still be finishing its file.
       const going = running.filter(({ status }) => /STARTING|ACTIVE/.test(status));
       expect(going.map((egress) => egress.egressId)).toEqual([egressId]);
     } finally {
-      await patient.close();
+      await waiting.close();
     }
   });
 });

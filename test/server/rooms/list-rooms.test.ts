@@ -67,7 +67,7 @@ describe('listing the rooms page by page', () => {
 
   it.each([
     ['9.999 s later goes on with the names that it knows', 9_999, [undefined, ['c', 'd']]],
-    ['10 s later reads all rooms anew', 10_000, [undefined, undefined]],
+    ['10 s later reads all rooms again', 10_000, [undefined, undefined]],
   ])('%s', async (_title, ms, expected) => {
     const read = setUp();
     const first = await read();

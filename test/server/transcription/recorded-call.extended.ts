@@ -25,7 +25,7 @@ import { makeArchive } from './models/archives.ts';
  * call of three people with captions in a browser, LiveKit's recorder, and the transcription of the recording.
  */
 
-const PATIENCE = { timeout: 120_000, interval: 100 };
+const POLL_OPTIONS = { timeout: 120_000, interval: 100 };
 const MINUTES_MS = 600_000;
 
 const CACHE = defaultCacheDir(process.env);
@@ -120,17 +120,17 @@ describe('a call that is recorded', () => {
       await dev.seen(/Ctrl-C stops it all/);
       const languages = async () =>
         JSON.parse(await rtc('api', 'GET', '/v1/health')).capabilities.languages?.live ?? [];
-      await expect.poll(languages, PATIENCE).toContain('en');
+      await expect.poll(languages, POLL_OPTIONS).toContain('en');
       const link = start('rooms', 'open', 'demo', '--as', 'ada', '--name', 'Ada Lovelace', '--print');
       await link.seen(/http:\S+/);
       const window = await browser.openWindow();
-      window.setDefaultTimeout(PATIENCE.timeout);
+      window.setDefaultTimeout(POLL_OPTIONS.timeout);
       const page = await window.newPage();
       const errors = collectErrors(page);
       await page.goto(/http:\S+/.exec(link.output())?.[0] ?? '');
       const captions = page.getByRole('button', { name: 'Captions' });
       await captions.click();
-      await expect.poll(() => captions.getAttribute('aria-pressed'), PATIENCE).toBe('true');
+      await expect.poll(() => captions.getAttribute('aria-pressed'), POLL_OPTIONS).toBe('true');
       recordingId = JSON.parse(
         await rtc('recordings', 'start', 'demo', '--wait', '--timeout', '2m', '--json'),
       ).egressId;

@@ -213,20 +213,20 @@ describe('a body that is far too long', () => {
   /** More than the buffers between the two ends can hold. */
   const HUGE = 32 * 1024 * 1024;
   /** On a busy machine this much data takes longer than the timeout of the other tests. */
-  let patient: FastifyInstance;
-  let patientUrl: string;
+  let longTimeoutApp: FastifyInstance;
+  let longTimeoutUrl: string;
 
   beforeAll(async () => {
-    patient = await buildTestApp([openRoute]);
-    patientUrl = await patient.listen({ host: '127.0.0.1', port: 0 });
+    longTimeoutApp = await buildTestApp([openRoute]);
+    longTimeoutUrl = await longTimeoutApp.listen({ host: '127.0.0.1', port: 0 });
   });
-  afterAll(() => patient.close());
+  afterAll(() => longTimeoutApp.close());
 
   it.each([
     ['declared', `Content-Length: ${HUGE}\r\n\r\n`, ''],
     ['chunked', `Transfer-Encoding: chunked\r\n\r\n${HUGE.toString(16)}\r\n`, '\r\n0\r\n\r\n'],
   ])('and %s gets a response also for a client that sends all of it first', async (_name, head, tail) => {
-    const connection = await RawConnection.open(patientUrl);
+    const connection = await RawConnection.open(longTimeoutUrl);
     connections.push(connection);
     connection.send(`GET /open HTTP/1.1\r\nHost: x\r\n${head}`);
     connection.send(Buffer.alloc(HUGE, ' '));
@@ -238,21 +238,21 @@ describe('a body that is far too long', () => {
 
 describe('a request that does not arrive completely', () => {
   /** This app times out quickly. Elsewhere a busy machine has the service's own timeout. */
-  let impatient: FastifyInstance;
-  let impatientUrl: string;
+  let shortTimeoutApp: FastifyInstance;
+  let shortTimeoutUrl: string;
   beforeAll(async () => {
-    impatient = await buildTestApp([openRoute], { log: keepingLog(lines) });
-    Object.assign(impatient.server, {
+    shortTimeoutApp = await buildTestApp([openRoute], { log: keepingLog(lines) });
+    Object.assign(shortTimeoutApp.server, {
       requestTimeout: TIMEOUT_MS,
       headersTimeout: TIMEOUT_MS,
       connectionsCheckingInterval: 50,
     });
-    impatientUrl = await impatient.listen({ host: '127.0.0.1', port: 0 });
+    shortTimeoutUrl = await shortTimeoutApp.listen({ host: '127.0.0.1', port: 0 });
   });
-  afterAll(() => impatient.close());
+  afterAll(() => shortTimeoutApp.close());
 
   const connectionCount = (): Promise<number> =>
-    new Promise((resolve) => impatient.server.getConnections((_error, count) => resolve(count)));
+    new Promise((resolve) => shortTimeoutApp.server.getConnections((_error, count) => resolve(count)));
 
   it('within 30 s is given up, whether its headers or its body are late', async () => {
     const { server } = await buildTestApp([]);
@@ -271,7 +271,7 @@ describe('a request that does not arrive completely', () => {
       'GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
     ],
   ])('and stops %s is 408', async (_name, bytes) => {
-    const connection = await open(impatientUrl);
+    const connection = await open(shortTimeoutUrl);
     connection.send(bytes);
     expectProblem(await connection.read(), 408, 'request-timeout');
     await connection.closed();
@@ -286,8 +286,8 @@ describe('a request that does not arrive completely', () => {
     'from a client that sends %s, reads nothing and never closes, does not keep its connection',
     async (_name, bytes) => {
       await expect.poll(connectionCount, { timeout: 20_000 }).toBe(0);
-      const accepted = once(impatient.server, 'connection');
-      const port = Number(new URL(impatientUrl).port);
+      const accepted = once(shortTimeoutApp.server, 'connection');
+      const port = Number(new URL(shortTimeoutUrl).port);
       const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
       await once(socket, 'connect');
       socket.pause().write(bytes);

@@ -93,17 +93,17 @@ describe('the loss of PostgreSQL', () => {
   });
 
   it('fails a statement that takes too long, and keeps the connection', async () => {
-    const patientWithLocks = withParameter(database.url, 'lock_timeout', '0');
-    const impatient = await open({
-      databaseUrl: withParameter(patientWithLocks, 'statement_timeout', '1000'),
+    const withoutLockTimeout = withParameter(database.url, 'lock_timeout', '0');
+    const withLockTimeout = await open({
+      databaseUrl: withParameter(withoutLockTimeout, 'statement_timeout', '1000'),
     });
-    await impatient.ping();
+    await withLockTimeout.ping();
     await locker.query('begin; lock table recordings');
-    const { message } = await expectUnavailable(impatient.recordings.find('one'), { retryable: true });
+    const { message } = await expectUnavailable(withLockTimeout.recordings.find('one'), { retryable: true });
     expect(message).toContain('took too long');
     await locker.query('rollback');
-    expect(await impatient.recordings.find('one')).toBeUndefined();
-    await impatient.close();
+    expect(await withLockTimeout.recordings.find('one')).toBeUndefined();
+    await withLockTimeout.close();
   });
 
   it('fails a statement that waits too long for a lock, and keeps the connection', async () => {

@@ -148,7 +148,7 @@ describe('the audio of a recording', () => {
       // Every other response ends after 4 KB.
       return await files.read(location, start, reads % 2 === 0 ? length : Math.min(length, 4096));
     };
-    const { heard, fault } = await hear(media.speech, { read: breaking }, impatient);
+    const { heard, fault } = await hear(media.speech, { read: breaking }, skippingClock);
     expect(fault).toBeUndefined();
     expect(heard.seconds).toBe(whole.heard.seconds);
     expect(reads).toBeGreaterThan(2);
@@ -160,7 +160,7 @@ describe('the audio of a recording', () => {
       reads += 1;
       throw new ServiceError('storage-unavailable', 'Away.', { retryable: true });
     };
-    const away = await hear(media.speech, { read }, impatient);
+    const away = await hear(media.speech, { read }, skippingClock);
     expect(away.fault).toMatchObject({ code: 'storage-unavailable', retryable: true });
     expect(reads).toBe(5);
     const denied = await hear(media.speech, {
@@ -253,7 +253,7 @@ describe('the audio of a recording', () => {
 });
 
 /** A clock for tests that do not wait: pauses end at once, and stalls never happen. */
-const impatient: Clock = {
+const skippingClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: (ms, signal) =>

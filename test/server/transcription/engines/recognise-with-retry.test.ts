@@ -24,7 +24,7 @@ const busy = (retryAfter?: string): ServiceError =>
   });
 
 /** Fails once with each of these errors, and then succeeds. */
-function recognise(failures: readonly Error[], patience: RetryPolicy = RETRY) {
+function recognise(failures: readonly Error[], policy: RetryPolicy = RETRY) {
   const { engine } = testSpeech({
     recognise: () => {
       triedAt.push(clock.now() - START);
@@ -33,7 +33,7 @@ function recognise(failures: readonly Error[], patience: RetryPolicy = RETRY) {
       return 'words';
     },
   });
-  return recogniseWithRetry({ engine, clock }, { samples: new Float32Array(1), language: 'en' }, patience);
+  return recogniseWithRetry({ engine, clock }, { samples: new Float32Array(1), language: 'en' }, policy);
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

@@ -12,15 +12,15 @@ export async function askForMissing(
   rules: Rules,
 ): Promise<PersonRecord> {
   const validateField = (field: RecordField) => (typed: string) => {
-    const probe = generateFrom({ ...FAULTLESS, [field]: typed }, rules);
+    const probe = generateFrom({ ...VALID_PERSON, [field]: typed }, rules);
     return probe.ok ? undefined : probe.errors[field]?.message;
   };
   const ask = (field: RecordField, question: string): Promise<unknown> =>
     given[field] === undefined
       ? prompter.text(question, validateField(field))
       : Promise.resolve(given[field]);
-  const name = await ask('name', 'Given name, or all of them:');
-  const surname = await ask('surname', 'Surname (of married women that of birth):');
+  const name = await ask('name', 'Given name or names:');
+  const surname = await ask('surname', 'Surname (at birth, for a married woman):');
   const gender = given.gender ?? (await prompter.choose('Gender:', ['F', 'M']));
   const date = await ask('date', 'Birth date (YYYY-MM-DD or DD/MM/YYYY):');
   const person = { ...given, name, surname, gender, date };
@@ -40,7 +40,7 @@ export async function askWhichPlace(
 }
 
 /** A person without errors, in which one field is tried. */
-const FAULTLESS: PersonRecord = {
+const VALID_PERSON: PersonRecord = {
   name: 'Anna',
   surname: 'Rossi',
   gender: 'F',

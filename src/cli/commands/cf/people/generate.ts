@@ -63,23 +63,23 @@ async function generateOrAsk(context: Context, person: PersonRecord, rules: Rule
 }
 
 type Bad = Exclude<Generated, { readonly ok: true }>;
-type Asked = { readonly rules: Rules; readonly province: unknown; readonly isStreamed: boolean };
+type ErrorContext = { readonly rules: Rules; readonly province: unknown; readonly isStreamed: boolean };
 
-function badPerson(generated: Bad, asked: Asked): CliError {
+function badPerson(generated: Bad, context: ErrorContext): CliError {
   const { errors, candidates, suggestions } = generated;
-  const dashes = asked.isStreamed ? '' : '--';
+  const dashes = context.isStreamed ? '' : '--';
   const lines = Object.entries(errors).map(([field, { message }]) => `${dashes}${field}: ${message}`);
-  const { language } = asked.rules;
+  const { language } = context.rules;
   const places = [...candidates, ...suggestions].map((place) =>
     escapeForTerminal(`  ${placeLabel(place, language)}`),
   );
   return new CliError(EXIT.usage, TEXTS[language].noCode, {
-    next: nextFor(generated, asked),
+    next: nextFor(generated, context),
     details: [...lines, ...places],
   });
 }
 
-function nextFor({ errors, candidates, hint }: Bad, { rules, province }: Asked): string {
+function nextFor({ errors, candidates, hint }: Bad, { rules, province }: ErrorContext): string {
   const { hints } = messages[rules.language];
   if (candidates.length > 0) return hints.ambiguous;
   if (hint !== null) return hints[hint];

@@ -3,19 +3,19 @@ import type { Fleet, FleetInstance } from '../../test/server/webhooks/support/in
 
 const POLL_INTERVAL_MS = 250;
 /** Longer than a lease and a batch. */
-const SETTLED_WITHIN_MS = 60_000;
+const DEADLINE_MS = 60_000;
 
 /** Counts the webhooks with a pending or failed delivery, after the number has stopped changing. */
-export async function countUnsettled(fleet: Fleet, instance: FleetInstance): Promise<number> {
-  const deadline = Date.now() + SETTLED_WITHIN_MS;
+export async function countUndelivered(fleet: Fleet, instance: FleetInstance): Promise<number> {
+  const deadline = Date.now() + DEADLINE_MS;
   for (;;) {
-    const unsettled = await unsettledNow(fleet, instance);
-    if (unsettled === 0 || Date.now() > deadline) return unsettled;
+    const undelivered = await undeliveredNow(fleet, instance);
+    if (undelivered === 0 || Date.now() > deadline) return undelivered;
     await delay(POLL_INTERVAL_MS);
   }
 }
 
-async function unsettledNow(fleet: Fleet, instance: FleetInstance): Promise<number> {
+async function undeliveredNow(fleet: Fleet, instance: FleetInstance): Promise<number> {
   const { webhooks }: { webhooks?: readonly { readonly id: string }[] } = Object(
     await fleet.call(instance, 'GET', '/v1/webhooks'),
   );
