@@ -20,6 +20,7 @@ import { createRecordingFiles } from './recordings/files/create-recording-files.
 import { createAudioSpillFile } from './transcription/audio/audio-spill-file.ts';
 import { checkFfmpeg, createFfmpegAudio } from './transcription/audio/ffmpeg-audio.ts';
 import { SAMPLE_RATE } from './transcription/engines/speech.ts';
+import { failLostTranscriptions } from './transcription/fail-lost-transcriptions.ts';
 import { startHeartbeat } from './transcription/heartbeat.ts';
 import { startLiveTranscriber } from './transcription/live/live-transcriber.ts';
 import { startMemoryRelease } from './transcription/live/release-native-memory.ts';
@@ -192,7 +193,8 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningTrans
   const transcriber = startLiveTranscriber({
     ...parts,
     ...rooms,
-    dispatcher: NO_DISPATCHER,
+    failLost: (transcriptions) =>
+      failLostTranscriptions({ ...parts, dispatcher: NO_DISPATCHER }, transcriptions),
     onTakeover: parts.metrics?.countTakeover,
     workerId,
     engine: speech.engine,

@@ -12,7 +12,6 @@ export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
   readonly store: UnitOfWork<Stores>;
   readonly clock: Clock;
   readonly ids: IdGenerator;
-  readonly instanceId: string;
   readonly dispatcher: DeliveryDispatcher;
   readonly tracing?: Pick<Tracing, 'current'> | undefined;
   /** Called after the commit with the events that were stored. */

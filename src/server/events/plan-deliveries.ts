@@ -1,6 +1,6 @@
 import { deliveredName, type EventType } from '../../contract/event-names.ts';
-import type { Clock, IdGenerator } from '../platform/clock.ts';
-import { DELIVERY_LEASE_MS, type DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
+import type { IdGenerator } from '../platform/clock.ts';
+import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob, NewDelivery, Webhook } from '../webhooks/store.ts';
 import type { FanOut, NewEvent } from './store.ts';
 
@@ -24,9 +24,7 @@ export type DeliveryPlan = {
 
 type PlanDeps = {
   readonly ids: IdGenerator;
-  readonly clock: Clock;
-  readonly dispatcher: Pick<DeliveryDispatcher, 'capacityFor'>;
-  readonly instanceId: string;
+  readonly dispatcher: Pick<DeliveryDispatcher, 'leaseFor'>;
 };
 
 /** Plans the next deliveries of the events, one event after the other, as far as one transaction may store them. */
@@ -57,17 +55,18 @@ function isBehind(one: WebhookPlace, other: WebhookPlace): boolean {
   return one.createdAt > other.createdAt || (one.createdAt === other.createdAt && one.id > other.id);
 }
 
+const NO_LEASE = { leaseOwner: null, leaseUntil: null } as const;
+
 /** Creates deliveries, with a lease of this instance while its dispatcher has capacity for their webhook. */
-function jobFactory({ ids, clock, dispatcher, instanceId }: PlanDeps) {
-  const leaseUntil = clock.now() + DELIVERY_LEASE_MS;
+function jobFactory({ ids, dispatcher }: PlanDeps) {
   const leased = new Map<string, number>();
   const begunOrders = new Set<string>();
   return (event: NewEvent, webhook: Webhook): DeliveryJob | undefined => {
     const eventName = deliveredName(event.type as EventType, webhook.events);
     if (eventName === undefined) return undefined;
     const count = leased.get(webhook.id) ?? 0;
-    const hasCapacity = count < dispatcher.capacityFor(webhook.id);
-    if (hasCapacity) leased.set(webhook.id, count + 1);
+    const lease = dispatcher.leaseFor(webhook.id, count) ?? NO_LEASE;
+    if (lease !== NO_LEASE) leased.set(webhook.id, count + 1);
     const delivery: NewDelivery = {
       id: `dlv_${ids.next()}`,
       webhookId: webhook.id,
@@ -75,8 +74,7 @@ function jobFactory({ ids, clock, dispatcher, instanceId }: PlanDeps) {
       eventName,
       dueAt: event.createdAt,
       createdAt: event.createdAt,
-      leaseOwner: hasCapacity ? instanceId : null,
-      leaseUntil: hasCapacity ? leaseUntil : null,
+      ...lease,
       ...placeOf(event, webhook),
     };
     const order = `${webhook.id} ${delivery.orderingKey}`;

@@ -1,11 +1,10 @@
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
 import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
+import { EVENT_ARRIVAL_MS, hasEventTimePassed } from '../events/event-arrival.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import type { ParticipantSession, RoomSession } from '../events/store.ts';
-import { hasPassed } from '../platform/clock.ts';
-import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import type { Missing, MissingSince } from './missing-since.ts';
 import {
@@ -110,7 +109,7 @@ async function alignRoom(
   // The first event may not have had the time at which the room was opened.
   const current = session === undefined ? newSession(room) : { ...session, createdAt: openedAt };
   const changes = await alignPresence(deps, presence, { session: current, participants, isCertain });
-  const isMissed = session === undefined && hasEventTimePassed(deps, openedAt);
+  const isMissed = session === undefined && hasEventTimePassed(openedAt, deps.clock.now());
   const time = { occurredAt: openedAt, isReconciled: true };
   const domainEvents = [
     ...(isMissed && changes.session.startedAt === null ? [roomEvent('room_created', current, time)] : []),
@@ -138,7 +137,7 @@ async function alignPresence(
   for (const participant of participants) {
     const joined = sessionOf(participant, session.sid);
     const known = await presence.findParticipant(joined.sid);
-    if (known === undefined && !hasEventTimePassed(deps, joined.joinedAt)) {
+    if (known === undefined && !hasEventTimePassed(joined.joinedAt, deps.clock.now())) {
       // Its event may still arrive, so the room is compared again.
       noteMissing(deps, joined);
       continue;
@@ -181,7 +180,7 @@ function alignTracks(
 
 /** Whether the participant has left. A participant who has just joined may not be listed yet. */
 function hasLeft(deps: AlignDeps, known: ParticipantSession): boolean {
-  if (hasEventTimePassed(deps, known.joinedAt ?? 0)) return markMissing(deps, known);
+  if (hasEventTimePassed(known.joinedAt ?? 0, deps.clock.now())) return markMissing(deps, known);
   noteMissing(deps, known);
   return false;
 }
@@ -194,10 +193,6 @@ function noteMissing({ missingSince, clock }: AlignDeps, missing: Missing): void
 /** Whether the difference counts as a missed event. */
 function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): boolean {
   return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
-}
-
-function hasEventTimePassed({ clock }: AlignDeps, at: number): boolean {
-  return hasPassed(EVENT_ARRIVAL_MS, { since: at, now: clock.now() });
 }
 
 function newSession(room: Room): RoomSession {

@@ -1,8 +1,8 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import { EVENT_ARRIVAL_MS } from '../events/event-arrival.ts';
 import { keepLease } from '../platform/jobs/keep-lease.ts';
 import { startLoop } from '../platform/jobs/loop.ts';
 import { abortableMediaServer } from '../platform/livekit/abortable-media-server.ts';
-import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
 import { NO_ROOM } from '../platform/livekit/media-server.ts';
 import {
   type AbandonedStartDeps,

@@ -10,17 +10,6 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/**
- * Whether `ms` have passed since a stored wall-clock time. A time further ahead than `ms` was stored before the clock was
- * set back; waiting for it would take as long as the clock was set back by.
- */
-export function hasPassed(
-  ms: number,
-  { since, now }: { readonly since: number; readonly now: number },
-): boolean {
-  return Math.abs(now - since) >= ms;
-}
-
 /** Random, URL-safe ids without a prefix. */
 export interface IdGenerator {
   next(): string;

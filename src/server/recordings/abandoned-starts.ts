@@ -1,10 +1,9 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { type Clock, hasPassed } from '../platform/clock.ts';
-import { isMediaServerAway } from '../platform/livekit/errors.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import { applyObservation } from './apply-observation.ts';
-import { hasClaimRunOut, isLateStartPossible } from './lifecycle.ts';
+import { hasClaimRunOut, hasPassed, isLateStartPossible } from './lifecycle.ts';
 import type { Recording, RecordingStores } from './store.ts';
 
 /*
@@ -121,4 +120,9 @@ export async function stopQuietly(
   } catch (error) {
     deps.log.warn({ egressId, err: error }, 'stopping an unclaimed egress failed');
   }
+}
+
+/** Whether the media server did not respond. The call may have had its effect, and the next one would fail too. */
+export function isMediaServerAway(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'media-server-unavailable';
 }

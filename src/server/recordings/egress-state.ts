@@ -1,11 +1,9 @@
-import { ServiceError } from '../../contract/errors.ts';
-import { type Clock, hasPassed } from '../platform/clock.ts';
-import { isWorkerSilent } from '../platform/livekit/errors.ts';
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import { type ApplyDeps, applyObservation } from './apply-observation.ts';
 import type { RecordingFiles } from './files/recording-files.ts';
-import { isActive, isOver, isPending } from './lifecycle.ts';
+import { hasPassed, isActive, isOver, isPending } from './lifecycle.ts';
 import { type MeasureDeps, measureEgress, measureFile } from './measure-file.ts';
 import type { Recording } from './store.ts';
 
@@ -18,8 +16,7 @@ import type { Recording } from './store.ts';
  */
 const RECORDER_JOIN_MS = 60_000;
 
-export type EgressStateDeps = ApplyDeps &
-  MeasureDeps & { readonly clock: Clock; readonly mediaServer: MediaServer };
+export type EgressStateDeps = ApplyDeps & MeasureDeps & { readonly mediaServer: MediaServer };
 
 export type RefreshDeps = EgressStateDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
 
@@ -187,4 +184,11 @@ async function stopEgress({ mediaServer }: EgressStateDeps, egressId: string): P
     const [egress] = await mediaServer.listEgress({ egressId });
     return egress !== undefined && isOver(egress) ? egress : undefined;
   }
+}
+
+const SILENT_WORKER: readonly ErrorCode[] = ['media-worker-unavailable', 'conflict', 'recording-not-found'];
+
+/** Whether the media server responded that the recorder did not: the recorder died, or its egress is ending or over. */
+function isWorkerSilent(error: unknown): boolean {
+  return error instanceof ServiceError && SILENT_WORKER.includes(error.code);
 }

@@ -1,4 +1,4 @@
-import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
+import { hasEventTimePassed } from '../events/event-arrival.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import type { FileFacts } from './files/recording-files.ts';
 import type { Recording, RecordingChange, RecordingState } from './store.ts';
@@ -101,6 +101,17 @@ export function hasClaimRunOut({ status, claimUntil }: Recording, now: number): 
   return status === 'starting' && claimUntil !== null && claimUntil <= now;
 }
 
+/**
+ * Whether `ms` have passed since a stored wall-clock time. A time further ahead than `ms` was stored before the clock was
+ * set back; waiting for it would take as long as the clock was set back by.
+ */
+export function hasPassed(
+  ms: number,
+  { since, now }: { readonly since: number; readonly now: number },
+): boolean {
+  return Math.abs(now - since) >= ms;
+}
+
 /** Whether an egress of a start that was given up may still begin. */
 export function isLateStartPossible({ status, egressId, endedAt }: Recording): boolean {
   return status === 'failed' && egressId === null && endedAt === null;
@@ -187,7 +198,7 @@ function mediaStartOf(recording: Recording, { mediaStartedAt }: Egress): Recordi
  * as a missed one. If theirs never arrives, publishMissedEnds finds the row.
  */
 function isReportedSoon({ endedAt }: Egress, at: number): boolean {
-  return endedAt !== undefined && Math.abs(at - endedAt) < EVENT_ARRIVAL_MS;
+  return endedAt !== undefined && !hasEventTimePassed(endedAt, at);
 }
 
 type RecorderGone = Extract<Observation, { readonly type: 'recorder-gone' }>;

@@ -1,10 +1,11 @@
+import type { Clock } from '../platform/clock.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
-import { withTimeout } from '../platform/with-timeout.ts';
-import { readMp4Duration } from './files/mp4-duration.ts';
 import type { FileLocation, RecordingFiles } from './files/recording-files.ts';
 import { endedStateOf } from './lifecycle.ts';
+import { readMp4Duration } from './mp4-duration.ts';
 import type { Recording } from './store.ts';
+import { withinTime } from './within-time.ts';
 
 /*
  * The recorder reports the time from the start of its pipeline to the stop. The file also has the media that was buffered at
@@ -15,6 +16,7 @@ import type { Recording } from './store.ts';
  */
 
 export type MeasureDeps = {
+  readonly clock: Clock;
   readonly recordingFiles: Pick<RecordingFiles, 'read'>;
   readonly log: Pick<Log, 'debug' | 'warn'>;
 };
@@ -47,16 +49,20 @@ export async function measureFile(
   recording: Recording,
   sizeBytes: number,
 ): Promise<number | undefined> {
-  const { recordingFiles, log } = deps;
+  const { clock, recordingFiles, log } = deps;
   const fields = { recordingId: recording.id };
-  const late = Symbol('late');
   const reading = readMp4Duration(
     (start, length) => readBytes(recordingFiles, recording, { start, length }),
     sizeBytes,
   );
   try {
-    const durationMs = await withTimeout<number | undefined | typeof late>(reading, MEASURE_TIMEOUT_MS, late);
-    if (durationMs === late) throw new Error('the file was not read in time');
+    const read = await withinTime(
+      clock,
+      reading.then((durationMs) => ({ durationMs })),
+      MEASURE_TIMEOUT_MS,
+    );
+    if (read === undefined) throw new Error('the file was not read in time');
+    const { durationMs } = read;
     if (durationMs === undefined) log.debug(fields, 'the file of a recording does not contain its duration');
     return durationMs;
   } catch (err) {

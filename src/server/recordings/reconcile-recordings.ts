@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { AppendEventsDeps } from '../events/append-events.ts';
-import { isMediaServerAway } from '../platform/livekit/errors.ts';
-import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
+import { EVENT_ARRIVAL_MS } from '../events/event-arrival.ts';
+import { isMediaServerAway } from './abandoned-starts.ts';
 import { endUnfinished, isStillRecording, type RefreshDeps, refreshPending } from './egress-state.ts';
 import { type EndedState, isPending } from './lifecycle.ts';
 import { endSourceId, publishRecordingEnd } from './recording-events.ts';

@@ -19,6 +19,7 @@ import { hasClaimRunOut } from './lifecycle.ts';
 import type { MeasureDeps } from './measure-file.ts';
 import { recordingPath } from './recording-path.ts';
 import type { Recording } from './store.ts';
+import { withinTime } from './within-time.ts';
 
 export type RecordingDeps = AbandonedStartDeps &
   ApplyDeps &
@@ -156,7 +157,7 @@ async function startEgress(
     (egress): StartOutcome => ({ egress }),
     (error: unknown): StartOutcome => ({ error }),
   );
-  const inTime = await withTimeout(deps, outcome, deadline);
+  const inTime = await withinTime(deps.clock, outcome, deadline - deps.clock.monotonic());
   if (inTime === undefined) {
     deps.background(discardLateStart(deps, recording, outcome));
     throw noRecorder();
@@ -181,22 +182,6 @@ async function requestEgress(
   const { bucket, webhookUrl } = deps.recordings;
   const request = { room, filepath, bucket, settings, webhookUrl: webhookUrl() };
   return await deps.mediaServer.startRoomComposite(request);
-}
-
-/** Returns undefined when the deadline is reached first. */
-async function withTimeout(
-  deps: RecordingDeps,
-  outcome: Promise<StartOutcome>,
-  deadline: number,
-): Promise<StartOutcome | undefined> {
-  const timer = new AbortController();
-  const timeout = deps.clock.sleep(deadline - deps.clock.monotonic(), timer.signal).then(
-    () => undefined,
-    () => undefined,
-  );
-  const first = await Promise.race([outcome, timeout]);
-  timer.abort();
-  return first;
 }
 
 async function activate(

@@ -4,6 +4,7 @@ import { type AppendEventsDeps, appendEvents } from '../../../src/server/events/
 import { startFanOut } from '../../../src/server/events/fan-out.ts';
 import { MAX_DELIVERIES_PER_COMMIT } from '../../../src/server/events/plan-deliveries.ts';
 import { systemIds } from '../../../src/server/platform/system.ts';
+import { DELIVERY_LEASE_MS } from '../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { NO_DISPATCHER } from '../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
 import type { DeliveryJob } from '../../../src/server/webhooks/store.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';
@@ -24,10 +25,11 @@ beforeEach(async () => {
   dispatched = [];
   const dispatcher = {
     ...NO_DISPATCHER,
-    capacityFor: () => 1,
+    leaseFor: (_webhookId: string, leased: number) =>
+      leased < 1 ? { leaseOwner: 'here', leaseUntil: systemClock.now() + DELIVERY_LEASE_MS } : undefined,
     dispatch: (jobs: readonly DeliveryJob[]) => void dispatched.push(...jobs),
   };
-  deps = { store, clock: systemClock, ids: systemIds, instanceId: 'here', dispatcher };
+  deps = { store, clock: systemClock, ids: systemIds, dispatcher };
   await store.transaction(async (within) => {
     for (let n = 0; n < WEBHOOKS; n += 1) await within.webhooks.insert(newWebhook(idOf(n)));
   });

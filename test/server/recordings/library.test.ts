@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { Recording, RecordingList } from '../../../src/contract/recordings.ts';
-import { readMp4Duration } from '../../../src/server/recordings/files/mp4-duration.ts';
+import { readMp4Duration } from '../../../src/server/recordings/mp4-duration.ts';
 import { type S3, startS3 } from '../../support/parts/s3.ts';
 import { register } from '../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../webhooks/support/receiver.ts';

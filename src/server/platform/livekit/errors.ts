@@ -215,11 +215,6 @@ function withoutToken(error: ServerError): ServerError {
   return new ServerError(error.name, hideTokens(error.message), error.status, error.code, error.metadata);
 }
 
-/** Whether the media server did not respond. The call may have had its effect, and the next one would fail too. */
-export function isMediaServerAway(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'media-server-unavailable';
-}
-
 /**
  * Whether the media server responded that it does not accept the service's key, or a token with the time of the service's
  * clock.
@@ -227,11 +222,4 @@ export function isMediaServerAway(error: unknown): boolean {
 export function isKeyRefused(error: unknown): boolean {
   if (!(error instanceof ServiceError && error.cause instanceof ServerError)) return false;
   return error.cause.status === 401 || error.cause.status === 403;
-}
-
-const SILENT_WORKER: readonly ErrorCode[] = ['media-worker-unavailable', 'conflict', 'recording-not-found'];
-
-/** Whether the media server responded that the recorder did not: the recorder died, or its egress is ending or over. */
-export function isWorkerSilent(error: unknown): boolean {
-  return error instanceof ServiceError && SILENT_WORKER.includes(error.code);
 }

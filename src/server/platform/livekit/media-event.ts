@@ -1,11 +1,5 @@
 import type { Egress } from './media-server.ts';
 
-/**
- * Maximum time until an event of the media server arrives. It is sent within a second; retries after failed attempts end
- * after 15 s.
- */
-export const EVENT_ARRIVAL_MS = 20_000;
-
 /** An event of the media server, in LiveKit's terms; instants in Unix milliseconds. */
 export type MediaEvent = {
   /** The media server's own id, the same on every retry. */

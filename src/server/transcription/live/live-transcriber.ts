@@ -1,10 +1,8 @@
-import type { AppendEventsDeps } from '../../events/append-events.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
+import { withVocabulary } from '../engines/with-vocabulary.ts';
 import type { Transcription, TranscriptionStores } from '../store.ts';
 import type { VocabularyStores } from '../vocabulary/store.ts';
-import { withVocabulary } from '../vocabulary/with-vocabulary.ts';
-import { failLostTranscription, isLost } from './fail-lost-transcription.ts';
 import { FairQueue } from './fair-queue.ts';
 import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber } from './transcribe-room.ts';
 
@@ -47,19 +45,20 @@ const SURVIVED_MS = 60_000;
 /** A worker holds only one transcription with this many losses at a time, until it has survived it. */
 const SUSPECT_LOSSES = 2;
 
-export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> &
-  Omit<AppendEventsDeps<TranscriptionStores>, 'instanceId'> & {
-    readonly changes: ChangeFeed;
-    readonly store: VocabularyStores;
-    /** Called when the worker has left a room. */
-    readonly onRoomLeft: () => void;
-    /** Called when a transcription is continued whose worker died. */
-    readonly onTakeover?: (() => void) | undefined;
-    /** Lease owner. */
-    readonly workerId: string;
-    /** Maximum number of recognitions at once. */
-    readonly concurrency: number;
-  };
+export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> & {
+  readonly changes: ChangeFeed;
+  readonly store: Pick<TranscriptionStores, 'transcriptions'> & VocabularyStores;
+  /** Ends the transcriptions that have ended too many workers as failed. Returns the others. */
+  readonly failLost: (transcriptions: readonly Transcription[]) => Promise<readonly Transcription[]>;
+  /** Called when the worker has left a room. */
+  readonly onRoomLeft: () => void;
+  /** Called when a transcription is continued whose worker died. */
+  readonly onTakeover?: (() => void) | undefined;
+  /** Lease owner. */
+  readonly workerId: string;
+  /** Maximum number of recognitions at once. */
+  readonly concurrency: number;
+};
 
 export type LiveTranscriber = {
   /** Looks for transcriptions to claim at once, because the engine has a new language. */
@@ -195,14 +194,9 @@ class LiveWorker {
 
   /** Claims a transcription. Returns the milliseconds until another one can be claimed, or until the next read. */
   async #claim(active: readonly Transcription[]): Promise<number | undefined> {
-    const { store, clock, engine, log, workerId: owner } = this.#deps;
-    const free = active.filter(({ leaseUntil }) => leaseUntil === null);
-    for (const lost of free.filter(isLost)) {
-      const { id: transcriptionId, attempts } = lost;
-      log.error({ transcriptionId, attempts }, 'a live transcription crashed its workers and has failed');
-      await failLostTranscription({ ...this.#deps, instanceId: owner }, lost);
-    }
-    const claimable = free.filter((one) => !isLost(one) && engine.supports(one.language));
+    const { store, clock, engine, failLost, workerId: owner } = this.#deps;
+    const free = await failLost(active.filter(({ leaseUntil }) => leaseUntil === null));
+    const claimable = free.filter(({ language }) => engine.supports(language));
     if (claimable.length === 0) return undefined;
     const now = clock.now();
     const at = clock.monotonic();

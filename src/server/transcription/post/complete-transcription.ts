@@ -5,7 +5,7 @@ import { TranscriptionError } from '../audio/recording-audio.ts';
 import type { PostOutcome, Transcription, TranscriptionStores } from '../store.ts';
 import { transcriptionEvent } from '../transcription-events.ts';
 
-export type CompleteTranscriptionDeps = Omit<AppendEventsDeps<TranscriptionStores>, 'instanceId'> & {
+export type CompleteTranscriptionDeps = AppendEventsDeps<TranscriptionStores> & {
   /** Lease owner. */
   readonly instanceId: string;
 };

@@ -1,10 +1,10 @@
 import { keepLease } from '../../platform/jobs/keep-lease.ts';
 import { startLoop } from '../../platform/jobs/loop.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
+import { withVocabulary } from '../engines/with-vocabulary.ts';
 import type { Transcription } from '../store.ts';
 import { purgeAllSounds } from '../turns/purge-sounds.ts';
 import type { VocabularyStores } from '../vocabulary/store.ts';
-import { withVocabulary } from '../vocabulary/with-vocabulary.ts';
 import {
   type CompleteTranscriptionDeps,
   completeTranscription,

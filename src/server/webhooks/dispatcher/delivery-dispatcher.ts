@@ -6,8 +6,7 @@ import { systemClock } from '../../platform/system.ts';
 import type { DeliveryJob, DeliveryStore, WebhookStore } from '../store.ts';
 import { type AttemptDeps, attemptDelivery, LONGEST_RETRY_DELAY_MS } from './attempt-delivery.ts';
 import { BuildErrorLog } from './build-error-log.ts';
-import type { DeliveryDispatcher } from './dispatcher.ts';
-import { DELIVERY_LEASE_MS } from './dispatcher.ts';
+import { DELIVERY_LEASE_MS, type DeliveryDispatcher, type DeliveryLease } from './dispatcher.ts';
 import { InFlightDeliveries } from './in-flight-deliveries.ts';
 import { OutcomeWriter, type WebhookOutcome } from './outcome-writer.ts';
 import { WebhookCache } from './webhook-cache.ts';
@@ -107,8 +106,11 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     });
   }
 
-  capacityFor(webhookId: string): number {
-    return this.#closing.signal.aborted ? 0 : this.#inFlight.capacityFor(webhookId);
+  leaseFor(webhookId: string, leased: number): DeliveryLease | undefined {
+    const isFull = this.#closing.signal.aborted || leased >= this.#inFlight.capacityFor(webhookId);
+    if (isFull) return undefined;
+    const { clock, instanceId } = this.#deps;
+    return { leaseOwner: instanceId, leaseUntil: clock.now() + DELIVERY_LEASE_MS };
   }
 
   dispatch(jobs: readonly DeliveryJob[]): void {

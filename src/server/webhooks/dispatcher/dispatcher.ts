@@ -6,10 +6,16 @@ import type { DeliveryJob } from '../store.ts';
  */
 export const DELIVERY_LEASE_MS = 12_000;
 
+/** A claim of an instance to deliveries, as a delivery stores it. */
+export type DeliveryLease = { readonly leaseOwner: string; readonly leaseUntil: number };
+
 /** The dispatcher of this instance, as the code that stores deliveries sees it. */
 export interface DeliveryDispatcher {
-  /** How many more deliveries of the webhook this instance can queue now. The rest wait in the store. */
-  capacityFor(webhookId: string): number;
+  /**
+   * Returns a lease of this instance for one more delivery of the webhook, if it can queue that besides `leased` others that
+   * are not queued yet. Without a lease the delivery waits in the store.
+   */
+  leaseFor(webhookId: string, leased: number): DeliveryLease | undefined;
   /** Queues deliveries that were stored with a lease of this instance. */
   dispatch(jobs: readonly DeliveryJob[]): void;
   /** Looks for due deliveries now: some became due without a lease. */

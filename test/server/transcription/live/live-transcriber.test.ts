@@ -7,6 +7,7 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import type { RoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import { failLostTranscriptions } from '../../../../src/server/transcription/fail-lost-transcriptions.ts';
 import {
   type LiveTranscriber,
   startLiveTranscriber,
@@ -43,12 +44,14 @@ beforeEach(async () => {
     },
     close: async () => {},
   };
+  const parts = { clock, ids: systemIds, log: keepingLog([]) };
   worker = startLiveTranscriber({
-    ...{ clock, ids: systemIds, log: keepingLog([]), subscriber, workerId: 'a', concurrency: 1 },
+    ...{ ...parts, subscriber, workerId: 'a', concurrency: 1 },
     ...{ engine: testSpeech().engine, createDetector: () => testSpeech().createDetector(0.4, 'en') },
     spillFile: createAudioSpillFile(),
     store: { ...store, transcriptions: whileThere(store.transcriptions) },
-    ...{ changes: store.changes, dispatcher: NO_DISPATCHER, onRoomLeft: () => {} },
+    failLost: (lost) => failLostTranscriptions({ ...parts, store, dispatcher: NO_DISPATCHER }, lost),
+    ...{ changes: store.changes, onRoomLeft: () => {} },
     mediaServer: { listRooms: async () => [{ name: 'demo' } as never] },
   });
   await store.transcriptions.startLive({

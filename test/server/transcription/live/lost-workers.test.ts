@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { systemIds } from '../../../../src/server/platform/system.ts';
 import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import { failLostTranscriptions } from '../../../../src/server/transcription/fail-lost-transcriptions.ts';
 import {
   type LiveTranscriber,
   startLiveTranscriber,
@@ -67,8 +68,10 @@ describe.each([
         return own.transcriptions.listActiveLive();
       },
     };
+    const parts = { clock, ids: systemIds, log: keepingLog([]) };
     const worker = startLiveTranscriber({
-      ...{ clock, ids: systemIds, log: keepingLog([]), workerId, concurrency: 1, dispatcher: NO_DISPATCHER },
+      ...{ ...parts, workerId, concurrency: 1 },
+      failLost: (lost) => failLostTranscriptions({ ...parts, store: own, dispatcher: NO_DISPATCHER }, lost),
       ...{ engine: testSpeech().engine, createDetector: () => testSpeech().createDetector(0.4, 'en') },
       spillFile: createAudioSpillFile(),
       store: { ...own, transcriptions },

@@ -108,7 +108,7 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
     },
     appendElsewhere: async (...names) => {
       const other = await openStore({ database: place, clock: systemClock, log });
-      await appendNamed({ ...deps, store: other, instanceId: 'worker', dispatcher: NO_DISPATCHER }, names);
+      await appendNamed({ ...deps, store: other, dispatcher: NO_DISPATCHER }, names);
       await other.close();
     },
     close: async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { silentMp4 } from '../../../../src/server/media-simulator/silent-mp4.ts';
-import { readMp4Duration } from '../../../../src/server/recordings/files/mp4-duration.ts';
+import { silentMp4 } from '../../../src/server/media-simulator/silent-mp4.ts';
+import { readMp4Duration } from '../../../src/server/recordings/mp4-duration.ts';
 
 function box(type: string, ...content: readonly Buffer[]): Buffer {
   const body = Buffer.concat(content);

@@ -1,6 +1,6 @@
 import type { Log } from '../../platform/log.ts';
-import type { SpeechEngine } from '../engines/speech.ts';
-import type { VocabularyStores } from './store.ts';
+import type { VocabularyStores } from '../vocabulary/store.ts';
+import type { SpeechEngine } from './speech.ts';
 
 type VocabularyDeps = {
   readonly store: VocabularyStores;
