@@ -1,3 +1,4 @@
+import type { AgentDispatch } from '@livekit/protocol';
 import {
   AgentDispatchClient,
   EgressClient,
@@ -80,6 +81,10 @@ export function createClients(settings: ClientSettings): LivekitClients {
   class Dispatch extends AgentDispatchClient {
     override authHeader(grant: VideoGrant) {
       return authorize(grant);
+    }
+    override async listDispatch(room: string): Promise<AgentDispatch[]> {
+      if (usesSdkOnly) return await super.listDispatch(room);
+      return await twirp.listDispatch(await authorize({ roomAdmin: true, room }), room);
     }
   }
   return {

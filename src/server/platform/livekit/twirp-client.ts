@@ -1,5 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import {
+  type AgentDispatch,
+  ListAgentDispatchRequest,
+  ListAgentDispatchResponse,
   ListParticipantsRequest,
   ListParticipantsResponse,
   ListRoomsRequest,
@@ -28,6 +31,7 @@ export type TwirpClient = {
   /** Lists rooms; all of them for an empty list of names. */
   readonly listRooms: (headers: Headers, names: readonly string[]) => Promise<Room[]>;
   readonly listParticipants: (headers: Headers, room: string) => Promise<ParticipantInfo[]>;
+  readonly listDispatch: (headers: Headers, room: string) => Promise<AgentDispatch[]>;
   /** Ends the connections. */
   readonly close: () => Promise<void>;
 };
@@ -44,7 +48,7 @@ export function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): Twir
   const call = async <T>(headers: Headers, { method, body, type }: TwirpCall<T>): Promise<T> => {
     const response = await pool.request({
       method: 'POST',
-      path: `/twirp/livekit.RoomService/${method}`,
+      path: `/twirp/livekit.${method}`,
       headers: { 'content-type': PROTOBUF, 'user-agent': 'rtc-service', ...headers },
       body,
       signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
@@ -55,18 +59,24 @@ export function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): Twir
   return {
     listRooms: async (headers, names) => {
       const body = new ListRoomsRequest({ names: [...names] }).toBinary();
-      return (await call(headers, { method: 'ListRooms', body, type: ListRoomsResponse })).rooms;
+      return (await call(headers, { method: 'RoomService/ListRooms', body, type: ListRoomsResponse })).rooms;
     },
     listParticipants: async (headers, room) => {
       const body = new ListParticipantsRequest({ room }).toBinary();
-      const request = { method: 'ListParticipants', body, type: ListParticipantsResponse };
+      const request = { method: 'RoomService/ListParticipants', body, type: ListParticipantsResponse };
       return (await call(headers, request)).participants;
+    },
+    listDispatch: async (headers, room) => {
+      const body = new ListAgentDispatchRequest({ room }).toBinary();
+      const request = { method: 'AgentDispatchService/ListDispatch', body, type: ListAgentDispatchResponse };
+      return (await call(headers, request)).agentDispatches;
     },
     close: () => pool.destroy(),
   };
 }
 
 type TwirpCall<T> = {
+  /** The name of the service and of its method. */
   readonly method: string;
   readonly body: Uint8Array;
   readonly type: ResponseType<T>;
