@@ -11,11 +11,11 @@ export function fiscalOperations(): readonly Operation[] {
     const generated = generate(person, { asOf: AS_OF });
     return generated.ok ? [generated.codiceFiscale] : [];
   });
-  const each = (name: string, act: (at: number) => void): Operation => ({
+  const each = (name: string, run: (at: number) => void): Operation => ({
     name,
     times: COUNT,
     run: () => {
-      for (let at = 0; at < COUNT; at++) act(at);
+      for (let at = 0; at < COUNT; at++) run(at);
     },
   });
   const personOf = (at: number) => people[at % people.length] ?? raise();

@@ -35,23 +35,23 @@ export async function findDigest(reference: string): Promise<string> {
   const url = `${schemeOf(registry)}://${registry}/v2/${repository}/manifests/${tag}`;
   const authorization = await authorize(url);
   // A HEAD does not count as a pull. Registries limit the number of pulls.
-  const { headers } = await ask(url, { method: 'HEAD', authorization });
+  const { headers } = await fetchOk(url, { method: 'HEAD', authorization });
   const digest = headers.get('docker-content-digest');
   if (digest !== null && DIGEST.test(digest)) return digest;
-  const manifest = await ask(url, { method: 'GET', authorization });
+  const manifest = await fetchOk(url, { method: 'GET', authorization });
   const hash = createHash('sha256').update(Buffer.from(await manifest.arrayBuffer()));
   return `sha256:${hash.digest('hex')}`;
 }
 
-type Question = { readonly method: 'HEAD' | 'GET'; readonly authorization: string | undefined };
+type RequestOptions = { readonly method: 'HEAD' | 'GET'; readonly authorization: string | undefined };
 
-async function ask(url: string, question: Question): Promise<Response> {
-  const response = await send(url, question);
+async function fetchOk(url: string, options: RequestOptions): Promise<Response> {
+  const response = await send(url, options);
   if (!response.ok) throw new Error(`the registry responded with ${response.status}`);
   return response;
 }
 
-async function send(url: string, { method, authorization }: Question): Promise<Response> {
+async function send(url: string, { method, authorization }: RequestOptions): Promise<Response> {
   const headers = { accept: ACCEPT, ...(authorization === undefined ? {} : { authorization }) };
   return await fetch(url, { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
@@ -66,14 +66,14 @@ async function authorize(url: string): Promise<string | undefined> {
   );
   const realm = URL.parse(parameters.get('realm') ?? '');
   if (!/^bearer /i.test(challenge) || realm === null || realm.protocol !== `${schemeOf(realm.host)}:`) {
-    throw new Error('the registry wants credentials of a kind that is not known here');
+    throw new Error('the registry requires credentials of an unknown kind');
   }
   for (const name of ['service', 'scope']) {
     const value = parameters.get(name);
     if (value !== undefined) realm.searchParams.set(name, value);
   }
   const found: { token?: unknown; access_token?: unknown } = JSON.parse(
-    await (await ask(realm.href, { method: 'GET', authorization: undefined })).text(),
+    await (await fetchOk(realm.href, { method: 'GET', authorization: undefined })).text(),
   );
   return `Bearer ${found.token ?? found.access_token}`;
 }

@@ -153,7 +153,7 @@ async function withCredentials(
 /** Reserves the default port or the next free one, and reports it. A requested port is used as it is. */
 async function serviceEnvironment({ host, port, progress }: DevOptions): Promise<ServiceEnvironment> {
   const environment = readEnvironment(process.env, process.cwd());
-  const asked = port === undefined ? environment.PORT : String(port);
+  const requestedPort = port === undefined ? environment.PORT : String(port);
   const HOST = host ?? environment.HOST ?? '127.0.0.1';
   // Webhook receivers in development run on this machine.
   const defaults = {
@@ -161,9 +161,12 @@ async function serviceEnvironment({ host, port, progress }: DevOptions): Promise
     LOG_LEVEL: process.stderr.isTTY ? 'info' : 'warn',
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
   };
-  const isFixed = asked !== undefined && asked !== '' && asked !== '0';
+  const isFixed = requestedPort !== undefined && requestedPort !== '' && requestedPort !== '0';
   if (isFixed) {
-    return { environment: { ...defaults, ...environment, PORT: asked, HOST }, releasePort: async () => {} };
+    return {
+      environment: { ...defaults, ...environment, PORT: requestedPort, HOST },
+      releasePort: async () => {},
+    };
   }
   const held = await holdFreePort(SERVICE_PORT, HOST);
   if (held.port !== SERVICE_PORT) progress(`port ${SERVICE_PORT} is taken; using ${held.port}`);

@@ -130,11 +130,11 @@ describe('a stream into a pipe of the shell', () => {
 
 describe('a signal', () => {
   it('cancels a request with 130', async () => {
-    let asked = (): void => undefined;
+    let onRequest = (): void => undefined;
     const isAsked = new Promise<void>((resolve) => {
-      asked = resolve;
+      onRequest = resolve;
     });
-    const server = await startHttpServer(() => asked());
+    const server = await startHttpServer(() => onRequest());
     const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
     const { child, ended } = startRtc(['rooms', 'list'], { env });
     await isAsked;

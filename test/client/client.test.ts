@@ -463,15 +463,15 @@ describe('the fetch of the caller', () => {
   });
 
   it('sends the requests', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     await start((_request, response) => json(response, 200, { rooms: [] }), {
       fetch: (url, init) => {
-        asked.push(`${init.method} ${url}`);
+        requests.push(`${init.method} ${url}`);
         return fetch(url, init);
       },
     });
     await client.rooms.list();
-    expect(asked).toEqual([`GET ${server.url}/v1/rooms`]);
+    expect(requests).toEqual([`GET ${server.url}/v1/rooms`]);
   });
 });
 

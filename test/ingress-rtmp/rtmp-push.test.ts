@@ -3,7 +3,7 @@ import { TrackKind } from '@livekit/rtc-node';
 import { AccessToken, IngressClient, IngressInput, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMediaWorkers } from '../../src/server/platform/livekit/count-media-workers.ts';
-import { keepingLog } from '../support/app.ts';
+import { collectingLog } from '../support/app.ts';
 import { startFfmpeg } from '../support/parts/ffmpeg.ts';
 import { type Ingress, rtmpUrlOf, startIngress } from '../support/parts/ingress.ts';
 import { type Livekit, startLivekit } from '../support/parts/livekit.ts';
@@ -37,7 +37,7 @@ describe('the real ingress service', () => {
   });
 
   it('is counted as connected, and as gone after it was stopped', async () => {
-    const workers = createMediaWorkers(redis.url, keepingLog([]));
+    const workers = createMediaWorkers(redis.url, collectingLog([]));
     expect(await workers.count()).toEqual({ recorders: 0, ingress: 1 });
     const second = await startIngress({ redis, livekit, rtmpPort: await freePort() });
     expect(await workers.count()).toEqual({ recorders: 0, ingress: 2 });

@@ -10,7 +10,7 @@ export const TEST_NOW_SECONDS = 1_767_225_600;
 
 export type LogLine = { readonly level: keyof Log; readonly message: string; readonly fields: LogFields };
 
-export function keepingLog(lines: LogLine[]): Log {
+export function collectingLog(lines: LogLine[]): Log {
   const keep = (level: keyof Log) => (fields: LogFields, message: string) => {
     lines.push({ level, message, fields });
   };
@@ -30,7 +30,7 @@ export function buildTestApp(
       apiSecrets: [TEST_SECRET],
       acceptsSingleHeader: false,
     },
-    log: keepingLog([]),
+    log: collectingLog([]),
     rateLimits: { api: 0, public: 0 },
     bodyLimitBytes: 1_048_576,
     trustProxy: false,

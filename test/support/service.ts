@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/server/app/config/config.ts';
 import { startService } from '../../src/server/app/service.ts';
 import type { Clock } from '../../src/server/platform/clock.ts';
 import { systemClock, systemIds } from '../../src/server/platform/system.ts';
-import { keepingLog, type LogLine } from './app.ts';
+import { collectingLog, type LogLine } from './app.ts';
 import type { OpenApi } from './conformance.ts';
 import { type Call, createCaller } from './http-call.ts';
 import { freePort } from './parts/run-part.ts';
@@ -55,7 +55,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   });
   const logLines: LogLine[] = [];
   const service = await startService(config, {
-    ...{ log: keepingLog(logLines), clock, ids: systemIds },
+    ...{ log: collectingLog(logLines), clock, ids: systemIds },
     timer: options.timer,
   });
   const signing = () => ({

@@ -11,7 +11,7 @@ import {
   startTranscriptionStage,
   type TranscriptionStage,
 } from '../server/transcription/support/transcription-stage.ts';
-import { keepingLog } from '../support/app.ts';
+import { collectingLog } from '../support/app.ts';
 import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
 import { testSpeech } from '../support/test-speech.ts';
 import {
@@ -54,7 +54,7 @@ describe('recordings and transcriptions in the console', () => {
     };
     const left = [...SENTENCES];
     const speech = testSpeech({ recognise: () => left.shift() ?? 'And so on.' });
-    const parts = { log: keepingLog([]), clock: systemClock, ids: systemIds };
+    const parts = { log: collectingLog([]), clock: systemClock, ids: systemIds };
     worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-post', speech });
     client = new RtcClient(stage.service);
     browser = await startBrowser();

@@ -72,12 +72,12 @@ describe('rooms and events in the console', () => {
   it('reads the rooms once when it opens, and shows rooms that open later', async () => {
     const window = await browser.openWindow();
     const page = await window.newPage();
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const paths: string[] = [];
+    page.on('request', (request) => paths.push(new URL(request.url()).pathname));
     await page.goto(console.link);
     await page.getByText('No room is open').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
-    expect(asked.filter((path) => path === '/api/v1/rooms')).toHaveLength(1);
+    expect(paths.filter((path) => path === '/api/v1/rooms')).toHaveLength(1);
     await client.rooms.create({ name: 'meanwhile' });
     await page.getByRole('link', { name: 'meanwhile' }).waitFor();
     await client.rooms.delete('meanwhile');

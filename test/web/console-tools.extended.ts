@@ -162,11 +162,11 @@ describe('ingress, doctor and fiscal codes in the console', () => {
   it('never sends a fiscal code anywhere', async () => {
     const { window, page } = await openView(browser, console);
     await page.goto(viewOf(console, '/fiscal'));
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url() + (request.postData() ?? '')));
+    const paths: string[] = [];
+    page.on('request', (request) => paths.push(request.url() + (request.postData() ?? '')));
     await page.getByRole('textbox', { name: 'Fiscal code' }).fill('RSSMRA85T10A562S');
     await page.getByText('Valid', { exact: true }).waitFor();
-    expect(asked.filter((text) => text.includes('RSSMRA'))).toEqual([]);
+    expect(paths.filter((text) => text.includes('RSSMRA'))).toEqual([]);
     await window.close();
   });
 

@@ -17,6 +17,6 @@ export async function inAskedLanguage(
   const { commands } = await load();
   if (!commands.some(({ options }) => 'lang' in options)) return error;
   const at = argv.lastIndexOf('--lang');
-  const asked = at < 0 ? argv.findLast((word) => word.startsWith('--lang='))?.slice(7) : argv[at + 1];
-  return inLanguage(error, asked);
+  const option = at < 0 ? argv.findLast((word) => word.startsWith('--lang='))?.slice(7) : argv[at + 1];
+  return inLanguage(error, option);
 }

@@ -24,9 +24,9 @@ export async function startLoopbackServer(settings: LoopbackSettings): Promise<L
   const { headers, respond } = settings;
   let origin = '';
   const server = createServer((request, response) => {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    respond(request, origin, gone.signal)
+    const disconnected = new AbortController();
+    response.once('close', () => disconnected.abort());
+    respond(request, origin, disconnected.signal)
       .then((pageResponse) =>
         write(response, { ...pageResponse, headers: { ...headers, ...pageResponse.headers } }),
       )

@@ -195,7 +195,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     storeEnd,
     releaseFolder,
     onTakeover: () => metrics?.countTakeovers({ kind: 'reconciler', count: 1 }),
-    onCompared: (startedAt) => intake.makeUp(startedAt),
+    onCompared: (startedAt) => intake.clearRefusedBefore(startedAt),
   });
   closers.add(() => reconciler.close());
   const auditWriter = new AuditWriter({ ...adapters, onLost: metrics?.countLostAuditEntries });

@@ -23,7 +23,7 @@ export class EventIntake {
     this.#deps = deps;
   }
 
-  /** Since when events have been rejected that no comparison has made up for (Unix milliseconds). */
+  /** Since when events have been rejected that no comparison has published yet (Unix milliseconds). */
   get refusedSince(): number | undefined {
     return this.#refusedSince;
   }
@@ -40,10 +40,10 @@ export class EventIntake {
   }
 
   /**
-   * Notes that a comparison with the media server, begun at `startedAt` by the monotonic clock, has published the events
+   * Called when a comparison with the media server that began at `startedAt` (monotonic clock) has published the events
    * that were rejected before.
    */
-  makeUp(startedAt: number): void {
+  clearRefusedBefore(startedAt: number): void {
     if (startedAt >= this.#lastRefusedAt) this.#refusedSince = undefined;
   }
 }

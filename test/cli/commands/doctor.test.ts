@@ -106,20 +106,20 @@ describe('rtc doctor', () => {
   it('sets up missing parts with --fix, reports what was done, and checks again', async () => {
     const { redis, ...livekit } = await sharedLivekit();
     const service = await startTestService({ livekit, environment: { REDIS_URL: redis.url } });
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const admin = async () => ({
       backup: () => Promise.reject(new Error()),
       restore: () => Promise.reject(new Error()),
       migrate: () => Promise.reject(new Error()),
       fix: async (missing: unknown) => {
-        asked.push(missing);
+        requests.push(missing);
         return [{ subject: 'egress.yaml', status: 'not done', detail: 'no', next: 'do it' } as const];
       },
     });
     try {
       const env = { RTC_URL: service.url, RTC_API_KEY: service.apiKey, RTC_API_SECRET: service.apiSecret };
       const result = await run(['doctor', '--fix'], { env, terminals: ['stderr'], loaders: { admin } });
-      expect(asked).toEqual([['egress', 'ingress']]);
+      expect(requests).toEqual([['egress', 'ingress']]);
       expect(result.stderr).toContain('egress.yaml: not done, no; do it');
       expect(result.code).toBe(7);
     } finally {

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/server/platform/system.ts';
 import { segment } from '../../server/transcription/support/transcription-stage.ts';
 import { failPending } from '../../server/webhooks/support/fail-pending.ts';
 import { respondWith, startReceiver } from '../../server/webhooks/support/receiver.ts';
-import { keepingLog } from '../../support/app.ts';
+import { collectingLog } from '../../support/app.ts';
 import { type EventStack, startEventStack } from '../support/event-stack.ts';
 import { run } from '../support/run.ts';
 import { LEAVE, Top, type TopOptions } from '../support/top.ts';
@@ -120,7 +120,7 @@ describe('rtc top', () => {
   it('shows the last caption, and marks everybody who speaks', async () => {
     for (const identity of ['ada', 'bob', 'eve']) await stack.join('demo', identity);
     const database = { sqlitePath: join(stack.dataDir, 'rtc.sqlite') };
-    const store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
+    const store = await openStore({ database, clock: systemClock, log: collectingLog([]) });
     const now = Date.now();
     const owner = 'stt-live';
     const worker = { kind: 'stt-live', workerId: owner, languages: ['en'], failedModels: [] } as const;

@@ -14,7 +14,7 @@ import {
   startTranscriptionStage,
   type TranscriptionStage,
 } from '../../server/transcription/support/transcription-stage.ts';
-import { keepingLog } from '../../support/app.ts';
+import { collectingLog } from '../../support/app.ts';
 import { testSpeech } from '../../support/test-speech.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
     DATA_DIR: stage.dataDir,
     RECORDING_DIR: stage.recordingDir,
   };
-  const parts = { log: keepingLog([]), clock: systemClock, ids: systemIds };
+  const parts = { log: collectingLog([]), clock: systemClock, ids: systemIds };
   worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-post', speech: testSpeech() });
 });
 afterAll(async () => {

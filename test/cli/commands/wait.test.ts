@@ -14,7 +14,7 @@ import {
 } from '../../server/transcription/support/transcription-stage.ts';
 import { register } from '../../server/webhooks/support/hooked-service.ts';
 import { startReceiver } from '../../server/webhooks/support/receiver.ts';
-import { keepingLog } from '../../support/app.ts';
+import { collectingLog } from '../../support/app.ts';
 import { testSpeech } from '../../support/test-speech.ts';
 import { type EventStack, startEventStack } from '../support/event-stack.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
@@ -263,7 +263,7 @@ describe('rtc wait transcription', () => {
         DATA_DIR: stage.dataDir,
         RECORDING_DIR: stage.recordingDir,
       };
-      const parts = { log: keepingLog([]), clock: systemClock, ids: systemIds };
+      const parts = { log: collectingLog([]), clock: systemClock, ids: systemIds };
       worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-post', speech: testSpeech() });
     });
     expect([code, stdout]).toEqual([7, '{"status":"failed"}\n']);

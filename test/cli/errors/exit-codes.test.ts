@@ -172,14 +172,14 @@ describe('the exit code', () => {
 
   it('is 8 when --wait ends during the first or the second of two waits', async () => {
     let nowMs = NOW_MS;
-    const asked: string[] = [];
+    const requests: string[] = [];
     handler = (request, response) => {
       nowMs += 600;
-      asked.push(request.method);
+      requests.push(request.method);
       const stopped = { recordingId: 'EG_1', roomId: 'demo', status: 'stopped' };
       if (request.method === 'GET' && request.url.includes('/recordings/')) json(response, 200, stopped);
       else if (request.method === 'GET') json(response, 200, { status: 'processing', progress: 0 });
-      else if (asked.length === 1) problem(response, 409, 'recording-not-finished');
+      else if (requests.length === 1) problem(response, 409, 'recording-not-finished');
       else json(response, 202, { transcriptionId: 'tr_1', recordingId: 'EG_1', status: 'queued' });
     };
     const { code, stderr } = await rtc('transcriptions create EG_1 --wait --timeout 2s', {
@@ -187,7 +187,7 @@ describe('the exit code', () => {
     });
     expect(code).toBe(8);
     expect(stderr).toContain('still waiting for tr_1 to be completed after 2s');
-    expect(asked).toEqual(['POST', 'GET', 'POST', 'GET']);
+    expect(requests).toEqual(['POST', 'GET', 'POST', 'GET']);
   });
 
   it('is 130 when cancelled during a request', async () => {

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../src/contract/errors.ts';
 import { createRunOnce } from '../../../src/server/access/run-once.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { systemIds } from '../../../src/server/platform/system.ts';
-import { keepingLog } from '../../support/app.ts';
+import { collectingLog } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';
 import { sqliteGround } from '../platform/storage/test-databases.ts';
@@ -22,7 +22,7 @@ const REQUEST = { key: 'k', keyId: 'root', method: 'POST', url: '/v1/webhooks', 
 const secretBox = { seal: (text: string) => text, open: (text: string) => text };
 
 const instance = () =>
-  createRunOnce({ store, clock, ids: systemIds, log: keepingLog([]), secretBox, apiKey: 'key' });
+  createRunOnce({ store, clock, ids: systemIds, log: collectingLog([]), secretBox, apiKey: 'key' });
 
 /** A handler that ends when the test says so, and counts its runs. */
 function handler() {
@@ -62,7 +62,7 @@ describe('a request that is run once', () => {
     const dead = handler();
     const lost = createRunOnce({
       // A clock that never reaches the next renewal, as if the process had died.
-      ...{ store, ids: systemIds, log: keepingLog([]), secretBox, apiKey: 'key' },
+      ...{ store, ids: systemIds, log: collectingLog([]), secretBox, apiKey: 'key' },
       clock: {
         now: () => clock.now(),
         monotonic: () => clock.monotonic(),

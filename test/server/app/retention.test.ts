@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/server/app/open-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
-import { keepingLog } from '../../support/app.ts';
+import { collectingLog } from '../../support/app.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
@@ -20,7 +20,7 @@ async function prepare() {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-retention-'));
   cleanUps.push(() => rm(folder, { recursive: true }));
   const database = { sqlitePath: join(folder, 'rtc.sqlite') };
-  const store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
+  const store = await openStore({ database, clock: systemClock, log: collectingLog([]) });
   cleanUps.push(() => store.close());
   return { folder, store };
 }

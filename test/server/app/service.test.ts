@@ -8,7 +8,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { loadConfig } from '../../../src/server/app/config/config.ts';
 import { startService } from '../../../src/server/app/service.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
-import { keepingLog, type LogLine } from '../../support/app.ts';
+import { collectingLog, type LogLine } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -59,7 +59,7 @@ describe('the service', () => {
     const { port } = taken.address() as AddressInfo;
     const dataDir = await mkdtemp(join(tmpdir(), 'rtc-service-'));
     cleanUps.push(() => rm(dataDir, { recursive: true, force: true }));
-    const parts = { log: keepingLog([]), clock: systemClock, ids: systemIds };
+    const parts = { log: collectingLog([]), clock: systemClock, ids: systemIds };
     const config = (changed: Readonly<Record<string, string>>) =>
       loadConfig({ API_KEY: 'k', API_SECRET: 's', DATA_DIR: dataDir, ...changed });
     await expect(startService(config({ PORT: `${port}` }), parts)).rejects.toThrow(
@@ -80,7 +80,7 @@ describe('the service', () => {
     const environment = { API_KEY: 'k', API_SECRET: 's', PORT: '0', DATA_DIR: join(dataDir, 'data') };
     const config = loadConfig({ ...environment, SHUTDOWN_DELAY: '60' });
     const service = await startService(config, {
-      log: keepingLog(lines),
+      log: collectingLog(lines),
       clock: new ManualClock(Date.now()),
       ids: systemIds,
     });

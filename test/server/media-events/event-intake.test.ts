@@ -39,9 +39,9 @@ describe('the intake of events', () => {
     await refuse();
     clock.advance(5_000);
     await refuse();
-    intake.makeUp(4_999);
+    intake.clearRefusedBefore(4_999);
     expect(intake.refusedSince).toBe(NOW);
-    intake.makeUp(5_000);
+    intake.clearRefusedBefore(5_000);
     expect(intake.refusedSince).toBeUndefined();
   });
 });

@@ -14,7 +14,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 let stage: EventStage;
 /** The instances that asked for all rooms, in order. */
-let asked: string[];
+let listedBy: string[];
 /** The instances that know that everything was compared. */
 let compared: string[];
 /** The media server's response to a list of rooms, by instance. */
@@ -23,7 +23,7 @@ const running: Reconciler[] = [];
 
 beforeEach(async () => {
   stage = await openEventStage();
-  asked = [];
+  listedBy = [];
   compared = [];
   list = async () => [];
 });
@@ -36,7 +36,7 @@ function start(instanceId: string, overrides: Partial<ReconcilerDeps> = {}): Rec
   const mediaServer = {
     listRooms: async (names?: readonly string[]) => {
       if (names !== undefined) return [];
-      asked.push(instanceId);
+      listedBy.push(instanceId);
       return await list(instanceId);
     },
   } as Partial<MediaServer> as MediaServer;
@@ -78,14 +78,14 @@ describe('the comparison of everything after a start or after rejected events', 
     const listed = Promise.withResolvers<readonly Room[]>();
     list = () => listed.promise;
     for (const instance of ['first', 'second', 'third']) start(instance);
-    await expect.poll(() => asked).toHaveLength(1);
+    await expect.poll(() => listedBy).toHaveLength(1);
     await advance(10);
-    expect(asked).toHaveLength(1);
+    expect(listedBy).toHaveLength(1);
     expect(compared).toEqual([]);
     listed.resolve([]);
-    await expect.poll(() => compared).toEqual(asked);
+    await expect.poll(() => compared).toEqual(listedBy);
     await pollWhileAdvancing(() => [...compared].sort()).toEqual(['first', 'second', 'third']);
-    expect(asked).toHaveLength(1);
+    expect(listedBy).toHaveLength(1);
   });
 
   it('is made at once by an instance that starts after one that was completed', async () => {
@@ -94,7 +94,7 @@ describe('the comparison of everything after a start or after rejected events', 
     await stage.receive(mediaEvent('room_started'));
     start('second');
     await expect.poll(() => compared).toEqual(['first', 'second']);
-    expect(asked).toEqual(['first', 'second']);
+    expect(listedBy).toEqual(['first', 'second']);
     expect(await stage.summary()).toContain('room_finished 0 reconciled');
   });
 
@@ -103,7 +103,7 @@ describe('the comparison of everything after a start or after rejected events', 
     await stage.receive(mediaEvent('room_started'));
     start('restarted');
     await advance(2);
-    expect(asked).toEqual([]);
+    expect(listedBy).toEqual([]);
     await pollWhileAdvancing(() => compared).toEqual(['restarted']);
     expect(await stage.summary()).toContain('room_finished 0 reconciled');
   });
@@ -121,7 +121,7 @@ describe('the comparison of everything after a start or after rejected events', 
       return [];
     };
     start('first');
-    await expect.poll(() => asked).toEqual(['first']);
+    await expect.poll(() => listedBy).toEqual(['first']);
     await expect.poll(() => stage.clock.sleeping).toBe(1);
     start('second');
     await expect.poll(() => compared).toEqual(['second']);
@@ -130,7 +130,7 @@ describe('the comparison of everything after a start or after rejected events', 
   it('is made by the next instance when the current one closes', async () => {
     list = () => new Promise(() => {});
     const first = start('first');
-    await expect.poll(() => asked).toEqual(['first']);
+    await expect.poll(() => listedBy).toEqual(['first']);
     start('second');
     await advance(1);
     list = async () => [];
@@ -146,9 +146,9 @@ describe('the comparison of everything after a start or after rejected events', 
     const renew: typeof comparisons.renew = (...lease) =>
       thaw.promise.then(() => comparisons.renew(...lease));
     start('frozen', { store: { ...stage.store, comparisons: { ...comparisons, renew } } });
-    await expect.poll(() => asked).toEqual(['frozen']);
+    await expect.poll(() => listedBy).toEqual(['frozen']);
     start('second');
-    await pollWhileAdvancing(() => asked).toEqual(['frozen', 'second']);
+    await pollWhileAdvancing(() => listedBy).toEqual(['frozen', 'second']);
     start('third');
     await advance(1);
     listed.resolve([]);
@@ -163,32 +163,32 @@ describe('the comparison of everything after a start or after rejected events', 
     const second = start('second');
     await expect.poll(() => stage.clock.sleeping).toBe(2);
     await pollWhileAdvancing(() => compared).toHaveLength(2);
-    asked = [];
+    listedBy = [];
     compared = [];
     const listed = Promise.withResolvers<readonly Room[]>();
     list = () => listed.promise;
     start('third');
-    await expect.poll(() => asked).toEqual(['third']);
+    await expect.poll(() => listedBy).toEqual(['third']);
     second.compareAll();
     await advance(3);
-    expect(asked).toEqual(['third']);
+    expect(listedBy).toEqual(['third']);
     listed.resolve([]);
     await pollWhileAdvancing(() => compared).toEqual(['third', 'second']);
-    expect(asked).toEqual(['third', 'second']);
+    expect(listedBy).toEqual(['third', 'second']);
   });
 
   it('is made once for all instances that rejected events', async () => {
     const instances = ['first', 'second', 'third'].map((instance) => start(instance));
     await pollWhileAdvancing(() => compared).toHaveLength(3);
-    asked = [];
+    listedBy = [];
     compared = [];
     const listed = Promise.withResolvers<readonly Room[]>();
     list = () => listed.promise;
     for (const instance of instances) instance.compareAll();
-    await pollWhileAdvancing(() => asked).toHaveLength(1);
+    await pollWhileAdvancing(() => listedBy).toHaveLength(1);
     // The instances that found this comparison running cannot know whether it began after their events.
     listed.resolve([]);
     await pollWhileAdvancing(() => [...compared].sort()).toEqual(['first', 'second', 'third']);
-    expect(asked.length).toBeLessThanOrEqual(2);
+    expect(listedBy.length).toBeLessThanOrEqual(2);
   });
 });

@@ -18,7 +18,7 @@ import {
 } from '../../../src/server/recordings/recordings.ts';
 import { stopRecording } from '../../../src/server/recordings/stop-recording.ts';
 import type { Recording } from '../../../src/server/recordings/store.ts';
-import { keepingLog } from '../../support/app.ts';
+import { collectingLog } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
@@ -51,14 +51,14 @@ afterEach(async () => {
 
 async function openSqlite(): Promise<Store> {
   const database = { sqlitePath: join(directory, 'rtc.sqlite') };
-  const store = await openStore({ database, clock, log: keepingLog([]) });
+  const store = await openStore({ database, clock, log: collectingLog([]) });
   closers.push(() => store.close());
   return store;
 }
 
 async function openPostgres(): Promise<Store> {
   const database = await createDatabase(await sharedPostgres());
-  const store = await openStore({ database: { databaseUrl: database.url }, clock, log: keepingLog([]) });
+  const store = await openStore({ database: { databaseUrl: database.url }, clock, log: collectingLog([]) });
   closers.push(async () => {
     await store.close();
     await database.close();
@@ -70,7 +70,7 @@ function depsOf(store: Store, ends: EndEvent[] = []): LibraryDeps {
   return {
     store,
     clock,
-    log: keepingLog([]),
+    log: collectingLog([]),
     mediaServer: createLivekitMediaServer(media.livekit),
     recordingFiles: createRecordingFiles({ clock, storage: undefined, directory }),
     storeEnd: async (end) => {
@@ -178,7 +178,7 @@ describe('the duration of a recording', () => {
       ...{ startedAt: `${(NOW - 80_000) * 1e6}`, endedAt: `${(NOW - 20_000) * 1e6}` },
     };
     script = replying({ ListEgress: [200, { items: [info] }] });
-    const log = { ...keepingLog([]), warn: (fields: unknown) => void lines.push(fields) };
+    const log = { ...collectingLog([]), warn: (fields: unknown) => void lines.push(fields) };
     const recording = await getRecording({ ...depsOf(store, ends), log }, id);
     return { recording, ends, lines };
   };

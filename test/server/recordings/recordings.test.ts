@@ -18,7 +18,7 @@ import { createLivekitMediaServer } from '../../../src/server/platform/livekit/l
 import type { Egress, MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import { systemIds } from '../../../src/server/platform/system.ts';
 import type { Recording } from '../../../src/server/recordings/store.ts';
-import { keepingLog } from '../../support/app.ts';
+import { collectingLog } from '../../support/app.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { fastClock } from '../media-simulator/clocks.ts';
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'rtc-recordings-data-'));
   [first, second] = await Promise.all([startInstance(), startInstance()]);
   const sqlitePath = join(dataDir, 'rtc.sqlite');
-  store = await openStore({ database: { sqlitePath }, clock, log: keepingLog([]) });
+  store = await openStore({ database: { sqlitePath }, clock, log: collectingLog([]) });
 });
 afterAll(async () => {
   await store?.close();

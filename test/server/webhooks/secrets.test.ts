@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readEncryptionKey } from '../../../src/server/webhooks/secrets/encryption-keys.ts';
 import { createSecretBox } from '../../../src/server/webhooks/secrets/secret-box.ts';
-import { keepingLog, type LogLine } from '../../support/app.ts';
+import { collectingLog, type LogLine } from '../../support/app.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
 import { LOOPBACK_ALLOWED, register } from './support/hooked-service.ts';
 import { postMediaEvent, roomFinished } from './support/media-webhook.ts';
@@ -187,8 +187,8 @@ describe('the key file', () => {
   it('is created once, for its owner alone', async () => {
     const dataDir = join(await folder(), 'data');
     const lines: LogLine[] = [];
-    const key = readEncryptionKey(dataDir, keepingLog(lines));
-    expect(readEncryptionKey(dataDir, keepingLog(lines))).toEqual(key);
+    const key = readEncryptionKey(dataDir, collectingLog(lines));
+    expect(readEncryptionKey(dataDir, collectingLog(lines))).toEqual(key);
     expect(lines).toEqual([]);
     expect((await stat(join(dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600);
     expect(await readdir(dataDir)).toEqual(['encryption.key']);
@@ -220,13 +220,13 @@ describe('the key file', () => {
     'that others may read by its mode %o causes a warning, and is read',
     async (mode) => {
       const dataDir = await folder();
-      const key = readEncryptionKey(dataDir, keepingLog([]));
+      const key = readEncryptionKey(dataDir, collectingLog([]));
       await chmod(join(dataDir, 'encryption.key'), mode);
       const lines: LogLine[] = [];
-      expect(readEncryptionKey(dataDir, keepingLog(lines))).toEqual(key);
+      expect(readEncryptionKey(dataDir, collectingLog(lines))).toEqual(key);
       expect(lines).toMatchObject([{ level: 'warn', fields: { path: join(dataDir, 'encryption.key') } }]);
       // Windows does not have such file modes.
-      expect(readEncryptionKey(dataDir, keepingLog(lines), 'win32')).toEqual(key);
+      expect(readEncryptionKey(dataDir, collectingLog(lines), 'win32')).toEqual(key);
       expect(lines).toHaveLength(1);
     },
   );
@@ -235,6 +235,6 @@ describe('the key file', () => {
     const dataDir = await folder();
     const { writeFile } = await import('node:fs/promises');
     await writeFile(join(dataDir, 'encryption.key'), 'short');
-    expect(() => readEncryptionKey(dataDir, keepingLog([]))).toThrow('does not contain a key of 32 bytes');
+    expect(() => readEncryptionKey(dataDir, collectingLog([]))).toThrow('does not contain a key of 32 bytes');
   });
 });

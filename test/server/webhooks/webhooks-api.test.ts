@@ -206,8 +206,8 @@ describe('registering a webhook', () => {
       (response.json as { readonly ordering: unknown }).ordering;
     const path = `/v1/webhooks/${id}`;
     expect(orderingOf(await service.call('GET', path))).toBe('none');
-    const asked = { url: 'https://example.org/hook', ordering: 'room' };
-    const created = await service.call('POST', '/v1/webhooks', { body: asked });
+    const body = { url: 'https://example.org/hook', ordering: 'room' };
+    const created = await service.call('POST', '/v1/webhooks', { body: body });
     registered.push((created.json as { id: string }).id);
     expect([created.status, orderingOf(created)]).toEqual([201, 'room']);
     for (const [method, ordering] of [

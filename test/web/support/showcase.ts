@@ -13,7 +13,7 @@ import { segment } from '../../server/transcription/support/transcription-stage.
 import { failPending } from '../../server/webhooks/support/fail-pending.ts';
 import { LOOPBACK_ALLOWED } from '../../server/webhooks/support/hooked-service.ts';
 import { respondWith, startReceiver } from '../../server/webhooks/support/receiver.ts';
-import { keepingLog } from '../../support/app.ts';
+import { collectingLog } from '../../support/app.ts';
 import { testSpeech } from '../../support/test-speech.ts';
 
 /** A service with examples of everything: rooms, participants, a recording, captions, a failing receiver. */
@@ -54,7 +54,7 @@ export async function startShowcase(): Promise<Showcase> {
   const store = await openStore({
     database: { sqlitePath: join(dataDir, 'rtc.sqlite') },
     clock: systemClock,
-    log: keepingLog([]),
+    log: collectingLog([]),
   });
   const { id: webhookId } = await client.webhooks.create({ url: `${receiver.url}/hooks/rtc` });
   await openRooms(stack, client);
@@ -144,7 +144,7 @@ async function record(client: RtcClient, { dataDir, recordingDir }: Folders): Pr
   const left = [...SENTENCES];
   const settings = { API_KEY: 'k', API_SECRET: 's', DATA_DIR: dataDir, RECORDING_DIR: recordingDir };
   const worker = await startWorker(loadConfig(settings), {
-    ...{ log: keepingLog([]), clock: systemClock, ids: systemIds, kind: 'stt-post' },
+    ...{ log: collectingLog([]), clock: systemClock, ids: systemIds, kind: 'stt-post' },
     speech: testSpeech({ recognise: () => left.shift() ?? '' }),
   });
   const { transcriptionId } = await client.transcriptions.create(egressId);

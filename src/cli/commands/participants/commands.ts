@@ -26,7 +26,7 @@ const listParticipants = defineCommand({
   options: { watch: WATCH },
   examples: [
     { line: 'rtc participants list demo', does: 'Who is there, and what they publish' },
-    { line: 'rtc participants list demo --watch', does: 'See them come and go' },
+    { line: 'rtc participants list demo --watch', does: 'See them join and leave' },
     { line: 'rtc participants list demo --json identity,tracks', does: 'With the sids of their tracks' },
   ],
   isStream: (input) => input.watch,

@@ -56,7 +56,7 @@ function notesOf({ running, recordings }: ForgottenWords, room: string): readonl
     ...(recordings === 0
       ? []
       : [
-          `The voice is in ${plural(recordings, 'recording')}: rtc recordings list, rtc recordings delete ID`,
+          `The voice can still be heard in ${plural(recordings, 'recording')}: rtc recordings list, rtc recordings delete ID`,
         ]),
   ];
 }

@@ -59,8 +59,8 @@ export const add = defineCommand({
         question: async () => `Profile ${input.name} exists. Replace it?`,
       });
     }
-    const asked = await askProfile(context, input);
-    const profile = input.protected ? { ...asked, isProtected: true } : asked;
+    const answers = await askProfile(context, input);
+    const profile = input.protected ? { ...answers, isProtected: true } : answers;
     const isCurrent = input.use || store.current === undefined || store.current === input.name;
     await writeProfiles(context.io, {
       current: isCurrent ? input.name : store.current,

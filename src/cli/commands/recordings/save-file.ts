@@ -27,9 +27,9 @@ export async function chooseTarget(
 ): Promise<Target> {
   // Servers choose ids, so only plain characters of them become part of a path.
   const safeId = id.replace(/[^\w-]/g, '_');
-  const asked = resolve(context.io.workingDirectory, file ?? `${safeId}.mp4`);
-  const isFolder = (await stat(asked).catch(undefinedWhenMissing))?.isDirectory() === true;
-  const path = isFolder ? join(asked, `${safeId}.mp4`) : asked;
+  const requestedPath = resolve(context.io.workingDirectory, file ?? `${safeId}.mp4`);
+  const isFolder = (await stat(requestedPath).catch(undefinedWhenMissing))?.isDirectory() === true;
+  const path = isFolder ? join(requestedPath, `${safeId}.mp4`) : requestedPath;
   const found = await stat(path).catch(undefinedWhenMissing);
   if (found !== undefined && !(isForced && found.isFile())) {
     throw new CliError(

@@ -50,9 +50,9 @@ function fromTo(first: string, last: string, size: number): Selection {
 
 /** When both headers are present only If-Match counts. It compares strongly, and our tags are strong. */
 function isVersionAskedFor(headers: IncomingHttpHeaders, { etag, modifiedAt }: Representation): boolean {
-  const asked = headers['if-match'];
-  if (asked !== undefined) {
-    return asked.trim() === '*' || asked.split(',').some((tag) => tag.trim() === etag);
+  const ifMatch = headers['if-match'];
+  if (ifMatch !== undefined) {
+    return ifMatch.trim() === '*' || ifMatch.split(',').some((tag) => tag.trim() === etag);
   }
   const until = Date.parse(headers['if-unmodified-since'] ?? '');
   return Number.isNaN(until) || wholeSeconds(modifiedAt) <= until;

@@ -78,8 +78,8 @@ async function recogniseOnce(
   const onFailure = (error: unknown): void =>
     deps.log.warn({ ...toFields(request, segment), err: error }, 'the recogniser failed');
   try {
-    const asked = { samples: segment.samples, language };
-    const recognition = await recogniseWithRetry(deps, asked, { ...RETRY, onFailure });
+    const request = { samples: segment.samples, language };
+    const recognition = await recogniseWithRetry(deps, request, { ...RETRY, onFailure });
     const text = recognition.text.trim();
     return text === '' ? undefined : { ...segment, ...recognition, text };
   } catch (error) {

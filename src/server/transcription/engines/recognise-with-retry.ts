@@ -30,9 +30,9 @@ export async function recogniseWithRetry(
       onFailure?.(error);
       const pauseMs = pausesMs[attempt];
       if (pauseMs === undefined || !(error instanceof ServiceError && error.retryable)) throw error;
-      const asked = Number(error.headers['retry-after']);
-      const askedMs = Number.isFinite(asked) ? asked * 1000 : 0;
-      await clock.sleep(Math.max(pauseMs, Math.min(askedMs, maxPauseMs)), signal);
+      const retryAfter = Number(error.headers['retry-after']);
+      const retryAfterMs = Number.isFinite(retryAfter) ? retryAfter * 1000 : 0;
+      await clock.sleep(Math.max(pauseMs, Math.min(retryAfterMs, maxPauseMs)), signal);
     }
   }
 }

@@ -214,8 +214,8 @@ async function recogniseOnce(
   { job, signal }: JobLease,
   segment: VoicedSegment,
 ): Promise<RecognisedSegment> {
-  const asked = { samples: segment.samples, language: job.language };
-  const recognition = await recogniseWithRetry(deps, asked, { ...RETRY, signal });
+  const request = { samples: segment.samples, language: job.language };
+  const recognition = await recogniseWithRetry(deps, request, { ...RETRY, signal });
   return { ...segment, ...recognition, text: recognition.text.trim() };
 }
 

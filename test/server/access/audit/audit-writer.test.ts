@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AuditWriter } from '../../../../src/server/access/audit/audit-writer.ts';
 import type { AuditRecord, AuditStore } from '../../../../src/server/access/store.ts';
 import type { RecordedRequest } from '../../../../src/server/platform/http/record-request.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const request = (changes: Partial<RecordedRequest> = {}): RecordedRequest => ({
@@ -43,7 +43,7 @@ function setUp() {
     clock,
     logLines,
     writer: new AuditWriter({
-      ...{ store, clock, ids, log: keepingLog(logLines) },
+      ...{ store, clock, ids, log: collectingLog(logLines) },
       onLost: (count) => void lost.push(count),
     }),
     lost,

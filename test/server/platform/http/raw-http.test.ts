@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   buildTestApp,
-  keepingLog,
+  collectingLog,
   type LogLine,
   TEST_KEY,
   TEST_NOW_SECONDS,
@@ -62,7 +62,7 @@ beforeAll(async () => {
       return { status: 200, body: { slow: true } };
     },
   });
-  app = await buildTestApp([echo, openRoute, late, slow], { log: keepingLog(lines) });
+  app = await buildTestApp([echo, openRoute, late, slow], { log: collectingLog(lines) });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(() => app.close());
@@ -241,7 +241,7 @@ describe('a request that does not arrive completely', () => {
   let shortTimeoutApp: FastifyInstance;
   let shortTimeoutUrl: string;
   beforeAll(async () => {
-    shortTimeoutApp = await buildTestApp([openRoute], { log: keepingLog(lines) });
+    shortTimeoutApp = await buildTestApp([openRoute], { log: collectingLog(lines) });
     Object.assign(shortTimeoutApp.server, {
       requestTimeout: TIMEOUT_MS,
       headersTimeout: TIMEOUT_MS,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askRedis, createMediaWorkers } from '../../../../src/server/platform/livekit/count-media-workers.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../../support/parts/redis.ts';
 import { freePort } from '../../../support/parts/run-part.ts';
@@ -42,7 +42,7 @@ async function startWorker(channel: string): Promise<Socket> {
 }
 
 async function count(url: string | undefined, lines: LogLine[] = []) {
-  return await createMediaWorkers(url, keepingLog(lines)).count();
+  return await createMediaWorkers(url, collectingLog(lines)).count();
 }
 
 describe('the workers of a media server', () => {

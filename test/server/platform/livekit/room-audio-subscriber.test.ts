@@ -15,7 +15,7 @@ import { listenToRoom, loadRoomSdk } from '../../../../src/server/platform/livek
 import { createTokenSigner } from '../../../../src/server/platform/livekit/token-signer.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
 import { type JoinedParticipant, join } from '../../../support/parts/participant.ts';
 
@@ -47,7 +47,7 @@ async function subscribe(connectionsPerProcess = 24): Promise<RoomAudioSubscribe
       clock: systemClock,
       sampleRate: SAMPLE_RATE,
     },
-    ...{ program: PROGRAM, log: keepingLog(log), connectionsPerProcess },
+    ...{ program: PROGRAM, log: collectingLog(log), connectionsPerProcess },
   });
   subscribers.push(subscriber);
   return subscriber;
@@ -170,7 +170,7 @@ it('the room audio subscriber rejects when its process cannot be started', async
   const program = joinPath(import.meta.dirname, 'no-such-program.ts');
   const tokenSigner = createTokenSigner('key', 'secret');
   const settings = { url: 'ws://127.0.0.1:1', tokenSigner, clock: systemClock, sampleRate: SAMPLE_RATE };
-  await expect(createRoomAudioSubscriber({ ...settings, program, log: keepingLog([]) })).rejects.toThrow(
+  await expect(createRoomAudioSubscriber({ ...settings, program, log: collectingLog([]) })).rejects.toThrow(
     /^The package @livekit\/rtc-node cannot be loaded on this system: /,
   );
 });
@@ -191,7 +191,7 @@ it('the room audio subscriber removes the token from a quoted error', async () =
     const tokenSigner = createTokenSigner('key', 'secret');
     const listener = await createRoomAudioSubscriber({
       ...{ url: `ws://127.0.0.1:${port}`, tokenSigner, clock: systemClock, sampleRate: SAMPLE_RATE },
-      ...{ program: PROGRAM, log: keepingLog([]) },
+      ...{ program: PROGRAM, log: collectingLog([]) },
     });
     subscribers.push(listener);
     const request = { room: 'demo', identity: 'stt-live-1', onTrack: () => {}, onClosed: () => {} };

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { openApiTools, runProgram } from '../../../support/parts/openapi-tools.ts';
 import { type Stage, startStage } from '../../recordings/support/stage.ts';
 import { chooseServicePort } from '../../webhooks/support/hooked-service.ts';
@@ -68,7 +68,7 @@ describe('third-party tools', () => {
     store = await openStore({
       database: { sqlitePath: join(folder, 'rtc.sqlite') },
       clock: systemClock,
-      log: keepingLog([]),
+      log: collectingLog([]),
     });
     await startWorkers(store);
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(stage.service.document));

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createStore } from '../../../../src/server/app/create-store.ts';
 import { openSqlite } from '../../../../src/server/platform/storage/sqlite/engine.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const cleanUps: (() => unknown)[] = [];
@@ -18,7 +18,7 @@ async function open() {
   cleanUps.push(() => rm(folder, { recursive: true }));
   const path = join(folder, 'rtc.sqlite');
   const clock = new ManualClock(0);
-  const engine = await openSqlite(path, { clock, log: keepingLog([]), isMaintained: true });
+  const engine = await openSqlite(path, { clock, log: collectingLog([]), isMaintained: true });
   cleanUps.push(() => engine.close());
   return { engine, path, clock };
 }

@@ -66,8 +66,8 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
       ...options.environment,
     },
   });
-  const asked = createLivekitMediaServer({ url: media.url, ...MEDIA_KEYS });
-  const egressOf = async (egressId: string) => (await asked.listEgress({ egressId }))[0];
+  const mediaServer = createLivekitMediaServer({ url: media.url, ...MEDIA_KEYS });
+  const egressOf = async (egressId: string) => (await mediaServer.listEgress({ egressId }))[0];
   const get = async (recordingId: string): Promise<Recording> => {
     const response = await service.call('GET', `/v1/recordings/${encodeURIComponent(recordingId)}`);
     expect(response.status, response.text).toBe(200);

@@ -9,7 +9,7 @@ import type { RecordingFiles } from '../../../../src/server/recordings/files/rec
 import { startDecoder } from '../../../../src/server/transcription/audio/decode-audio.ts';
 import { checkFfmpeg, createFfmpegAudio } from '../../../../src/server/transcription/audio/ffmpeg-audio.ts';
 import { TranscriptionError } from '../../../../src/server/transcription/audio/recording-audio.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { heldBufferBytes } from '../../../support/live-memory.ts';
 import {
   cutOff,
@@ -38,7 +38,7 @@ describe('the audio of a recording', () => {
     const audio = createFfmpegAudio({
       files: { ...files, ...over },
       clock,
-      log: keepingLog([]),
+      log: collectingLog([]),
       program: 'ffmpeg',
     });
     let [count, loudest, fault] = [0, 0, undefined as unknown];
@@ -85,7 +85,7 @@ describe('the audio of a recording', () => {
       ...['-i', media.speech, '-itsoffset', '2', '-i', media.speech],
       ...['-map', '0:v', '-map', '1:a', '-c', 'copy'],
     ]);
-    const audio = createFfmpegAudio({ files, clock: systemClock, log: keepingLog([]), program: 'ffmpeg' });
+    const audio = createFfmpegAudio({ files, clock: systemClock, log: collectingLog([]), program: 'ffmpeg' });
     const heard: number[] = [];
     const location = { filepath: late, bucket: null };
     for await (const { samples } of audio.decode(location, new AbortController().signal))
@@ -172,7 +172,7 @@ describe('the audio of a recording', () => {
   });
 
   it('is read with neither an address nor a name in the arguments of a process', async () => {
-    const audio = createFfmpegAudio({ files, clock: systemClock, log: keepingLog([]), program: 'ffmpeg' });
+    const audio = createFfmpegAudio({ files, clock: systemClock, log: collectingLog([]), program: 'ffmpeg' });
     const decoding = audio.decode({ filepath: media.speech, bucket: null }, new AbortController().signal);
     const chunks = decoding[Symbol.asyncIterator]();
     await chunks.next();
@@ -187,7 +187,7 @@ describe('the audio of a recording', () => {
 
   it('stops, together with its process, when it is aborted', async () => {
     const long = await media.make('long.mp4', silence(600));
-    const audio = createFfmpegAudio({ files, clock: systemClock, log: keepingLog([]), program: 'ffmpeg' });
+    const audio = createFfmpegAudio({ files, clock: systemClock, log: collectingLog([]), program: 'ffmpeg' });
     const abort = new AbortController();
     const chunks = audio.decode({ filepath: long, bucket: null }, abort.signal)[Symbol.asyncIterator]();
     await chunks.next();
@@ -206,7 +206,7 @@ describe('the audio of a recording', () => {
     const before = heldBufferBytes();
     const hourOfSamples = 3600 * 16_000;
     const audio = createFfmpegAudio({
-      ...{ files, clock: systemClock, log: keepingLog([]), program: 'ffmpeg' },
+      ...{ files, clock: systemClock, log: collectingLog([]), program: 'ffmpeg' },
     });
     let [count, looks] = [0, 0];
     const location = { filepath: long, bucket: null };
@@ -244,7 +244,7 @@ describe('the audio of a recording', () => {
       process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
     const before = listening();
     const program = 'no-such-program';
-    const audio = createFfmpegAudio({ files, program, clock: systemClock, log: keepingLog([]) });
+    const audio = createFfmpegAudio({ files, program, clock: systemClock, log: collectingLog([]) });
     const location = { filepath: media.speech, bucket: null };
     const decoded = audio.decode(location, new AbortController().signal)[Symbol.asyncIterator]();
     await expect(decoded.next()).rejects.toThrow('spawn no-such-program ENOENT');

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { defaultCacheDir } from '../../../../src/server/dev/binaries/go-binary.ts';
 import { checkModels, tryModelInProcess } from '../../../../src/server/transcription/engines/check-models.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { testModel } from '../../../support/parts/speech-model.ts';
 import { modelFolder } from './support/onnx-files.ts';
 
@@ -13,7 +13,7 @@ const canary = () =>
   modelFolder({ 'encoder.onnx': { model_type: 'EncDecMultiTaskModel' }, 'decoder.onnx': {}, ...tokens });
 
 const log: LogLine[] = [];
-const deps = { log: keepingLog(log), tryModel: tryModelInProcess };
+const deps = { log: collectingLog(log), tryModel: tryModelInProcess };
 afterEach(() => {
   log.length = 0;
 });

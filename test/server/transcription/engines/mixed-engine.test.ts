@@ -3,13 +3,13 @@ import { createMixedEngine } from '../../../../src/server/transcription/engines/
 import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
 import { SAMPLE_RATE, type SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
 /* Some languages are recognised on this machine, others by a server that listens here. */
 
 let server: TestHttpServer;
-let asked: number;
+let requests: number;
 afterEach(() => server.close());
 
 async function mixed(
@@ -17,13 +17,13 @@ async function mixed(
   localLanguages: readonly string[],
   languages: readonly string[] = ['en', 'it', 'de'],
 ): Promise<SpeechEngine> {
-  asked = 0;
+  requests = 0;
   server = await startHttpServer((_request, response) => {
-    asked += 1;
+    requests += 1;
     json(response, 200, { text: 'from the server' });
   });
   const settings = { url: server.url, apiKey: undefined, model: 'whisper-1', languages };
-  const remote = createOpenaiEngine({ log: keepingLog([]) }, settings);
+  const remote = createOpenaiEngine({ log: collectingLog([]) }, settings);
   return createMixedEngine({ local, remote, localLanguages, localAtOnce: 2 });
 }
 
@@ -37,12 +37,12 @@ it('the mixed engine sends only languages without a local model', async () => {
     'from here',
     'from here',
   ]);
-  expect(asked).toBe(0);
+  expect(requests).toBe(0);
   expect(await Promise.all([recognise('it-IT'), recognise('de')])).toEqual([
     'from the server',
     'from the server',
   ]);
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   expect(engine.languages).toEqual(['de', 'en', 'it']);
   expect(['en-GB', 'it', 'fr'].map(engine.supports)).toEqual([true, true, false]);
   expect(['en-GB', 'it'].map(engine.isRemoteFor)).toEqual([false, true]);

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
 import type { SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 
 let server: TestHttpServer | undefined;
 let logLines: LogLine[] = [];
@@ -21,7 +21,7 @@ async function engineFor(
 ): Promise<SpeechEngine> {
   server = await startHttpServer(handler);
   const { apiKey = 'sk-secret', path = '', ...patience } = changes;
-  const log = keepingLog(logLines);
+  const log = collectingLog(logLines);
   return createOpenaiEngine(
     { log },
     { url: `${server.url}${path}`, apiKey, model: 'whisper-1', languages: ['it', 'en', 'auto'], ...patience },

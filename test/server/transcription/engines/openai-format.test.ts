@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
 import { SAMPLE_RATE, type SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 
 /* A speech server that supports verbose_json or refuses it, and the engine that calls it. */
 
@@ -21,7 +21,7 @@ async function engineFor(respond: Respond): Promise<SpeechEngine> {
     respond(response, formatOf(request.body), count),
   );
   const settings = { url: server.url, apiKey: undefined, model: 'whisper-1', languages: ['en', 'auto'] };
-  return createOpenaiEngine({ log: keepingLog(logLines) }, settings);
+  return createOpenaiEngine({ log: collectingLog(logLines) }, settings);
 }
 
 function formatOf(body: string): string {

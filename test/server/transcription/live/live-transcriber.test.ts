@@ -13,7 +13,7 @@ import {
   startLiveTranscriber,
 } from '../../../../src/server/transcription/live/live-transcriber.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 import { letPass } from '../../webhooks/dispatcher/support/let-pass.ts';
@@ -33,7 +33,7 @@ let worker: LiveTranscriber;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rtc-live-'));
   const database = { sqlitePath: join(folder, 'rtc.sqlite') };
-  store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
+  store = await openStore({ database, clock: systemClock, log: collectingLog([]) });
   clock = new ManualClock(NOW);
   [isUnavailable, joins] = [false, 0];
   const subscriber: RoomAudioSubscriber = {
@@ -44,7 +44,7 @@ beforeEach(async () => {
     },
     close: async () => {},
   };
-  const parts = { clock, ids: systemIds, log: keepingLog([]) };
+  const parts = { clock, ids: systemIds, log: collectingLog([]) };
   worker = startLiveTranscriber({
     ...{ ...parts, subscriber, workerId: 'a', concurrency: 1 },
     ...{ engine: testSpeech().engine, createDetector: () => testSpeech().createDetector(0.4, 'en') },

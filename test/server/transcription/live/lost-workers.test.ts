@@ -8,7 +8,7 @@ import {
   startLiveTranscriber,
 } from '../../../../src/server/transcription/live/live-transcriber.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 import type { TestDatabase } from '../../platform/storage/store-contract.ts';
@@ -68,7 +68,7 @@ describe.each([
         return own.transcriptions.listActiveLive();
       },
     };
-    const parts = { clock, ids: systemIds, log: keepingLog([]) };
+    const parts = { clock, ids: systemIds, log: collectingLog([]) };
     const worker = startLiveTranscriber({
       ...{ ...parts, workerId, concurrency: 1 },
       failLost: (lost) => failLostTranscriptions({ ...parts, store: own, dispatcher: NO_DISPATCHER }, lost),

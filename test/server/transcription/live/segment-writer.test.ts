@@ -7,7 +7,7 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { SegmentWriter } from '../../../../src/server/transcription/live/segment-writer.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 /* Segments of a call are written to a real database, which is unavailable for a while. */
@@ -28,7 +28,7 @@ let writer: SegmentWriter;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rtc-notes-'));
   const database = { sqlitePath: join(folder, 'rtc.sqlite') };
-  store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
+  store = await openStore({ database, clock: systemClock, log: collectingLog([]) });
   await store.transcriptions.startLive({
     ...{ id: ID, room: 'demo', language: 'en', speakers: {}, createdAt: NOW },
     options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
@@ -49,7 +49,7 @@ beforeEach(async () => {
     return isStored;
   };
   writer = new SegmentWriter(
-    { store: { transcriptions: { addSegments } }, clock, log: keepingLog(log) },
+    { store: { transcriptions: { addSegments } }, clock, log: collectingLog(log) },
     {
       transcriptionId: ID,
       owner: OWNER,

@@ -10,7 +10,7 @@ import {
   TrackTranscriber,
   type Utterance,
 } from '../../../../src/server/transcription/live/transcribe-track.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { heldBufferBytes } from '../../../support/live-memory.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { namelessBytes } from '../../../support/nameless-files.ts';
@@ -56,7 +56,7 @@ function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
   let id = 0;
   const deps = {
     clock,
-    log: keepingLog(log),
+    log: collectingLog(log),
     engine: slow,
     queue,
     spillFile,

@@ -8,7 +8,7 @@ import {
   startRoomTranscriber,
 } from '../../../../src/server/transcription/live/transcribe-room.ts';
 import type { Transcription } from '../../../../src/server/transcription/store.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
 const TRANSCRIPTION: Transcription = {
@@ -51,7 +51,7 @@ it('a room transcriber logs an error and continues when the detector of a track 
   const log: LogLine[] = [];
   listening = startRoomTranscriber(
     {
-      ...{ clock: systemClock, ids: systemIds, log: keepingLog(log), subscriber },
+      ...{ clock: systemClock, ids: systemIds, log: collectingLog(log), subscriber },
       ...{
         engine: testSpeech().engine,
         queue: new FairQueue({ concurrency: 1 }),

@@ -5,7 +5,7 @@ import {
   TrackTranscriber,
   type Utterance,
 } from '../../../../src/server/transcription/live/transcribe-track.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { type TestSpeechOptions, testSpeech } from '../../../support/test-speech.ts';
 
@@ -37,7 +37,7 @@ function transcriber(
     clock,
     engine,
     ids: { next: () => `${id++}` },
-    log: keepingLog(log),
+    log: collectingLog(log),
     queue: new FairQueue({ concurrency: 1 }),
     createDetector: () => createDetector(0.4, 'en'),
     spillFile: {

@@ -8,7 +8,7 @@ import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech
 import { createSoundBox } from '../../../../src/server/transcription/turns/sound-box.ts';
 import type { DetectedTurn } from '../../../../src/server/transcription/turns/store.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 import { type MediaFiles, makeMediaFiles } from '../audio/media-files.ts';
 import { startTranscriptionStage, type TranscriptionStage } from '../support/transcription-stage.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
     RECORDING_DIR: stage.recordingDir,
     ENCRYPTION_KEY: KEY.toString('base64'),
   };
-  const parts = { log: keepingLog([]), clock: systemClock, ids: systemIds };
+  const parts = { log: collectingLog([]), clock: systemClock, ids: systemIds };
   worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-post', speech: testSpeech() });
   // It is loud from 1 to 3 s, from 3.1 to 5 s, and from 6 to 9 s.
   const isLoud = 'between(t,1,3)+between(t,3.1,5)+between(t,6,9)';

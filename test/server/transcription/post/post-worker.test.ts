@@ -18,7 +18,7 @@ import { createOpenaiEngine } from '../../../../src/server/transcription/engines
 import type { SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { type RunningPart, runPart } from '../../../support/parts/run-part.ts';
 import { type S3, startS3 } from '../../../support/parts/s3.ts';
 import { type TestSpeechOptions, testSpeech } from '../../../support/test-speech.ts';
@@ -93,7 +93,7 @@ async function work(
   { clock = systemClock, environment = {}, engine }: Over = {},
 ): Promise<{ worker: RunningWorker; log: readonly LogLine[] }> {
   const log: LogLine[] = [];
-  const parts = { log: keepingLog(log), clock, ids: systemIds };
+  const parts = { log: collectingLog(log), clock, ids: systemIds };
   const speech = { ...testSpeech(options), ...(engine === undefined ? {} : { engine }) };
   const config = loadConfig({ ...settings(), ...environment });
   const worker = await startWorker(config, { ...parts, kind: 'stt-post', speech });
@@ -416,7 +416,7 @@ describe('a speech server', () => {
   const engineOf = async (response: Parameters<typeof startHttpServer>[0]): Promise<SpeechEngine> => {
     server = await startHttpServer(response);
     const settings = { url: server.url, apiKey: API_KEY, model: 'whisper-1', languages: ['en'] };
-    return createOpenaiEngine({ log: keepingLog([]) }, settings);
+    return createOpenaiEngine({ log: collectingLog([]) }, settings);
   };
   const transcribe = async (engine: SpeechEngine) => {
     await stage.beat('stt-post');

@@ -6,7 +6,7 @@ import type { PostTranscriptionDetail } from '../../../../src/contract/transcrip
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { type S3, startS3 } from '../../../support/parts/s3.ts';
 import { speakToFile } from '../../../support/parts/speech.ts';
 import { openTestModel, speechRecordings } from '../../../support/parts/speech-model.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   media = await makeMediaFiles();
   stage = await startTranscriptionStage(bucketSettings(s3));
   const settings = { API_KEY: 'k', API_SECRET: 's', DATA_DIR: stage.dataDir, ...bucketSettings(s3) };
-  const parts = { log: keepingLog([]), clock: systemClock, ids: systemIds };
+  const parts = { log: collectingLog([]), clock: systemClock, ids: systemIds };
   worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-post', speech: openTestModel() });
 });
 afterAll(async () => {

@@ -16,7 +16,7 @@ import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import type { Speech } from '../../../../src/server/app/open-speech.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
 import { type JoinedParticipant, join as joinRoom } from '../../../support/parts/participant.ts';
 import { type RunningPart, runPart } from '../../../support/parts/run-part.ts';
@@ -158,7 +158,7 @@ export async function startCallStage(): Promise<CallStage> {
     },
     startWorker: async (speech = openTestModel()) => {
       const logLines: LogLine[] = [];
-      const parts = { log: keepingLog(logLines), clock: systemClock, ids: systemIds };
+      const parts = { log: collectingLog(logLines), clock: systemClock, ids: systemIds };
       const worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-live', speech });
       workers.push(worker);
       return { ...worker, logLines };

@@ -6,7 +6,7 @@ import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import type { FailedModel, StoredSegment, WorkerKind } from '../../../../src/server/transcription/store.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { type Stage, startStage } from '../../recordings/support/stage.ts';
 
 /** The whole service, and its database, opened as a worker on the same machine does. */
@@ -32,7 +32,7 @@ export async function startTranscriptionStage(
   const dataDir = await mkdtemp(join(tmpdir(), 'rtc-transcription-'));
   const stage = await startStage({ environment: { DATA_DIR: dataDir, ...environment } });
   const database = { sqlitePath: join(dataDir, 'rtc.sqlite') };
-  const store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
+  const store = await openStore({ database, clock: systemClock, log: collectingLog([]) });
   const owner = 'the test worker';
   return {
     ...stage,

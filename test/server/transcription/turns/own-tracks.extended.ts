@@ -9,7 +9,7 @@ import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { startWorker } from '../../../../src/server/worker.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
 import { startLivekit } from '../../../support/parts/livekit.ts';
 import { join as joinRoom } from '../../../support/parts/participant.ts';
@@ -29,7 +29,7 @@ it('a recording with recordTracks has the text of both of two people who speak a
   const recordingDir = join(folder, 'recordings');
   await mkdir(recordingDir);
   const livekit = await startLivekit();
-  const log = keepingLog([]);
+  const log = collectingLog([]);
   const database = { sqlitePath: join(folder, 'rtc.sqlite') };
   const store = await openStore({ database, clock: systemClock, log });
   const { url, apiKey, apiSecret } = livekit;

@@ -7,7 +7,7 @@ import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { startWorker } from '../../../../src/server/worker.ts';
-import { keepingLog } from '../../../support/app.ts';
+import { collectingLog } from '../../../support/app.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
 import { startLivekit } from '../../../support/parts/livekit.ts';
 import { join as joinRoom } from '../../../support/parts/participant.ts';
@@ -17,7 +17,7 @@ import { openTestModel } from '../../../support/parts/speech-model.ts';
 it('a worker stores who speaks when in a real room that is recorded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-turns-'));
   const livekit = await startLivekit();
-  const log = keepingLog([]);
+  const log = collectingLog([]);
   const store = await openStore({
     database: { sqlitePath: join(folder, 'rtc.sqlite') },
     clock: systemClock,

@@ -13,7 +13,7 @@ import {
   startTurnListener,
   type TurnListener,
 } from '../../../../src/server/transcription/turns/turn-listener.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
@@ -29,7 +29,7 @@ beforeEach(async () => {
   store = await openStore({
     database: { sqlitePath: join(folder, 'rtc.sqlite') },
     clock: systemClock,
-    log: keepingLog(log),
+    log: collectingLog(log),
   });
   rooms = new FakeRooms();
   workers = [];
@@ -97,7 +97,7 @@ class FakeRooms {
 
 function work(workerId: string): TurnListener {
   const worker = startTurnListener({
-    ...{ clock: systemClock, log: keepingLog(log), store, changes: store.changes, workerId },
+    ...{ clock: systemClock, log: collectingLog(log), store, changes: store.changes, workerId },
     subscriber: rooms.subscriber,
     mediaServer: { listRooms: async ([name = '']: readonly string[] = []) => [{ name } as never] },
     createDetector: testSpeech().createTurnDetector,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withVocabulary } from '../../../../src/server/transcription/engines/with-vocabulary.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 import { startTranscriptionStage, type TranscriptionStage } from '../support/transcription-stage.ts';
 
@@ -62,17 +62,17 @@ describe('the vocabulary of a room', () => {
 
   it('is passed to the recogniser by transcriptions that begin afterwards', async () => {
     await put(['Ada Lovelace']);
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const { engine } = testSpeech();
     const recording = {
       ...engine,
       recognise: async (request: Parameters<typeof engine.recognise>[0]) => {
-        asked.push(request.vocabulary);
+        requests.push(request.vocabulary);
         return { text: '', confidence: null };
       },
     };
     const log: LogLine[] = [];
-    const deps = { store: stage.store, engine: recording, log: keepingLog(log) };
+    const deps = { store: stage.store, engine: recording, log: collectingLog(log) };
     const request = { samples: new Float32Array(1), language: 'en' };
     const first = withVocabulary(deps, 'demo');
     await first.recognise(request);
@@ -83,7 +83,7 @@ describe('the vocabulary of a room', () => {
     const failing = { find: async () => Promise.reject(new Error('unavailable')) };
     const store = { vocabularies: { ...stage.store.vocabularies, ...failing } };
     await withVocabulary({ ...deps, store }, 'demo').recognise(request);
-    expect(asked).toEqual([['Ada Lovelace'], ['Ada Lovelace'], ['Bea'], [], []]);
+    expect(requests).toEqual([['Ada Lovelace'], ['Ada Lovelace'], ['Bea'], [], []]);
     expect(JSON.stringify(log)).toContain('transcribing without it');
     expect(JSON.stringify(log)).not.toContain('Bea');
   });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { reencryptSecrets } from '../../../../src/server/webhooks/secrets/re-encrypt-secrets.ts';
 import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
-import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../support/app.ts';
 import type { TestDatabase } from '../../platform/storage/store-contract.ts';
 import { postgresGround, sqliteGround, systemClock } from '../../platform/storage/test-databases.ts';
 import { newWebhook } from '../../platform/storage/webhook-records.ts';
@@ -31,7 +31,7 @@ describe.each([
   afterEach(() => stage.close());
 
   const reseal = (at: Store = store) =>
-    reencryptSecrets({ store: at, secretBox: bothBox, clock: systemClock, log: keepingLog(lines) }, NEVER);
+    reencryptSecrets({ store: at, secretBox: bothBox, clock: systemClock, log: collectingLog(lines) }, NEVER);
   const openedBy = async (box: typeof newBox, id: string) => {
     const { secret, previousSecret } = (await store.webhooks.find(id)) ?? expect.unreachable();
     return [box.open(secret, id), previousSecret === null ? null : box.open(previousSecret, id)];

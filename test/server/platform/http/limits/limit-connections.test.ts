@@ -88,9 +88,9 @@ describe('too many connections', () => {
       response.end('served');
     });
     const busy = await open(server);
-    const asked = once(server, 'request');
+    const requested = once(server, 'request');
     busy.write(REQUEST.replace('/ ', '/slow '));
-    await asked;
+    await requested;
     const idle = await openMany(server, MAX_OPEN - 1);
     for (const socket of idle) await askOn(socket);
     const closed = endOf(idle[0]);
@@ -110,9 +110,9 @@ describe('too many connections', () => {
     });
     const sockets = await openMany(server, MAX_OPEN);
     for (const socket of sockets) {
-      const asked = once(server, 'request');
+      const requested = once(server, 'request');
       socket.write(REQUEST);
-      await asked;
+      await requested;
     }
     const newest = await open(server);
     const responses = [...sockets, newest].map(async (socket) => String(await once(socket, 'data')));

@@ -12,7 +12,7 @@ import type { Webhook } from '../../../../../src/contract/webhooks.ts';
 import { openStore } from '../../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../../src/server/app/store.ts';
 import { systemClock } from '../../../../../src/server/platform/system.ts';
-import { keepingLog } from '../../../../support/app.ts';
+import { collectingLog } from '../../../../support/app.ts';
 import { type Stage, startStage } from '../../../recordings/support/stage.ts';
 import { segment } from '../../../transcription/support/transcription-stage.ts';
 import { chooseServicePort } from '../../../webhooks/support/hooked-service.ts';
@@ -51,7 +51,7 @@ export async function playScenario(): Promise<Exchanges> {
   const store = await openStore({
     database: { sqlitePath: join(dataDir, 'rtc.sqlite') },
     clock: systemClock,
-    log: keepingLog([]),
+    log: collectingLog([]),
   });
   const receiver = await startReceiver();
   const recorder = new ExchangeRecorder(stage.service);

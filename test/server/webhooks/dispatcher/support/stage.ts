@@ -20,7 +20,7 @@ import { createAddressGuard } from '../../../../../src/server/webhooks/sender/ad
 import type { WebhookSender } from '../../../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../../../src/server/webhooks/sender/webhook-sender.ts';
 import { createWebhook, type WebhookDeps } from '../../../../../src/server/webhooks/webhooks.ts';
-import { keepingLog, type LogLine } from '../../../../support/app.ts';
+import { collectingLog, type LogLine } from '../../../../support/app.ts';
 
 /** A store on its own database, with as many dispatchers as the test needs. */
 export type Stage = {
@@ -59,7 +59,7 @@ export type StageOptions = {
 export async function setStage({ database, clock = systemClock }: StageOptions = {}): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-stage-'));
   const logLines: LogLine[] = [];
-  const log = keepingLog(logLines);
+  const log = collectingLog(logLines);
   const place = database ?? { sqlitePath: join(folder, 'store.sqlite') };
   const store = await openStore({ database: place, clock: systemClock, log });
   const addressGuard = createAddressGuard(['127.0.0.0/8']);
