@@ -57,7 +57,7 @@ const STORE_INTERFACES = [
  * Folders, each with the folders that it may import besides itself. A file belongs to the first folder that its path begins
  * with.
  */
-const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[] = [
+const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])[] = [
   // The launcher loads the build, so that the published package and a checkout start in the same way.
   [
     'bin/',
@@ -347,8 +347,8 @@ function nounPaths(): readonly string[] {
   return entries.map((entry) => `${folder}/${entry.name}${entry.isDirectory() ? '/' : ''}`);
 }
 
-function roomOf(path: string): readonly [room: string, mayImport: readonly string[]] | undefined {
-  return ARROWS.find(([room]) => path.startsWith(room));
+function arrowsOf(path: string): readonly [folder: string, mayImport: readonly string[]] | undefined {
+  return ARROWS.find(([folder]) => path.startsWith(folder));
 }
 
 function isWithin(path: string, places: readonly string[]): boolean {
@@ -364,11 +364,11 @@ function isFile(imported: string): boolean {
 }
 
 function forbiddenArrows({ path, imports }: SourceModule): readonly string[] {
-  const found = roomOf(path);
-  if (found === undefined) return [`${path} is in no room of the house`];
-  const [room, mayImport] = found;
+  const found = arrowsOf(path);
+  if (found === undefined) return [`${path} is in no folder of the tables`];
+  const [folder, mayImport] = found;
   return imports
-    .filter((imported) => isFile(imported) && !isWithin(imported, [room, ...mayImport]))
+    .filter((imported) => isFile(imported) && !isWithin(imported, [folder, ...mayImport]))
     .map((imported) => `${path} -> ${imported}`);
 }
 
@@ -378,8 +378,8 @@ function forbiddenPackages({ path, imports }: SourceModule): readonly string[] {
     .filter((imported) => !isFile(imported) && imported !== 'package.json')
     .filter((imported) => {
       if (!imported.startsWith('node:')) return !isWithin(path, PACKAGES[imported] ?? []);
-      const room = roomOf(path)?.[0] ?? '';
-      const isFree = NODE_MODULES[room]?.includes(imported) ?? true;
+      const folder = arrowsOf(path)?.[0] ?? '';
+      const isFree = NODE_MODULES[folder]?.includes(imported) ?? true;
       const isReached = NODE_REACH[imported] === undefined || isWithin(path, NODE_REACH[imported]);
       return !(isFree && isReached);
     })
@@ -394,15 +394,15 @@ function forbiddenProcessMembers({ path, processMembers }: SourceModule): readon
 
 describe('the source tree', () => {
   it('has the documented folders', () => {
-    const rooms = new Set(modules.map(({ path }) => roomOf(path)?.[0]));
-    for (const room of [
+    const folders = new Set(modules.map(({ path }) => arrowsOf(path)?.[0]));
+    for (const folder of [
       'bin/',
       'src/contract/',
       'src/server/webhooks/',
       'src/server/platform/',
       'src/server/',
     ]) {
-      expect(rooms).toContain(room);
+      expect(folders).toContain(folder);
     }
     expect(modules.length).toBeGreaterThan(100);
   });

@@ -45,7 +45,7 @@ export const mutatedRequests: ProofPart = {
 type Tally = {
   sent: number;
   authentic: number;
-  letInWrongly: string[];
+  acceptedWrongly: string[];
   refusedWrongly: string[];
   otherProblem: Map<string, number>;
   unanswered: number;
@@ -58,7 +58,7 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
   await plantSecrets(target);
   const tally: Tally = {
     ...{ sent: 0, authentic: 0, unanswered: 0 },
-    ...{ letInWrongly: [], refusedWrongly: [], otherProblem: new Map<string, number>(), serverErrors: [] },
+    ...{ acceptedWrongly: [], refusedWrongly: [], otherProblem: new Map<string, number>(), serverErrors: [] },
   };
   const random = new Random(SEED);
   await Promise.all(
@@ -72,7 +72,7 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
       connection?.close();
     }),
   );
-  const wrong = [...tally.letInWrongly, ...tally.refusedWrongly, ...tally.serverErrors];
+  const wrong = [...tally.acceptedWrongly, ...tally.refusedWrongly, ...tally.serverErrors];
   for (const line of wrong.slice(0, 20)) report(line);
   for (const [line, count] of tally.otherProblem) report(`${count} × ${line}`);
   const scan = await scanForSecrets(target);
@@ -82,7 +82,7 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
     figures: [
       observed('requests', tally.sent),
       observed('authentic requests', tally.authentic),
-      exactly('requests accepted wrongly', tally.letInWrongly.length, 0),
+      exactly('requests accepted wrongly', tally.acceptedWrongly.length, 0),
       exactly('authentic requests refused', tally.refusedWrongly.length, 0),
       exactly('requests refused for an undocumented reason', others, 0),
       exactly('requests answered with 5xx', tally.serverErrors.length, 0),
@@ -135,11 +135,11 @@ function account(tally: Tally, judgement: Judgement, { status, problem, requestT
   }
   if (judgement.kind === 'undecided') return;
   if (judgement.kind === 'elsewhere') {
-    if (status < 400) tally.letInWrongly.push(`${status}: ${requestText()}`);
+    if (status < 400) tally.acceptedWrongly.push(`${status}: ${requestText()}`);
     return;
   }
   if (!isRefused && ![405, 501, 505].includes(status))
-    tally.letInWrongly.push(`${status} ${problem}: ${requestText()}`);
+    tally.acceptedWrongly.push(`${status} ${problem}: ${requestText()}`);
   if (judgement.kind === 'refused' && REFUSALS.includes(problem) && problem !== judgement.problem) {
     const line = `${problem} instead of ${judgement.problem}`;
     tally.otherProblem.set(line, (tally.otherProblem.get(line) ?? 0) + 1);

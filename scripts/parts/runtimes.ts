@@ -26,7 +26,7 @@ export async function findRuntime(name: Runtime): Promise<string | undefined> {
   return (await isExecutable(path)) ? path : undefined;
 }
 
-export async function areRuntimesThere(): Promise<boolean> {
+export async function areRuntimesInstalled(): Promise<boolean> {
   for (const name of ['bun', 'deno', 'node18', 'node20'] as const) {
     if ((await findRuntime(name)) === undefined) return false;
   }

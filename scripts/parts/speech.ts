@@ -19,7 +19,7 @@ const recordings: PackageRecipe = {
   },
 };
 
-export function isSpeechThere(): boolean {
+export function isSpeechInstalled(): boolean {
   const cacheDir = defaultCacheDir(process.env);
   return testModel(cacheDir) !== undefined && findSpeechRecordings(cacheDir) !== undefined;
 }

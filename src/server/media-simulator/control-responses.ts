@@ -21,7 +21,7 @@ export function controlResponse(control: EmbeddedControl, request: ControlReques
   const { access, action } = request;
   const room = access.video.room ?? '';
   if (access === ANONYMOUS || access.video.roomJoin !== true || room === '') {
-    return errorResponse(401, 'a LiveKit access token is needed that grants the join of a room');
+    return errorResponse(401, 'the request needs a LiveKit access token that grants joining a room');
   }
   if (action === 'join') return join(control, room, access);
   if (action === 'leave') return okResponse({ left: control.leave(room, access.identity) });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startPurge } from '../../../src/server/events/purge.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { letPass } from '../webhooks/dispatcher/support/let-pass.ts';
-import { setStage } from '../webhooks/dispatcher/support/stage.ts';
+import { openStage } from '../webhooks/dispatcher/support/stage.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 describe('an event whose retention has ended', () => {
   it('is deleted in the next round, and nothing that is younger or still pending', async () => {
     const clock = new ManualClock(START);
-    const stage = await setStage({ clock });
+    const stage = await openStage({ clock });
     cleanUps.push(stage.close);
     let statusCode = 200;
     const sender = {

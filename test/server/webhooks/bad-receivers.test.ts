@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAddressGuard, type Resolve } from '../../../src/server/webhooks/sender/address-guard.ts';
 import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook-sender.ts';
-import { type Stage, setStage } from './dispatcher/support/stage.ts';
+import { openStage, type Stage } from './dispatcher/support/stage.ts';
 import { type Behaviour, type Receiver, respondWith, startReceiver } from './support/receiver.ts';
 
 /*
@@ -73,7 +73,7 @@ function rebinding(): Resolve {
 }
 
 async function stageWith(resolve: Resolve): Promise<Stage> {
-  const stage = await setStage();
+  const stage = await openStage();
   cleanUps.push(stage.close);
   const guard = createAddressGuard(['127.0.0.1/32'], resolve);
   const sender = createWebhookSender({ guard, userAgent: 'test', timeoutMs: TIMEOUT_MS });

@@ -7,7 +7,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
 };
 const LIBRARY = `${FOLDERS[process.arch] ?? '/usr/lib'}/faketime/libfaketime.so.1`;
 
-export function isFaketimeThere(): boolean {
+export function isFaketimeInstalled(): boolean {
   return existsSync(LIBRARY);
 }
 

@@ -1,7 +1,7 @@
 import { findRecorderProgram } from '../../../src/server/dev/add-ons/find-recorder.ts';
 
 /** Whether `rtc dev` finds LiveKit's recorder on this machine. */
-export async function isRecorderThere(environment: NodeJS.ProcessEnv): Promise<boolean> {
+export async function isRecorderInstalled(environment: NodeJS.ProcessEnv): Promise<boolean> {
   return await findRecorderProgram(environment).then(
     () => true,
     () => false,

@@ -14,7 +14,7 @@ import { updateWebhook } from '../../../../src/server/webhooks/webhooks.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts';
 import { letPass } from './support/let-pass.ts';
-import { type Stage, type StageOptions, setStage } from './support/stage.ts';
+import { openStage, type Stage, type StageOptions } from './support/stage.ts';
 
 /*
  * The dispatcher of one instance on SQLite. kill.extended.ts tests several instances. Long times pass on a clock that the
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 async function stageFor(options?: StageOptions): Promise<Stage> {
-  const stage = await setStage(options);
+  const stage = await openStage(options);
   cleanUps.push(stage.close);
   return stage;
 }

@@ -3,7 +3,7 @@ import { DELIVERY_LEASE_MS } from '../../../../src/server/webhooks/dispatcher/di
 import { updateWebhook } from '../../../../src/server/webhooks/webhooks.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { letPass } from './support/let-pass.ts';
-import { type Instance, setStage } from './support/stage.ts';
+import { type Instance, openStage } from './support/stage.ts';
 
 /* A webhook that requires the events of a room in order. The simulation tests several instances under faults. */
 
@@ -53,7 +53,7 @@ class OrderedReceiver {
 
 async function orderedStage(options: { readonly clock?: ManualClock } = {}) {
   const clock = options.clock ?? new ManualClock(START);
-  const stage = await setStage({ clock });
+  const stage = await openStage({ clock });
   cleanUps.push(stage.close);
   const receiver = new OrderedReceiver();
   cleanUps.push(() => receiver.letGo());

@@ -4,7 +4,7 @@ import type { WebhookSender } from '../../../../src/server/webhooks/sender/sende
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { respondWith, startReceiver } from '../support/receiver.ts';
 import { letPass } from './support/let-pass.ts';
-import { type Stage, setStage } from './support/stage.ts';
+import { openStage, type Stage } from './support/stage.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -16,7 +16,7 @@ const START = 1_767_225_600_000;
 /** Starts a receiver that fails `failures` times. The test's clock does not advance during an attempt. */
 async function failing(failures: number) {
   const clock = new ManualClock(START);
-  const stage: Stage = await setStage({ clock });
+  const stage: Stage = await openStage({ clock });
   cleanUps.push(stage.close);
   const attemptedAt: number[] = [];
   const sender: WebhookSender = {
@@ -43,7 +43,7 @@ describe('a receiver that is down for long', () => {
 
   it('takes no more capacity than a queue has, delays nobody, and gets everything when it is back', async () => {
     const clock = new ManualClock(START);
-    const stage = await setStage({ clock });
+    const stage = await openStage({ clock });
     cleanUps.push(stage.close);
     const arrived = { down: new Set<string>(), good: new Set<string>() };
     let isDown = true;
@@ -147,7 +147,7 @@ describe('a failed delivery', () => {
   }, 60_000);
 
   it('is sent again after 5 s and 30 s of elapsed time, and not sooner', { timeout: 60_000 }, async () => {
-    const stage = await setStage();
+    const stage = await openStage();
     cleanUps.push(stage.close);
     const receiver = await startReceiver(respondWith(500));
     cleanUps.push(receiver.close);

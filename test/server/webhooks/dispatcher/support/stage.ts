@@ -56,7 +56,7 @@ export type StageOptions = {
   readonly clock?: Clock;
 };
 
-export async function setStage({ database, clock = systemClock }: StageOptions = {}): Promise<Stage> {
+export async function openStage({ database, clock = systemClock }: StageOptions = {}): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-stage-'));
   const logLines: LogLine[] = [];
   const log = collectingLog(logLines);
