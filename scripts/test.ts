@@ -55,7 +55,7 @@ async function test(args: readonly string[]): Promise<number> {
   const needed = parts.filter((part) => files.some((file) => file.needs.includes(part)));
   const missing = await prepareParts(needed, parts);
   const notRun = withoutParts(files, missing);
-  for (const part of missing) console.log(`Still missing: ${part.name} (${part.remedy})`);
+  for (const part of missing) console.log(`Still missing: ${part.name} (${part.instructions})`);
 
   const failedSteps = await runSteps(args.length === 0 ? [...sourceChecks, buildStep] : [buildStep]);
   const runnable = files.length > notRun.length;

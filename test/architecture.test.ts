@@ -316,7 +316,7 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Modules with side effects on import, and which effects. The launcher is one by design. */
-const ACTING_ON_IMPORT = [
+const MODULES_WITH_SIDE_EFFECTS = [
   'bin/rtc.js',
   // Entry points of pages, which render.
   'src/web/room/main.tsx',
@@ -428,8 +428,8 @@ describe('the source tree', () => {
   });
 
   it('does nothing on import except define things', () => {
-    const acting = modules.filter(({ actsOnImport }) => actsOnImport).map(({ path }) => path);
-    expect(acting.filter((path) => !ACTING_ON_IMPORT.includes(path))).toEqual([]);
+    const withSideEffects = modules.filter(({ hasSideEffects }) => hasSideEffects).map(({ path }) => path);
+    expect(withSideEffects.filter((path) => !MODULES_WITH_SIDE_EFFECTS.includes(path))).toEqual([]);
   });
 
   it('has no default exports', () => {
@@ -548,8 +548,8 @@ describe('the rules of the source tree', () => {
     expect(parse('export default 1;').hasDefaultExport).toBe(true);
     expect(parse('const a = 1; export { a as default };').hasDefaultExport).toBe(true);
     expect(parse('export const a = 1;').hasDefaultExport).toBe(false);
-    expect(parse('start();').actsOnImport).toBe(true);
-    expect(parse('export const a = make();').actsOnImport).toBe(false);
+    expect(parse('start();').hasSideEffects).toBe(true);
+    expect(parse('export const a = make();').hasSideEffects).toBe(false);
     expect(parse('const load = () => import(name);').hasUnknownImports).toBe(true);
   });
 });

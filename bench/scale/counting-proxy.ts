@@ -26,25 +26,28 @@ const HEADER_BYTES = 5;
 export async function startCountingProxy(target: string): Promise<CountingProxy> {
   const counts = { statements: 0, roundTrips: 0, bytes: 0 };
   const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(new URL(target).port), '127.0.0.1');
+  const server = createServer((clientSocket) => {
+    const serverSocket = connect(Number(new URL(target).port), '127.0.0.1');
     const messages = new MessageReader((type) => {
       if (EXECUTING.has(type)) counts.statements += 1;
     });
     let hasResponded = true;
-    near.on('data', (bytes) => {
+    clientSocket.on('data', (bytes) => {
       if (hasResponded) counts.roundTrips += 1;
       hasResponded = false;
       counts.bytes += bytes.length;
       messages.push(bytes);
-      far.write(bytes);
+      serverSocket.write(bytes);
     });
-    far.on('data', (bytes) => {
+    serverSocket.on('data', (bytes) => {
       hasResponded = true;
       counts.bytes += bytes.length;
-      near.write(bytes);
+      clientSocket.write(bytes);
     });
-    for (const [socket, other] of [[near, far] as const, [far, near] as const]) {
+    for (const [socket, other] of [
+      [clientSocket, serverSocket] as const,
+      [serverSocket, clientSocket] as const,
+    ]) {
       sockets.add(socket);
       socket.setNoDelay();
       socket.on('error', () => {});

@@ -33,9 +33,12 @@ export async function startDatabaseProxy(target: () => number): Promise<Database
     if (isHeld) held.push(() => to.write(bytes));
     else to.write(bytes);
   };
-  const server = createServer((near) => {
-    const far = connect(target(), '127.0.0.1');
-    for (const [socket, other] of [[near, far] as const, [far, near] as const]) {
+  const server = createServer((clientSocket) => {
+    const serverSocket = connect(target(), '127.0.0.1');
+    for (const [socket, other] of [
+      [clientSocket, serverSocket] as const,
+      [serverSocket, clientSocket] as const,
+    ]) {
       sockets.add(socket);
       socket.on('error', () => {});
       socket.on('close', () => {
@@ -43,8 +46,8 @@ export async function startDatabaseProxy(target: () => number): Promise<Database
         other.destroy();
       });
     }
-    near.on('data', (bytes) => send(bytes, far));
-    far.on('data', (bytes) => near.write(bytes));
+    clientSocket.on('data', (bytes) => send(bytes, serverSocket));
+    serverSocket.on('data', (bytes) => clientSocket.write(bytes));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -24,15 +24,15 @@ export type FaultyProxy = {
 export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy> {
   const sockets = new Set<Socket>();
   let fault: ProxyFault = { kind: 'none' };
-  const server = createServer((near) => {
-    const far = connect(targetPort, '127.0.0.1');
-    join(near, far);
-    for (const socket of [near, far]) {
+  const server = createServer((clientSocket) => {
+    const serverSocket = connect(targetPort, '127.0.0.1');
+    join(clientSocket, serverSocket);
+    for (const socket of [clientSocket, serverSocket]) {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     }
-    near.on('data', (bytes) => far.write(bytes));
-    pass(far, near, () => fault);
+    clientSocket.on('data', (bytes) => serverSocket.write(bytes));
+    pass(serverSocket, clientSocket, () => fault);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -49,27 +49,32 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
   };
 }
 
-function join(near: Socket, far: Socket): void {
-  for (const [socket, other] of [[near, far] as const, [far, near] as const]) {
+function join(clientSocket: Socket, serverSocket: Socket): void {
+  for (const [socket, other] of [
+    [clientSocket, serverSocket] as const,
+    [serverSocket, clientSocket] as const,
+  ]) {
     socket.on('error', () => {});
     socket.once('close', () => other.destroy());
   }
 }
 
 /** Forwards the server's bytes in order, as the current fault allows. */
-function pass(far: Socket, near: Socket, faultNow: () => ProxyFault): void {
+function pass(serverSocket: Socket, clientSocket: Socket, faultNow: () => ProxyFault): void {
   let sent: Promise<unknown> = Promise.resolve();
   let isStalled = false;
-  far.on('data', (bytes) => {
+  serverSocket.on('data', (bytes) => {
     if (isStalled) return;
     const fault = faultNow();
     if (fault.kind === 'none' || fault.kind === 'delay') {
       const due = delay(fault.kind === 'delay' ? fault.ms : 0);
-      sent = sent.then(() => due).then(() => near.write(bytes));
+      sent = sent.then(() => due).then(() => clientSocket.write(bytes));
       return;
     }
     isStalled = true;
     const half = bytes.subarray(0, Math.ceil(bytes.length / 2));
-    sent = sent.then(() => near.write(half, () => fault.kind === 'reset' && near.resetAndDestroy()));
+    sent = sent.then(() =>
+      clientSocket.write(half, () => fault.kind === 'reset' && clientSocket.resetAndDestroy()),
+    );
   });
 }

@@ -14,8 +14,8 @@ export interface Part {
   /** Names of the parts that must be installed when it is built, and only then. */
   readonly builtWith?: readonly string[];
   /** Instructions for a system on which this script cannot install it. */
-  readonly remedy: string;
-  readonly isThere: () => Promise<boolean>;
+  readonly instructions: string;
+  readonly isInstalled: () => Promise<boolean>;
   readonly debianPackages?: readonly string[];
   /** Builds it into the cache, if the system's packages do not have it. Throws if that fails. */
   readonly build?: (options: BuildOptions) => Promise<unknown>;

@@ -31,7 +31,7 @@ async function absentParts(needed: readonly Part[], all: readonly Part[]): Promi
   const look = async (part: Part): Promise<void> => {
     if (absent.has(part)) return;
     for (const other of named(part.runsWith, all)) await look(other);
-    if (await part.isThere()) return;
+    if (await part.isInstalled()) return;
     absent.add(part);
     for (const other of named(part.builtWith, all)) await look(other);
   };
@@ -51,9 +51,9 @@ async function installFrom(absent: readonly Part[]): Promise<void> {
 }
 
 async function buildWhenAbsent(part: Part, all: readonly Part[]): Promise<void> {
-  if (part.build === undefined || (await part.isThere())) return;
+  if (part.build === undefined || (await part.isInstalled())) return;
   const tools = named([...(part.runsWith ?? []), ...(part.builtWith ?? [])], all);
-  for (const tool of tools) if (!(await tool.isThere())) return;
+  for (const tool of tools) if (!(await tool.isInstalled())) return;
   const startedAt = performance.now();
   console.log(`Preparing ${part.name}, once`);
   try {

@@ -8,8 +8,8 @@ import type { Part } from '../../scripts/parts/part.ts';
 const part = (name: string, fixtures: readonly string[]): Part => ({
   name,
   fixtures,
-  remedy: '',
-  isThere: async () => true,
+  instructions: '',
+  isInstalled: async () => true,
 });
 const parts = [
   part('queue', ['support/queue.ts']),

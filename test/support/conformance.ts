@@ -39,19 +39,19 @@ const BEFORE_ANY_ROUTE = [400, 401, 403, 404, 405, 408, 413, 414, 429, 431, 503]
 /** Returns the differences between a response and the service's own OpenAPI document; empty if it conforms. */
 export function findResponseErrors(document: OpenApi, response: WireResponse): readonly string[] {
   const { headers, status } = response;
-  const faults: string[] = [];
-  if (typeof headers['x-request-id'] !== 'string') faults.push('X-Request-Id is missing');
+  const found: string[] = [];
+  if (typeof headers['x-request-id'] !== 'string') found.push('X-Request-Id is missing');
   const type = String(headers['content-type'] ?? '').split(';')[0] ?? '';
-  if (type === PROBLEM) faults.push(...problemFaults(document, response));
+  if (type === PROBLEM) found.push(...problemErrors(document, response));
   else if (status >= 400 && !isDeclared(document, response, type))
-    faults.push(`an error of type ${type || '(none)'}`);
+    found.push(`an error of type ${type || '(none)'}`);
   const operation = findOperation(document, response.method, response.path);
   if (operation === undefined) {
-    if (INTERNAL_PATH.test(response.path)) return faults;
-    if (!BEFORE_ANY_ROUTE.includes(status)) faults.push(`status ${status} on a path that is in no operation`);
-    return faults;
+    if (INTERNAL_PATH.test(response.path)) return found;
+    if (!BEFORE_ANY_ROUTE.includes(status)) found.push(`status ${status} on a path that is in no operation`);
+    return found;
   }
-  return [...faults, ...operationFaults(document, operation, response, type)];
+  return [...found, ...operationErrors(document, operation, response, type)];
 }
 
 function isDeclared(document: OpenApi, { method, path, status }: WireResponse, type: string): boolean {
@@ -59,7 +59,7 @@ function isDeclared(document: OpenApi, { method, path, status }: WireResponse, t
   return response !== undefined && resolveReference(document, response).content?.[type] !== undefined;
 }
 
-function operationFaults(
+function operationErrors(
   document: OpenApi,
   operation: OperationObject,
   wireResponse: WireResponse,
@@ -75,42 +75,42 @@ function operationFaults(
       name !== 'x-content-type-options' &&
       !Object.keys(response.headers ?? {}).some((declared) => declared.toLowerCase() === name),
   );
-  const faults = undeclared.map((name) => `${operation.operationId} does not declare the header ${name}`);
-  if (wireResponse.method === 'HEAD') return faults;
+  const found = undeclared.map((name) => `${operation.operationId} does not declare the header ${name}`);
+  if (wireResponse.method === 'HEAD') return found;
   if (response.content === undefined) {
-    return text === '' ? faults : [...faults, `${operation.operationId} ${status} has a body`];
+    return text === '' ? found : [...found, `${operation.operationId} ${status} has a body`];
   }
   const media = response.content[type];
   if (media === undefined)
-    return [...faults, `${operation.operationId} ${status} does not declare ${type || 'an empty body'}`];
+    return [...found, `${operation.operationId} ${status} does not declare ${type || 'an empty body'}`];
   if (type === PROBLEM) {
     const code = (JSON.parse(text) as { type: string }).type.replace(/^urn:problem-type:rtc:/, '');
     if (media.examples?.[code] === undefined)
-      faults.push(`${operation.operationId} ${status} does not declare ${code}`);
+      found.push(`${operation.operationId} ${status} does not declare ${code}`);
   }
   const value: unknown = type.endsWith('json') ? JSON.parse(text) : text;
-  return [...faults, ...schemaFaults(document, media.schema, value)];
+  return [...found, ...schemaErrors(document, media.schema, value)];
 }
 
-function problemFaults(
+function problemErrors(
   document: OpenApi,
   { status, headers, text, method }: WireResponse,
 ): readonly string[] {
   if (method === 'HEAD') return [];
   const problem = JSON.parse(text) as Record<string, unknown>;
-  const faults = [...schemaFaults(document, { $ref: '#/components/schemas/Problem' }, problem)];
+  const found = [...schemaErrors(document, { $ref: '#/components/schemas/Problem' }, problem)];
   const requestId = headers['x-request-id'];
   if (problem.status !== status)
-    faults.push(`the problem says ${String(problem.status)}, the response ${status}`);
+    found.push(`the problem says ${String(problem.status)}, the response ${status}`);
   if (![`urn:uuid:${requestId}`, `urn:rtc:request:${requestId}`].includes(String(problem.instance)))
-    faults.push(`instance ${String(problem.instance)} is not the request ${String(requestId)}`);
+    found.push(`instance ${String(problem.instance)} is not the request ${String(requestId)}`);
   if (!/^urn:problem-type:rtc:[a-z-]+$/.test(String(problem.type)))
-    faults.push(`type ${String(problem.type)}`);
-  if (String(problem.detail).length < 5) faults.push('no detail');
-  return faults;
+    found.push(`type ${String(problem.type)}`);
+  if (String(problem.detail).length < 5) found.push('no detail');
+  return found;
 }
 
-function schemaFaults(document: OpenApi, schema: object, value: unknown): readonly string[] {
+function schemaErrors(document: OpenApi, schema: object, value: unknown): readonly string[] {
   const [isValid, errors] = Schema.Errors({ ...schema, components: document.components }, value);
   return isValid ? [] : errors.map((error) => `${error.instancePath || 'the response'} ${error.message}`);
 }

@@ -15,7 +15,7 @@ export type SourceModule = {
   readonly hasUnknownImports: boolean;
   readonly hasDefaultExport: boolean;
   /** Whether importing it has side effects. */
-  readonly actsOnImport: boolean;
+  readonly hasSideEffects: boolean;
   /** The used members of `process`, such as `exit` and `env`. */
   readonly processMembers: ReadonlySet<string>;
 };
@@ -43,7 +43,7 @@ export function parseModule(path: string, source: string): SourceModule {
     staticImports: resolveAll(path, found.staticRequests),
     hasUnknownImports: found.hasUnknownImports,
     hasDefaultExport: found.hasDefaultExport,
-    actsOnImport: program.body.some((statement) => ACTING_STATEMENTS.has(statement.type)),
+    hasSideEffects: program.body.some((statement) => SIDE_EFFECT_STATEMENTS.has(statement.type)),
     processMembers: found.processMembers,
   };
 }
@@ -52,7 +52,7 @@ export function parseModule(path: string, source: string): SourceModule {
  * Statements with side effects at a module's top level. `if (import.meta.main)` belongs to scripts, for which this is not
  * checked.
  */
-const ACTING_STATEMENTS = new Set([
+const SIDE_EFFECT_STATEMENTS = new Set([
   'ExpressionStatement',
   'IfStatement',
   'ForStatement',

@@ -7,10 +7,10 @@ export function wordErrorRate(said: string, heard: string): number {
 }
 
 /** Whether to check what a busy machine cannot reach: word error rates and times of live speech. */
-export const isMachineQuiet = process.env.MEASURE_ACCURACY !== undefined;
+export const measuresAccuracy = process.env.MEASURE_ACCURACY !== undefined;
 
 /** With a higher error rate, the text belongs to other speech. */
-const UNDERSTOOD_AT_ALL = 0.6;
+const MAX_UNDERSTOOD_RATE = 0.6;
 
 /**
  * Whether live speech was heard with at most this word error rate. Tests poll for it, because words arrive one segment at a
@@ -18,5 +18,5 @@ const UNDERSTOOD_AT_ALL = 0.6;
  * MEASURE_ACCURACY, checks the rate itself. Every run checks that the speech was understood at all.
  */
 export function isHeard(said: string, heard: string, atMost: number): boolean {
-  return wordErrorRate(said, heard) <= (isMachineQuiet ? atMost : UNDERSTOOD_AT_ALL);
+  return wordErrorRate(said, heard) <= (measuresAccuracy ? atMost : MAX_UNDERSTOOD_RATE);
 }

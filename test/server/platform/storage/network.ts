@@ -37,10 +37,10 @@ export async function startNetwork(target: URL): Promise<Network> {
   let server = createServer();
   let port = 0;
   const listen = async () => {
-    server = createServer((near) => {
-      const far = connect(Number(target.port), target.hostname);
-      forward(near, far);
-      forward(far, near);
+    server = createServer((clientSocket) => {
+      const serverSocket = connect(Number(target.port), target.hostname);
+      forward(clientSocket, serverSocket);
+      forward(serverSocket, clientSocket);
     });
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');

@@ -23,7 +23,7 @@ import { type RunningPart, runPart } from '../../../support/parts/run-part.ts';
 import { speakToFile } from '../../../support/parts/speech.ts';
 import { openTestModel } from '../../../support/parts/speech-model.ts';
 import type { TestService } from '../../../support/service.ts';
-import { isMachineQuiet } from '../../../support/word-error-rate.ts';
+import { measuresAccuracy } from '../../../support/word-error-rate.ts';
 import { chooseServicePort, startHookedService } from '../../webhooks/support/hooked-service.ts';
 
 /** Timeouts of tests in which people speak in real time. */
@@ -33,7 +33,7 @@ export const SPOKEN = { timeout: 90_000 };
  * Number of words of a sentence that a test waits for. A busy machine loses sound between the speaker and the listener, and
  * so words. Therefore only the long run counts all of them.
  */
-export const wordsOf = (sentence: number): number => (isMachineQuiet ? sentence : 1);
+export const wordsOf = (sentence: number): number => (measuresAccuracy ? sentence : 1);
 
 /** The real LiveKit, the whole service that receives its webhooks, workers, and participants who speak. */
 export type CallStage = {
