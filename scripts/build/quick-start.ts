@@ -25,8 +25,8 @@ export function slimCommander(): Plugin {
   return {
     name: 'slim-commander',
     resolveId(source, importer) {
-      const isIts = /\/commander\//.test(importer ?? '');
-      return isIts && Object.hasOwn(COMMANDER_BUILTINS, source) ? `\0slim:${source}` : null;
+      const isFromCommander = /\/commander\//.test(importer ?? '');
+      return isFromCommander && Object.hasOwn(COMMANDER_BUILTINS, source) ? `\0slim:${source}` : null;
     },
     load: (id) => COMMANDER_BUILTINS[id.replace(/^\0slim:/, '')] ?? null,
     transform(code, id) {
@@ -47,8 +47,8 @@ export function plainBuiltins(): Plugin {
     name: 'plain-builtins',
     renderChunk: (code) =>
       code.replace(importOfNode, (_import, names: string, module: string) => {
-        const taken = names.replaceAll(/\s+as\s+/g, ':');
-        return `const ${taken}=globalThis.process.getBuiltinModule(${module});`;
+        const bindings = names.replaceAll(/\s+as\s+/g, ':');
+        return `const ${bindings}=globalThis.process.getBuiltinModule(${module});`;
       }),
   };
 }

@@ -47,7 +47,7 @@ function describeAny(error: unknown, nowMs: number): ErrorDescription {
 }
 
 /** The hint for an unexpected error. */
-const REPORT_IT = 'that is a fault of rtc itself: please report it, with what rtc version prints';
+const REPORT_IT = 'this is a bug in rtc: please report it, with the output of rtc version';
 
 function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
   const isKnown = (ERROR_CODES as readonly string[]).includes(error.code);
@@ -59,10 +59,10 @@ function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
     return `${where} ${field.detail}`;
   });
   // When every invalid field is named, their summary adds nothing.
-  const said = fields.length === 0 ? trimFullStop(error.reason) : fields.join('; ');
+  const summary = fields.length === 0 ? trimFullStop(error.reason) : fields.join('; ');
   return {
     exitCode,
-    cause: `${said}${reference}`,
+    cause: `${summary}${reference}`,
     details: [],
     next: hintFor(error, nowMs),
     problem: problemOf(error),

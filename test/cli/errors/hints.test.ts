@@ -256,7 +256,7 @@ describe('a start that fails', () => {
 
 describe('a start that fails because of an error', () => {
   it.each([
-    [new TypeError('x is not a function'), /fault of rtc itself/],
+    [new TypeError('x is not a function'), /bug in rtc/],
     [
       Object.assign(new Error('EROFS'), { code: 'EROFS', path: '/data/x' }),
       /^Error: \/data\/x cannot be used: the file/,
@@ -272,10 +272,10 @@ describe('a start that fails because of an error', () => {
 
 describe('an unexpected error', () => {
   it.each([
-    [new TypeError('x is not a function'), /fault of rtc itself/],
+    [new TypeError('x is not a function'), /bug in rtc/],
     [Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }), /free some space/],
     [Object.assign(new Error('EACCES'), { code: 'EACCES', path: '/p' }), /ls -ld \/p/],
-    ['a text', /fault of rtc itself/],
+    ['a text', /bug in rtc/],
   ])('%s has a next step too', (error, next) => {
     expect(describeError(error, 0).next).toMatch(next);
   });

@@ -6,17 +6,17 @@ import { systemIds } from '../../../src/server/platform/system.ts';
 import { collectingLog } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';
-import { sqliteGround } from '../platform/storage/test-databases.ts';
+import { sqliteTestDatabase } from '../platform/storage/test-databases.ts';
 
-let stage: TestDatabase;
+let testDatabase: TestDatabase;
 let store: Store;
 let clock: ManualClock;
 beforeEach(async () => {
-  stage = await sqliteGround();
-  store = await stage.open();
+  testDatabase = await sqliteTestDatabase();
+  store = await testDatabase.open();
   clock = new ManualClock(1_000_000);
 });
-afterEach(() => stage.close());
+afterEach(() => testDatabase.close());
 
 const REQUEST = { key: 'k', keyId: 'root', method: 'POST', url: '/v1/webhooks', body: Buffer.from('{}') };
 const secretBox = { seal: (text: string) => text, open: (text: string) => text };

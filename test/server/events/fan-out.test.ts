@@ -8,20 +8,20 @@ import { DELIVERY_LEASE_MS } from '../../../src/server/webhooks/dispatcher/dispa
 import { NO_DISPATCHER } from '../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
 import type { DeliveryJob } from '../../../src/server/webhooks/store.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';
-import { silentLog, sqliteGround, systemClock } from '../platform/storage/test-databases.ts';
+import { silentLog, sqliteTestDatabase, systemClock } from '../platform/storage/test-databases.ts';
 import { newWebhook } from '../platform/storage/webhook-records.ts';
 
 const WEBHOOKS = 2 * MAX_DELIVERIES_PER_COMMIT + 500;
 
-let stage: TestDatabase;
+let testDatabase: TestDatabase;
 let store: Store;
 let deps: AppendEventsDeps;
 let dispatched: DeliveryJob[];
 const loops: ReturnType<typeof startFanOut>[] = [];
 
 beforeEach(async () => {
-  stage = await sqliteGround();
-  store = await stage.open();
+  testDatabase = await sqliteTestDatabase();
+  store = await testDatabase.open();
   dispatched = [];
   const dispatcher = {
     ...NO_DISPATCHER,
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(loops.splice(0).map((loop) => loop.close()));
-  await stage.close();
+  await testDatabase.close();
 });
 
 function idOf(n: number): string {
@@ -104,7 +104,7 @@ it('a fan-out delays later events, so that each webhook gets them in order', asy
 });
 
 it('a fan-out continues after another process has died', async () => {
-  const other = await stage.open();
+  const other = await testDatabase.open();
   await appendEvents({ ...deps, store: other, dispatcher: NO_DISPATCHER }, async (_store, appender) => {
     const domainEvent = {
       ...({ type: 'room_finished', subject: {}, isReconciled: false } as const),

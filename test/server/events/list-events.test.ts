@@ -8,23 +8,23 @@ import {
 } from '../../../src/server/events/list-events.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';
-import { sqliteGround } from '../platform/storage/test-databases.ts';
+import { sqliteTestDatabase } from '../platform/storage/test-databases.ts';
 
 const NOW = 1_767_225_600_000;
 
 let clock: ManualClock;
-let stage: TestDatabase;
+let testDatabase: TestDatabase;
 let store: Store;
 let closing: AbortController;
 
 beforeEach(async () => {
   clock = new ManualClock(NOW);
   closing = new AbortController();
-  stage = await sqliteGround();
-  store = await stage.open();
+  testDatabase = await sqliteTestDatabase();
+  store = await testDatabase.open();
   await happen('before');
 });
-afterEach(() => stage.close());
+afterEach(() => testDatabase.close());
 
 async function happen(id: string): Promise<void> {
   const session = { room: 'demo', roomSid: 'RM_1', sequence: 1 };
@@ -152,7 +152,7 @@ describe('the latest cursor', () => {
     const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
     await expect.poll(() => clock.sleeping).toBe(1);
     const own = store;
-    store = await stage.open();
+    store = await testDatabase.open();
     await happen('after');
     store = own;
     expect((await waiting).ids).toEqual(['after']);

@@ -1,5 +1,5 @@
 import { describeAudit } from './audit-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeAudit('SQLite', sqliteGround);
-describeAudit('PostgreSQL', postgresGround);
+describeAudit('SQLite', sqliteTestDatabase);
+describeAudit('PostgreSQL', postgresTestDatabase);

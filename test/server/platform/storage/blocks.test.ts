@@ -1,5 +1,5 @@
 import { describeBlocks } from './block-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeBlocks('SQLite', sqliteGround);
-describeBlocks('PostgreSQL', postgresGround);
+describeBlocks('SQLite', sqliteTestDatabase);
+describeBlocks('PostgreSQL', postgresTestDatabase);

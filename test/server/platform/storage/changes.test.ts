@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { TestDatabase } from './store-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
 let testDatabase: TestDatabase | undefined;
 afterEach(() => testDatabase?.close());
@@ -20,8 +20,8 @@ function originsOf(store: Store): string[] {
 }
 
 describe.each([
-  ['SQLite', sqliteGround],
-  ['PostgreSQL', postgresGround],
+  ['SQLite', sqliteTestDatabase],
+  ['PostgreSQL', postgresTestDatabase],
 ] as const)('changes on %s', (_engine, prepare) => {
   it('reach a listener of the same process when they are committed, and not before', async () => {
     testDatabase = await prepare();

@@ -1,5 +1,5 @@
 import { describeComparisons } from './comparison-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeComparisons('SQLite', sqliteGround);
-describeComparisons('PostgreSQL', postgresGround);
+describeComparisons('SQLite', sqliteTestDatabase);
+describeComparisons('PostgreSQL', postgresTestDatabase);

@@ -1,5 +1,5 @@
 import { describeDeliveries } from './delivery-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeDeliveries('SQLite', sqliteGround);
-describeDeliveries('PostgreSQL', postgresGround);
+describeDeliveries('SQLite', sqliteTestDatabase);
+describeDeliveries('PostgreSQL', postgresTestDatabase);

@@ -6,7 +6,7 @@ import { createDatabase } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { joined, mediaEvent, openEventStage } from '../../media-events/support/event-stage.ts';
 import type { TestDatabase } from './store-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 import { newWebhook } from './webhook-records.ts';
 
 const ROOM: RoomSession = {
@@ -29,8 +29,8 @@ const SUBJECTS = {
 };
 
 describe.each([
-  ['SQLite', sqliteGround],
-  ['PostgreSQL', postgresGround],
+  ['SQLite', sqliteTestDatabase],
+  ['PostgreSQL', postgresTestDatabase],
 ])('what the events of a transaction depend on, on %s', (engine, prepare) => {
   let testDatabase: TestDatabase;
   let store: Store;

@@ -1,5 +1,5 @@
 import { describeEvents } from './event-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeEvents('SQLite', sqliteGround);
-describeEvents('PostgreSQL', postgresGround);
+describeEvents('SQLite', sqliteTestDatabase);
+describeEvents('PostgreSQL', postgresTestDatabase);

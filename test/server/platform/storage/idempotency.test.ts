@@ -1,5 +1,5 @@
 import { describeIdempotency } from './idempotency-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeIdempotency('SQLite', sqliteGround);
-describeIdempotency('PostgreSQL', postgresGround);
+describeIdempotency('SQLite', sqliteTestDatabase);
+describeIdempotency('PostgreSQL', postgresTestDatabase);

@@ -1,5 +1,5 @@
 import { describeKeys } from './key-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeKeys('SQLite', sqliteGround);
-describeKeys('PostgreSQL', postgresGround);
+describeKeys('SQLite', sqliteTestDatabase);
+describeKeys('PostgreSQL', postgresTestDatabase);

@@ -1,5 +1,5 @@
 import { describeOrdering } from './ordering-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeOrdering('SQLite', sqliteGround);
-describeOrdering('PostgreSQL', postgresGround);
+describeOrdering('SQLite', sqliteTestDatabase);
+describeOrdering('PostgreSQL', postgresTestDatabase);

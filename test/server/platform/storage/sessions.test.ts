@@ -1,5 +1,5 @@
 import { describeSessions } from './session-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeSessions('SQLite', sqliteGround);
-describeSessions('PostgreSQL', postgresGround);
+describeSessions('SQLite', sqliteTestDatabase);
+describeSessions('PostgreSQL', postgresTestDatabase);

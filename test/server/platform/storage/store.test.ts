@@ -1,5 +1,5 @@
 import { describeStore } from './store-contract.ts';
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 
-describeStore('SQLite', sqliteGround);
-describeStore('PostgreSQL', postgresGround);
+describeStore('SQLite', sqliteTestDatabase);
+describeStore('PostgreSQL', postgresTestDatabase);

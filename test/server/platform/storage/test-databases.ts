@@ -25,7 +25,7 @@ export function open(database: StoreOptions['database']): Promise<Store> {
   return openStore({ database, clock: systemClock, log: silentLog });
 }
 
-export async function sqliteGround(): Promise<TestDatabase> {
+export async function sqliteTestDatabase(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-store-'));
   return testDatabaseOn({ sqlitePath: join(folder, 'store.sqlite') }, () => rm(folder, { recursive: true }));
 }
@@ -41,7 +41,7 @@ async function migrate(): Promise<Database> {
   return database;
 }
 
-export async function postgresGround(): Promise<TestDatabase> {
+export async function postgresTestDatabase(): Promise<TestDatabase> {
   migrated ??= migrate();
   const database = await createDatabase(await sharedPostgres(), await migrated);
   return testDatabaseOn({ databaseUrl: database.url }, () => database.close());

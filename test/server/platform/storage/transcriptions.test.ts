@@ -1,5 +1,5 @@
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 import { describeTranscriptions } from './transcription-contract.ts';
 
-describeTranscriptions('SQLite', sqliteGround);
-describeTranscriptions('PostgreSQL', postgresGround);
+describeTranscriptions('SQLite', sqliteTestDatabase);
+describeTranscriptions('PostgreSQL', postgresTestDatabase);

@@ -1,5 +1,5 @@
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 import { describeTurns } from './turn-contract.ts';
 
-describeTurns('SQLite', sqliteGround);
-describeTurns('PostgreSQL', postgresGround);
+describeTurns('SQLite', sqliteTestDatabase);
+describeTurns('PostgreSQL', postgresTestDatabase);

@@ -1,5 +1,5 @@
-import { postgresGround, sqliteGround } from './test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from './test-databases.ts';
 import { describeWords } from './word-contract.ts';
 
-describeWords('SQLite', sqliteGround);
-describeWords('PostgreSQL', postgresGround);
+describeWords('SQLite', sqliteTestDatabase);
+describeWords('PostgreSQL', postgresTestDatabase);

@@ -38,12 +38,12 @@ const install = (of: PackageRecipe, signal?: AbortSignal): Promise<void> =>
     onProgress: (line) => lines.push(line),
     signal,
   });
-const there = (): Promise<readonly string[]> => readdir(join(folder, 'models'), { recursive: true });
+const installedFiles = (): Promise<readonly string[]> => readdir(join(folder, 'models'), { recursive: true });
 
 describe('installPackage', () => {
   it('installs the files and those made from them, and reports its progress', async () => {
     await install(recipe({ derive: (of) => writeFile(join(of, 'made.txt'), 'made') }));
-    expect((await there()).toSorted()).toEqual(['model', 'model/copy.bin', 'model/made.txt']);
+    expect((await installedFiles()).toSorted()).toEqual(['model', 'model/copy.bin', 'model/made.txt']);
     expect(lines).toEqual(['fetching model, 0 MB', 'checking model', 'model is installed']);
   });
 
@@ -61,7 +61,7 @@ describe('installPackage', () => {
     await expect(install(wrong)).rejects.toThrow(
       `copy.bin is not the expected file: its SHA-256 is ${sha256}.`,
     );
-    expect(await there()).toEqual([]);
+    expect(await installedFiles()).toEqual([]);
   });
 
   it.each([
@@ -78,7 +78,7 @@ describe('installPackage', () => {
     ['a package without the file', { files: { 'other.bin': sha256 } }, /ENOENT/],
   ] as const)('reports %s, and installs nothing', async (_, changes, message) => {
     await expect(install(recipe(changes))).rejects.toThrow(message);
-    expect(await there()).toEqual([]);
+    expect(await installedFiles()).toEqual([]);
   });
 
   it('ends its command when it is cancelled', async () => {
@@ -86,12 +86,12 @@ describe('installPackage', () => {
     const installing = install(recipe({ commands: [['sleep', '60']] }), cancelling.signal);
     cancelling.abort();
     await expect(installing).rejects.toThrow();
-    expect(await there()).toEqual([]);
+    expect(await installedFiles()).toEqual([]);
   });
 
   it('may run twice at once', async () => {
     await Promise.all([install(recipe()), install(recipe())]);
-    expect((await there()).toSorted()).toEqual(['model', 'model/copy.bin']);
+    expect((await installedFiles()).toSorted()).toEqual(['model', 'model/copy.bin']);
   });
 });
 

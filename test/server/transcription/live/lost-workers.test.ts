@@ -12,7 +12,7 @@ import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 import type { TestDatabase } from '../../platform/storage/store-contract.ts';
-import { postgresGround, sqliteGround } from '../../platform/storage/test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from '../../platform/storage/test-databases.ts';
 import { letPass } from '../../webhooks/dispatcher/support/let-pass.ts';
 
 /* Workers die while they transcribe, and another one takes over. The rooms and the clock are simulated. */
@@ -21,8 +21,8 @@ const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
 const LEASE_MS = 2_000;
 
 describe.each([
-  ['SQLite', sqliteGround],
-  ['PostgreSQL', postgresGround],
+  ['SQLite', sqliteTestDatabase],
+  ['PostgreSQL', postgresTestDatabase],
 ] as const)('a live worker on %s', (_engine, prepare) => {
   let stage: TestDatabase;
   let store: Store;

@@ -8,7 +8,7 @@ import type { Transcription } from '../../../../src/server/transcription/store.t
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import type { TestDatabase } from '../../platform/storage/store-contract.ts';
-import { postgresGround, sqliteGround } from '../../platform/storage/test-databases.ts';
+import { postgresTestDatabase, sqliteTestDatabase } from '../../platform/storage/test-databases.ts';
 import { segment } from '../support/transcription-stage.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
@@ -16,8 +16,8 @@ const NOT_MEDIA = new TranscriptionError('recording-not-media', 'The file has no
 const AWAY = new TranscriptionError('storage-unavailable', 'Away.', { retryable: true });
 
 describe.each([
-  ['SQLite', sqliteGround],
-  ['PostgreSQL', postgresGround],
+  ['SQLite', sqliteTestDatabase],
+  ['PostgreSQL', postgresTestDatabase],
 ] as const)('a post-call transcription that fails on %s', (_engine, prepare) => {
   let stage: TestDatabase;
   let store: Store;

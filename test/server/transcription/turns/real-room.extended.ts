@@ -28,7 +28,7 @@ it('a worker stores who speaks when in a real room that is recorded', async () =
   const config = loadConfig({ API_KEY: 'k', API_SECRET: 's', DATA_DIR: folder, ...keys });
   const speech = openTestModel();
   const parts = { log, clock: systemClock, ids: systemIds, kind: 'stt-live', speech } as const;
-  const deaf = await startWorker(
+  const withoutListening = await startWorker(
     { ...config, values: { ...config.values, STT_LISTEN_TO_RECORDINGS: false } },
     { ...parts, instanceId: 'deaf' },
   );
@@ -63,7 +63,7 @@ it('a worker stores who speaks when in a real room that is recorded', async () =
     .poll(async () => new Set((await found()).map(({ identity }) => identity)), { timeout: 30_000 })
     .toEqual(new Set(['ada', 'bob']));
   await Promise.all(people.map((person) => person.leave()));
-  await Promise.all([worker.close(), deaf.close()]);
+  await Promise.all([worker.close(), withoutListening.close()]);
   await store.close();
   await livekit.close();
   await rm(folder, { recursive: true, force: true });

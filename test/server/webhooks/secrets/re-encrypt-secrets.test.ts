@@ -5,7 +5,11 @@ import { reencryptSecrets } from '../../../../src/server/webhooks/secrets/re-enc
 import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
 import type { TestDatabase } from '../../platform/storage/store-contract.ts';
-import { postgresGround, sqliteGround, systemClock } from '../../platform/storage/test-databases.ts';
+import {
+  postgresTestDatabase,
+  sqliteTestDatabase,
+  systemClock,
+} from '../../platform/storage/test-databases.ts';
 import { newWebhook } from '../../platform/storage/webhook-records.ts';
 import { sealUnbound } from '../support/seal-unbound.ts';
 
@@ -17,8 +21,8 @@ const NEVER = new AbortController().signal;
 const LATER = Date.now() + 3_600_000;
 
 describe.each([
-  ['SQLite', sqliteGround],
-  ['PostgreSQL', postgresGround],
+  ['SQLite', sqliteTestDatabase],
+  ['PostgreSQL', postgresTestDatabase],
 ])('webhook secrets on %s, after ENCRYPTION_KEY got a new first key', (_engine, prepare) => {
   let stage: TestDatabase;
   let store: Store;
