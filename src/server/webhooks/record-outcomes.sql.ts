@@ -90,7 +90,10 @@ function firstAttemptsOnPostgres(
   return [{ name: 'record-first-attempts', sql: text }];
 }
 
-/** A delivery that has just got its first attempt is one that the update found. */
+/**
+ * A delivery that has just got its first attempt is one that the update found. The plus signs keep SQLite from the index of
+ * leases: it would join all deliveries of the owner with all outcomes, instead of finding one delivery for each.
+ */
 function firstAttemptsOnSqlite(
   dialect: SqlDialect,
   owner: string,
@@ -101,15 +104,15 @@ function firstAttemptsOnSqlite(
     {
       sql: sql`
         insert into attempts (${ATTEMPT_COLUMNS}) select ${ATTEMPT_COLUMNS} from ${outcome} as outcome where exists (
-          select 1 from deliveries where id = outcome."deliveryId" and "leaseOwner" = ${owner} and attempts = 0
-            and "orderingKey" is null
+          select 1 from deliveries where id = outcome."deliveryId" and +"leaseOwner" = ${owner} and +attempts = 0
+            and +"orderingKey" is null
         )`,
     },
     {
       sql: sql`
         update deliveries set ${MOVED} from ${outcome} as outcome
-        where deliveries.id = outcome."deliveryId" and "leaseOwner" = ${owner} and attempts = 0
-          and "orderingKey" is null
+        where deliveries.id = outcome."deliveryId" and +"leaseOwner" = ${owner} and +attempts = 0
+          and +"orderingKey" is null
         returning id`,
     },
   ];

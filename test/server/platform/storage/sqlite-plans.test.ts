@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { observeStatements } from '../../../../scripts/house/observe-statements.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import { open } from './test-databases.ts';
+import { newDelivery, newWebhook } from './webhook-records.ts';
+
+/*
+ * SQLite chose the index of leases for the outcomes of deliveries, and joined every leased delivery with every outcome: a
+ * batch took a hundred milliseconds. Plans do not depend on the amount of data, because the service never runs ANALYZE.
+ */
+describe('plans of SQLite for deliveries', () => {
+  const statements = new Set<string>();
+  let folder: string;
+  let store: Store;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rtc-plans-'));
+    store = await open({ sqlitePath: join(folder, 'store.sqlite') });
+    await store.webhooks.insert(newWebhook('hook'));
+    observeStatements((sql) => statements.add(sql));
+    const leased = { leaseOwner: 'me', leaseUntil: 9_999 };
+    await store.deliveries.insert([newDelivery('one', leased), newDelivery('two'), newDelivery('three')]);
+    await store.deliveries.claim({
+      owner: 'me',
+      now: 2_000,
+      leaseUntil: 9_999,
+      ...LIMITS,
+    });
+    await store.deliveries.renew('me', ['one', 'two'], 19_999);
+    await store.deliveries.recordOutcomes('me', [outcome('one', 'pending'), outcome('two', 'delivered')]);
+    await store.deliveries.claim({
+      owner: 'me',
+      now: 5_000,
+      leaseUntil: 9_999,
+      ...LIMITS,
+    });
+    await store.deliveries.recordOutcomes('me', [outcome('one', 'delivered')]);
+    await store.deliveries.release('me');
+    await store.deliveries.nextClaimableAt([]);
+  });
+
+  afterAll(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('never read a whole table, and never a list of values for each row of a table', () => {
+    const database = new DatabaseSync(join(folder, 'store.sqlite'), { readOnly: true });
+    const wanted = [...statements].filter((sql) => /\b(deliveries|attempts)\b/.test(sql));
+    const plans = wanted.map((sql) => planOf(database, sql));
+    database.close();
+    expect(plans.length).toBeGreaterThan(8);
+    expect(plans.flat().filter((step) => /^SCAN (deliveries|attempts)\b/.test(step))).toEqual([]);
+    expect(plans.filter(hasInnerList)).toEqual([]);
+  });
+});
+
+const LIMITS = { limit: 10, limitPerWebhook: 10, limitPerOrder: 10, exceptWebhooks: [] };
+
+function planOf(database: DatabaseSync, sql: string): readonly string[] {
+  const rows = database.prepare(`explain query plan ${sql}`).all();
+  return rows.map(({ detail }) => String(detail));
+}
+
+/** Whether a list of values is read in an inner loop: it follows a table that is searched by something else than an id. */
+function hasInnerList(plan: readonly string[]): boolean {
+  return plan.some(
+    (step, index) =>
+      /^SCAN (json_each|outcome|listed)\b/.test(step) && /^SEARCH deliveries\b/.test(plan[index - 1] ?? ''),
+  );
+}
+
+function outcome(deliveryId: string, state: 'pending' | 'delivered') {
+  const attempt = {
+    deliveryId,
+    startedAt: 2_100,
+    durationMs: 5,
+    statusCode: 200,
+    error: null,
+    responseBody: null,
+  };
+  return state === 'pending'
+    ? { attempt, next: { state, dueAt: 4_000 } }
+    : { attempt, next: { state, endedAt: 2_200 } };
+}
