@@ -3,7 +3,7 @@ import { ServiceError } from '../../../src/contract/errors.ts';
 import { createRunOnce } from '../../../src/server/access/run-once.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { systemIds } from '../../../src/server/platform/system.ts';
-import { collectingLog } from '../../support/app.ts';
+import { collectingLog, type LogLine } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';
 import { sqliteTestDatabase } from '../platform/storage/test-databases.ts';
@@ -40,6 +40,19 @@ function handler() {
     },
   };
 }
+
+/** The store, some of whose methods do something else. */
+const storeWith = (changes: Partial<Store['idempotency']>): Store => ({
+  ...store,
+  idempotency: {
+    claim: (request, now) => store.idempotency.claim(request, now),
+    renew: (lease) => store.idempotency.renew(lease),
+    release: (id, owner) => store.idempotency.release(id, owner),
+    complete: (done) => store.idempotency.complete(done),
+    purge: (now, limit) => store.idempotency.purge(now, limit),
+    ...changes,
+  },
+});
 
 const codeOf = (error: unknown): string => (error instanceof ServiceError ? error.code : String(error));
 
@@ -81,6 +94,50 @@ describe('a request that is run once', () => {
     expect((await taken).body).toEqual({ run: 1 });
     const replayed = await instance()(REQUEST, next.work);
     expect([replayed.body, next.runs()]).toEqual([{ run: 1 }, 1]);
+  });
+
+  it('gets its response even if that cannot be stored, and is run again', async () => {
+    const lines: LogLine[] = [];
+    const unstored = createRunOnce({
+      ...{ clock, ids: systemIds, log: collectingLog(lines), secretBox, apiKey: 'key' },
+      store: storeWith({
+        complete: () => Promise.reject(new ServiceError('storage-unavailable', 'The disk is full.')),
+      }),
+    });
+    const work = async () => ({ status: 201, body: 'done' });
+    expect(await unstored(REQUEST, work)).toEqual({ status: 201, body: 'done' });
+    expect(lines.map(({ level, message }) => [level, message])).toEqual([
+      ['warn', expect.stringContaining('a retry will run it again')],
+    ]);
+    clock.advance(30_000);
+    expect(await unstored(REQUEST, work)).toEqual({ status: 201, body: 'done' });
+  });
+
+  it('goes on while its lease cannot be renewed, and renews it later', async () => {
+    const lines: LogLine[] = [];
+    let renewals = 0;
+    const failingOnce = createRunOnce({
+      ...{ clock, ids: systemIds, log: collectingLog(lines), secretBox, apiKey: 'key' },
+      store: storeWith({
+        renew: (lease) => {
+          renewals += 1;
+          if (renewals > 1) return store.idempotency.renew(lease);
+          return Promise.reject(new ServiceError('storage-unavailable', 'The database is down.'));
+        },
+      }),
+    });
+    const { work, runs, end } = handler();
+    const running = failingOnce(REQUEST, work);
+    await expect.poll(runs).toBe(1);
+    for (let second = 0; second < 40; second += 10) {
+      await expect.poll(() => clock.sleeping).toBe(1);
+      clock.advance(10_000);
+    }
+    await expect.poll(() => renewals).toBe(4);
+    expect(await instance()(REQUEST, work).catch(codeOf)).toBe('idempotency-in-progress');
+    expect(lines.map(({ level }) => level)).toEqual(['warn']);
+    end();
+    expect(await running).toEqual({ status: 201, body: { run: 1 } });
   });
 
   it('is new after 24 hours', async () => {

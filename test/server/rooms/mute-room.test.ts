@@ -11,6 +11,7 @@ import {
   subscribedTrack,
   untilLoudness,
 } from '../../support/parts/participant.ts';
+import { respondTwirp, type Script, startScriptedMediaServer } from '../../support/scripted-media-server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { startStage } from '../recordings/support/stage.ts';
 
@@ -142,5 +143,48 @@ describe('muting a room', () => {
       },
     });
     expect(await unmute('TR_none')).toMatchObject({ status: 404 });
+  });
+});
+
+describe('muting a room while people leave it', () => {
+  const track = { sid: 'TR_1', source: 'MICROPHONE', muted: false };
+  const ada = { sid: 'PA_ada123', identity: 'ada', state: 'ACTIVE', tracks: [track] };
+  const bob = { sid: 'PA_bob123', identity: 'bob', state: 'ACTIVE', tracks: [] };
+
+  /** Lists `lists` one after the other, and responds to the muting of the track with `muting`. */
+  async function muteWith(muting: Script, lists: readonly (readonly object[])[]) {
+    const left = [...lists];
+    const media = await startScriptedMediaServer((request, response) => {
+      if (request.url?.endsWith('/MutePublishedTrack')) return muting(request, response);
+      const participants = request.url?.endsWith('/ListParticipants') ? left.shift() : [];
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ participants }));
+    });
+    const service = await startTestService({ livekit: media.livekit });
+    const response = await service.call('POST', `${roomPath('demo')}/mute`);
+    await service.close();
+    media.close();
+    return response;
+  }
+
+  const gone = respondTwirp(503, 'unavailable', 'no response from servers');
+
+  it('leaves out a track that has ended', async () => {
+    const ended = respondTwirp(404, 'not_found', 'track not found');
+    expect(await muteWith(ended, [[ada, bob]])).toMatchObject({ status: 200, json: { muted: [] } });
+  });
+
+  it('leaves out somebody who has left, for whom the media server reports that it is unavailable', async () => {
+    expect(await muteWith(gone, [[ada, bob], [bob]])).toMatchObject({ status: 200, json: { muted: [] } });
+  });
+
+  it('fails when the media server is unavailable for somebody who is still there', async () => {
+    const response = await muteWith(gone, [
+      [ada, bob],
+      [ada, bob],
+    ]);
+    expect(response).toMatchObject({
+      status: 503,
+      json: { type: 'urn:problem-type:rtc:media-server-unavailable' },
+    });
   });
 });
