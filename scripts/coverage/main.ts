@@ -20,7 +20,7 @@ const kept = join(root, '.cache', 'coverage', 'taken.json');
 const [first, ...others] = process.argv.slice(2);
 const args = first === undefined ? [] : first === '--add' ? others : [first, ...others];
 const taken = first === '--add' ? await readTaken() : new Map<string, Set<number>>();
-await rm(raw, { recursive: true, force: true });
+await rm(raw, { recursive: true, force: true, maxRetries: 5 });
 await mkdir(raw, { recursive: true });
 const command = [join(root, 'scripts', 'test.ts'), '--config=scripts/coverage/vitest.config.ts', ...args];
 const { status } = spawnSync(process.execPath, command, {
@@ -30,7 +30,7 @@ const { status } = spawnSync(process.execPath, command, {
 });
 const files = await readSources();
 for (const name of await readdir(raw)) addTaken(await readFile(join(raw, name), 'utf8'));
-await rm(raw, { recursive: true });
+await rm(raw, { recursive: true, maxRetries: 5 });
 await writeFile(kept, JSON.stringify(Object.fromEntries([...taken].map(([path, at]) => [path, [...at]]))));
 console.log(
   describeCoverage(
