@@ -1,4 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { INSERT_EVENTS } from '../../src/server/events/events.sql.ts';
+import { LOCK_FREE_NAMES } from '../../src/server/platform/storage/postgres/dialect.ts';
+import { RECORD_FIRST_ATTEMPTS } from '../../src/server/webhooks/record-outcomes.sql.ts';
 import type { Random } from '../../test/support/random.ts';
 import type { Cluster, Member } from './cluster.ts';
 import type { Passage } from './database-proxy.ts';
@@ -9,25 +12,59 @@ import { REFUSED_ONCE } from './witness.ts';
 export type FreezePoint = {
   readonly name: string;
   /**
-   * Text that identifies the statement at this point. It is the statement's name, because a prepared statement sends its
-   * SQL only once.
+   * Text that identifies the statement at this point. Where the statement has a name, it is that name, because a prepared
+   * statement sends its SQL only once.
    */
   readonly text: string;
   readonly passage: Passage;
-  /** Whether the receiver refuses the first attempts, so that retries have to be claimed. */
-  readonly needsRetries?: true;
+  /** The events that lead an instance to the point; single events that are accepted at once unless it is given. */
+  readonly bait?: 'refused-once' | 'burst';
 };
 
-/** Name of the statement that stores the outcomes of first attempts. */
-const STORING = 'record-first-attempts';
-
-/** The worst points: the instance has locks, leases or unstored outcomes. */
+/** The worst points: the instance has locks, leases or unstored outcomes. Every transaction of events and deliveries has one. */
 export const FREEZE_POINTS: readonly FreezePoint[] = [
-  { name: 'holding room locks', text: 'lock-free-names', passage: 'passes' },
-  { name: 'after sending an insert and its commit', text: 'insert-events', passage: 'passes' },
-  { name: 'claiming deliveries', text: 'with due as materialized', passage: 'passes', needsRetries: true },
-  { name: 'between sending a delivery and storing its outcome', text: STORING, passage: 'held' },
-  { name: 'storing outcomes of deliveries', text: STORING, passage: 'passes' },
+  { name: 'holding room locks', text: LOCK_FREE_NAMES, passage: 'passes' },
+  { name: 'after sending an insert and its commit', text: INSERT_EVENTS, passage: 'passes' },
+  {
+    name: 'storing the further deliveries of a burst of events',
+    text: 'left join "events" on "events"."id" = "fanOuts"."eventId"',
+    passage: 'passes',
+    bait: 'burst',
+  },
+  {
+    name: 'claiming deliveries',
+    text: 'with due as materialized',
+    passage: 'passes',
+    bait: 'refused-once',
+  },
+  {
+    name: 'claiming what waits behind a delivery',
+    text: 'with ranked as materialized',
+    passage: 'passes',
+    bait: 'refused-once',
+  },
+  {
+    name: 'between sending a delivery and storing its outcome',
+    text: RECORD_FIRST_ATTEMPTS,
+    passage: 'held',
+  },
+  { name: 'storing outcomes of deliveries', text: RECORD_FIRST_ATTEMPTS, passage: 'passes' },
+  {
+    name: 'with locked deliveries, storing the outcomes of those in order',
+    text: 'select id, attempts, "leaseOwner", "webhookId", "orderingKey" from deliveries',
+    passage: 'passes',
+  },
+  {
+    name: 'giving back what waits behind a refused delivery',
+    text: `and state = 'pending' and waiting = 1 and exists (`,
+    passage: 'passes',
+    bait: 'refused-once',
+  },
+  {
+    name: 'letting the next delivery of a room go on',
+    text: 'update deliveries set waiting = null',
+    passage: 'passes',
+  },
 ];
 
 export type FreezeOptions = {
@@ -50,6 +87,9 @@ export type Frozen = {
 
 const PROBE_PAUSE_MS = 200;
 const BAIT_PAUSE_MS = 50;
+const BURST_PAUSE_MS = 3_000;
+/** More than the deliveries of one transaction, to ten webhooks from any of three instances. */
+const BURST = 500;
 /** Within this time some transaction reaches the point. */
 const PLACED_WITHIN_MS = 25_000;
 
@@ -58,10 +98,16 @@ export async function freezeAt(point: FreezePoint, options: FreezeOptions): Prom
   const { cluster, events, random, frozenMs } = options;
   const slug = point.name.replaceAll(' ', '-');
   const bait: Promise<void>[] = [];
-  const prefix = point.needsRetries ? REFUSED_ONCE : 'bait-';
-  const placed = await stopAt(point, cluster.living, (count) =>
-    bait.push(events.post(`${prefix}${slug}-${count}`)),
-  );
+  const prefix = point.bait === 'refused-once' ? REFUSED_ONCE : 'bait-';
+  const placed = await stopAt(point, cluster.living, async (count) => {
+    const names = Array.from(
+      { length: point.bait === 'burst' ? BURST : 1 },
+      (_, index) => `${count}-${index}`,
+    );
+    const posts = names.map((name) => events.post(`${prefix}${slug}-${name}`));
+    bait.push(...posts);
+    if (point.bait === 'burst') await Promise.race([...posts.slice(-1), delay(BURST_PAUSE_MS)]);
+  });
   const victim = placed ?? random.pick(cluster.living);
   victim.freeze();
   const until = performance.now() + frozenMs;
@@ -87,7 +133,7 @@ export async function freezeAt(point: FreezePoint, options: FreezeOptions): Prom
 async function stopAt(
   point: FreezePoint,
   members: readonly Member[],
-  post: (count: number) => void,
+  post: (count: number) => Promise<void>,
 ): Promise<Member | undefined> {
   const stopped: Member[] = [];
   for (const member of members) {
@@ -100,7 +146,7 @@ async function stopAt(
   }
   const deadline = performance.now() + PLACED_WITHIN_MS;
   for (let count = 0; stopped.length === 0 && performance.now() < deadline; count += 1) {
-    post(count);
+    await post(count);
     await delay(BAIT_PAUSE_MS);
   }
   for (const { proxy } of members) proxy.forget();

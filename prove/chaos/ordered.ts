@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
-import { postMediaEvent, roomLife } from '../../test/server/webhooks/support/media-webhook.ts';
 import { startReceiver } from '../../test/server/webhooks/support/receiver.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import { Random } from '../../test/support/random.ts';
 import { type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import { createMediaEvents } from './media-events.ts';
 import { Arrivals } from './room-arrivals.ts';
 import { untilEnoughOrSilence } from './until-silence.ts';
 
@@ -14,8 +13,6 @@ const KILLS = { long: 20, short: 2 } as const;
 const ROOMS_PER_ROUND = { long: 10, short: 3 } as const;
 /** One room in this many has an event that its receivers refuse once. Its retry follows after 5 s. */
 const REFUSED_ROOM = 3;
-const REPEAT_AFTER_MS = 100;
-const POST_TIMEOUT_MS = 5_000;
 
 type DatabaseName = keyof typeof INSTANCES;
 
@@ -60,6 +57,8 @@ async function killInOrder(context: ProofContext, database: DatabaseName): Promi
   });
   cleanUp(receiver.close);
   await register({ fleet, living }, receiver.url);
+  const events = createMediaEvents(() => living, random);
+  cleanUp(events.close);
   const rooms: Promise<void>[] = [];
   const names: string[] = [];
   for (let round = 0; round < KILLS[form]; round += 1) {
@@ -67,7 +66,7 @@ async function killInOrder(context: ProofContext, database: DatabaseName): Promi
     for (const [index, name] of added.entries()) {
       if (index % REFUSED_ROOM === 0) refused.set(name, 1 + random.integer(10));
       names.push(name);
-      rooms.push(playRoom(name, { living, random }));
+      rooms.push(events.playRoom(name));
     }
     const moment = arrivals.accepted + random.integer(ROOMS_PER_ROUND[form] * 30);
     await untilEnoughOrSilence(accepted, () => accepted() >= moment);
@@ -104,23 +103,4 @@ async function register({ fleet, living: [instance] }: Stage, url: string): Prom
   if (instance === undefined) throw new Error('no instance lives');
   await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${url}/ordered`, ordering: 'room' });
   await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${url}/unordered` });
-}
-
-type Players = { readonly living: readonly FleetInstance[]; readonly random: Random };
-
-/** Posts the events of a room one after the other. Each is repeated until an instance acknowledges it. */
-async function playRoom(name: string, { living, random }: Players): Promise<void> {
-  for (const event of roomLife(name)) {
-    while ((await postTo(living.length > 0 ? random.pick(living) : undefined, event)) !== 200) {
-      await delay(REPEAT_AFTER_MS);
-    }
-  }
-}
-
-async function postTo(
-  instance: FleetInstance | undefined,
-  event: Readonly<Record<string, unknown>>,
-): Promise<number> {
-  if (instance === undefined) return 0;
-  return await Promise.race([postMediaEvent(instance.url, event).catch(() => 0), delay(POST_TIMEOUT_MS, 0)]);
 }

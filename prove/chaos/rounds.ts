@@ -1,6 +1,6 @@
 import type { Random } from '../../test/support/random.ts';
-import type { MediaEvents } from './media-events.ts';
-import type { Tally, Witness } from './witness.ts';
+import { EVENTS_PER_ROOM, type MediaEvents } from './media-events.ts';
+import { REFUSED_ONCE, type Tally, type Witness } from './witness.ts';
 
 /** Causes a fault while some deliveries of the round have been made and others have not. */
 export type Fault = () => Promise<void>;
@@ -9,23 +9,32 @@ export type Rounds = {
   readonly witness: Witness;
   readonly events: MediaEvents;
   readonly random: Random;
-  readonly eventsPerRound: number;
+  /** Rooms that end in each round: one event each. */
+  readonly endsPerRound: number;
+  /** Rooms of which all events are posted in each round. */
+  readonly roomsPerRound: number;
   /** One entry per round; undefined means a round without a fault. */
   readonly faults: readonly (Fault | undefined)[];
   readonly report: (line: string) => void;
 };
 
 const ROUNDS_BETWEEN_REPORTS = 5;
+/** In one round of so many, all webhooks refuse the first request of a room, and everything behind it has to wait. */
+const REFUSED_ROUND = 3;
 
 /**
  * Posts the events of each round and causes its fault. Resolves when all deliveries have arrived, or none arrives any more.
  */
 export async function playRounds(options: Rounds): Promise<Tally> {
-  const { witness, events, random, eventsPerRound, faults, report } = options;
+  const { witness, events, random, endsPerRound, roomsPerRound, faults, report } = options;
   const posts: Promise<void>[] = [];
   for (const [round, strike] of faults.entries()) {
-    for (let index = 0; index < eventsPerRound; index += 1) posts.push(events.post(`r${round}-${index}`));
-    const deliveries = eventsPerRound * witness.webhooks;
+    for (let index = 0; index < endsPerRound; index += 1) posts.push(events.post(`r${round}-${index}`));
+    for (let index = 0; index < roomsPerRound; index += 1) {
+      const isRefused = index === 0 && round % REFUSED_ROUND === 0;
+      posts.push(events.playRoom(`${isRefused ? REFUSED_ONCE : ''}life-${round}-${index}`));
+    }
+    const deliveries = (endsPerRound + roomsPerRound * EVENTS_PER_ROOM) * witness.webhooks;
     const moment = witness.tally().arrivals + random.integer(Math.ceil((deliveries * 4) / 5));
     await witness.until(({ arrivals }) => arrivals >= moment);
     await strike?.();
@@ -34,7 +43,7 @@ export async function playRounds(options: Rounds): Promise<Tally> {
     }
   }
   await Promise.all(posts);
-  const expected = events.acknowledgedAt.size * witness.webhooks;
+  const expected = events.acknowledged() * witness.webhooks;
   await witness.until(({ distinct }) => distinct >= expected);
   return witness.tally();
 }

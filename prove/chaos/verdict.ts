@@ -17,13 +17,15 @@ export type Verdict = {
 
 /** The figures that every chaos run claims. */
 export function verdict({ witness, events, stops, unsettled }: Verdict): readonly Figure[] {
-  const { arrivals, distinct, wrongSignatures } = witness.tally();
-  const acknowledged = events.acknowledgedAt.size * witness.webhooks;
+  const { arrivals, distinct, wrongSignatures, outOfOrder } = witness.tally();
+  const acknowledged = events.acknowledged() * witness.webhooks;
   const perStop = CONCURRENCY_PER_WEBHOOK * witness.webhooks + MAX_UNWRITTEN_OUTCOMES;
   return [
     observed('deliveries of acknowledged events', acknowledged),
     exactly('lost deliveries', acknowledged - distinct, 0),
     exactly('deliveries with a wrong signature', wrongSignatures, 0),
+    exactly('events out of order at the webhooks with order', outOfOrder.ordered, 0),
+    observed('events out of order at the webhooks without', outOfOrder.unordered),
     exactly('webhooks with pending or failed deliveries at the end', unsettled, 0),
     atMost({
       name: `repeated deliveries (bound: ${stops} × (${CONCURRENCY_PER_WEBHOOK} × ${witness.webhooks} in flight + a batch of ${MAX_UNWRITTEN_OUTCOMES}))`,

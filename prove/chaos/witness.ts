@@ -21,11 +21,13 @@ export type Tally = {
   readonly distinct: number;
   /** Number of requests with a signature that differs from what the specifications require for their bytes. */
   readonly wrongSignatures: number;
-  /** When each event had arrived at all webhooks, by room name. */
+  /** When the first event of each room had arrived at all webhooks, by room name. */
   readonly completeAt: ReadonlyMap<string, number>;
+  /** First arrivals that were not the next event of their room, at the webhooks that asked for order and at the others. */
+  readonly outOfOrder: { readonly ordered: number; readonly unordered: number };
 };
 
-/** Prefix of rooms whose events each webhook refuses at the first attempt. */
+/** Prefix of rooms of which each webhook refuses the first request. */
 export const REFUSED_ONCE = 'refused-once-';
 
 class Refusals {
@@ -44,11 +46,18 @@ export type WitnessOptions = {
   /** The instance on which the webhooks are registered. */
   readonly instance: FleetInstance;
   readonly webhooks: number;
+  /** How many of the webhooks ask for the order of each room. */
+  readonly ordered?: number;
 };
 
-export async function startWitness({ fleet, instance, webhooks }: WitnessOptions): Promise<Witness> {
+export async function startWitness({
+  fleet,
+  instance,
+  webhooks,
+  ordered = 0,
+}: WitnessOptions): Promise<Witness> {
   const secrets = new Map<string, string>();
-  const counter = new Counter(secrets, webhooks);
+  const counter = new Counter(secrets, { webhooks, ordered });
   const refusals = new Refusals();
   const receiver = await startReceiver((_request, response, received) => {
     if (refusals.isDue(received)) response.writeHead(503);
@@ -57,7 +66,10 @@ export async function startWitness({ fleet, instance, webhooks }: WitnessOptions
   });
   for (let index = 0; index < webhooks; index += 1) {
     const path = `/${index}`;
-    const created = await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${receiver.url}${path}` });
+    const created = await fleet.call(instance, 'POST', '/v1/webhooks', {
+      url: `${receiver.url}${path}`,
+      ordering: index < ordered ? 'room' : 'none',
+    });
     secrets.set(path, secretOf(created));
   }
   return {
@@ -83,25 +95,45 @@ class Counter implements Tally {
   distinct = 0;
   wrongSignatures = 0;
   readonly completeAt = new Map<string, number>();
+  readonly outOfOrder = { ordered: 0, unordered: 0 };
+  /** The webhooks that each event has reached, by their paths. */
   readonly #pathsOf = new Map<string, Set<string>>();
+  /** How many different events of each room each webhook got. */
+  readonly #eventsAt = new Map<string, number>();
   readonly #secrets: ReadonlyMap<string, string>;
   readonly #webhooks: number;
+  readonly #orderedPaths: ReadonlySet<string>;
 
-  constructor(secrets: ReadonlyMap<string, string>, webhooks: number) {
+  constructor(
+    secrets: ReadonlyMap<string, string>,
+    { webhooks, ordered }: { readonly webhooks: number; readonly ordered: number },
+  ) {
     this.#secrets = secrets;
     this.#webhooks = webhooks;
+    this.#orderedPaths = new Set(Array.from({ length: ordered }, (_, index) => `/${index}`));
   }
 
   count(received: Received): void {
     this.arrivals += 1;
     if (!isSigned(received, this.#secrets.get(received.path) ?? '')) this.wrongSignatures += 1;
-    const { name } = received.body.room;
-    const paths = this.#pathsOf.get(name) ?? new Set();
-    this.#pathsOf.set(name, paths);
+    const { room, sequence } = received.body;
+    const event = `${room.name} ${sequence}`;
+    const paths = this.#pathsOf.get(event) ?? new Set();
+    this.#pathsOf.set(event, paths);
     if (paths.has(received.path)) return;
     paths.add(received.path);
     this.distinct += 1;
-    if (paths.size === this.#webhooks) this.completeAt.set(name, received.at);
+    this.#countOrder(received);
+    if (paths.size === this.#webhooks && !this.completeAt.has(room.name)) {
+      this.completeAt.set(room.name, received.at);
+    }
+  }
+
+  #countOrder({ path, body: { room, sequence } }: Received): void {
+    const key = `${path} ${room.name}`;
+    const next = (this.#eventsAt.get(key) ?? 0) + 1;
+    this.#eventsAt.set(key, next);
+    if (sequence !== next) this.outOfOrder[this.#orderedPaths.has(path) ? 'ordered' : 'unordered'] += 1;
   }
 }
 

@@ -34,6 +34,9 @@ const COLUMN_TYPES = {
 const EVENT_COLUMNS = Object.keys(COLUMN_TYPES) as (keyof typeof COLUMN_TYPES)[];
 const columns = sql.join(EVENT_COLUMNS.map((column) => sql.ref(column)));
 
+/** The name of the statement that inserts events on PostgreSQL begins with this. */
+export const INSERT_EVENTS = 'insert-events';
+
 export function createEventStore(connection: Connection): EventStore {
   const { db } = connection;
   return {
@@ -113,7 +116,7 @@ const insertOnPostgres: InsertEvents = (dialect, events, deliveries) => {
       update counters set value = value + ${events.length} where name = 'events' returning value
     ), stored as (${insertNumbered(dialect, events, before)} returning id)${delivered}
     select id from stored`;
-  return [{ name: deliveries.length === 0 ? 'insert-events' : 'insert-events-and-deliveries', sql: text }];
+  return [{ name: deliveries.length === 0 ? INSERT_EVENTS : `${INSERT_EVENTS}-and-deliveries`, sql: text }];
 };
 
 /** A statement that changes data cannot be part of another one. */

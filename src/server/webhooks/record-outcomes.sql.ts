@@ -8,6 +8,9 @@ import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';
 type Database = Kysely<Tables>;
 type LockedRow = Pick<Delivery, 'id' | 'attempts' | 'leaseOwner' | 'webhookId' | 'orderingKey'>;
 
+/** The name of the statement that stores the outcomes of first attempts on PostgreSQL. */
+export const RECORD_FIRST_ATTEMPTS = 'record-first-attempts';
+
 /**
  * Stores outcomes. Those of first attempts whose lease is held take one statement on PostgreSQL and two on SQLite, however
  * many there are; the others take four or five more, and up to three more where some have a place in an order.
@@ -87,7 +90,7 @@ function firstAttemptsOnPostgres(
     )
     update deliveries set ${MOVED} from outcome
     where deliveries.id = outcome."deliveryId" and deliveries.id = any(array(select id from held)) returning id`;
-  return [{ name: 'record-first-attempts', sql: text }];
+  return [{ name: RECORD_FIRST_ATTEMPTS, sql: text }];
 }
 
 /**

@@ -4,6 +4,8 @@ import type { RowColumns, SqlDialect } from '../engine.ts';
 /** An arbitrary number that is the same in every instance. It separates our hashes from other advisory locks. */
 const NAME_LOCK_SEED = 0x727463;
 const seed = sql.lit(NAME_LOCK_SEED);
+/** The name of the statement that locks the rooms of a transaction, as far as they are free. */
+export const LOCK_FREE_NAMES = 'lock-free-names';
 
 export const postgresDialect: SqlDialect = {
   engine: 'PostgreSQL',
@@ -29,7 +31,7 @@ export const postgresDialect: SqlDialect = {
         as ordered`,
     }),
     free: (names) => ({
-      name: 'lock-free-names',
+      name: LOCK_FREE_NAMES,
       sql: sql`
         select name from unnest(${names}::text[]) as listed (name)
         where pg_try_advisory_xact_lock(hashtextextended(name, ${seed}))`,
