@@ -29,19 +29,21 @@ export async function isStillRecording(deps: EgressStateDeps, recording: Recordi
   if (egressId === null || !(await isShownAsRunning(deps, recording, egressId))) return false;
   if (isYoungerThan(deps, recording, RECORDER_JOIN_MS)) return true;
   if (await hasRecorder(deps.mediaServer, recording)) return true;
-  const egress = (await stopEgress(deps, egressId)) ?? (await findEnding(deps, egressId));
-  if (egress === undefined) await endWithoutFile(deps, recording, LOST);
+  const egress = await stopEgress(deps, egressId);
+  if (egress === undefined) await endLost(deps, recording, egressId);
   else await applyStop(deps, recording, egress);
   return false;
 }
 
 /**
- * Finds an egress that began to end since it was listed as running: its recorder accepted a stop by another caller, such as
- * an instance that compares at the same time.
+ * Ends the row of a recording whose recorder has left the room. If its egress began to end, or ended, since it was listed as
+ * running, the recorder was not lost: it accepted a stop by another caller, such as an instance that compares at the same time.
  */
-async function findEnding({ mediaServer }: EgressStateDeps, egressId: string): Promise<Egress | undefined> {
-  const [egress] = await mediaServer.listEgress({ egressId });
-  return egress?.status === 'EGRESS_ENDING' ? egress : undefined;
+async function endLost(deps: EgressStateDeps, recording: Recording, egressId: string): Promise<void> {
+  const [egress] = await deps.mediaServer.listEgress({ egressId });
+  const hasAccepted = egress !== undefined && (egress.status === 'EGRESS_ENDING' || isOver(egress));
+  if (hasAccepted) await applyStop(deps, recording, egress);
+  else await endWithoutFile(deps, recording, LOST);
 }
 
 /**
@@ -55,7 +57,7 @@ export async function hasSilentRecorder(
 ): Promise<boolean> {
   if (!(await isShownAsRunning(deps, recording, egressId))) return false;
   if (await hasRecorder(deps.mediaServer, recording)) return true;
-  await endWithoutFile(deps, recording, LOST);
+  await endLost(deps, recording, egressId);
   return false;
 }
 

@@ -354,6 +354,28 @@ describe('a stop without a response of the recorder', () => {
     await expect(stopRecording(depsOf(store), 'demo')).rejects.toMatchObject({ code: 'no-active-recording' });
     expect(await found(store, id)).toMatchObject({ status: 'failed', error: 'the recorder was lost' });
   });
+
+  it.each([
+    ['completes', 'EGRESS_COMPLETE'],
+    ['begins to end', 'EGRESS_ENDING'],
+  ] as const)(
+    'is no loss where the egress %s meanwhile, because of a stop by another caller',
+    async (_what, status) => {
+      const store = await openSqlite();
+      const { id } = await addRunning(store, 'demo', 5_000);
+      const running = replying(shown('EGRESS_ACTIVE'));
+      const ended = replying(shown(status));
+      let isGone = false;
+      script = (request, response, ...rest) => {
+        isGone ||= request.url?.endsWith('/GetParticipant') === true;
+        (isGone ? ended : running)(request, response, ...rest);
+      };
+      await expect(stopRecording(depsOf(store), 'demo')).rejects.toMatchObject({
+        code: 'no-active-recording',
+      });
+      expect(await found(store, id)).toMatchObject({ status: 'stopped', error: null });
+    },
+  );
 });
 
 describe('a failed recording whose end is incomplete', () => {
