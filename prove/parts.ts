@@ -8,6 +8,7 @@ import { mutatedRequests } from './hostile/mutated.ts';
 import { steadyLoad } from './load/load.ts';
 import { mediaFaults } from './media/media-faults.ts';
 import { slowLivekit } from './media/slow-livekit.ts';
+import { model } from './model/model.ts';
 import { mutation } from './mutation/mutation.ts';
 import { livekitNodes } from './nodes/livekit-nodes.ts';
 import type { ProofPart } from './part.ts';
@@ -40,5 +41,6 @@ export const parts: readonly ProofPart[] = [
   postgresFaults,
   recorderKills,
   speechKills,
+  model,
   mutation,
 ];

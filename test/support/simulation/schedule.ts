@@ -47,6 +47,25 @@ export class Schedule {
     turn.take();
   }
 
+  /** The actors that wait for a turn, in the order in which they asked for it. */
+  get waiting(): readonly string[] {
+    return this.#waiting.map(({ actor }) => actor);
+  }
+
+  /** Gives the turn to the one at this place of `waiting`. */
+  takeTurnAt(index: number): void {
+    const [turn] = this.#waiting.splice(index, 1);
+    turn?.take();
+  }
+
+  /** The turn in which the response to a statement or a request arrives. */
+  response(actor: string): Promise<void> {
+    return this.turn(actor);
+  }
+
+  /** Called with everything that an actor learns from others. */
+  observe(_actor: string, _learned: unknown): void {}
+
   takeAllTurns(): void {
     const free = this.#waiting.filter(({ actor }) => !this.#frozen.has(actor));
     this.#waiting = this.#waiting.filter(({ actor }) => this.#frozen.has(actor));

@@ -38,8 +38,12 @@ export class SimulatedRecorders {
     const call = async <T>(run: () => T | Promise<T>): Promise<T> => {
       await this.#schedule.turn(actor);
       if (this.#happens(20)) throw away();
-      const result = await run();
-      await this.#schedule.turn(actor);
+      const result = await settled(run).catch((error: unknown) => {
+        this.#schedule.observe(actor, String(error));
+        throw error;
+      });
+      this.#schedule.observe(actor, result);
+      await this.#schedule.response(actor);
       if (this.#happens(20)) throw away();
       return result;
     };
@@ -64,6 +68,22 @@ export class SimulatedRecorders {
         }),
     };
     return mediaServer as MediaServer;
+  }
+
+  /** Starts that wait for a recorder, and when each gets one. */
+  get lateStarts(): readonly (readonly [path: string, startsAt: number])[] {
+    return this.#late.map(({ path, startsAt }) => [path, startsAt]);
+  }
+
+  /** Whether the media server may do something by itself now. A recorder that records goes on as it is, unless it fails. */
+  canProceed({ mayFail }: { readonly mayFail: boolean }): boolean {
+    const now = this.#schedule.clock.now();
+    return (
+      this.#late.some(({ startsAt }) => startsAt <= now) ||
+      this.recorders.some(
+        ({ egress, isAlive }) => isAlive && !isOver(egress) && (mayFail || egress.status !== 'EGRESS_ACTIVE'),
+      )
+    );
   }
 
   /** Performs one step that the media server does by itself. */
@@ -139,4 +159,9 @@ export class SimulatedRecorders {
   #happens(oneIn: number): boolean {
     return !this.isPeaceful && this.#schedule.oneIn(oneIn);
   }
+}
+
+/** Runs it; an error that it throws at once is a rejection too. */
+async function settled<T>(run: () => T | Promise<T>): Promise<T> {
+  return await run();
 }

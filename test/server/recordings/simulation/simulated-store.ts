@@ -1,3 +1,4 @@
+import type { LeftOut, NewEvent } from '../../../../src/server/events/store.ts';
 import type { RecordingEnd } from '../../../../src/server/recordings/apply-observation.ts';
 import { hasClaimRunOut } from '../../../../src/server/recordings/lifecycle.ts';
 import { endSourceId } from '../../../../src/server/recordings/recording-events.ts';
@@ -22,12 +23,7 @@ export class SimulatedDatabase {
 
   /** Returns the store as one instance sees it. A statement takes two turns, so that its response can get lost. */
   storeOf(actor: string): RecordingStore {
-    const statement = async <T>(run: () => T): Promise<T> => {
-      await this.#schedule.turn(actor);
-      const result = run();
-      await this.#schedule.turn(actor);
-      return result;
-    };
+    const statement = <T>(run: () => T): Promise<T> => this.statement(actor, run);
     return {
       claim: (recording, now) => statement(() => this.#claim(recording, now)),
       update: (recording, change) => statement(() => this.update(recording, change)),
@@ -60,15 +56,35 @@ export class SimulatedDatabase {
     };
   }
 
-  /** Stores an end and its event together. */
-  async storeEnd(actor: string, { recording, change, event }: RecordingEnd): Promise<Recording | undefined> {
+  /** Stores an end together with its event. */
+  storeEnd(actor: string, { recording, change, event }: RecordingEnd): Promise<Recording | undefined> {
+    return this.statement(actor, () => {
+      const ended = this.update(recording, change);
+      if (ended !== undefined) {
+        this.publishedEnds.add(`${endSourceId(ended)}${event.isCorrection === true ? ':corrected' : ''}`);
+      }
+      return ended;
+    });
+  }
+
+  /** Runs a statement of an instance. It takes two turns, so that its response can be lost. */
+  async statement<T>(actor: string, run: () => T): Promise<T> {
     await this.#schedule.turn(actor);
-    const ended = this.update(recording, change);
-    if (ended !== undefined) {
-      this.publishedEnds.add(`${endSourceId(ended)}${event.isCorrection === true ? ':corrected' : ''}`);
-    }
-    await this.#schedule.turn(actor);
-    return ended;
+    const result = run();
+    this.#schedule.observe(actor, result);
+    await this.#schedule.response(actor);
+    return result;
+  }
+
+  findPublished(sourceIds: readonly string[]): ReadonlySet<string> {
+    return new Set(sourceIds.filter((id) => this.publishedEnds.has(id)));
+  }
+
+  /** Stores the events that are not stored yet; returns the others. */
+  publish(events: readonly NewEvent[]): LeftOut {
+    const known = events.filter(({ sourceId }) => this.publishedEnds.has(sourceId));
+    for (const { sourceId } of events) this.publishedEnds.add(sourceId);
+    return { known: new Set(known.map(({ id }) => id)), waiting: new Set() };
   }
 
   rowOf(egressId: string): Recording | undefined {

@@ -1,18 +1,10 @@
-import type { WebhookOrdering } from '../../../../src/contract/webhooks.ts';
-import { dispatchJobs, planDeliveries } from '../../../../src/server/events/plan-deliveries.ts';
-import type { NewEvent } from '../../../../src/server/events/store.ts';
-import {
-  type ClosableDispatcher,
-  startDeliveryDispatcher,
-} from '../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
-import type { Webhook } from '../../../../src/server/webhooks/store.ts';
 import { Random } from '../../../support/random.ts';
 import { Schedule } from '../../../support/simulation/schedule.ts';
 import { brokenBy, MAX_OFFSET_MS, overtakenBy } from './broken-by.ts';
 import { SimulatedDeliveries } from './simulated-deliveries.ts';
+import { createInstance, eventOf, type Instance, NOW, type World, webhookOf } from './simulated-instance.ts';
 import { SimulatedReceivers } from './simulated-receivers.ts';
 
-const NOW = 1_700_000_000_000;
 export const STEPS = 150;
 /** The last retries of a round are five minutes apart, and one round may wait for another. */
 const LAST_MINUTES = 16;
@@ -31,22 +23,6 @@ export type Simulation = {
  */
 export type Weather = 'calm' | 'faulty-database' | 'storm';
 const WEATHERS: readonly Weather[] = ['calm', 'faulty-database', 'storm', 'storm'];
-
-type World = {
-  readonly schedule: Schedule;
-  readonly deliveries: SimulatedDeliveries;
-  readonly receivers: SimulatedReceivers;
-  readonly webhooks: readonly Webhook[];
-};
-
-type Instance = {
-  readonly name: string;
-  readonly dispatcher: ClosableDispatcher;
-  isClosed: boolean;
-  readonly append: (event: NewEvent) => void;
-  /** Resolves when every event that it appends is stored, or is known not to be. */
-  readonly appended: () => Promise<unknown>;
-};
 
 /**
  * Runs the real dispatchers of up to four instances on simulated rows, receivers and time. The seed decides the order.
@@ -67,7 +43,7 @@ export async function simulate(seed: number): Promise<Simulation> {
   deliveries.isPeaceful = weather === 'calm';
   receivers.isPeaceful = weather !== 'storm';
   receivers.areSlow = weather === 'calm' && schedule.oneIn(2);
-  const instances = ['one', 'two'].map((name) => createInstance(name, world));
+  const instances = ['one', 'two'].map((name) => createInstance(name, world, offsetIn(schedule)));
   const storm = new Storm(world, { instances, violations });
   for (let step = 0; step < STEPS; step += 1) {
     if (weather === 'storm') storm.pass();
@@ -121,7 +97,7 @@ class Storm {
     const room = `RM_${schedule.integer(3)}`;
     const isFirst = !this.#started.has(room);
     this.#started.add(room);
-    instance.append(eventOf(this.#events, room, isFirst, schedule.clock.now()));
+    instance.append(eventOf(this.#events, room, { isFirst, now: schedule.clock.now() }));
   }
 
   /** Kills or closes an instance, and starts another one if there are few. */
@@ -129,7 +105,7 @@ class Storm {
     const { schedule } = this.#world;
     if (this.#instances.length < 4) {
       const name = `instance ${this.#instances.length + 1}`;
-      this.#instances.push(createInstance(name, this.#world));
+      this.#instances.push(createInstance(name, this.#world, offsetIn(this.#world.schedule)));
     } else if (this.#alive().length < 2) return;
     if (schedule.oneIn(2)) schedule.crash(instance.name);
     else void this.#close(instance).catch(() => {});
@@ -163,7 +139,12 @@ class Storm {
   }
 }
 
-async function bringToAnEnd(
+function offsetIn(schedule: Schedule): number {
+  return schedule.integer(2 * MAX_OFFSET_MS) - MAX_OFFSET_MS;
+}
+
+/** Ends all faults and lets time pass until the last attempts were made. */
+export async function bringToAnEnd(
   { schedule, deliveries, receivers }: World,
   instances: readonly Instance[],
 ): Promise<void> {
@@ -183,78 +164,5 @@ async function bringToAnEnd(
   }
 }
 
-function createInstance(name: string, { schedule, deliveries, receivers, webhooks }: World): Instance {
-  const clock = schedule.clockOf(name, schedule.integer(2 * MAX_OFFSET_MS) - MAX_OFFSET_MS);
-  const ignore = (): void => {};
-  let ids = 0;
-  const nextId = (): string => {
-    ids += 1;
-    return `${name}-${ids}`;
-  };
-  const dispatcher = startDeliveryDispatcher({
-    clock,
-    timer: clock,
-    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-    instanceId: name,
-    deliveries: deliveries.storeOf(name),
-    webhooks: {
-      find: async (id) => {
-        await schedule.turn(name);
-        return webhooks.find((webhook) => webhook.id === id);
-      },
-    },
-    changes: {
-      subscribe: (_topic, listener) => deliveries.subscribe(name, listener),
-    },
-    sender: receivers.senderOf(name),
-    secretBox: { seal: (secret) => secret, isCurrent: () => true, open: () => SECRET },
-    fileUrls: { urlOf: async () => undefined },
-  });
-  const append = async (event: NewEvent): Promise<void> => {
-    const planDeps = { ids: { next: nextId }, clock, dispatcher, instanceId: name };
-    const { jobs } = planDeliveries(planDeps, webhooks, [{ event, after: undefined }]);
-    dispatchJobs(dispatcher, jobs, await deliveries.insert(name, event, jobs));
-  };
-  const appending: Promise<void>[] = [];
-  return {
-    name,
-    dispatcher,
-    isClosed: false,
-    append: (event) => void appending.push(append(event).catch(ignore)),
-    appended: () => Promise.all(appending),
-  };
-}
-
 /** The dispatcher's value. */
 const CLOSE_TIMEOUT_MS = 4_000;
-const SECRET = 'whsec_c2ltdWxhdGVkIHNlY3JldCBvZiB0aGUgdGVzdHM=';
-
-function webhookOf(number: number, ordering: WebhookOrdering): Webhook {
-  const id = `wh-${number}`;
-  return {
-    id,
-    url: `https://receiver.example/${id}`,
-    events: ['*'],
-    secret: id,
-    previousSecret: null,
-    previousSecretUntil: null,
-    ordering,
-    createdAt: NOW + number,
-    updatedAt: NOW,
-  };
-}
-
-function eventOf(number: number, roomSid: string, isFirst: boolean, now: number): NewEvent {
-  return {
-    id: `evt-${number}`,
-    sourceId: `source-${number}`,
-    type: isFirst ? 'room_started' : 'participant_joined',
-    room: roomSid,
-    roomSid,
-    sequence: number,
-    payload: '{"id":"x"}',
-    occurredAt: now,
-    createdAt: now,
-    traceparent: null,
-  };
-}

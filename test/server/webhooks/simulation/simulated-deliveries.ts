@@ -117,7 +117,8 @@ export class SimulatedDeliveries {
     await this.#schedule.turn(actor);
     this.#failSometimes();
     const result = run();
-    await this.#schedule.turn(actor);
+    this.#schedule.observe(actor, result);
+    await this.#schedule.response(actor);
     this.#failSometimes();
     return result;
   }

@@ -13,7 +13,7 @@ export async function wrongInAll(first: number, count: number): Promise<readonly
 /** One first attempt and three retries. */
 const ROUND_ATTEMPTS = 4;
 
-function wrongIn({ deliveries, receivers, weather, violations }: Simulation): readonly string[] {
+export function wrongIn({ deliveries, receivers, weather, violations }: Simulation): readonly string[] {
   const rows = [...deliveries.rows.values()];
   const requestsOf = ({ webhookId, eventId }: { readonly webhookId: string; readonly eventId: string }) =>
     receivers.requests.filter((one) => one.webhookId === webhookId && one.eventId === eventId);

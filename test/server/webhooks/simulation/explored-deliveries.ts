@@ -1,0 +1,157 @@
+import type { WebhookOrdering } from '../../../../src/contract/webhooks.ts';
+import type { Decisions } from '../../../support/simulation/decisions.ts';
+import type { Explorable, Move } from '../../../support/simulation/explore.ts';
+import { ExploredSchedule } from '../../../support/simulation/explored-schedule.ts';
+import { brokenBy, overtakenBy } from './broken-by.ts';
+import { bringToAnEnd, type Weather } from './simulate.ts';
+import { SimulatedDeliveries } from './simulated-deliveries.ts';
+import { createInstance, eventOf, type Instance, NOW, webhookOf } from './simulated-instance.ts';
+import { SimulatedReceivers } from './simulated-receivers.ts';
+import { wrongIn } from './wrong-in.ts';
+
+/** What happens to some events; when, and in which order, is all tried. */
+export type DeliveryScenario = {
+  readonly name: string;
+  readonly webhooks: readonly WebhookOrdering[];
+  /** The instances that store the events, in turn. All are of one room. */
+  readonly events: readonly string[];
+  readonly instances: readonly string[];
+  /** Lost statements, responses, notifications and requests, and refused requests: so many at most. */
+  readonly faults: number;
+  readonly crashes: number;
+  /** The clock may be set forward by each of these once, in this order. */
+  readonly passes: readonly number[];
+  /** What must hold at the end. */
+  readonly weather: Weather;
+};
+
+/** Outcomes are stored together after this time. */
+const GATHER_MS = 50;
+/** Leases of an instance that is dead or stands still have run out. */
+const LEASE_HAS_RUN_OUT_MS = 13_000;
+const RETRY_IS_DUE_MS = 5_100;
+
+export const DELIVERY_SCENARIOS: readonly DeliveryScenario[] = [
+  {
+    name: 'two events of a room in order, and an instance that stands still beyond its lease',
+    webhooks: ['room'],
+    events: ['one', 'one'],
+    instances: ['one', 'two'],
+    faults: 0,
+    crashes: 0,
+    passes: [LEASE_HAS_RUN_OUT_MS],
+    weather: 'storm',
+  },
+  {
+    name: 'an instance that is killed, and another one that takes over',
+    webhooks: ['room'],
+    events: ['one', 'two'],
+    instances: ['one', 'two'],
+    faults: 0,
+    crashes: 1,
+    passes: [LEASE_HAS_RUN_OUT_MS],
+    weather: 'storm',
+  },
+  {
+    name: 'a fault of the database or the receiver, with a retry',
+    webhooks: ['room'],
+    events: ['one'],
+    instances: ['one', 'two'],
+    faults: 1,
+    crashes: 0,
+    passes: [RETRY_IS_DUE_MS],
+    weather: 'storm',
+  },
+  {
+    name: 'no fault at all: each delivery is sent once',
+    webhooks: ['none', 'room'],
+    events: ['one', 'two'],
+    instances: ['one', 'two'],
+    faults: 0,
+    crashes: 0,
+    passes: [GATHER_MS],
+    weather: 'faulty-database',
+  },
+];
+
+/** The real dispatchers of some instances in one scenario, for `explore`. */
+export function exploredDeliveries(scenario: DeliveryScenario, decisions: Decisions): Explorable {
+  const schedule = new ExploredSchedule(decisions, NOW, scenario.faults);
+  const webhooks = scenario.webhooks.map((ordering, index) => webhookOf(index + 1, ordering));
+  const deliveries = new SimulatedDeliveries(schedule, webhooks);
+  const violations: string[] = [];
+  const receivers = new SimulatedReceivers(schedule, {
+    onSend: (request) => violations.push(...brokenBy({ schedule, deliveries, receivers }, request)),
+    onAccept: (request) => violations.push(...overtakenBy({ deliveries, receivers }, request)),
+  });
+  const world = { schedule, deliveries, receivers, webhooks };
+  const instances = scenario.instances.map((name) => {
+    schedule.begin(name, 'run');
+    return createInstance(name, world, 0);
+  });
+  const left = {
+    events: [...scenario.events],
+    passes: [...scenario.passes],
+    crashes: scenario.crashes,
+    isOver: false,
+  };
+  const moves = (): readonly Move[] => [
+    ...schedule.waiting.map((name, index) => ({ name, run: () => schedule.takeTurnAt(index) })),
+    ...instances.flatMap((instance) => appendNext(instance)),
+    ...left.passes
+      .slice(0, 1)
+      .map((ms) => ({ name: `${ms} ms pass`, run: () => schedule.pass(left.passes.shift() ?? 0) })),
+    ...(left.crashes === 0 ? [] : living().map(kill)),
+    ...(schedule.waiting.length > 0 || left.events.length > 0 ? [] : [peace]),
+  ];
+  const living = (): readonly Instance[] => instances.filter(({ name }) => !schedule.hasCrashed(name));
+  const appendNext = (instance: Instance): readonly Move[] => {
+    const { name } = instance;
+    if (left.events[0] !== name || schedule.hasCrashed(name)) return [];
+    const number = scenario.events.length - left.events.length + 1;
+    const run = (): void => {
+      left.events.shift();
+      schedule.goOn(name);
+      schedule.observe(name, `event ${number}`);
+      instance.append(eventOf(number, 'RM_1', { isFirst: number === 1, now: schedule.clock.now() }));
+    };
+    return [{ name: `${name} stores event ${number}`, run }];
+  };
+  const kill = ({ name }: Instance): Move => ({
+    name: `${name} is killed`,
+    run: () => {
+      left.crashes -= 1;
+      schedule.crash(name);
+      schedule.end(name);
+    },
+  });
+  const peace: Move = {
+    name: 'peace',
+    run: () => {
+      left.isOver = true;
+    },
+  };
+  return {
+    state: () => {
+      const stored = [[...deliveries.rows.values()], [...deliveries.events.keys()], [...deliveries.attempts]];
+      const crashed = instances.map(({ name }) => schedule.hasCrashed(name));
+      return JSON.stringify([
+        stored,
+        [...deliveries.grants],
+        receivers.requests,
+        schedule.state,
+        left,
+        crashed,
+      ]);
+    },
+    moves: () => (left.isOver ? [] : moves()),
+    settle: () => schedule.settle(),
+    wrong: () => violations,
+    wrongAtEnd: async () => {
+      schedule.endFaults();
+      await bringToAnEnd(world, instances);
+      for (const { name } of instances) schedule.crash(name);
+      return wrongIn({ deliveries, receivers, violations, weather: scenario.weather });
+    },
+  };
+}
