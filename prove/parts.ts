@@ -1,3 +1,4 @@
+import { bucketFaults } from './bucket/bucket-faults.ts';
 import { orderedOnPostgres, orderedOnSqlite } from './chaos/ordered.ts';
 import { chaosPostgres } from './chaos/postgres.ts';
 import { chaosSqlite } from './chaos/sqlite.ts';
@@ -39,6 +40,7 @@ export const parts: readonly ProofPart[] = [
   livekitNodes,
   sqliteFaults,
   postgresFaults,
+  bucketFaults,
   recorderKills,
   speechKills,
   model,

@@ -26,6 +26,8 @@ export type RecordingEnd = { readonly status: unknown; readonly isSigned: boolea
 /** The embedded media server with its recorder, one instance of the service, and a receiver of its webhooks. */
 export type RecorderStage = {
   readonly client: SignedClient;
+  /** The environment of an `rtc` command that calls the service. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly media: EmbeddedMediaServer;
   readonly recordingDir: string;
   /** Resolves to the state of the egress in the media server. */
@@ -61,8 +63,10 @@ export async function startRecorderStage(
   cleanUp(client.close);
   const ends = await watchEnds(client, cleanUp);
   const egress = new EgressClient(media.url, MEDIA_KEYS.apiKey, MEDIA_KEYS.apiSecret);
+  const { apiKey, apiSecret } = fleet.keys;
   return {
     ...{ client, media, recordingDir, endsOf: ends.of },
+    environment: { RTC_URL: instance.url, RTC_API_KEY: apiKey, RTC_API_SECRET: apiSecret },
     egressStatus: async (egressId) => (await egress.listEgress({ egressId }))[0]?.status,
     untilReported: (ids) => untilReported(ids, ends.of),
   };

@@ -9,8 +9,8 @@ import { transferLine } from '../../../src/cli/commands/recordings/transfer-bar.
 import { formatBytes } from '../../../src/cli/terminal/byte-size.ts';
 import type { Recording } from '../../../src/contract/recordings.ts';
 import { startNetwork } from '../../server/platform/storage/network.ts';
-import { bucketSettings, type Stage, startStage } from '../../server/recordings/support/stage.ts';
-import { type S3, startS3 } from '../../support/parts/s3.ts';
+import { type Stage, startStage } from '../../server/recordings/support/stage.ts';
+import { bucketSettings, type S3, startS3 } from '../../support/parts/s3.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
 
 let s3: S3;

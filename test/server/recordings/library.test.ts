@@ -6,10 +6,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { Recording, RecordingList } from '../../../src/contract/recordings.ts';
 import { readMp4Duration } from '../../../src/server/recordings/mp4-duration.ts';
-import { type S3, startS3 } from '../../support/parts/s3.ts';
+import { bucketSettings, type S3, startS3 } from '../../support/parts/s3.ts';
 import { register } from '../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../webhooks/support/receiver.ts';
-import { bucketSettings, type Stage, startStage } from './support/stage.ts';
+import { type Stage, startStage } from './support/stage.ts';
 
 /*
  * The recording library with real parts: the whole service, a real S3 server (versitygw) and a folder. The embedded media

@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsClient } from 'aws4fetch';
 import { findVersitygw } from '../../../scripts/parts/versitygw.ts';
-import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
+import {
+  freePort,
+  type PartCommand,
+  type RunningPart,
+  runPart,
+  untilReady,
+  withFreshPorts,
+} from './run-part.ts';
 
 export interface S3 {
   /** http://127.0.0.1:PORT, for path-style addresses: `<url>/<bucket>/<key>`. */
@@ -16,6 +23,10 @@ export interface S3 {
   readonly secretKey: string;
   /** The bucket as a folder, to read stored files without S3. */
   readonly bucketFolder: string;
+  /** Ends it by SIGKILL. What is stored stays. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address, after it was killed. */
+  startAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,7 +48,7 @@ export async function startS3({ virtualDomain }: { readonly virtualDomain?: stri
   return withFreshPorts(async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const part = runPart({
+    const command: PartCommand = {
       name: 'versitygw',
       program,
       // The sidecar stores extended attributes, which not every temporary folder supports.
@@ -54,7 +65,7 @@ export async function startS3({ virtualDomain }: { readonly virtualDomain?: stri
         objects,
       ],
       env: { ...process.env, ROOT_ACCESS_KEY_ID: accessKey, ROOT_SECRET_ACCESS_KEY: secretKey },
-    });
+    };
     const s3 = new AwsClient({
       accessKeyId: accessKey,
       secretAccessKey: secretKey,
@@ -65,11 +76,33 @@ export async function startS3({ virtualDomain }: { readonly virtualDomain?: stri
     // Creates the bucket as soon as the server listens. A second attempt finds it (409, "yours already").
     const isReady = async () =>
       [200, 409].includes((await s3.fetch(`${url}/${bucket}`, { method: 'PUT' })).status);
-    await untilReady(part, 'versitygw', { isReady });
+    const start = async (): Promise<RunningPart> => {
+      const started = runPart(command);
+      await untilReady(started, 'versitygw', { isReady });
+      return started;
+    };
+    let part = await start();
+    const startAgain = async () => {
+      part = await start();
+    };
     const close = async () => {
       await part.close();
       await rm(folder, { recursive: true, force: true });
     };
-    return { url, bucket, region, accessKey, secretKey, bucketFolder: join(objects, bucket), close };
+    const bucketFolder = join(objects, bucket);
+    const kill = async () => void (await part.kill());
+    return { url, bucket, region, accessKey, secretKey, bucketFolder, kill, startAgain, close };
   });
+}
+
+/** The settings of a service whose recordings are in this bucket. */
+export function bucketSettings(s3: S3): Readonly<Record<string, string>> {
+  return {
+    S3_BUCKET: s3.bucket,
+    S3_ENDPOINT: s3.url,
+    S3_REGION: s3.region,
+    S3_ACCESS_KEY: s3.accessKey,
+    S3_SECRET_KEY: s3.secretKey,
+    S3_FORCE_PATH_STYLE: 'on',
+  };
 }

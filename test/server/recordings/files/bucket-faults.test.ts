@@ -10,9 +10,9 @@ import { systemClock } from '../../../../src/server/platform/system.ts';
 import type { ObjectStorage } from '../../../../src/server/recordings/files/bucket-files.ts';
 import { createRecordingFiles } from '../../../../src/server/recordings/files/create-recording-files.ts';
 import { freePort } from '../../../support/parts/run-part.ts';
-import { type S3, startS3 } from '../../../support/parts/s3.ts';
+import { bucketSettings, type S3, startS3 } from '../../../support/parts/s3.ts';
 import { type Network, portOf, startNetwork } from '../../platform/storage/network.ts';
-import { bucketSettings, type Stage, startStage } from '../support/stage.ts';
+import { type Stage, startStage } from '../support/stage.ts';
 
 let s3: S3;
 beforeAll(async () => {

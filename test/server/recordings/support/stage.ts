@@ -11,7 +11,6 @@ import {
 import type { EmbeddedMediaSettings } from '../../../../src/server/media-simulator/settings.ts';
 import { createLivekitMediaServer } from '../../../../src/server/platform/livekit/livekit-media-server.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
-import type { S3 } from '../../../support/parts/s3.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../../support/service.ts';
 import { signatureHeaders } from '../../../support/sign.ts';
 
@@ -111,18 +110,6 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
       await media.close();
       await rm(recordingDir, { recursive: true, force: true });
     },
-  };
-}
-
-/** Returns the settings of a service that records into the bucket. */
-export function bucketSettings(s3: S3): Readonly<Record<string, string>> {
-  return {
-    S3_BUCKET: s3.bucket,
-    S3_ENDPOINT: s3.url,
-    S3_REGION: s3.region,
-    S3_ACCESS_KEY: s3.accessKey,
-    S3_SECRET_KEY: s3.secretKey,
-    S3_FORCE_PATH_STYLE: 'on',
   };
 }
 

@@ -20,10 +20,9 @@ import { type RunningWorker, startWorker } from '../../../../src/server/worker.t
 import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { type RunningPart, runPart } from '../../../support/parts/run-part.ts';
-import { type S3, startS3 } from '../../../support/parts/s3.ts';
+import { bucketSettings, type S3, startS3 } from '../../../support/parts/s3.ts';
 import { type TestSpeechOptions, testSpeech } from '../../../support/test-speech.ts';
 import { type Network, startNetwork } from '../../platform/storage/network.ts';
-import { bucketSettings } from '../../recordings/support/stage.ts';
 import { register } from '../../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
 import {

@@ -7,11 +7,10 @@ import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
 import { collectingLog } from '../../../support/app.ts';
-import { type S3, startS3 } from '../../../support/parts/s3.ts';
+import { bucketSettings, type S3, startS3 } from '../../../support/parts/s3.ts';
 import { speakToFile } from '../../../support/parts/speech.ts';
 import { openTestModel, speechRecordings } from '../../../support/parts/speech-model.ts';
 import { wordErrorRate } from '../../../support/word-error-rate.ts';
-import { bucketSettings } from '../../recordings/support/stage.ts';
 import { type MediaFiles, makeMediaFiles } from '../audio/media-files.ts';
 import { startTranscriptionStage, type TranscriptionStage } from '../support/transcription-stage.ts';
 

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EgressStatus } from 'livekit-server-sdk';
+import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
+import type { ProofContext } from '../part.ts';
+import { type RecorderStage, startRecorderStage } from '../workers/recorder-stage.ts';
+
+/** The stage of recorders, with an S3 server of its own as the bucket of the recordings. */
+export type BucketStage = RecorderStage & { readonly s3: S3 };
+
+export async function startBucketStage(context: Pick<ProofContext, 'cleanUp'>): Promise<BucketStage> {
+  const s3 = await startS3();
+  context.cleanUp(s3.close);
+  const stage = await startRecorderStage(context, bucketSettings(s3));
+  return { ...stage, s3 };
+}
+
+/** A recording as the service shows it. */
+export type ShownRecording = {
+  readonly status: unknown;
+  readonly error: unknown;
+  readonly sizeBytes: number | null;
+  /** Path of the object in the folder of the bucket; undefined if the recording names no file. */
+  readonly object: string | undefined;
+};
+
+/** Starts to record a room; resolves when its recorder records. */
+export async function record(stage: BucketStage, room: string): Promise<string> {
+  const { client, media } = stage;
+  await client.call('POST', '/v1/rooms', { name: room });
+  media.control.join(room, { identity: 'ada' });
+  media.control.publish(room, 'ada');
+  const { json, status, text } = await client.call('POST', `/v1/rooms/${room}/recording/start`);
+  if (status !== 201) throw new Error(`the recording of ${room} did not start: ${status} ${text}`);
+  const id = String(json.egressId);
+  await poll(async () => ((await stage.egressStatus(id)) === EgressStatus.EGRESS_ACTIVE ? true : undefined));
+  return id;
+}
+
+export async function stopRecording({ client }: BucketStage, room: string): Promise<void> {
+  await client.call('POST', `/v1/rooms/${room}/recording/stop`);
+}
+
+/** Resolves when the recording has ended. */
+export async function untilEnded(stage: BucketStage, id: string): Promise<ShownRecording> {
+  return await poll(async () => {
+    const { status, json } = await stage.client.call('GET', `/v1/recordings/${id}`);
+    if (status !== 200 || json.endedAt === null) return undefined;
+    const file: { readonly path?: string } = Object(json.file);
+    return {
+      status: json.status,
+      error: json.error,
+      sizeBytes: typeof json.sizeBytes === 'number' ? json.sizeBytes : null,
+      object: file.path === undefined ? undefined : join(stage.s3.bucketFolder, file.path),
+    };
+  });
+}
+
+/** Records a room for a moment; resolves to its id and the path of its object. */
+export async function recordWhole(
+  stage: BucketStage,
+  room: string,
+): Promise<{ readonly id: string; readonly object: string }> {
+  const id = await record(stage, room);
+  await stopRecording(stage, room);
+  const { object } = await untilEnded(stage, id);
+  if (object === undefined || !existsSync(object)) throw new Error(`the recording of ${room} has no file`);
+  return { id, object };
+}
+
+export async function sizeOf(path: string | undefined): Promise<number | undefined> {
+  if (path === undefined || !existsSync(path)) return undefined;
+  return (await stat(path)).size;
+}
+
+const LOOK_MS = 5;
+const DEADLINE_MS = 240_000;
+
+export async function poll<T>(look: () => Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) throw new Error('what was waited for has not come');
+    await delay(LOOK_MS);
+  }
+}
