@@ -10,7 +10,8 @@ const SEED = 20_261_126;
 const CALLERS = 8;
 const PAUSE_MS = 30;
 const CALM_SECONDS = { long: 5, short: 1 } as const;
-const AWAY_SECONDS = { long: 20, short: 2 } as const;
+/** LiveKit places rooms on a node that died up to five seconds ago, as Redis still has it. */
+const AWAY_SECONDS = { long: 20, short: 6 } as const;
 
 export const mediaFaults: ProofPart = {
   name: 'media-faults',
