@@ -20,11 +20,11 @@ async function engineFor(
   changes: { apiKey?: string | undefined; path?: string; timeoutMs?: number } = {},
 ): Promise<SpeechEngine> {
   server = await startHttpServer(handler);
-  const { apiKey = 'sk-secret', path = '', ...patience } = changes;
+  const { apiKey = 'sk-secret', path = '', ...timeouts } = changes;
   const log = collectingLog(logLines);
   return createOpenaiEngine(
     { log },
-    { url: `${server.url}${path}`, apiKey, model: 'whisper-1', languages: ['it', 'en', 'auto'], ...patience },
+    { url: `${server.url}${path}`, apiKey, model: 'whisper-1', languages: ['it', 'en', 'auto'], ...timeouts },
   );
 }
 
@@ -62,16 +62,16 @@ describe('the OpenAI engine', () => {
   it("sends the vocabulary as the prompt, up to the model's limit, and no prompt without one", async () => {
     const engine = await engineFor(respondingWith(200, { text: 'x' }));
     const promptOf = (body = ''): string | undefined => /name="prompt"\r\n\r\n(.*)\r\n/.exec(body)?.[1];
-    const said = async (vocabulary?: readonly string[]) => {
+    const promptFor = async (vocabulary?: readonly string[]) => {
       await engine.recognise({ samples, language: 'it', vocabulary });
       return promptOf(server?.received.at(-1)?.body);
     };
-    expect(await said()).toBeUndefined();
-    expect(await said([])).toBeUndefined();
-    expect(await said(['Ada Lovelace', 'LiveKit'])).toBe('Ada Lovelace, LiveKit');
+    expect(await promptFor()).toBeUndefined();
+    expect(await promptFor([])).toBeUndefined();
+    expect(await promptFor(['Ada Lovelace', 'LiveKit'])).toBe('Ada Lovelace, LiveKit');
     const many = Array.from({ length: 200 }, (_, index) => `Term ${index}`);
-    expect(await said(many)).toMatch(/^Term 0, Term 1, .*Term \d+$/);
-    expect((await said(many))?.length).toBeLessThanOrEqual(600);
+    expect(await promptFor(many)).toMatch(/^Term 0, Term 1, .*Term \d+$/);
+    expect((await promptFor(many))?.length).toBeLessThanOrEqual(600);
   });
 
   it.each([

@@ -24,17 +24,17 @@ describe.each([
   ['SQLite', sqliteTestDatabase],
   ['PostgreSQL', postgresTestDatabase],
 ])('webhook secrets on %s, after ENCRYPTION_KEY got a new first key', (_engine, prepare) => {
-  let stage: TestDatabase;
+  let testDatabase: TestDatabase;
   let store: Store;
   let lines: LogLine[];
   beforeEach(async () => {
-    stage = await prepare();
-    store = await stage.open();
+    testDatabase = await prepare();
+    store = await testDatabase.open();
     lines = [];
   });
-  afterEach(() => stage.close());
+  afterEach(() => testDatabase.close());
 
-  const reseal = (at: Store = store) =>
+  const reencrypt = (at: Store = store) =>
     reencryptSecrets({ store: at, secretBox: bothBox, clock: systemClock, log: collectingLog(lines) }, NEVER);
   const openedBy = async (box: typeof newBox, id: string) => {
     const { secret, previousSecret } = (await store.webhooks.find(id)) ?? expect.unreachable();
@@ -50,12 +50,12 @@ describe.each([
       );
     }
     const before = await store.webhooks.find('hook 7');
-    await reseal();
+    await reencrypt();
     for (const id of ids) expect(await openedBy(newBox, id)).toEqual([`of ${id}`, `the one before of ${id}`]);
     const after = await store.webhooks.find('hook 7');
     expect(after).toEqual({ ...before, secret: after?.secret, previousSecret: after?.previousSecret });
     expect(lines).toMatchObject([{ level: 'info', fields: { webhooks: 101 } }]);
-    await reseal();
+    await reencrypt();
     expect(await store.webhooks.find('hook 7')).toEqual(after);
     expect(lines).toHaveLength(1);
   });
@@ -65,7 +65,7 @@ describe.each([
     await store.webhooks.insert(newWebhook('one', { secret: unbound }));
     await store.webhooks.insert(newWebhook('other', { secret: newBox.seal('of another', 'other') }));
     expect(await openedBy(newBox, 'one')).toEqual(['of before', null]);
-    await reseal();
+    await reencrypt();
     const one = await store.webhooks.find('one');
     expect(one?.secret).toMatch(/^v2\./);
     expect(await openedBy(newBox, 'one')).toEqual(['of before', null]);
@@ -85,7 +85,7 @@ describe.each([
     await store.webhooks.insert(
       newWebhook('not yet', { ...sealedFor('not yet'), previousSecretUntil: LATER }),
     );
-    await reseal();
+    await reencrypt();
     expect(await store.webhooks.find('over')).toMatchObject({
       secret: over.secret,
       previousSecret: null,
@@ -99,7 +99,7 @@ describe.each([
     const previousSecret = oldBox.seal('the one before', 'lost');
     await store.webhooks.insert(newWebhook('lost', { secret, previousSecret, previousSecretUntil: LATER }));
     await store.webhooks.insert(newWebhook('kept', { secret: oldBox.seal('kept', 'kept') }));
-    await reseal();
+    await reencrypt();
     expect(await store.webhooks.find('lost')).toMatchObject({ secret });
     expect(await openedBy(newBox, 'kept')).toEqual(['kept', null]);
     expect(lines).toMatchObject([
@@ -121,7 +121,7 @@ describe.each([
         return await store.transaction(work);
       },
     };
-    await Promise.all([reseal(rotating), reseal(await stage.open()), reseal()]);
+    await Promise.all([reencrypt(rotating), reencrypt(await testDatabase.open()), reencrypt()]);
     for (const id of ids) {
       expect(await openedBy(newBox, id)).toEqual([id === 'hook 3' ? 'rotated' : `of ${id}`, null]);
     }
