@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { formatWebhookSecret, webhookSigningKeys } from '../../src/contract/webhook-signing.ts';
 import { MAX_EVENTS_PER_COMMIT } from '../../src/server/media-events/event-batcher.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
-import { bareLoop } from './bare-loop.ts';
+import { bareLoop, signedAgain } from './bare-loop.ts';
 import type { BenchReceiver } from './receiver.ts';
 import { type Database, openStage, type WebhookStage } from './stage.ts';
 
@@ -15,7 +17,13 @@ const BARE_REQUESTS = 30_000;
 /** Not more often, because the question runs on the measured thread. */
 const ASKED_EVERY_MS = 10;
 
-export type Rate = { readonly perSecond: number; readonly bare: number };
+/**
+ * Deliveries per second, and requests per second of two loops that store nothing: `bare` repeats a request that is signed
+ * already, and `signed` signs each request as every sender has to.
+ */
+export type Rate = { readonly perSecond: number } & Floors;
+
+type Floors = { readonly bare: number; readonly signed: number };
 
 /**
  * Measures one event for 1,000 webhooks, several times: deliveries per second from the insert to the last stored outcome.
@@ -27,9 +35,9 @@ export async function measureFanOut(database: Database, receiver: BenchReceiver)
   // Warms up: opens connections and compiles code.
   await deliver(stage, webhooks, { events: 1, deliveries: WEBHOOKS });
   for (let round = 0; round < ROUNDS; round += 1) {
-    const bare = await bareLoop(stage.sample(), BARE_REQUESTS, FAN_OUT_CONCURRENCY);
+    const floors = await measureFloors(stage, FAN_OUT_CONCURRENCY);
     const perSecond = await deliver(stage, webhooks, { events: 1, deliveries: WEBHOOKS });
-    rates.push({ perSecond, bare });
+    rates.push({ perSecond, ...floors });
   }
   await removeAll(stage, webhooks);
   await stage.close();
@@ -43,13 +51,23 @@ export async function measureStream(database: Database, receiver: BenchReceiver)
   const rates: Rate[] = [];
   await deliver(stage, webhooks, { events: EVENTS, deliveries: EVENTS });
   for (let round = 0; round < ROUNDS; round += 1) {
-    const bare = await bareLoop(stage.sample(), BARE_REQUESTS, CONCURRENCY_PER_WEBHOOK);
+    const floors = await measureFloors(stage, CONCURRENCY_PER_WEBHOOK);
     const perSecond = await deliver(stage, webhooks, { events: EVENTS, deliveries: EVENTS });
-    rates.push({ perSecond, bare });
+    rates.push({ perSecond, ...floors });
   }
   await removeAll(stage, webhooks);
   await stage.close();
   return rates;
+}
+
+async function measureFloors(stage: WebhookStage, concurrency: number): Promise<Floors> {
+  const sample = stage.sample();
+  const keys = webhookSigningKeys(formatWebhookSecret(randomBytes(32)));
+  const load = { count: BARE_REQUESTS, concurrency };
+  return {
+    bare: await bareLoop(() => sample, load),
+    signed: await bareLoop(() => signedAgain(sample, keys), load),
+  };
 }
 
 type Work = { readonly events: number; readonly deliveries: number };
