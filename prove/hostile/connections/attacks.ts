@@ -47,16 +47,26 @@ async function drip(crowd: Crowd, seconds: number, begin: string): Promise<void>
   }
 }
 
-/** Pipelines requests without a signature, and reads the responses as fast as they arrive. */
+/**
+ * Pipelines requests without a signature, and takes the answers as fast as they come. A connection that the service closes
+ * is opened again.
+ */
 function refusedFlood(options: AttackOptions): Promise<AttackReport> {
   const refused = 'POST /v1/rooms HTTP/1.1\r\nHost: x\r\nX-Api-Key: wrong\r\n\r\n'.repeat(10);
   return withConnections(options, async (crowd) => {
     const until = performance.now() + options.seconds * 1_000;
-    const flood = async (socket: Socket): Promise<void> => {
-      while (performance.now() < until && !socket.destroyed) {
-        crowd.sent += 10;
-        if (!socket.write(refused)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
-        else await delay(1);
+    const flood = async (first: Socket): Promise<void> => {
+      let socket: Socket | undefined = first;
+      while (performance.now() < until) {
+        if (socket === undefined || socket.destroyed) socket = await crowd.openOne();
+        else {
+          crowd.sent += 10;
+          // The service may reset a connection while it is written to.
+          if (!socket.write(refused)) {
+            await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => {});
+          }
+        }
+        await delay(1);
       }
     };
     await Promise.all(crowd.sockets.map(flood));
@@ -104,6 +114,13 @@ class Crowd {
       this.sockets.push(...opened.filter((socket) => socket !== undefined));
       if (opened.includes(undefined)) return;
     }
+  }
+
+  /** Opens one more; undefined where the service refuses it. */
+  async openOne(): Promise<Socket | undefined> {
+    const socket = await this.#open();
+    if (socket !== undefined) this.sockets.push(socket);
+    return socket;
   }
 
   sendToAll(text: string): void {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import {
   exactly,
   type Figure,
@@ -9,7 +10,7 @@ import {
   type ProofPart,
 } from '../../part.ts';
 import { plantSecrets, scanForSecrets } from '../secret-scan.ts';
-import { startTarget } from '../target.ts';
+import { startTarget, type Target } from '../target.ts';
 import { type Limits, type Served, type Stage, servedFigures, whileServed } from '../well-behaved.ts';
 import { attack } from './attacker.ts';
 import type { AttackName, AttackReport } from './attacks.ts';
@@ -29,6 +30,8 @@ type Crowd = {
   readonly connections: { readonly long: number; readonly short: number };
   /** Whether the service has to close every connection within the stage. */
   readonly isGivenUp?: true;
+  /** Whether it meets a process of its own: memory that earlier attacks have used and V8 has kept is no part of it. */
+  readonly isAlone?: true;
 };
 
 const CROWDS: readonly Crowd[] = [
@@ -36,7 +39,12 @@ const CROWDS: readonly Crowd[] = [
   { name: 'slow bodies', attack: 'slowBodies', connections: { long: 2_000, short: 100 }, isGivenUp: true },
   { name: 'refused requests', attack: 'refusedFlood', connections: { long: 50, short: 4 } },
   { name: 'unread answers', attack: 'unreadAnswers', connections: { long: 500, short: 20 } },
-  { name: 'idle connections', attack: 'idle', connections: { long: IDLE_CONNECTIONS, short: 200 } },
+  {
+    name: 'idle connections',
+    attack: 'idle',
+    connections: { long: IDLE_CONNECTIONS, short: 200 },
+    isAlone: true,
+  },
 ];
 
 export const hostileConnections: ProofPart = {
@@ -52,8 +60,8 @@ export const hostileConnections: ProofPart = {
       'and two kinds have a body that looks like a request. Each carries a second request with an id of its own, and the part looks for an ' +
       'answer with that id.',
     `Slow headers and slow bodies: 2,000 connections each send one byte a second. Refused requests: 50 connections pipeline requests without a ` +
-      `signature as fast as they are answered. Unread answers: 500 connections ask for the OpenAPI document 200 times each and never read. Idle ` +
-      `connections: ${IDLE_CONNECTIONS.toLocaleString('en-US')} connections are kept open and send nothing. Each attack lasts ${SECONDS.long} s.`,
+      `signature as fast as they are answered, and open again when they are closed. Unread answers: 500 connections ask for the OpenAPI document 200 times each and never read. Idle ` +
+      `connections: ${IDLE_CONNECTIONS.toLocaleString('en-US')} connections are kept open and send nothing; they meet a process of their own, which nobody has attacked before. Each attack lasts ${SECONDS.long} s.`,
     'Afterwards the part searches for secrets in the same places as mutated-requests.',
   ],
   found: [
@@ -91,7 +99,10 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
   ];
   for (const crowd of CROWDS) {
     reportLine(crowd.name);
-    figures.push(...(await attackWith(crowd, { context, served, calm })));
+    const ground = crowd.isAlone
+      ? await calmOf(await target.fleet.start({ DATA_DIR: `${target.fleet.dataDir}-alone` }), target, form)
+      : { served, calm };
+    figures.push(...(await attackWith(crowd, { context, ...ground })));
   }
   const scan = await scanForSecrets(target);
   for (const line of scan.found) reportLine(`found: ${line}`);
@@ -100,6 +111,19 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
 }
 
 type Attacked = { readonly context: ProofContext; readonly served: Served; readonly calm: Stage };
+
+/** What a caller sees of an instance that nobody attacks. The first requests compile the code that they need. */
+async function calmOf(
+  { url, pid }: FleetInstance,
+  { fleet: { keys } }: Target,
+  form: ProofContext['form'],
+): Promise<Pick<Attacked, 'served' | 'calm'>> {
+  raiseDescriptors(pid);
+  const served = { url, pid, keys };
+  await whileServed(served, 'warm-up', () => delay(CALM_SECONDS[form] * 300));
+  const { stage } = await whileServed(served, 'calm', () => delay(CALM_SECONDS[form] * 1_000));
+  return { served, calm: stage };
+}
 
 async function attackWith(
   crowd: Crowd,

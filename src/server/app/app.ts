@@ -61,6 +61,8 @@ const CHECKING_INTERVAL_MS = 1000;
 const MAX_CONNECTIONS = 10_000;
 /** Idle connections are closed above it, so that new callers do not meet the other limit. */
 const MAX_OPEN_CONNECTIONS = 9_000;
+/** Connections that have sent nothing are closed above it. Callers send a request as soon as they have connected. */
+const MAX_SILENT_CONNECTIONS = 4_000;
 /** Spreads long-lived connections over the instances behind a load balancer. */
 const MAX_REQUESTS_PER_CONNECTION = 10_000;
 /** A percent-encoded name of 256 bytes takes 768 characters. */
@@ -100,7 +102,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   app.server.maxConnections = MAX_CONNECTIONS;
   app.server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION;
   const connections = limitPipelining(app.server);
-  limitConnections(app.server, { maxOpen: MAX_OPEN_CONNECTIONS, connections });
+  limitConnections(app.server, {
+    maxOpen: MAX_OPEN_CONNECTIONS,
+    maxSilent: MAX_SILENT_CONNECTIONS,
+    connections,
+  });
   handleClientErrors(app.server, randomUUID);
   app.decorateRequest('rawBody');
   app.decorateRequest('caller');

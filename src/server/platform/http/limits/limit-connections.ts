@@ -5,19 +5,21 @@ import type { ServedConnections } from './limit-pipelining.ts';
 /*
  * Closes idle connections when many are open. Node refuses every new connection at `maxConnections`, so that someone who
  * opens that many and sends nothing would lock all other callers out. Closing the oldest idle connection instead leaves
- * room for callers who send a request when they connect.
+ * room for callers who send a request when they connect. If none is idle, a connection whose response is not read is closed.
  */
 
 /** Connections that are looked at for each new one, so that a crowd of busy connections costs little. */
 const MAX_LOOKED_AT = 64;
 
 export type ConnectionLimit = {
-  /** Idle connections are closed above it. Node's `maxConnections` has to be several hundred higher: it counts a connection until it has been closed. */
+  /** Idle and unread connections are closed above it. Node's `maxConnections` has to be several hundred higher: it counts a connection until it has been closed. */
   readonly maxOpen: number;
+  /** Of those, connections that have sent nothing yet. The oldest is closed above it. */
+  readonly maxSilent: number;
   readonly connections: ServedConnections;
 };
 
-export function limitConnections(server: Server, { maxOpen, connections }: ConnectionLimit): void {
+export function limitConnections(server: Server, { maxOpen, maxSilent, connections }: ConnectionLimit): void {
   // In the order of their age. Connections that never sent a request come first.
   const silent = new Set<Socket>();
   const known = new Set<Socket>();
@@ -28,12 +30,13 @@ export function limitConnections(server: Server, { maxOpen, connections }: Conne
   server.on('connection', (socket) => {
     silent.add(socket);
     socket.once('close', () => forget(socket));
-    if (silent.size + known.size <= maxOpen) return;
-    const idle = findSilent(socket) ?? findIdle();
-    if (idle === undefined) return;
+    const isFull = silent.size + known.size > maxOpen;
+    if (!isFull && silent.size <= maxSilent) return;
+    const closable = findSilent(socket) ?? (isFull ? findClosable() : undefined);
+    if (closable === undefined) return;
     // It is closed a moment later, and must not be chosen again until then.
-    forget(idle);
-    idle.destroy();
+    forget(closable);
+    closable.destroy();
   });
 
   /** Moves those that have sent a request to the others. */
@@ -47,16 +50,18 @@ export function limitConnections(server: Server, { maxOpen, connections }: Conne
     return undefined;
   }
 
-  /** Moves those that are busy to the end. */
-  function findIdle(): Socket | undefined {
+  /** An idle one; otherwise one whose caller does not read its response. Moves those that are busy to the end. */
+  function findClosable(): Socket | undefined {
+    let unread: Socket | undefined;
     let lookedAt = 0;
     for (const socket of known) {
       if (!connections.isServing(socket)) return socket;
+      if (socket.writableLength > 0) unread ??= socket;
       lookedAt += 1;
-      if (lookedAt > MAX_LOOKED_AT) return undefined;
+      if (lookedAt > MAX_LOOKED_AT) return unread;
       known.delete(socket);
       known.add(socket);
     }
-    return undefined;
+    return unread;
   }
 }

@@ -12,9 +12,9 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-async function listen(handle: RequestListener): Promise<Server> {
+async function listen(handle: RequestListener, maxSilent = MAX_OPEN): Promise<Server> {
   const server = createServer(handle);
-  limitConnections(server, { maxOpen: MAX_OPEN, connections: limitPipelining(server) });
+  limitConnections(server, { maxOpen: MAX_OPEN, maxSilent, connections: limitPipelining(server) });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   cleanUps.push(() => {
@@ -70,6 +70,18 @@ describe('too many connections', () => {
     expect(areOpen(others)).toEqual([true, true]);
   });
 
+  it('close the oldest of too many that have sent nothing, and none that was served', async () => {
+    const server = await listen((_request, response) => response.end('served'), 1);
+    const served = await open(server);
+    await askOn(served);
+    const silent = await open(server);
+    const closed = endOf(silent);
+    const newest = await open(server);
+    await closed;
+    expect(await askOn(newest)).toContain('served');
+    expect(await askOn(served)).toContain('served');
+  });
+
   it('close one with half of its headers too, before one that was served', async () => {
     const server = await listen((_request, response) => response.end('served'));
     const [served, slow] = [await open(server), await open(server)];
@@ -100,6 +112,38 @@ describe('too many connections', () => {
     const answered = once(busy, 'data');
     release();
     expect(String(await answered)).toContain('served');
+  });
+
+  it('close one whose response is not read, where all are being served', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const server = await listen(async (request, response) => {
+      if (request.url === '/large') {
+        response.end(Buffer.alloc(64 * 1024 * 1024));
+        return;
+      }
+      await released;
+      response.end('served');
+    });
+    const askFor = async (socket: Socket, path: string): Promise<void> => {
+      const asked = once(server, 'request');
+      socket.write(REQUEST.replace('/ ', `${path} `));
+      await asked;
+    };
+    const waiting = await open(server);
+    await askFor(waiting, '/');
+    const unread = await open(server);
+    unread.pause();
+    await askFor(unread, '/large');
+    const others = await openMany(server, MAX_OPEN - 2);
+    for (const socket of others) await askFor(socket, '/');
+    const newest = await open(server);
+    newest.write(REQUEST);
+    const closed = endOf(unread);
+    release();
+    for (const socket of [waiting, ...others, newest])
+      expect(String(await once(socket, 'data'))).toContain('served');
+    await closed;
+    expect(unread.bytesRead).toBeLessThan(64 * 1024 * 1024);
   });
 
   it('close none while all of them are being served', async () => {
