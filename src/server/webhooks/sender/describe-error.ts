@@ -1,5 +1,6 @@
 import { codeOfError, membersOf } from '../../../contract/unknown-value.ts';
 import { ForbiddenAddress } from './address-guard.ts';
+import { TOO_MANY_BYTES } from './limit-reads.ts';
 
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
@@ -10,6 +11,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'no response in time',
   UND_ERR_BODY_TIMEOUT: 'the response did not end in time',
   ETIMEDOUT: 'no connection in time',
+  [TOO_MANY_BYTES]: 'the receiver sends too much',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the response are too large',
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name could not be looked up',

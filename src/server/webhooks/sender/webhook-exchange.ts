@@ -4,6 +4,8 @@ import type { WebhookResponse } from './sender.ts';
 
 /** Maximum bytes of a response body that are kept. The rest is not read. */
 const MAX_BODY_BYTES = 4096;
+/** Maximum interim responses (1xx) before the response. A receiver that sends them without end would use up the processor. */
+const MAX_INTERIM_RESPONSES = 16;
 
 /**
  * One request and its response, on undici's dispatch: a response of which 4 KiB are kept needs no stream. The timeout begins
@@ -17,6 +19,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
   #size = 0;
+  #interimResponses = 0;
   #statusCode: number | null = null;
   #controller: Dispatcher.DispatchController | undefined;
   #isOver = false;
@@ -34,9 +37,15 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) controller.abort(new ExchangeEnded());
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
-    // 1xx are no final responses.
-    if (statusCode >= 200) this.#statusCode = statusCode;
+  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number): void {
+    if (statusCode >= 200) {
+      this.#statusCode = statusCode;
+      return;
+    }
+    this.#interimResponses += 1;
+    if (this.#interimResponses <= MAX_INTERIM_RESPONSES) return;
+    this.#end(`more than ${MAX_INTERIM_RESPONSES} interim responses (1xx)`);
+    controller.abort(new ExchangeEnded());
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

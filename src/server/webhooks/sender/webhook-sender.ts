@@ -1,5 +1,6 @@
 import { Agent, buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.ts';
+import { limitReads } from './limit-reads.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
 import { WebhookExchange } from './webhook-exchange.ts';
 
@@ -37,7 +38,10 @@ export function createWebhookSender({
         callback(error as Error, null);
         return;
       }
-      connectGuarded(options, callback);
+      connectGuarded(options, (...result) => {
+        if (result[0] === null) limitReads(result[1]);
+        callback(...result);
+      });
     },
   });
   return {

@@ -140,6 +140,34 @@ describe('a receiver that does not respond properly', () => {
     expect(sent.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
   });
 
+  it('may send 16 interim responses before its response, and no more', async () => {
+    const interim =
+      (count: number): Behaviour =>
+      (_request, response) => {
+        for (let sent = 0; sent < count; sent += 1) response.writeProcessing();
+        response.end('taken');
+      };
+    expect(await answerOf(interim(16))).toMatchObject({ statusCode: 200, error: null });
+    expect(await answerOf(interim(17))).toMatchObject({
+      statusCode: null,
+      error: 'more than 16 interim responses (1xx)',
+    });
+  });
+
+  it('may send empty lines, and is cut off when they do not end', async () => {
+    const lines: Behaviour = ({ socket }) => {
+      const chunk = Buffer.from('\r\n'.repeat(32 * 1024));
+      const more = (): void => {
+        while (!socket.destroyed && socket.write(chunk));
+        socket.once('drain', more);
+      };
+      socket.on('error', () => socket.destroy());
+      more();
+    };
+    const sent = await answerOf(lines);
+    expect(sent).toMatchObject({ statusCode: null, error: 'the receiver sends too much' });
+  });
+
   it('has one timeout for everything: with a byte now and then', async () => {
     const drip: Behaviour = (_request, response) => {
       head(response);
