@@ -22,18 +22,30 @@ export function renderTable(given: readonly (readonly string[])[], layout: Table
   const isCut = layout.width !== undefined;
   // The last column needs no padding unless it is cut: no other column follows it.
   const drawn = isCut || layout.isWrapped ? widths.length : widths.length - 1;
-  const table = new Table({
-    chars: NO_LINES,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
-    colWidths: widths.slice(0, drawn).map((columns) => columns + GAP),
-    truncate: '…',
-  });
-  for (const row of rows) {
-    table.push(row.slice(0, drawn).map((cell, index) => shortened(cell, widths[index] ?? 0)));
-  }
-  const lines = drawn === 0 ? rows.map(() => '') : table.toString().split('\n');
+  const lines = drawn === 0 ? rows.map(() => '') : linesOf(rows, widths.slice(0, drawn));
   const ends = rows.map((row) => row.slice(drawn).join(''));
   return lines.map((line, index) => `${withoutTrailingSpaces(line + (ends[index] ?? ''))}\n`).join('');
+}
+
+/** Rows that are drawn at a time, because the time of cli-table3 grows with the square of their number. */
+const BLOCK_ROWS = 100;
+
+/** One line for each row. */
+function linesOf(rows: readonly (readonly string[])[], widths: readonly number[]): readonly string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < rows.length; start += BLOCK_ROWS) {
+    const table = new Table({
+      chars: NO_LINES,
+      style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
+      colWidths: widths.map((columns) => columns + GAP),
+      truncate: '…',
+    });
+    for (const row of rows.slice(start, start + BLOCK_ROWS)) {
+      table.push(widths.map((columns, index) => shortened(row[index] ?? '', columns)));
+    }
+    lines.push(...table.toString().split('\n'));
+  }
+  return lines;
 }
 
 /** Whether names and ids stay whole when the other columns are cut. */

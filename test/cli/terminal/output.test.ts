@@ -117,6 +117,17 @@ describe('on a terminal', () => {
     expect(lines[1]).toMatch(/^x+… +2 +- +1 hour ago$/);
   });
 
+  it('a long list has the same columns from its first line to its last', async () => {
+    rooms = Array.from({ length: 250 }, (_, index) =>
+      room(index === 240 ? 'the-longest-name' : `room-${index}`),
+    );
+    const lines = (await list(PLAIN_TERMINAL)).stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(251);
+    expect(new Set(lines.slice(1).map((line) => line.indexOf(' 2 ')))).toEqual(
+      new Set(['the-longest-name'.length + 1]),
+    );
+  });
+
   it('control characters are shown as escapes', async () => {
     rooms = [room(HOSTILE)];
     const { stdout } = await list(PLAIN_TERMINAL);
