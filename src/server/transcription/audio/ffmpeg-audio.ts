@@ -15,7 +15,15 @@ export type FfmpegAudioDeps = ReadDeps & {
   readonly log: Log;
   /** A path, or a name on the search path. */
   readonly program: string;
+  /** Audio beyond it is not read. Undefined for the default. */
+  readonly maxSeconds?: number;
 };
+
+/**
+ * Gaps become silence, and a file of a few kilobytes can have gaps of years. 48 hours of silence keep a worker busy for less
+ * than an hour.
+ */
+const MAX_SECONDS = 48 * 60 * 60;
 
 export function createFfmpegAudio(deps: FfmpegAudioDeps): RecordingAudio {
   return { decode: (location, signal) => decode(deps, location, signal) };
@@ -49,6 +57,7 @@ async function* decode(
     for await (const samples of decoder.samples) {
       signal.throwIfAborted();
       count += samples.length;
+      requireLimit(count / SAMPLE_RATE, deps.maxSeconds ?? MAX_SECONDS);
       yield { samples, share: Math.min(1, feed.share()) };
     }
     const end = await decoder.end();
@@ -62,6 +71,15 @@ async function* decode(
     await decoder?.kill();
     await feed.close();
   }
+}
+
+function requireLimit(seconds: number, maxSeconds: number): void {
+  if (seconds <= maxSeconds) return;
+  const hours = maxSeconds / 3600;
+  throw new TranscriptionError(
+    'recording-damaged',
+    `The audio claims to be longer than ${hours} hours; the transcript has what was said until then.`,
+  );
 }
 
 async function sizeOf(files: RecordingFiles, location: FileLocation): Promise<number> {

@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/contract/errors.ts';
@@ -128,16 +132,54 @@ describe('the audio of a recording', () => {
     expect(heard.seconds).toBeGreaterThan(1);
   });
 
-  it('never comes from another file that the recording names', async () => {
-    const playlist = join(media.folder, 'playlist.mp4');
-    await writeFile(playlist, `#EXTM3U\n#EXTINF:5,\nfile://${media.speech}\n#EXT-X-ENDLIST\n`);
-    const script = join(media.folder, 'script.mp4');
-    await writeFile(script, `ffconcat version 1.0\nfile 'file:${media.speech}'\n`);
-    for (const path of [playlist, script]) {
+  it('never comes from another file or address that the recording names', async () => {
+    const asked: string[] = [];
+    const planted = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      createReadStream(media.speech).pipe(response);
+    });
+    planted.listen(0, '127.0.0.1');
+    await once(planted, 'listening');
+    const { port } = planted.address() as AddressInfo;
+    const sources = [`file://${media.speech}`, basename(media.speech), `http://127.0.0.1:${port}/plant`];
+    const playlists = [
+      (source: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n${source}\n#EXT-X-ENDLIST\n`,
+      (source: string) => `#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="a",URI="${source}"\n`,
+      (source: string) => `ffconcat version 1.0\nfile '${source}'\n`,
+      (source: string) => `<?xml version="1.0"?><MPD><BaseURL>${source}</BaseURL></MPD>`,
+      (source: string) => `[playlist]\nFile1=${source}\nNumberOfEntries=1\n`,
+      (source: string) =>
+        `v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\na=control:${source}\nm=audio ${port} RTP/AVP 0\n`,
+      (source: string) => `RTSPtextRTSP://127.0.0.1:${port}/${source}`,
+    ];
+    const hearPlaylist = async (index: number, text: string): Promise<void> => {
+      const path = join(media.folder, `playlist-${index}.mp4`);
+      await writeFile(path, text);
       const { heard, fault } = await hear(path);
-      expect(codeOf(fault)).toBe('recording-not-media');
-      expect(heard.seconds).toBe(0);
-    }
+      expect([text, codeOf(fault), heard.seconds]).toEqual([text, 'recording-not-media', 0]);
+    };
+    const texts = playlists.flatMap((write) => sources.map(write));
+    await Promise.all(texts.map((text, index) => hearPlaylist(index, text)));
+    expect(asked).toEqual([]);
+    planted.close();
+  });
+
+  it('is read up to a limit, because a small file can claim to be years long', async () => {
+    const long = await media.make('gap.mkv', [
+      ...['-i', media.speech, '-itsoffset', '3600', '-i', media.speech],
+      ...['-map', '0:v', '-map', '1:a', '-c', 'copy'],
+    ]);
+    const deps = { files, clock: systemClock, log: keepingLog([]), program: 'ffmpeg', maxSeconds: 60 };
+    let seconds = 0;
+    const listen = async (): Promise<void> => {
+      const location = { filepath: long, bucket: null };
+      const { signal } = new AbortController();
+      for await (const { samples } of createFfmpegAudio(deps).decode(location, signal))
+        seconds += samples.length / 16_000;
+    };
+    await expect(listen()).rejects.toMatchObject({ code: 'recording-damaged' });
+    expect(seconds).toBeGreaterThan(50);
+    expect(seconds).toBeLessThanOrEqual(60);
   });
 
   it('continues after an interrupted connection', async () => {
