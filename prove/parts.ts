@@ -6,6 +6,9 @@ import { forbiddenAddresses } from './hostile/addresses/addresses.ts';
 import { hostileConnections } from './hostile/connections/connections.ts';
 import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-cases.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
+import { hostileReceivers } from './hostile/receivers/receivers.ts';
+import { hostileServers } from './hostile/servers/servers.ts';
+import { forgedTokens } from './hostile/tokens/tokens.ts';
 import { steadyLoad } from './load/load.ts';
 import { mediaFaults } from './media/media-faults.ts';
 import { slowLivekit } from './media/slow-livekit.ts';
@@ -32,6 +35,9 @@ export const parts: readonly ProofPart[] = [
   documentCasesPostgres,
   hostileConnections,
   forbiddenAddresses,
+  hostileServers,
+  hostileReceivers,
+  forgedTokens,
   steadyLoad,
   bigDataSqlite,
   bigDataPostgres,

@@ -4,7 +4,7 @@ import { RawConnection, type RawRequest, serializeRequest } from '../../test/sup
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
 import { type Judgement, judge } from './oracle.ts';
-import { plantSecrets, scanForSecrets } from './secret-scan.ts';
+import { plantSecrets, scanForSecrets, scanNote } from './secret-scan.ts';
 import { startTarget, type Target } from './target.ts';
 
 const SEED = 20_261_121;
@@ -30,8 +30,8 @@ export const mutatedRequests: ProofPart = {
       'control characters. Some are signed again afterwards and are valid. They are sent byte for byte over plain connections.',
     'An oracle of a hundred lines, which was written from the documentation and shares no code with the service, decides what the answer ' +
       'to each request has to be.',
-    'Afterwards the part searches the log (at level debug), the metrics, the arguments of the process and all of its files for every secret ' +
-      'that the service was given or generated: as text, in base64 and in hexadecimal.',
+    'Afterwards the part searches the log (at level debug), the metrics, the arguments and titles of every process of the run, the files of the ' +
+      'database and core files for every secret that the service was given or generated: as text, in base64 and in hexadecimal.',
   ],
   notClaimed: [
     'Protection against replay within 300 s: the same bytes are accepted again. Idempotency-Key protects requests that must not take effect twice.',
@@ -89,10 +89,7 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
       observed('connections closed without an answer', tally.unanswered),
       exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
     ],
-    notes: [
-      `Seed ${SEED}.`,
-      `Searched: ${scan.places.map(([name, bytes]) => `${name} (${Math.ceil(bytes / 1000)} kB)`).join(', ')}.`,
-    ],
+    notes: [`Seed ${SEED}.`, scanNote(scan)],
   };
 }
 

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { signatureHeaders } from '../../test/support/sign.ts';
+import { findCoreFiles } from './core-files.ts';
 import type { Target } from './target.ts';
 
 export type Planted = { readonly name: string; readonly secret: string };
@@ -53,16 +54,24 @@ function formsOf(secret: string): readonly string[] {
 }
 
 async function readPlaces(target: Target): Promise<readonly (readonly [string, Buffer])[]> {
-  const { instance, databaseUrl, fleet } = target;
+  const { databaseUrl, fleet, processes, startedMs } = target;
   const folder = dirname(fleet.dataDir);
+  const seen = processes.seen();
+  const files = await filesIn(folder);
+  const cores = await findCoreFiles([folder, fleet.dataDir], startedMs);
   return [
     ['the log', Buffer.from(target.log())],
     ['the metrics', await metricsOf(target)],
-    ['the arguments of the process', await readFile(`/proc/${instance.pid}/cmdline`)],
-    ['its title', await readFile(`/proc/${instance.pid}/comm`)],
-    ['the files of its folders, core files included', await filesIn(folder)],
+    [`arguments and titles of ${seen.length} processes`, Buffer.concat(seen)],
+    [`${files.length} files of the database and its folder`, Buffer.concat(files)],
+    [`${cores.length} core files`, Buffer.concat(cores.map(([, bytes]) => bytes))],
     ...(databaseUrl === undefined ? [] : [['the dump of PostgreSQL', await dumpOf(databaseUrl)] as const]),
   ];
+}
+
+/** What was searched, as a note below the figures. */
+export function scanNote({ places }: Scan): string {
+  return `Searched: ${places.map(([name, bytes]) => `${name} (${Math.ceil(bytes / 1000)} kB)`).join(', ')}.`;
 }
 
 async function metricsOf({ fleet, instance }: Target): Promise<Buffer> {
@@ -74,12 +83,12 @@ async function metricsOf({ fleet, instance }: Target): Promise<Buffer> {
 }
 
 /** Includes SQLite's files and its write-ahead log. */
-async function filesIn(folder: string): Promise<Buffer> {
+async function filesIn(folder: string): Promise<readonly Buffer[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
-  return Buffer.concat(await Promise.all(files.map((file) => readFile(file))));
+  return await Promise.all(files.map((file) => readFile(file)));
 }
 
 async function dumpOf(databaseUrl: string): Promise<Buffer> {

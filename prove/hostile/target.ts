@@ -3,6 +3,7 @@ import { createFleet, type Fleet, type FleetInstance } from '../../test/server/w
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import type { ProofContext } from '../part.ts';
+import { type ProcessWatch, watchProcesses } from './process-watch.ts';
 import type { Planted } from './secret-scan.ts';
 
 export type DatabaseName = 'SQLite' | 'PostgreSQL';
@@ -15,11 +16,17 @@ export type Target = {
   readonly planted: Planted[];
   /** Returns everything that the service has logged, at level `debug`. */
   readonly log: () => string;
+  /** Every process of the run. */
+  readonly processes: ProcessWatch;
+  readonly startedMs: number;
   /** PostgreSQL's URL; undefined on SQLite. */
   readonly databaseUrl: string | undefined;
 };
 
 export async function startTarget({ cleanUp }: ProofContext, database: DatabaseName): Promise<Target> {
+  const startedMs = Date.now();
+  const processes = watchProcesses();
+  cleanUp(processes.close);
   const livekit = await startLivekit();
   cleanUp(livekit.close);
   const databaseUrl = database === 'PostgreSQL' ? await postgresUrl(cleanUp) : undefined;
@@ -48,7 +55,7 @@ export async function startTarget({ cleanUp }: ProofContext, database: DatabaseN
   const password =
     databaseUrl === undefined ? [] : [{ name: 'DATABASE_URL', secret: new URL(databaseUrl).password }];
   return {
-    ...{ fleet, instance, livekit, databaseUrl },
+    ...{ fleet, instance, livekit, databaseUrl, processes, startedMs },
     planted: [
       { name: 'API_SECRET', secret: fleet.keys.apiSecret },
       { name: 'LIVEKIT_API_SECRET', secret: livekit.apiSecret },

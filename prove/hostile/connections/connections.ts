@@ -9,7 +9,7 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../../part.ts';
-import { plantSecrets, scanForSecrets } from '../secret-scan.ts';
+import { plantSecrets, scanForSecrets, scanNote } from '../secret-scan.ts';
 import { startTarget, type Target } from '../target.ts';
 import { type Limits, type Served, type Stage, servedFigures, whileServed } from '../well-behaved.ts';
 import { attack } from './attacker.ts';
@@ -107,7 +107,7 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
   const scan = await scanForSecrets(target);
   for (const line of scan.found) reportLine(`found: ${line}`);
   figures.push(exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0));
-  return { figures };
+  return { figures, notes: [scanNote(scan)] };
 }
 
 type Attacked = { readonly context: ProofContext; readonly served: Served; readonly calm: Stage };

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+/** Sends whatever it wants when the head of a request has arrived. */
+export type Behaviour = (socket: Socket, elsewhere: string, head: string) => unknown;
+
+export type RawServer = {
+  readonly url: string;
+  /** The heads of the requests that arrived. */
+  readonly heads: readonly string[];
+  readonly close: () => Promise<void>;
+};
+
+/** A server that speaks only the bytes of its behaviour. */
+export async function startRawServer(behave: (socket: Socket, head: string) => unknown): Promise<RawServer> {
+  const heads: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      // The beginning of a TLS handshake has no head.
+      if (!received.includes('\r\n\r\n') && !received.startsWith('\u0016')) return;
+      const head = received;
+      heads.push(head);
+      received = '';
+      behave(socket, head);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    heads,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Writes the text again and again, as fast as it is taken, up to the limit. */
+export function flood(socket: Socket, text: string, limitBytes = 512 * 1024 * 1024): void {
+  const chunk = Buffer.from(text.repeat(Math.ceil(65_536 / text.length)), 'latin1');
+  let sent = 0;
+  const more = (): void => {
+    if (socket.destroyed) return;
+    sent += chunk.length;
+    if (sent > limitBytes) socket.destroy();
+    else if (socket.write(chunk)) setImmediate(more);
+    else socket.once('drain', more);
+  };
+  more();
+}
+
+const DRIP_MS = 200;
+
+/** Writes the text again and again, slowly, until the other side has had enough. */
+export function drip(socket: Socket, text: string): void {
+  const timer = setInterval(() => socket.write(text, 'latin1'), DRIP_MS);
+  socket.on('close', () => clearInterval(timer));
+}

@@ -1,0 +1,102 @@
+import { gzipSync } from 'node:zlib';
+import { type Behaviour, drip, flood } from '../raw-server.ts';
+
+/** A receiver, and what the log has to say of an attempt at it. */
+export type HostileReceiver = {
+  readonly behave: Behaviour;
+  /** The status that was received; null where there was none. */
+  readonly statusCode: number | null;
+  /** Whether the attempt counts as delivered. */
+  readonly isDelivered: boolean;
+};
+
+const OK = 'HTTP/1.1 200 OK\r\n';
+
+const fails = (behave: Behaviour, statusCode: number | null = null): HostileReceiver => ({
+  ...{ behave, statusCode },
+  isDelivered: false,
+});
+const takes = (behave: Behaviour): HostileReceiver => ({ behave, statusCode: 200, isDelivered: true });
+
+const send =
+  (bytes: string | Buffer): Behaviour =>
+  (socket) =>
+    socket.write(bytes);
+
+const thenFlood =
+  (begin: string, text: string): Behaviour =>
+  (socket) => {
+    socket.write(begin, 'latin1');
+    flood(socket, text);
+  };
+
+const thenDrip =
+  (begin: string, text: string): Behaviour =>
+  (socket) => {
+    socket.write(begin, 'latin1');
+    drip(socket, text);
+  };
+
+const redirect = (status: number): HostileReceiver =>
+  fails(
+    (socket, elsewhere) =>
+      socket.write(`HTTP/1.1 ${status} Moved\r\nLocation: ${elsewhere}/stolen\r\nContent-Length: 0\r\n\r\n`),
+    status,
+  );
+
+const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
+
+/** What a receiver of webhooks may do, by name. */
+export const RECEIVERS: Readonly<Record<string, HostileReceiver>> = {
+  'never answers': fails(() => {}),
+  'answers a byte of a header at a time': fails(thenDrip(`${OK}X-Slow: `, 'x')),
+  'answers a byte of the body at a time': fails(thenDrip(`${OK}\r\n`, 'x'), 200),
+  'answers empty lines, one at a time': fails(thenDrip('', '\r\n')),
+  'answers a chunk at a time': fails(thenDrip(`${OK}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n'), 200),
+  'answers endless headers': fails(thenFlood(OK, 'X-Header: x\r\n')),
+  'answers an endless header': fails(thenFlood(`${OK}X-Header: `, 'x')),
+  'answers an endless body': takes(thenFlood(`${OK}\r\n`, 'x')),
+  'answers an endless body in chunks': takes(
+    thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n`, '5\r\nxxxxx\r\n'),
+  ),
+  'answers an endless extension of a chunk': fails(
+    thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n5;`, 'x'),
+    200,
+  ),
+  'answers endless empty lines': fails(thenFlood('', '\r\n')),
+  'answers endless trailers': fails(
+    thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n0\r\n`, 'X-Trailer: x\r\n'),
+    200,
+  ),
+  'answers a gzip bomb': takes((socket) => {
+    socket.write(`${OK}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`);
+    socket.write(bomb);
+  }),
+  'announces a huge body': fails(send(`${OK}Content-Length: 900719925474099\r\n\r\nx`), 200),
+  'answers 100 for ever': fails(thenFlood('', 'HTTP/1.1 100 Continue\r\n\r\n')),
+  'answers 103 for ever': fails(thenFlood('', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n')),
+  'switches protocols': fails(
+    send('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+  ),
+  'answers no HTTP': fails(send('SSH-2.0-OpenSSH_9.9\r\n')),
+  'answers two lengths': fails(send(`${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nxx`)),
+  'answers broken chunks': fails(send(`${OK}Transfer-Encoding: chunked\r\n\r\nzz\r\n`), 200),
+  'resets the connection': fails((socket) => socket.resetAndDestroy()),
+  'resets it within the answer': fails(
+    (socket) => socket.write(`${OK}Content-Length: 9\r\n\r\nx`, () => socket.resetAndDestroy()),
+    200,
+  ),
+  'closes without an answer': fails((socket) => socket.end()),
+  'closes within the answer': fails((socket) => socket.end(`${OK}Content-Length: 9\r\n\r\nx`), 200),
+  'promises to keep the connection, and resets it': takes((socket) =>
+    socket.write(`${OK}Connection: keep-alive\r\nContent-Length: 0\r\n\r\n`, () =>
+      setImmediate(() => socket.resetAndDestroy()),
+    ),
+  ),
+  'answers twice': takes(send(`${OK}Content-Length: 0\r\n\r\n`.repeat(2))),
+  'answers with an escape in the body': takes(send(`${OK}Content-Length: 5\r\n\r\n\u001b[2J\0`)),
+  'redirects (301)': redirect(301),
+  'redirects (302)': redirect(302),
+  'redirects (307)': redirect(307),
+  'redirects (308)': redirect(308),
+};

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import { type Behaviour, startRawServer } from '../raw-server.ts';
+import { BEHAVIOURS, TLS_BEHAVIOURS } from './behaviours.ts';
+import { type CommandRun, REQUEST_TIMEOUT_SECONDS, runCommand } from './run-command.ts';
+
+const MAX_SECONDS = 30;
+/** An answer may have 32 MB, and its values take many times that while they are shown. */
+const MAX_MB = 1_024;
+const SECRET_PATTERN = /x-service-signature|x-api-key|hostile-key/i;
+
+const COMMANDS: readonly (readonly string[])[] = [
+  ['rooms', 'list'],
+  ['rooms', 'list', '--json'],
+  ['rooms', 'create', 'demo'],
+  ['recordings', 'download', 'EG_hostile', '--force', '--debug'],
+  ['events', 'list'],
+  ['webhooks', 'list'],
+  ['api', 'GET', '/v1/rooms', '--include'],
+];
+/** The short form runs the first command, against every sixth server. */
+const EVERY = 6;
+const CONCURRENCY = { long: 2, short: 3 } as const;
+
+/** Exit codes that the documentation gives to a server that fails or is not this service. */
+const EXIT_CODES: readonly (number | null)[] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+/** What a terminal would act upon; line ends and tabs are the command's own. */
+const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
+/** By which the command itself clears a line of progress. */
+const OWN_PROGRESS = /\r\u001b\[2?K/g;
+const STACK = /^ {4}at |TypeError|RangeError|heap out of memory/m;
+
+export const hostileServers: ProofPart = {
+  name: 'hostile-servers',
+  title: 'The command line meets hostile servers',
+  claim:
+    'Whatever a server answers, an rtc command ends in time, with a documented exit code and bounded memory. It writes nothing to the terminal ' +
+    'that the terminal would act upon, and sends no signature to another host.',
+  attack: [
+    `${Object.keys(BEHAVIOURS).length} servers answer over plain TCP (${Object.keys(BEHAVIOURS).join('; ')}), and ` +
+      `${Object.keys(TLS_BEHAVIOURS).length} answer a TLS handshake (${Object.keys(TLS_BEHAVIOURS).join('; ')}).`,
+    `The built command line runs as a process against each of them, with a limit of ${REQUEST_TIMEOUT_SECONDS} s for each request: ` +
+      `${COMMANDS.map((words) => `\`rtc ${words.join(' ')}\``).join(', ')}. It writes as it does to a terminal. Redirects lead to another ` +
+      'server, which keeps what it gets.',
+  ],
+  notClaimed: [
+    'Downloads of a recording are as long as the server makes them: they go to a file, and end only if nothing arrives for the time limit.',
+    'The output of JSON into a pipe, which is the JSON of the server byte for byte.',
+  ],
+  run: meetServers,
+};
+
+type Meeting = { readonly name: string; readonly argv: readonly string[]; readonly run: CommandRun };
+
+async function meetServers({ form, say, cleanUp }: ProofContext): Promise<Findings> {
+  const [folder, home] = [await makeFolder(), await makeFolder()];
+  cleanUp(() => Promise.all([folder, home].map((each) => rm(each, { recursive: true, force: true }))));
+  const apiSecret = randomBytes(24).toString('hex');
+  const elsewhere = await startRawServer((socket) =>
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nstolen'),
+  );
+  cleanUp(elsewhere.close);
+  const work = workOf(form);
+  const meetings: Meeting[] = [];
+  const meetNext = async (): Promise<void> => {
+    for (let next = work.shift(); next !== undefined; next = work.shift()) {
+      const { name, behave, argv } = next;
+      const server = await startRawServer((socket, head) => behave(socket, elsewhere.url, head));
+      const url = name.startsWith('TLS') ? server.url.replace('http:', 'https:') : server.url;
+      const run = await runCommand(argv, { url, apiSecret, folder, home });
+      await server.close();
+      meetings.push({ name, argv, run });
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY[form] }, meetNext));
+  const leaked = elsewhere.heads.filter((head) => SECRET_PATTERN.test(head) || head.includes(apiSecret));
+  for (const head of leaked) say(`sent elsewhere: ${JSON.stringify(head)}`);
+  const files = await readdir(folder);
+  return {
+    figures: figuresOf(meetings, { apiSecret, leaked, elsewhere: elsewhere.heads.length, files, say }),
+  };
+}
+
+const makeFolder = () => mkdtemp(join(tmpdir(), 'rtc-hostile-'));
+
+type Work = { readonly name: string; readonly behave: Behaviour; readonly argv: readonly string[] };
+
+function workOf(form: ProofContext['form']): Work[] {
+  const behaviours = Object.entries({ ...BEHAVIOURS, ...TLS_BEHAVIOURS });
+  const chosen = form === 'long' ? behaviours : behaviours.filter((_, index) => index % EVERY === 0);
+  const commands = form === 'long' ? COMMANDS : COMMANDS.slice(0, 1);
+  return chosen.flatMap(([name, behave]) => commands.map((argv) => ({ name, behave, argv })));
+}
+
+type Seen = {
+  readonly apiSecret: string;
+  readonly leaked: readonly string[];
+  readonly elsewhere: number;
+  readonly files: readonly string[];
+  readonly say: (line: string) => void;
+};
+
+function figuresOf(meetings: readonly Meeting[], seen: Seen): Findings['figures'] {
+  const { apiSecret, leaked, elsewhere, files, say } = seen;
+  const count = (what: string, isWrong: (run: CommandRun) => boolean): number => {
+    const wrong = meetings.filter(({ run }) => isWrong(run));
+    for (const { name, argv, run } of wrong)
+      say(`${what}: ${name}, rtc ${argv.join(' ')}: ${run.code} ${JSON.stringify(run.output.slice(0, 300))}`);
+    return wrong.length;
+  };
+  const highest = (of: (run: CommandRun) => number): number =>
+    Math.round(Math.max(...meetings.map(({ run }) => of(run))) * 10) / 10;
+  return [
+    observed('servers', new Set(meetings.map(({ name }) => name)).size),
+    observed('commands', meetings.length),
+    exactly(
+      'commands that did not end by themselves',
+      count('stuck', ({ isStuck }) => isStuck),
+      0,
+    ),
+    exactly(
+      'commands that ended with an undocumented exit code or crashed',
+      count(
+        'crashed',
+        ({ code, output, isStuck }) => !isStuck && (!EXIT_CODES.includes(code) || STACK.test(output)),
+      ),
+      0,
+    ),
+    exactly(
+      'commands that wrote raw control characters',
+      count('raw', ({ output }) => RAW.test(output.replaceAll(OWN_PROGRESS, ''))),
+      0,
+    ),
+    exactly(
+      'commands that wrote the secret',
+      count('secret', ({ output }) => output.includes(apiSecret)),
+      0,
+    ),
+    observed('requests that a redirect led to another host', elsewhere),
+    exactly('requests to another host with a key, a signature or the secret', leaked.length, 0),
+    exactly(
+      'files written elsewhere than asked',
+      files.filter((name) => !name.startsWith('EG_hostile')).length,
+      0,
+    ),
+    atMost({
+      name: 'longest command',
+      measured: highest((run) => run.seconds),
+      bound: MAX_SECONDS,
+      unit: ' s',
+    }),
+    atMost({
+      name: 'highest memory of a command',
+      measured: highest((run) => run.highestMb),
+      bound: MAX_MB,
+      unit: ' MB',
+    }),
+  ];
+}
