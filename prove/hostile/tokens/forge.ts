@@ -8,7 +8,7 @@ export type TokenParts = {
   readonly secret: string | Buffer;
 };
 
-export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 const HASHES: Readonly<Record<string, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
 
