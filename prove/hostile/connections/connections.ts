@@ -79,12 +79,8 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
   const { form, report: reportLine } = context;
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
-  const { instance, fleet } = target;
-  for (const pid of [process.pid, instance.pid]) raiseDescriptors(pid);
-  const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
-  // Warms up: the first requests compile code.
-  await whileServed(served, 'warm-up', () => delay(CALM_SECONDS[form] * 300));
-  const { stage: calm } = await whileServed(served, 'calm', () => delay(CALM_SECONDS[form] * 1_000));
+  raiseDescriptors(process.pid);
+  const { served, calm } = await calmOf(target.instance, target, form);
   const { stage: framed, result: framing } = await whileServed(served, 'framing', () =>
     sendFraming(served.url),
   );

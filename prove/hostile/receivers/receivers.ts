@@ -40,7 +40,7 @@ export const hostileReceivers: ProofPart = {
 };
 
 async function deliverToHostile(context: ProofContext): Promise<Findings> {
-  const { form, say, cleanUp } = context;
+  const { form, report: say, cleanUp } = context;
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
   const { instance, fleet } = target;

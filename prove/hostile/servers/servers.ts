@@ -55,7 +55,7 @@ export const hostileServers: ProofPart = {
 
 type Meeting = { readonly name: string; readonly argv: readonly string[]; readonly run: CommandRun };
 
-async function meetServers({ form, say, cleanUp }: ProofContext): Promise<Findings> {
+async function meetServers({ form, report: say, cleanUp }: ProofContext): Promise<Findings> {
   const [folder, home] = [await makeFolder(), await makeFolder()];
   cleanUp(() => Promise.all([folder, home].map((each) => rm(each, { recursive: true, force: true }))));
   const apiSecret = randomBytes(24).toString('hex');

@@ -44,7 +44,7 @@ type Tally = {
 };
 
 async function forgeTokens(context: ProofContext): Promise<Findings> {
-  const { form, say } = context;
+  const { form, report: say } = context;
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
   const random = new Random(SEED);

@@ -169,7 +169,7 @@ describe('the audio of a recording', () => {
       ...['-i', media.speech, '-itsoffset', '3600', '-i', media.speech],
       ...['-map', '0:v', '-map', '1:a', '-c', 'copy'],
     ]);
-    const deps = { files, clock: systemClock, log: keepingLog([]), program: 'ffmpeg', maxSeconds: 60 };
+    const deps = { files, clock: systemClock, log: collectingLog([]), program: 'ffmpeg', maxSeconds: 60 };
     let seconds = 0;
     const listen = async (): Promise<void> => {
       const location = { filepath: long, bucket: null };

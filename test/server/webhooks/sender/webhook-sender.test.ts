@@ -147,8 +147,8 @@ describe('a receiver that does not respond properly', () => {
         for (let sent = 0; sent < count; sent += 1) response.writeProcessing();
         response.end('taken');
       };
-    expect(await answerOf(interim(16))).toMatchObject({ statusCode: 200, error: null });
-    expect(await answerOf(interim(17))).toMatchObject({
+    expect(await responseOf(interim(16))).toMatchObject({ statusCode: 200, error: null });
+    expect(await responseOf(interim(17))).toMatchObject({
       statusCode: null,
       error: 'more than 16 interim responses (1xx)',
     });
@@ -164,7 +164,7 @@ describe('a receiver that does not respond properly', () => {
       socket.on('error', () => socket.destroy());
       more();
     };
-    const sent = await answerOf(lines);
+    const sent = await responseOf(lines);
     expect(sent).toMatchObject({ statusCode: null, error: 'the receiver sends too much' });
   });
 
