@@ -20,6 +20,7 @@ import { rollingRestart } from './rolling/rolling.ts';
 import { bigDataPostgres, bigDataSqlite } from './scale/big-data.ts';
 import { postgresFaults } from './storage/postgres-faults.ts';
 import { sqliteFaults } from './storage/sqlite-faults.ts';
+import { ingressKills } from './workers/ingress-kills.ts';
 import { recorderKills } from './workers/recorder-kills.ts';
 import { speechKills } from './workers/speech-kills.ts';
 
@@ -48,6 +49,7 @@ export const parts: readonly ProofPart[] = [
   postgresFaults,
   bucketFaults,
   recorderKills,
+  ingressKills,
   speechKills,
   model,
   mutation,

@@ -28,7 +28,7 @@ const FIRST_SEED = 20_261_124;
 /** Moves in random orders, of each of the two protocols. */
 const RANDOM_MOVES = { long: 1_000_000, short: 3_000 } as const;
 /** The larger scenarios need more moves: a part of their orders is tried. */
-const MAX_MOVES = { long: 4_000_000, short: 2_000 } as const;
+const MAX_MOVES = { long: 2_000_000, short: 2_000 } as const;
 
 type Scenario = { readonly name: string; readonly create: (decisions: Decisions) => Explorable };
 
@@ -54,7 +54,7 @@ export const model: ProofPart = {
     'The real code of the instances runs on a simulated clock, database, LiveKit and receivers, in one process. Each statement and each request is ' +
       'a turn, and so is its response; an explorer decides who is next. Killing an instance in the middle of an operation, letting time pass (a ' +
       'lease or a claim runs out while its owner stands still), and losing a request or a response are moves like any other.',
-    'The explorer tries every order of a scenario, depth first, or as many as four million moves reach. It leaves a run where it comes to a state that was seen before: the rows, the media ' +
+    'The explorer tries every order of a scenario, depth first, or as many as two million moves reach. It leaves a run where it comes to a state that was seen before: the rows, the media ' +
       'server or the receivers, the clock, and everything that each instance has learned since it began. At the end of each run all faults end, and ' +
       'the instances that live go on until nothing is left to do; only then the rules about ends are checked.',
     'Random orders of longer runs follow, with more faults, four instances and clocks that differ. A seed decides each of them.',

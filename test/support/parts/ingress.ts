@@ -18,6 +18,8 @@ export interface Ingress {
   /** rtmp://127.0.0.1:PORT/live, to which a stream key is appended. */
   readonly rtmpUrl: string;
   readonly output: () => string;
+  /** Ends it and the processes of its streams by SIGKILL. */
+  kill(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,7 +56,11 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     await close();
     throw cause;
   }
-  return { rtmpUrl: rtmpUrlOf(options.rtmpPort), output: part.output, close };
+  const kill = async () => {
+    await part.kill();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { rtmpUrl: rtmpUrlOf(options.rtmpPort), output: part.output, kill, close };
 }
 
 /** Returns the ingress URL for the media server's configuration, before the ingress service is started. */
