@@ -83,7 +83,9 @@ async function benchDatabase(name: string, database: StoreOptions['database']): 
     // Warms up: the first requests compile code.
     await requestBare(mediaServer.url);
     const first = await compareEverything(store);
+    const floorOfFirst = await requestBare(mediaServer.url);
     printFigure(`${name}, first`, show([first]));
+    printFigure('  ratio to the requests', (first.processor / floorOfFirst.processor).toFixed(2));
     const pairs: (readonly [Cost, Cost])[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const reconciler = await compareEverything(store);
@@ -92,7 +94,7 @@ async function benchDatabase(name: string, database: StoreOptions['database']): 
     printFigure(`${name}, restarted`, show(pairs.map(([reconciler]) => reconciler)));
     printFigure('  the requests alone', show(pairs.map(([, floor]) => floor)));
     printFigure(
-      '  ratio',
+      '  ratio to the requests',
       spread(pairs.map(([reconciler, floor]) => reconciler.processor / floor.processor)),
     );
   } finally {

@@ -5,7 +5,8 @@ import type { DeliveryJob, DeliveryOutcome, NewDelivery } from '../src/server/we
 
 /*
  * Measures the store's work for a delivery: inserting it with its event, claiming it, recording its outcome, and reading
- * its log. Commits are as durable as the database makes them.
+ * its log. Commits are as durable as the database makes them. Each time is also given as a multiple of the smallest query
+ * of the bare driver in the same run, `select 1`.
  */
 
 const WEBHOOKS = Array.from({ length: 1000 }, (_, n) => `wh_${n}`);
@@ -20,7 +21,12 @@ const DUE = 1_000_000_000_000;
 const LEASED = { leaseOwner: 'bench', leaseUntil: NOW * 2 };
 
 /** `settled` is the number of completed deliveries that are inserted beforehand. 90 % of them belong to one webhook. */
-export async function benchDeliveries(store: Store, settled: number): Promise<void> {
+export async function benchDeliveries(
+  store: Store,
+  { settled, smallestQuery }: { readonly settled: number; readonly smallestQuery: () => unknown },
+): Promise<void> {
+  floorMs = await floorOf(smallestQuery);
+  console.log(`  the smallest query of the bare driver: ${(1000 * floorMs).toFixed(0)} us`);
   await store.transaction(async (within) => {
     for (const id of WEBHOOKS) await insertWebhook(within, id);
   });
@@ -202,6 +208,15 @@ async function report(title: string, times: number, work: () => Promise<unknown>
   console.log(`    ${title}: ${summary(taken)}`);
 }
 
+/** The median time of the smallest query, set before anything is measured. */
+let floorMs = Number.NaN;
+
+async function floorOf(query: () => unknown): Promise<number> {
+  const taken: number[] = [];
+  for (let n = 0; n < 1000; n++) taken.push((await timed(async () => await query()))[0]);
+  return medianOf(taken);
+}
+
 async function timed<T>(work: () => Promise<T>): Promise<readonly [number, T]> {
   const start = performance.now();
   const result = await work();
@@ -209,9 +224,14 @@ async function timed<T>(work: () => Promise<T>): Promise<readonly [number, T]> {
 }
 
 function summary(taken: readonly number[]): string {
-  const sorted = taken.toSorted((one, other) => one - other);
-  const median = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-  return `${median.toFixed(1)} ms (at most ${(sorted.at(-1) ?? Number.NaN).toFixed(1)})`;
+  const median = medianOf(taken);
+  const ratio = (median / floorMs).toFixed(0);
+  return `${median.toFixed(1)} ms (at most ${Math.max(...taken).toFixed(1)}), ${ratio} times the smallest query`;
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 function rate(count: number, since: number): string {

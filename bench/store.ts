@@ -42,7 +42,8 @@ async function benchSqlite(): Promise<void> {
       `SQLite (synchronous full); one durable write blocks for ${blocksForMs(database).toFixed(2)} ms`,
     );
     await compare(throughStore(store), throughSqlite(database));
-    await benchDeliveries(store, settled);
+    const smallest = database.prepare('select 1');
+    await benchDeliveries(store, { settled, smallestQuery: () => smallest.get() });
   } finally {
     database.close();
     await store.close();
@@ -74,7 +75,7 @@ async function benchPostgres(): Promise<void> {
       given === undefined ? 'PostgreSQL (without waiting for its disk)' : 'PostgreSQL (DATABASE_URL)',
     );
     await compare(throughStore(store), throughPool(pool));
-    await benchDeliveries(store, settled);
+    await benchDeliveries(store, { settled, smallestQuery: () => pool.query('select 1') });
   } finally {
     await pool.end();
     await store.close();

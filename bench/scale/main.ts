@@ -3,14 +3,15 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
 import { type Cost, type Costs, LANDED } from './costs.ts';
-import { OPERATIONS, type Operation } from './operations.ts';
+import { OPERATIONS, type Operation, SMALLEST } from './operations.ts';
 import { measureSerialSection } from './serial-section.ts';
 import { type BenchStage, openStage, type Spent } from './stage.ts';
 
 /*
  * `npm run bench:scale` measures what each operation costs with one, two and three instances on PostgreSQL and with one on
  * SQLite: processor time, statements, round trips and bytes to the database. Counts are taken in separate runs, because
- * counting takes time. `--rounds 3`; `--only TEXT` selects operations; `--land` writes bench/scale/costs.json, from which
+ * counting takes time. Each processor time is also given as a multiple of that of the smallest request, GET /v1/health, to
+ * the same instances in the same run. `--rounds 3`; `--only TEXT` selects operations; `--land` writes bench/scale/costs.json, from which
  * `node bench/scale/draw.ts` makes the simulation and the pictures of docs/scaling.md.
  */
 
@@ -49,11 +50,12 @@ if (values.land) await writeFile(LANDED, `${JSON.stringify(landed, null, 2)}\n`)
 
 async function costsOf(database: Database, count: number): Promise<readonly Cost[]> {
   try {
-    const timed = await spentOn(database, count, 'uncounted');
-    const counted = database.name === 'SQLite' ? timed : await spentOn(database, count, 'counted');
+    const [floor = [], ...timed] = await spentOn(database, count, 'uncounted');
+    const floorMs = median(floor.map(({ serviceMs }) => serviceMs)) ?? Number.NaN;
+    const [, ...counted] = database.name === 'SQLite' ? [] : await spentOn(database, count, 'counted');
     return operations.map((operation, index) => {
       const times = timed[index] ?? [];
-      const counts = database.name === 'SQLite' ? [] : (counted[index] ?? []);
+      const counts = counted[index] ?? [];
       const cost: Cost = {
         database: database.name,
         instances: count,
@@ -64,7 +66,7 @@ async function costsOf(database: Database, count: number): Promise<readonly Cost
         roundTrips: median(counts.map(({ roundTrips }) => roundTrips)),
         bytes: median(counts.map(({ bytes }) => bytes)),
       };
-      console.log(describe(cost));
+      console.log(`${describe(cost)}${(cost.serviceMs / floorMs).toFixed(1).padStart(7)} x health`);
       return cost;
     });
   } finally {
@@ -72,7 +74,7 @@ async function costsOf(database: Database, count: number): Promise<readonly Cost
   }
 }
 
-/** Returns what one operation of each kind cost, for each round. */
+/** Returns what one operation of each kind cost, for each round. The smallest one comes first. */
 async function spentOn(
   database: Database,
   count: number,
@@ -81,7 +83,7 @@ async function spentOn(
   const stage = await openStage({ database, count, traffic });
   try {
     const spent: Spent[][] = [];
-    for (const operation of operations) spent.push(await roundsOf(stage, operation));
+    for (const operation of [SMALLEST, ...operations]) spent.push(await roundsOf(stage, operation));
     return spent;
   } finally {
     await stage.close();

@@ -45,6 +45,9 @@ export const OPERATIONS: readonly Operation[] = [
   },
 ];
 
+/** The request with the least work, to which the others are compared. */
+export const SMALLEST: Operation = calls('smallest request', 'GET', () => ({ path: '/v1/health' }));
+
 let lives = 0;
 
 /** Posts all events of `count` rooms to all instances. Rooms are interleaved; the events of a room keep their order. */

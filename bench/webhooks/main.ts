@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import { bareLoop } from './bare-loop.ts';
 import { measureListing } from './listing.ts';
-import { startReceiver } from './receiver.ts';
+import { type BenchReceiver, startReceiver } from './receiver.ts';
 import { measureInbound, measureLatency } from './service.ts';
 import { type Database, postgresDatabase, sqliteDatabase } from './stage.ts';
 import { measureFanOut, measureStream, type Rate } from './throughput.ts';
@@ -14,7 +15,7 @@ import { measureFanOut, measureStream, type Rate } from './throughput.ts';
  * The bare loop repeats one request that is signed already, which no sender of webhooks can do: each event has signatures of
  * its own. The signed loop makes both signatures of each request anew, with the same headers, and is the fair floor. Both
  * loops read every response and check its status. Neither stores anything, whereas a delivery is stored before it is sent,
- * and its attempt after it.
+ * and its attempt after it. Times are shown as multiples of one request of the bare loop with a single connection.
  */
 
 const { values } = parseArgs({
@@ -43,33 +44,48 @@ async function bench(database: Database, aim: Aim): Promise<void> {
     if (isWanted('stream'))
       report('10,000 events to one webhook', await measureStream(database, receiver), aim);
     if (isWanted('latency')) {
-      reportTimes(
-        'event received to first attempt, idle',
-        await measureLatency(database, receiver),
-        'p50 15, p99 100',
-      );
+      const floorMs = await bareRequestMs(receiver);
+      const times = await measureLatency(database, receiver);
+      reportTimes('event received to first attempt, idle', { times, aim: 'p50 15, p99 100', floorMs });
     }
     if (isWanted('inbound')) {
-      reportTimes('500 events a second, acknowledged in', await measureInbound(database, receiver), 'p99 50');
+      const floorMs = await bareRequestMs(receiver);
+      const times = await measureInbound(database, receiver);
+      reportTimes('500 events a second, acknowledged in', { times, aim: 'p99 50', floorMs });
     }
-    if (isWanted('listing')) await reportListing(database, Number(values.stored));
+    if (isWanted('listing')) await reportListing(database, receiver);
   } finally {
     receiver.close();
     await database.close();
   }
 }
 
-async function reportListing(database: Database, count: number): Promise<void> {
+/** Milliseconds of one plain request to the receiver, with one connection. */
+async function bareRequestMs({ url }: BenchReceiver): Promise<number> {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ text: 'x'.repeat(500) });
+  return 1000 / (await bareLoop(() => ({ url, headers, body }), { count: 2_000, concurrency: 1 }));
+}
+
+async function reportListing(database: Database, receiver: BenchReceiver): Promise<void> {
+  const count = Number(values.stored);
+  const floorMs = await bareRequestMs(receiver);
   const { times, grownBytes } = await measureListing(database, count);
-  reportTimes(`pages of 50 with ${count} deliveries stored`, times, 'at most 20');
+  reportTimes(`pages of 50 with ${count} deliveries stored`, { times, aim: 'at most 20', floorMs });
   console.log(`    memory grew by ${(grownBytes / 1e6).toFixed(1)} MB over ${times.length} pages`);
 }
 
-function reportTimes(name: string, times: readonly number[], aim: string): void {
+type Timed = { readonly times: readonly number[]; readonly aim: string; readonly floorMs: number };
+
+function reportTimes(name: string, { times, aim, floorMs }: Timed): void {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (part: number): string =>
     (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(1);
-  console.log(`  ${name}: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; aim ${aim} ms`);
+  const ratio = (Number(at(0.5)) / floorMs).toFixed(1);
+  console.log(
+    `  ${name}: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; aim ${aim} ms; ` +
+      `the median is ${ratio} times a bare request (${floorMs.toFixed(2)} ms)`,
+  );
 }
 
 function report(name: string, rates: readonly Rate[], aim: Aim): void {
