@@ -84,7 +84,10 @@ export function apply(text: string, { start, end, replacement }: Mutant): string
 
 /** Describes a mutant for people: its place, the text before, and the text after. */
 export function describeMutant(text: string, mutant: Mutant): string {
-  const before = text.slice(mutant.start, mutant.end).replace(/\s+/g, ' ').slice(0, 60);
-  const after = mutant.replacement === '' ? 'nothing' : mutant.replacement;
-  return `${mutant.file}:${mutant.line} ${before} → ${after}`;
+  return `${mutant.file}:${mutant.line} ${changeOf(text, mutant)}`;
+}
+
+export function changeOf(text: string, { start, end, replacement }: Mutant): string {
+  const before = text.slice(start, end).replace(/\s+/g, ' ').slice(0, 60);
+  return `${before} → ${replacement === '' ? 'nothing' : replacement}`;
 }

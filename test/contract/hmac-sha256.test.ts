@@ -11,6 +11,7 @@ const TEXTS = [
   'è€😀',
   '\ud800',
   '€'.repeat(1365),
+  '€'.repeat(1366),
   'a'.repeat(1366),
   'ab'.repeat(9000),
 ];

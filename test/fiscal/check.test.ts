@@ -72,6 +72,13 @@ describe('check', () => {
     expect(check(codeOf('1980-01-01', 'L746'), { asOf, strict: true }).ok).toBe(true);
   });
 
+  it('gives both warnings, and the place as the reason when strict', () => {
+    const code = 'ARSMRA30A01L746B';
+    const warnings = ['place-not-in-force', 'names-not-derivable'];
+    expect(check(code, { asOf })).toEqual({ ok: true, warnings });
+    expect(check(code, { asOf, strict: true })).toMatchObject({ reason: 'place-not-in-force' });
+  });
+
   it('never reports an undated place as not in force', () => {
     expect(check(codeOf('1851-01-01', 'A030'), { asOf, strict: true }).ok).toBe(true);
     expect(check(codeOf('2020-01-01', 'Z231'), { asOf, strict: true }).ok).toBe(true);

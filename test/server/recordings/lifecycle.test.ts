@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Egress } from '../../../src/server/platform/livekit/media-server.ts';
-import { nextState, type Observation, type Transition } from '../../../src/server/recordings/lifecycle.ts';
+import {
+  hasClaimRunOut,
+  isActive,
+  nextState,
+  type Observation,
+  type Transition,
+} from '../../../src/server/recordings/lifecycle.ts';
 import type { Recording } from '../../../src/server/recordings/store.ts';
 
 /*
@@ -201,6 +207,21 @@ describe('every transition of a recording in the state machine', () => {
   });
 });
 
+describe('a recording', () => {
+  it('locks its room while it is being started and while it runs', () => {
+    const active = STATE_NAMES.filter((name) => isActive(STATES[name]));
+    expect(active).toEqual(['starting', "another's start", 'recording']);
+  });
+
+  it('may be given up from the moment at which the claim of its start ends', () => {
+    const claimUntil = CREATED_AT + 60_000;
+    expect(hasClaimRunOut(STARTING, claimUntil - 1)).toBe(false);
+    expect(hasClaimRunOut(STARTING, claimUntil)).toBe(true);
+    expect(hasClaimRunOut({ ...STARTING, claimUntil: null }, claimUntil)).toBe(false);
+    expect(hasClaimRunOut({ ...RECORDING, claimUntil }, claimUntil)).toBe(false);
+  });
+});
+
 describe('the facts of a transition', () => {
   it('are the egress and the time of the start', () => {
     expect(nextState(STARTING, OBSERVATIONS['egress-created']).change).toEqual({
@@ -264,10 +285,16 @@ describe('the facts of a transition', () => {
   });
 
   it('end a recording without a recorder at the last write of its file', () => {
-    expect(nextState(PENDING, OBSERVATIONS['recorder gone, file found'])).toEqual({
-      change: { status: 'stopped', endedAt: AT - 5_000, sizeBytes: 77 },
-      event: { status: 'stopped', error: undefined, file: { sizeBytes: 77, durationMs: undefined } },
-    });
+    const found = OBSERVATIONS['recorder gone, file found'];
+    const change = { status: 'stopped', endedAt: AT - 5_000, sizeBytes: 77 };
+    const event = { status: 'stopped', error: undefined, file: { sizeBytes: 77, durationMs: undefined } };
+    // A duration of undefined would replace a stored one.
+    expect(nextState(PENDING, found)).toStrictEqual({ change, event });
+    expect(nextState(RECORDING, found)).toStrictEqual({ change: { ...change, stoppedAt: AT }, event });
+  });
+
+  it('have the time of the loss as the stop of a recording that nobody has stopped', () => {
+    expect(nextState(RECORDING, gone()).change).toMatchObject({ stoppedAt: AT, endedAt: AT });
   });
 
   it('clear the error of a recording that was considered lost and has a file after all', () => {

@@ -268,6 +268,93 @@ describe('a released delivery', () => {
   });
 });
 
+describe('the deliveries of an order', () => {
+  const first = jobOf('a1', { orderingKey: 'A' });
+  const second = jobOf('a2', { orderingKey: 'A', waiting: 1 });
+  const third = jobOf('a3', { orderingKey: 'A', waiting: 1 });
+  const other = jobOf('b1', { orderingKey: 'B' });
+  const unordered = jobOf('c1');
+
+  function holdingJobs(jobs: readonly DeliveryJob[]): InFlightDeliveries {
+    const inFlight = new InFlightDeliveries();
+    for (const job of jobs) inFlight.add(job);
+    return inFlight;
+  }
+
+  it('are sent one after the other, beside those of other orders and of none', () => {
+    const inFlight = holdingJobs([first, second, other, unordered]);
+    expect(idsOf(startAll(inFlight))).toEqual(['a1', 'b1', 'c1']);
+    inFlight.finish(other);
+    expect(idsOf(startAll(inFlight))).toEqual([]);
+    inFlight.finish(first);
+    expect(idsOf(startAll(inFlight))).toEqual(['a2']);
+  });
+
+  it('stop at one that was not delivered: those that wait behind it are released', () => {
+    const retry = jobOf('a0', { orderingKey: 'A' });
+    const inFlight = holdingJobs([first, second, other, retry, unordered]);
+    expect(inFlight.startNext('wh_1')).toBe(first);
+    inFlight.stopOrder(first);
+    inFlight.finish(first);
+    expect(inFlight.deliveryIds).toEqual(['a1', 'b1', 'a0', 'c1']);
+    expect(idsOf(startAll(inFlight))).toEqual(['b1', 'a0', 'c1']);
+  });
+
+  it('are left out behind the stop, until the order is resumed', () => {
+    const inFlight = holdingJobs([first, other]);
+    startAll(inFlight);
+    inFlight.stopOrder(first);
+    inFlight.add(second);
+    expect(inFlight.has('a2')).toBe(false);
+    inFlight.resumeOrder('wh_1', 'B');
+    inFlight.add(second);
+    expect(inFlight.has('a2')).toBe(false);
+    inFlight.resumeOrder('wh_1', 'A');
+    inFlight.add(second);
+    expect(inFlight.has('a2')).toBe(true);
+  });
+
+  it('are taken again with one that waits for nothing: the store has the end of everything before it', () => {
+    const inFlight = holdingJobs([first, other]);
+    startAll(inFlight);
+    inFlight.stopOrder(first);
+    inFlight.add(jobOf('a9', { orderingKey: 'A' }));
+    inFlight.add(third);
+    expect(inFlight.deliveryIds).toEqual(['a1', 'b1', 'a9', 'a3']);
+  });
+
+  it('are taken again when no delivery of the webhook is in flight', () => {
+    const inFlight = holdingJobs([first]);
+    startAll(inFlight);
+    inFlight.stopOrder(first);
+    inFlight.finish(first);
+    inFlight.release('wh_1', 'a1');
+    inFlight.add(second);
+    expect(inFlight.has('a2')).toBe(true);
+  });
+
+  it('are not stopped by a delivery that is no longer in flight', () => {
+    const inFlight = holdingJobs([first, second, other]);
+    startAll(inFlight);
+    inFlight.release('wh_1', 'a1');
+    inFlight.stopOrder(first);
+    expect(inFlight.has('a2')).toBe(false);
+    inFlight.add(third);
+    expect(inFlight.has('a3')).toBe(true);
+  });
+
+  it('do not stop for those of other webhooks, and for deliveries without an order', () => {
+    const foreign = jobOf('d2', { orderingKey: 'A', waiting: 1, webhookId: 'wh_2' });
+    const inFlight = holdingJobs([first, unordered, foreign, second]);
+    startAll(inFlight);
+    inFlight.stopOrder(unordered);
+    inFlight.stopOrder(jobOf('x', { orderingKey: 'A', webhookId: 'wh_3' }));
+    expect(inFlight.deliveryIds).toEqual(['a1', 'c1', 'd2', 'a2']);
+    inFlight.stopOrder(first);
+    expect(inFlight.deliveryIds).toEqual(['a1', 'c1', 'd2']);
+  });
+});
+
 /** Seven webhooks with full queues: 3,584 deliveries. */
 function sevenFull(): Readonly<Record<string, number>> {
   return Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`full_${index}`, 512]));
