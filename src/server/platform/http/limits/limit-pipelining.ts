@@ -92,6 +92,8 @@ class Turns {
   }
 
   #mayWait({ waiting }: Connection): boolean {
+    // A caller that does not pipeline may send its next request before the end of a large response is reported.
+    if (waiting.length === 0) return true;
     const { ofConnection, inAll } = MAX_WAITING_REQUESTS;
     return waiting.length < ofConnection && this.#waitingInAll < inAll;
   }
