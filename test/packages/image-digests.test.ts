@@ -97,7 +97,7 @@ describe('the digest of an image', () => {
     const basic = await startRegistry(
       (_request, response) => void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end(),
     );
-    await expect(findDigest(`${basic.host}/name:1.0`)).rejects.toThrow('credentials of a kind');
+    await expect(findDigest(`${basic.host}/name:1.0`)).rejects.toThrow('credentials of an unknown kind');
   });
 
   it('sends nothing to a realm without TLS on another machine', async () => {
@@ -105,7 +105,7 @@ describe('the digest of an image', () => {
     const { host } = await startRegistry(
       (_request, response) => void response.writeHead(401, { 'www-authenticate': challenge }).end(),
     );
-    await expect(findDigest(`${host}/name:1.0`)).rejects.toThrow('credentials of a kind');
+    await expect(findDigest(`${host}/name:1.0`)).rejects.toThrow('credentials of an unknown kind');
   });
 });
 
