@@ -10,6 +10,7 @@ import {
 } from '@livekit/protocol';
 import { type ParticipantInfo, type Room, ServerError } from 'livekit-server-sdk';
 import { type Dispatcher, Pool } from 'undici';
+import { RoomListReader } from './room-list-reader.ts';
 
 /*
  * The calls that are made for every room or return all of them, in protobuf, the other encoding of Twirp
@@ -28,7 +29,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Rejects with the errors of the SDK's calls: ServerError for a status, TimeoutError, or a network error with its code. */
 export type TwirpClient = {
-  /** Lists rooms; all of them for an empty list of names. */
+  /** Lists rooms; all of them for an empty list of names. The caller must not change them: later lists contain them too. */
   readonly listRooms: (headers: Headers, names: readonly string[]) => Promise<Room[]>;
   readonly listParticipants: (headers: Headers, room: string) => Promise<ParticipantInfo[]>;
   readonly listDispatch: (headers: Headers, room: string) => Promise<AgentDispatch[]>;
@@ -45,6 +46,11 @@ export function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): Twir
     bodyTimeout: 0,
     connect: { timeout: timeoutMs },
   });
+  const reader = new RoomListReader();
+  const allRooms: ResponseType<{ readonly rooms: Room[] }> = {
+    fromBinary: (bytes) => ({ rooms: reader.read(bytes) }),
+    fromJsonString: ListRoomsResponse.fromJsonString,
+  };
   const call = async <T>(headers: Headers, { method, body, type }: TwirpCall<T>): Promise<T> => {
     const response = await pool.request({
       method: 'POST',
@@ -59,7 +65,10 @@ export function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): Twir
   return {
     listRooms: async (headers, names) => {
       const body = new ListRoomsRequest({ names: [...names] }).toBinary();
-      return (await call(headers, { method: 'RoomService/ListRooms', body, type: ListRoomsResponse })).rooms;
+      const type = names.length === 0 ? allRooms : ListRoomsResponse;
+      return (
+        await call<{ readonly rooms: Room[] }>(headers, { method: 'RoomService/ListRooms', body, type })
+      ).rooms;
     },
     listParticipants: async (headers, room) => {
       const body = new ListParticipantsRequest({ room }).toBinary();
