@@ -23,7 +23,7 @@ import { removeWhenBlocked } from '../rooms/blocks/remove-blocked.ts';
 import { createRoomNames } from '../rooms/list-rooms.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
-import { startReencryption } from '../webhooks/secrets/re-encrypt-loop.ts';
+import { startReencryption } from '../webhooks/secrets/re-encrypt-secrets.ts';
 import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
 import { requestCloser } from './close-requests.ts';

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { type BackoffOptions, createBackoff } from './backoff.ts';
 
 export type LoopOptions = {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
@@ -93,4 +92,31 @@ export function startLoop(options: LoopOptions): Loop {
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
   }
+}
+
+type BackoffOptions = {
+  readonly firstMs: number;
+  readonly maxMs: number;
+};
+
+/** Pauses between attempts. Each is twice as long as the previous one, up to `maxMs`. */
+type Backoff = {
+  /** Returns the pause before the next attempt, in milliseconds. */
+  readonly next: () => number;
+  /** Notes a successful attempt: the next pause is `firstMs` again. */
+  readonly reset: () => void;
+};
+
+function createBackoff({ firstMs, maxMs }: BackoffOptions): Backoff {
+  let pauseMs = firstMs;
+  return {
+    next: () => {
+      const current = pauseMs;
+      pauseMs = Math.min(maxMs, pauseMs * 2);
+      return current;
+    },
+    reset: () => {
+      pauseMs = firstMs;
+    },
+  };
 }

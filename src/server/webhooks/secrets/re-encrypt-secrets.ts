@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
 import type { UnitOfWork } from '../../platform/storage/unit-of-work.ts';
 import type { SecretBox } from '../sender/sender.ts';
@@ -16,6 +17,22 @@ export type ReencryptDeps = {
   readonly clock: Clock;
   readonly log: Log;
 };
+
+/**
+ * Re-encrypts the secrets once at the start, because keys change only with a restart. Repeats it while the store does not
+ * respond.
+ */
+export function startReencryption(deps: ReencryptDeps): Pick<Loop, 'close'> {
+  return startLoop({
+    clock: deps.clock,
+    log: deps.log,
+    failureMessage: 'encrypting webhook secrets with the current key failed; trying again',
+    round: async (signal) => {
+      await reencryptSecrets(deps, signal);
+      return undefined;
+    },
+  });
+}
 
 /**
  * Re-encrypts secrets that earlier keys and versions encrypted with the current key and format, so that the earlier keys can
