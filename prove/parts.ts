@@ -21,6 +21,7 @@ import { bigDataPostgres, bigDataSqlite } from './scale/big-data.ts';
 import { postgresFaults } from './storage/postgres-faults.ts';
 import { sqliteFaults } from './storage/sqlite-faults.ts';
 import { ingressKills } from './workers/ingress-kills.ts';
+import { liveSpeechKills } from './workers/live-speech-kills.ts';
 import { recorderKills } from './workers/recorder-kills.ts';
 import { speechKills } from './workers/speech-kills.ts';
 
@@ -51,6 +52,7 @@ export const parts: readonly ProofPart[] = [
   recorderKills,
   ingressKills,
   speechKills,
+  liveSpeechKills,
   model,
   mutation,
 ];

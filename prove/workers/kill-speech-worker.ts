@@ -1,8 +1,8 @@
 import { copyFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RunningPart, runPart } from '../../test/support/parts/run-part.ts';
 import { startDatabaseProxy } from '../chaos/database-proxy.ts';
 import type { RecorderStage } from './recorder-stage.ts';
+import { startWorkerProcess, type WorkerSettings } from './worker-process.ts';
 
 /** A statement at which the worker is killed, and whether the database still receives it. */
 export type WorkerState = {
@@ -34,12 +34,11 @@ export const STATES: readonly WorkerState[] = [
   { name: 'while it stores the end', slug: 'ending', text: 'insert into events', passage: 'passes' },
 ];
 
-export type SpeechStage = RecorderStage & {
-  readonly settings: Readonly<Record<string, string>>;
-  readonly databaseUrl: string;
-  /** The file that is transcribed. */
-  readonly spoken: string;
-};
+export type SpeechStage = RecorderStage &
+  WorkerSettings & {
+    /** The file that is transcribed. */
+    readonly spoken: string;
+  };
 
 export type Outcome = {
   readonly status: unknown;
@@ -54,7 +53,6 @@ export type Outcome = {
 
 const DEADLINE_MS = 240_000;
 const POLL_INTERVAL_MS = 100;
-const program = new URL('speech-worker-process.ts', import.meta.url).pathname;
 
 /** Transcribes a recording with a worker that is killed in the state, and then with a second one. */
 export async function killWorker(
@@ -64,7 +62,10 @@ export async function killWorker(
 ): Promise<Outcome> {
   const recordingId = await record(stage, room);
   const proxy = await startDatabaseProxy(() => Number(new URL(stage.databaseUrl).port));
-  const victim = await startWorker(stage, proxy.through(stage.databaseUrl));
+  const victim = await startWorkerProcess('stt-post', {
+    ...stage,
+    databaseUrl: proxy.through(stage.databaseUrl),
+  });
   const died = Promise.withResolvers<number>();
   if (state === undefined) died.resolve(performance.now());
   else
@@ -77,7 +78,7 @@ export async function killWorker(
   });
   const id = String(queued.json.transcriptionId);
   const diedAt = await Promise.race([died.promise, delay(DEADLINE_MS, undefined, { ref: false })]);
-  const successor = state === undefined ? victim : await startWorker(stage, stage.databaseUrl);
+  const successor = state === undefined ? victim : await startWorkerProcess('stt-post', stage);
   const json = await untilEnded(stage, id);
   const completedMs = Math.round(performance.now() - (diedAt ?? 0));
   await Promise.all([victim.kill(), successor.kill()]);
@@ -116,24 +117,6 @@ async function record(stage: SpeechStage, room: string): Promise<string> {
 
 /** Longer than the recorder takes to start. */
 const RECORDED_MS = 4_000;
-
-async function startWorker(stage: SpeechStage, databaseUrl: string): Promise<RunningPart> {
-  const env = {
-    ...process.env,
-    ...stage.settings,
-    DATABASE_URL: databaseUrl,
-    RECORDING_DIR: stage.recordingDir,
-    API_KEY: 'worker',
-    API_SECRET: stage.settings.ENCRYPTION_KEY,
-  };
-  const part = runPart({ name: 'stt-post', program: process.execPath, args: [program], env });
-  const deadline = performance.now() + DEADLINE_MS;
-  while (!part.output().includes('"working"')) {
-    if (performance.now() > deadline) throw new Error(`the worker did not start:\n${part.output()}`);
-    await delay(POLL_INTERVAL_MS);
-  }
-  return part;
-}
 
 async function untilEnded({ client }: SpeechStage, id: string) {
   const deadline = performance.now() + DEADLINE_MS;

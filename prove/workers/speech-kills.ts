@@ -41,7 +41,7 @@ export const speechKills: ProofPart = {
     'A worker set the end of its lease by the monotonic clock whenever it stored progress. On SQLite another worker could take the recording at once; on PostgreSQL every longer transcription failed (abb4873).',
   ],
   notClaimed: [
-    'Live captions: tests kill live workers during a call (docs/transcription.md says what a takeover loses).',
+    'Live transcription: the part live-speech-kills kills its workers.',
     'A recording that kills every worker that reads it: it fails as worker-lost after three of them.',
   ],
   run: killSpeechWorkers,
@@ -56,7 +56,11 @@ async function killSpeechWorkers(context: ProofContext): Promise<Findings> {
   cleanUp(() => rm(folder, { recursive: true, force: true }));
   const spoken = await makeSpokenRecording(folder);
   const recorder = await startRecorderStage(context, settings);
-  const stage: SpeechStage = { ...recorder, ...{ settings, spoken, databaseUrl: database.url } };
+  const worker = {
+    settings: { ...settings, RECORDING_DIR: recorder.recordingDir },
+    databaseUrl: database.url,
+  };
+  const stage: SpeechStage = { ...recorder, ...worker, spoken };
   const undisturbed = await killWorker(stage, undefined, 'undisturbed');
   report(`undisturbed: ${undisturbed.status}, ${undisturbed.segments} segments: ${undisturbed.words}`);
   const figures: Figure[] = [
