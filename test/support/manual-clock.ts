@@ -21,13 +21,19 @@ export class ManualClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const sleeper = { until: this.#passedMs + ms, wake: resolve };
-      if (ms <= 0) resolve();
-      else this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', () => {
+      if (ms <= 0) return resolve();
+      const abort = (): void => {
         this.#sleepers.delete(sleeper);
-        reject(signal.reason);
-      });
+        reject(signal?.reason);
+      };
+      // Node keeps a composite signal for as long as it has a listener.
+      const wake = (): void => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      };
+      const sleeper = { until: this.#passedMs + ms, wake };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', abort, { once: true });
     });
   }
 

@@ -13,6 +13,11 @@ export type Explorable = {
   readonly wrong: () => readonly string[];
   /** Ends all faults and returns the rules that are broken then. Called where `mayEnd` allows it, after which the run is over. */
   readonly wrongAtEnd: () => Promise<readonly string[]>;
+  /**
+   * Called after the last move of a run. Loops that sleep must be closed: Node keeps a composite AbortSignal with a listener until it
+   * aborts, and with it everything that the listener refers to.
+   */
+  readonly leave?: () => void;
 };
 
 export type Move = { readonly name: string; readonly run: () => void };
@@ -53,7 +58,9 @@ export async function explore(
   let isComplete = false;
   while (!isComplete && steps < maxSteps && violations.length < maxViolations) {
     decisions.restart();
-    const { names, wrong, isEnd } = await runOnce(create(decisions), decisions, seen);
+    const run = create(decisions);
+    const { names, wrong, isEnd } = await runOnce(run, decisions, seen);
+    run.leave?.();
     steps += names.length;
     if (isEnd) ends += 1;
     if (wrong.length > 0) violations.push(`${wrong.join('; ')}: ${names.join(', ')}`);

@@ -153,5 +153,11 @@ export function exploredDeliveries(scenario: DeliveryScenario, decisions: Decisi
       for (const { name } of instances) schedule.crash(name);
       return wrongIn({ deliveries, receivers, violations, weather: scenario.weather });
     },
+    leave: () => {
+      for (const { name, dispatcher } of instances) {
+        schedule.crash(name);
+        void dispatcher.close();
+      }
+    },
   };
 }
