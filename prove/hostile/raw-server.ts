@@ -44,7 +44,7 @@ export async function startRawServer(behave: (socket: Socket, head: string) => u
 }
 
 /** Writes the text again and again, as fast as it is taken, up to the limit. */
-export function flood(socket: Socket, text: string, limitBytes = 512 * 1024 * 1024): void {
+function flood(socket: Socket, text: string, limitBytes = 512 * 1024 * 1024): void {
   const chunk = Buffer.from(text.repeat(Math.ceil(65_536 / text.length)), 'latin1');
   let sent = 0;
   const more = (): void => {
@@ -60,7 +60,28 @@ export function flood(socket: Socket, text: string, limitBytes = 512 * 1024 * 10
 const DRIP_MS = 200;
 
 /** Writes the text again and again, slowly, until the other side has had enough. */
-export function drip(socket: Socket, text: string): void {
+function drip(socket: Socket, text: string): void {
   const timer = setInterval(() => socket.write(text, 'latin1'), DRIP_MS);
   socket.on('close', () => clearInterval(timer));
+}
+
+/** Writes the bytes and leaves the connection open. */
+export function send(bytes: string | Buffer): Behaviour {
+  return (socket) => socket.write(bytes);
+}
+
+/** Writes the beginning, and then the text again and again as fast as it is read. */
+export function thenFlood(begin: string, text: string): Behaviour {
+  return (socket) => {
+    socket.write(begin, 'latin1');
+    flood(socket, text);
+  };
+}
+
+/** Writes the beginning, and then the text again and again, slowly. */
+export function thenDrip(begin: string, text: string): Behaviour {
+  return (socket) => {
+    socket.write(begin, 'latin1');
+    drip(socket, text);
+  };
 }

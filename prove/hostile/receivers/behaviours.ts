@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { type Behaviour, drip, flood } from '../raw-server.ts';
+import { type Behaviour, send, thenDrip, thenFlood } from '../raw-server.ts';
 
 /** A receiver, and what the log has to say of an attempt at it. */
 export type HostileReceiver = {
@@ -17,25 +17,6 @@ const fails = (behave: Behaviour, statusCode: number | null = null): HostileRece
   isDelivered: false,
 });
 const takes = (behave: Behaviour): HostileReceiver => ({ behave, statusCode: 200, isDelivered: true });
-
-const send =
-  (bytes: string | Buffer): Behaviour =>
-  (socket) =>
-    socket.write(bytes);
-
-const thenFlood =
-  (begin: string, text: string): Behaviour =>
-  (socket) => {
-    socket.write(begin, 'latin1');
-    flood(socket, text);
-  };
-
-const thenDrip =
-  (begin: string, text: string): Behaviour =>
-  (socket) => {
-    socket.write(begin, 'latin1');
-    drip(socket, text);
-  };
 
 const redirect = (status: number): HostileReceiver =>
   fails(

@@ -1,36 +1,17 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { type Behaviour, drip, flood } from '../raw-server.ts';
+import { type Behaviour, send, thenDrip, thenFlood } from '../raw-server.ts';
 
 /** In every string: the title of the window, colours, a bell, a link, the C1 form of CSI, and marks that turn the direction of text around. */
 const ESCAPES = '\u001b]0;owned\u0007\u001b[31m\u001b[2J\u009b31m\u202e\u2066\u0000\u0008\r\u007f';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-const send =
-  (bytes: string | Buffer): Behaviour =>
-  (socket) =>
-    socket.write(bytes);
-
 const respond =
   (body: string | Buffer, head = OK): Behaviour =>
   (socket) => {
     socket.write(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`, 'latin1');
     socket.write(body);
-  };
-
-const thenFlood =
-  (begin: string, text: string): Behaviour =>
-  (socket) => {
-    socket.write(begin, 'latin1');
-    flood(socket, text);
-  };
-
-const thenDrip =
-  (begin: string, text: string): Behaviour =>
-  (socket) => {
-    socket.write(begin, 'latin1');
-    drip(socket, text);
   };
 
 const redirect =
