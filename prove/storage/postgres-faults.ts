@@ -7,7 +7,7 @@ import { Random } from '../../test/support/random.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../media/faulty-proxy.ts';
 import type { Findings, Form, ProofContext, ProofPart } from '../part.ts';
 import { audit } from './audit.ts';
-import { mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
+import { fullDisk, mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { startStorageStage } from './storage-stage.ts';
 import { type StorageFault, strikeAll } from './strike.ts';
 
@@ -58,7 +58,7 @@ async function strikePostgres(context: ProofContext): Promise<Findings> {
   );
   const { calls, figures } = await strikeAll(context, stage, [
     ...faultsOf(form, server, proxy),
-    ...(mayMount && form === 'long' ? [fullDisk(disk)] : []),
+    ...(mayMount && form === 'long' ? [fullDisk(disk, { seconds: 15, boundMs: BOUND_MS })] : []),
   ]);
   return {
     figures: [...figures, ...(await audit(stage, calls, 'may have been stored'))],
@@ -135,16 +135,6 @@ function onProxy(
       proxy.setFault(onAnswers);
       return () => proxy.setFault({ kind: 'none' });
     },
-  };
-}
-
-function fullDisk(disk: SmallDisk): StorageFault {
-  return {
-    name: 'while its disk is full',
-    seconds: 15,
-    boundMs: BOUND_MS,
-    effect: 'refuses',
-    begin: async () => disk.fill(),
   };
 }
 

@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProofContext } from '../part.ts';
+import type { StorageFault } from './strike.ts';
 
 const DISK_BYTES = 48 * 1024 * 1024;
 const FILL_AGAIN_MS = 100;
@@ -56,4 +57,18 @@ function isAppended(path: string, size: number): boolean {
     if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false;
     throw error;
   }
+}
+
+/** The database cannot write, because its disk has not one byte left. */
+export function fullDisk(
+  disk: SmallDisk,
+  { seconds, boundMs }: Pick<StorageFault, 'seconds' | 'boundMs'>,
+): StorageFault {
+  return {
+    name: 'while its disk is full',
+    seconds,
+    boundMs,
+    effect: 'refuses',
+    begin: async () => disk.fill(),
+  };
 }

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Random } from '../../test/support/random.ts';
 import type { Findings, ProofContext, ProofPart } from '../part.ts';
 import { audit } from './audit.ts';
-import { mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
+import { fullDisk, mayMount, mountSmallDisk } from './small-disk.ts';
 import { startStorageStage } from './storage-stage.ts';
 import { type StorageFault, strikeAll } from './strike.ts';
 
@@ -42,7 +42,10 @@ async function strikeSqlite(context: ProofContext): Promise<Findings> {
   const disk = mountSmallDisk(context);
   const stage = await startStorageStage(context, { DATA_DIR: disk.folder }, new Random(SEED));
   const seconds = SECONDS[context.form];
-  const faults = [lockedFile(disk.folder, seconds), ...(mayMount ? [fullDisk(disk, seconds)] : [])];
+  const faults = [
+    lockedFile(disk.folder, seconds),
+    ...(mayMount ? [fullDisk(disk, { seconds, boundMs: BOUND_MS })] : []),
+  ];
   const { calls, figures } = await strikeAll(context, stage, faults);
   const unmounted = mayMount ? [] : ['The disk was not filled: the part did not run as root.'];
   return {
@@ -66,15 +69,5 @@ function lockedFile(folder: string, seconds: number): StorageFault {
         other.close();
       };
     },
-  };
-}
-
-function fullDisk(disk: SmallDisk, seconds: number): StorageFault {
-  return {
-    name: 'while its disk is full',
-    seconds,
-    boundMs: BOUND_MS,
-    effect: 'refuses',
-    begin: async () => disk.fill(),
   };
 }
