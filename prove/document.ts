@@ -21,15 +21,19 @@ npm run prove -- --short             # run the short form of every part, as the 
 
 ## How to read the results
 
-- **The programs are real.** The service runs as a process of its own, and so do PostgreSQL, LiveKit, Redis, HAProxy and ffmpeg.
-- **The judge shares no code with the service.** It computes signatures from the specification and counts what receivers got.
-- **A figure with a bound is a claim.** \`holds\` says whether the last run met it. A figure without a bound is only reported.
+- **The programs are real.** The service runs as a process of its own, and so do PostgreSQL, LiveKit, Redis, HAProxy and ffmpeg. Where
+  a part has a stand-in instead, its attack says so. Two parts run the code of the service in another way: \`model\` simulates what is
+  around it, and \`mutation\` changes it.
+- **The judge shares no code with the service.** It computes signatures from the specification and counts what receivers got. It takes
+  only limits from the source, such as the size of a batch, to compute bounds.
+- **A figure with a bound is a claim.** \`holds\` says whether the last run met it. A figure without a bound is only reported. The
+  summary counts the figures with a bound.
 - **A table with a row for each fault** has the claims in its heading. A cell whose figure missed its bound begins with NO.
 - **The spread** runs from the lowest to the highest value over the last runs on the same machine, or over the samples within one run
   where the part says so; \`none\` means that all runs gave the same value. Tables with a row for
   each fault have it in brackets.
 - **The load** is the load average of the machine before and after the run. Above 2, other programs competed for its two cores:
-  times and rates are then worse than on a quiet machine, and counts are not affected.
+  times, rates and numbers of requests are then worse than on a quiet machine. The counts of errors are bounded all the same.
 `;
 
 type Seen = { readonly part: ProofPart; readonly result: Landed };
@@ -41,19 +45,22 @@ export function proofDocument(parts: readonly ProofPart[], landed: Results): str
     return result === undefined ? [] : [{ part, result }];
   });
   const sections = parts.map((part) => section(part, landed[part.name]));
-  return `${[INTRODUCTION, overview(seen), ...sections].join('\n').trimEnd()}\n`;
+  const waiting = parts.filter(({ name }) => landed[name] === undefined);
+  return `${[INTRODUCTION, overview(seen, waiting), ...sections].join('\n').trimEnd()}\n`;
 }
 
-function overview(seen: readonly Seen[]): string {
+function overview(seen: readonly Seen[], waiting: readonly ProofPart[]): string {
   const rows = seen.map(({ part, result }) => {
     const claimed = result.figures.filter((figure) => figure.holds !== undefined);
     const holding = claimed.filter((figure) => figure.holds === true);
     const ofAll = `${holding.length} of ${claimed.length}`;
     return [`[${part.name}](#${part.name})`, part.title, ofAll, result.endedAt, duration(result.seconds)];
   });
+  const empty = waiting.map(({ name, title }) => [`[${name}](#${name})`, title, 'no result yet', '', '']);
+  const head = ['part', 'attack', 'claims that hold', 'last run', 'duration'];
   return `## Summary
 
-${markdownTable(['part', 'attack', 'claims that hold', 'last run', 'duration'], rows)}
+${markdownTable(head, [...rows, ...empty])}
 
 ${missedClaims(seen)}
 `;
@@ -106,7 +113,7 @@ function resultsOf(result: Landed): string {
   const { grouped, single } = groupFigures(figuresWithSpread(result));
   const tables = [...grouped, ...(single.length === 0 ? [] : [tableOf({ ...result, figures: single })])];
   const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
-  return `**Results.** ${[...(notes ?? [])].join(' ')}
+  return `${['**Results.**', ...(notes ?? [])].join(' ')}
 
 ${tables.map(({ head, rows }) => markdownTable(head, rows)).join('\n\n')}
 

@@ -42,6 +42,7 @@ export const bucketFaults: ProofPart = {
   ],
   notClaimed: [
     "How long LiveKit's own recorder tries to upload again, and what it keeps of a file that it could not upload.",
+    'A bucket that is slow or answers with errors: here it is there or gone.',
     'A bucket that loses or changes what it has stored.',
   ],
   run: killBucket,

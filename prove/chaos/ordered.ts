@@ -11,7 +11,7 @@ const SEED = 20_261_124;
 const INSTANCES = { SQLite: 1, PostgreSQL: 3 } as const;
 const KILLS = { long: 20, short: 2 } as const;
 const ROOMS_PER_ROUND = { long: 10, short: 3 } as const;
-/** One room in this many has an event that its receivers refuse once. Its retry follows after 5 s. */
+/** Every room of a round whose index is a multiple of this has an event that its receivers refuse once. The retry follows after 5 s. */
 const REFUSED_ROOM = 3;
 
 type DatabaseName = keyof typeof INSTANCES;
@@ -24,10 +24,11 @@ const part = (database: DatabaseName): ProofPart => ({
     'whatever is killed or refused meanwhile.',
   attack: [
     `${INSTANCES[database] === 1 ? 'One instance runs' : `${INSTANCES[database]} instances run`} on ${database} with two webhooks: one in ` +
-      'order, one without. A stand-in for the media server plays whole rooms of five people with 17 events each, many rooms at a time. Each event ' +
+      'order, one without. A stand-in for the media server plays whole rooms of five people with 17 events each, which the service publishes as 18, many rooms at a time. Each event ' +
       'is repeated until it is answered with 200, and the next one of its room follows then, at any instance.',
-    `In every round an instance gets SIGKILL after a seeded number of arrivals, and is started again. One room in ${REFUSED_ROOM} has an event that ` +
-      'the receiver of both webhooks refuses once with 503. The receiver notes every delivery that it accepts.',
+    `In every round an instance gets SIGKILL after a seeded number of arrivals, and is started again. Of every ${ROOMS_PER_ROUND.long} rooms, ${Math.ceil(ROOMS_PER_ROUND.long / REFUSED_ROOM)} have an event that ` +
+      'the receiver of both webhooks refuses once with 503. The receiver notes every delivery that it accepts. The ' +
+      'times of whole rooms at the end of the table include the kills and the retry after 5 s.',
   ],
   notClaimed: [
     'Exactly-once delivery: after a kill an event may arrive again, also behind newer ones.',

@@ -34,12 +34,12 @@ export const chaosPostgres: ProofPart = {
   claim:
     'Instances share the deliveries: an event that one of them acknowledged reaches every webhook, whatever happens to that instance, to the ' +
     'database server or to the clocks. The webhooks that ask for order get the events of each room in order. A frozen instance delays the ' +
-    'others for no longer than a lease.',
+    `others for no longer than a lease (${DELIVERY_LEASE_MS / 1000} s).`,
   attack: [
     `Three instances with ${WEBHOOKS} webhooks, of which ${ORDERED} ask for the order of each room, run on a PostgreSQL server that has a synchronous streaming replica. Their clocks are wrong by ` +
       `${CLOCKS.join(' s, ')} s (libfaketime). Events arrive as in chaos-sqlite, at a random instance.`,
-    'Instances are killed (SIGKILL) and replaced. The database server is killed and started again; later it is killed for good ' +
-      'and the replica is promoted.',
+    'Instances are killed (SIGKILL) and replaced, one after the other. Between kills the database server is killed once and started again; ' +
+      'later it is killed for good and the replica is promoted.',
     `One instance at a time is frozen (SIGSTOP) for ${FROZEN_MS / 1000} s and then continues. Each freeze has a target: a proxy between the ` +
       'instance and its database waits for a certain statement and stops the process at it. The targets are: ' +
       `${FREEZE_POINTS.map(({ name }) => name).join('; ')}. Meanwhile the other instances get five events a second, and the part measures ` +
@@ -53,6 +53,7 @@ export const chaosPostgres: ProofPart = {
     'Exactly-once delivery, and the order at the other webhooks, as in chaos-sqlite.',
     'An asynchronous replica: events that were acknowledged but not yet replicated are lost with the primary.',
     'Automatic failover: somebody has to promote the replica and point the address to it.',
+    'Several faults at once: one ends before the next one begins.',
     'Network partitions in which instances reach different database servers.',
   ],
   run: strikeCluster,

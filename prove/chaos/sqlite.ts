@@ -32,6 +32,7 @@ export const chaosSqlite: ProofPart = {
   notClaimed: [
     'Exactly-once delivery: a receiver has to remember the ids of the events that it handled.',
     'Power failures: the disk keeps what was written to it here. SQLite runs with synchronous=full.',
+    'Receivers that refuse an event four times: its delivery then fails for good, until somebody replays it.',
     'Order at the other webhooks: retries, and the deliveries of a killed process, arrive after later events of their room.',
   ],
   run: killOnSqlite,

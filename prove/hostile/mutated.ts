@@ -22,8 +22,8 @@ export const mutatedRequests: ProofPart = {
   name: 'mutated-requests',
   title: 'Signed requests are altered and compared with an independent oracle',
   claim:
-    'The service accepts a request if and only if its signature matches its bytes, was made with a secret of the service, and is at most ' +
-    '300 s old. Every other request is refused for the reason that the documentation gives. No secret appears in logs, metrics or files.',
+    'The service accepts a request if and only if its signature matches its bytes, was made with a secret of the service, and its timestamp is ' +
+    'at most 300 s away from the time of the service. Every other request is refused for the reason that the documentation gives. No secret appears in logs, metrics or files.',
   attack: [
     'Requests of eight kinds are signed. Most are then altered in one or two of eighteen ways: another method, an equivalent path, another query, ' +
       'flipped bits in the body, other timestamps, keys and signatures in many forms, and headers that are missing, repeated, misnamed or contain ' +
@@ -34,6 +34,8 @@ export const mutatedRequests: ProofPart = {
       'database and core files for every secret that the service was given or generated: as text, in base64 and in hexadecimal.',
   ],
   notClaimed: [
+    'API keys that the service created: the requests are signed with the root key.',
+    'Timestamps within 5 s of the limit: the oracle leaves these requests undecided, because its clock is read at another moment.',
     'Protection against replay within 300 s: the same bytes are accepted again. Idempotency-Key protects requests that must not take effect twice.',
     'Equal response times of refusals. Only the comparison of signatures takes constant time.',
     'The environment of the process: it has the secrets that were passed there. Secrets from files (API_SECRET_FILE) are not in it.',

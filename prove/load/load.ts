@@ -32,7 +32,7 @@ const MAX_GROWTH_MB = 15;
 
 export const steadyLoad: ProofPart = {
   name: 'steady-load',
-  title: 'The service runs under mixed load at 60 % of its capacity',
+  title: 'The service runs under mixed load of at most 60 % of its capacity for half an hour',
   claim:
     'Under a load below its capacity the service answers every request, and its memory and its descriptors do not grow. An idle instance takes ' +
     'less than 1 % of a core.',
@@ -43,6 +43,7 @@ export const steadyLoad: ProofPart = {
       'from Linux. Growth is the mean of the last fifth of the samples minus the mean of the middle fifth. At the end the instance is idle for a minute.',
   ],
   notClaimed: [
+    'That the load was 60 % of the capacity. Callers on a busy machine send less than is meant; the table shows the rate that they reached.',
     'The capacity of your machine: here the callers, LiveKit and other programs share two cores with the service.',
     'Slow leaks: growth below the bound in these minutes goes unnoticed.',
   ],

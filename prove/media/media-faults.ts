@@ -27,7 +27,8 @@ export const mediaFaults: ProofPart = {
   ],
   notClaimed: [
     'That a room created in the second before a kill still exists afterwards: LiveKit decides that.',
-    'Rooms that survive the loss of a Redis which stores nothing on disk: LiveKit keeps its list of rooms there.',
+    'How fast a request is refused: the table shows the slowest one. The part slow-livekit bounds it.',
+    'The list of rooms after the loss of a Redis that stores nothing on disk: LiveKit keeps its list there.',
   ],
   run: strikeMedia,
 };

@@ -52,8 +52,8 @@ export const slowLivekit: ProofPart = {
   name: 'slow-livekit',
   title: 'LiveKit answers late, halfway, or not at all',
   claim:
-    'A slow media server makes only those requests slow that need it. They succeed late, or they are refused with a problem within a bounded ' +
-    'time; no success is wrong. Tokens, webhooks, events and stored lists are served as if nothing had happened.',
+    `A slow media server makes only those requests slow that need it. They succeed late, or they are refused with a problem within ${MEDIA_BOUND_MS / 1_000} s; ` +
+    `no success is wrong. Tokens, webhooks, events and stored lists are served within ${STORED_BOUND_MS / 1_000} s at p99.`,
   attack: [
     'A proxy is between one instance of the service and a real LiveKit. It delays each answer by 100 ms, 1 s, 3 s, 6 s and 12 s; it passes ' +
       'half of an answer and then nothing; it passes half of an answer and resets the connection. Each fault begins while calls are under ' +
@@ -64,7 +64,7 @@ export const slowLivekit: ProofPart = {
   ],
   notClaimed: [
     'That a room whose creation was refused was not made: LiveKit may have made it, and only its answer was lost. Creating it again returns it.',
-    'A media server that answers late for so long that its own webhooks are late too: they take another way here.',
+    'Late webhooks of LiveKit: it posts them to the service directly, and only its answers go through the proxy.',
   ],
   run: slowDown,
 };

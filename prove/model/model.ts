@@ -45,7 +45,7 @@ const SCENARIOS: readonly Scenario[] = [
 
 export const model: ProofPart = {
   name: 'model',
-  title: 'All orders of small scenarios, and a million steps in random orders',
+  title: 'All or millions of orders of small scenarios, and two million steps in random orders',
   claim:
     'Whatever the order in which instances, their database, LiveKit and receivers get their turns: a room has at most one recording, no recorder ' +
     'runs without a row and no row without a recorder, each end is published, each delivery is sent by the owner of its lease and reaches its ' +

@@ -26,7 +26,7 @@ export const livekitNodes: ProofPart = {
       'struck, and two in a room of the other node. The struck node has three rooms without people too.',
     `One node is killed (SIGKILL), and started again when everything has settled. Then the other one is frozen (SIGSTOP) for ${SECONDS.frozen} s and ` +
       `continues. Meanwhile ${CALLERS} callers create, read, list and delete rooms, and ${CALLERS} others send requests that need the database alone.`,
-    'The truth is what the clients know: who is connected, and who left. The part compares the lists of rooms and of participants with it until ' +
+    'The truth is what the clients know: who is connected, and who left. The deserted room is the one whose people leave with the node. The part compares the lists of rooms and of participants with it until ' +
       'they agree for two seconds. The events are those that a webhook got.',
   ],
   notClaimed: [

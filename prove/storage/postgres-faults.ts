@@ -9,7 +9,7 @@ import type { Findings, Form, ProofContext, ProofPart } from '../part.ts';
 import { audit } from './audit.ts';
 import { fullDisk, mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { startStorageStage } from './storage-stage.ts';
-import { type StorageFault, strikeAll } from './strike.ts';
+import { FREE_BOUND_MS, RECOVERY_BOUND_MS, type StorageFault, strikeAll } from './strike.ts';
 
 const SEED = 20_261_129;
 const SLOW_MS = 300;
@@ -21,7 +21,7 @@ export const postgresFaults: ProofPart = {
   title: 'PostgreSQL is killed, frozen, slow, locked, read-only, full and cut off',
   claim:
     'What was acknowledged is stored and delivered, whatever becomes of the database. What cannot be stored is refused with 503 and a problem ' +
-    'within a bounded time. The service recovers by itself within seconds, and requests that need no database are never held up.',
+    `within ${BOUND_MS / 1_000} s. The service stores again within ${RECOVERY_BOUND_MS / 1_000} s after the fault, and requests that need no database take less than ${FREE_BOUND_MS / 1_000} s at p99 throughout.`,
   attack: [
     'One instance of the service is on a PostgreSQL of its own, through a proxy. The callers are those of sqlite-faults.',
     'The server is killed (SIGKILL) and started again after 10 s; it is stopped (SIGSTOP) for 20 s and goes on; the proxy ' +
@@ -31,9 +31,9 @@ export const postgresFaults: ProofPart = {
     'At the end all events and webhooks are listed and compared with what callers were told and with what the receiver of webhooks got.',
   ],
   notClaimed: [
-    'That nothing of a refused request is stored: where the connection broke during a commit, nobody but the server knows. The table counts such cases.',
+    'That nothing of a refused request is stored: where the connection broke during a commit, the service cannot know whether it was stored. The table counts such cases.',
     'A full disk of the write-ahead log, which stops the whole server: it is then gone, as after a kill.',
-    'A full disk where the part does not run as root, who alone may mount one: the results say so then.',
+    'A full disk if the part does not run as root, because only root can mount the small disk. The results then say that it was left out.',
     'A failover to a replica: the part chaos-postgres has one.',
   ],
   run: strikePostgres,

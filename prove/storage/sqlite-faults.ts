@@ -5,7 +5,7 @@ import type { Findings, ProofContext, ProofPart } from '../part.ts';
 import { audit } from './audit.ts';
 import { fullDisk, mayMount, mountSmallDisk } from './small-disk.ts';
 import { startStorageStage } from './storage-stage.ts';
-import { type StorageFault, strikeAll } from './strike.ts';
+import { FREE_BOUND_MS, RECOVERY_BOUND_MS, type StorageFault, strikeAll } from './strike.ts';
 
 const SEED = 20_261_128;
 /** A write waits 5 s for the lock. In the short form this only makes writes slow. */
@@ -18,7 +18,7 @@ export const sqliteFaults: ProofPart = {
   title: 'SQLite is locked by another process, and its disk fills up',
   claim:
     'What was acknowledged is stored and delivered. What cannot be stored is refused with 503 and a problem, and nothing of it is stored. ' +
-    'The service recovers by itself within seconds, and requests that need no database are never held up.',
+    `The service stores again within ${RECOVERY_BOUND_MS / 1_000} s after the fault, and requests that need no database take less than ${FREE_BOUND_MS / 1_000} s at p99 throughout.`,
   attack: [
     'One instance of the service has its SQLite file on a small disk of its own (a tmpfs). Callers ask for tokens, create, read and delete ' +
       'webhooks, of which some stay, list events and sessions, and post events of the media server; every request is sent once. Others check ' +
@@ -32,8 +32,8 @@ export const sqliteFaults: ProofPart = {
   ],
   notClaimed: [
     'A disk that loses what it was told to keep, or that returns other bytes than were written.',
-    'That an acknowledged request changes something only once: a caller who repeats a refused request needs Idempotency-Key.',
-    'A full disk where the part does not run as root, who alone may mount one: the results say so then.',
+    'That a request that is sent twice changes something once: a caller who repeats a refused request needs Idempotency-Key.',
+    'A full disk if the part does not run as root, because only root can mount the small disk. The results then say that it was left out.',
   ],
   run: strikeSqlite,
 };

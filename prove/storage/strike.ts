@@ -15,8 +15,8 @@ export type StorageFault = {
 };
 
 const CALM_SECONDS = { long: 5, short: 1 } as const;
-const RECOVERY_BOUND_MS = 15_000;
-const FREE_BOUND_MS = 1_000;
+export const RECOVERY_BOUND_MS = 15_000;
+export const FREE_BOUND_MS = 1_000;
 
 export type Struck = { readonly calls: readonly Calls[]; readonly figures: readonly Figure[] };
 

@@ -19,8 +19,8 @@ export const ingressKills: ProofPart = {
   name: 'ingress-kills',
   title: 'Ingress workers are killed in every state',
   claim:
-    'Whatever an ingress worker does when it is killed: a camera that pushes again is in its room again as soon as a worker is there, nobody stays ' +
-    'in the room when it ends, the service lists what is true and answers every request, and the ingress can be deleted.',
+    `Whatever an ingress worker does when it is killed: a camera that pushes again is in its room again within ${BOUND_SECONDS} s after the kill, it leaves the room ` +
+    `within ${BOUND_SECONDS} s after its push ends, the service lists what is true and answers every request, and the ingress can be deleted.`,
   attack: [
     "LiveKit's real ingress service transcodes RTMP pushes of ffmpeg (a test picture and a tone) for rooms of a real LiveKit with its Redis. The " +
       'pushes begin again when they break off, as those of a camera do.',
@@ -29,9 +29,10 @@ export const ingressKills: ProofPart = {
       'waits until nobody is left.',
   ],
   notClaimed: [
-    'WHIP: no program of the package registries that this part uses can push it.',
+    'WHIP: the part pushes RTMP only.',
+    'Every moment within a state: one worker is killed in each.',
     'An ingress_stopped of the stream that was killed: LiveKit does not report it. The table shows how many came.',
-    'The picture between the kill and the new push: nobody sees it.',
+    'The picture between the kill and the new push: it is lost.',
   ],
   run: killIngressWorkers,
 };

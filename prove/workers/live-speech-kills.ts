@@ -32,8 +32,8 @@ export const liveSpeechKills: ProofPart = {
   name: 'live-speech-kills',
   title: 'Live speech workers are killed while they claim, listen and store',
   claim:
-    'When a worker that transcribes a call is killed, another one takes the call over: what was stored stays as it was, what is said after the ' +
-    'takeover is heard, no words are there twice, and the transcription ends with one event and the number of its segments.',
+    `When a worker that transcribes a call is killed, another one takes the call over within ${BOUND_SECONDS} s: what was stored stays as it was, what is said after the ` +
+    'takeover is transcribed, no segments overlap, and the transcription ends with one event and the number of its segments.',
   attack: [
     'Real stt-live workers with the real speech model (moonshine-tiny-en) transcribe rooms of a real LiveKit, in which somebody speaks sentences ' +
       '(espeak-ng). They share a PostgreSQL server with one instance of the service. A worker is killed (SIGKILL) while another one is ready.',
@@ -41,9 +41,10 @@ export const liveSpeechKills: ProofPart = {
       'waits for it. The part then waits until the other worker has the transcription, has somebody report one more sentence, and stops it.',
   ],
   notClaimed: [
-    'The words of the moment: what is said between the kill and the takeover, and the sentence in whose middle the worker died, are lost.',
-    'How well a sentence is recognised: a busy machine loses sound between the speaker and the listener.',
-    'The claim within a lease while all workers stand still: a worker that was held up gives the others time to renew.',
+    'The sentence in whose middle the worker died, and what is said between the kill and the takeover: both are lost.',
+    'How well a sentence is recognised: one word of it is enough here, because a busy machine loses sound on the way to the worker.',
+    'Every moment within a state: one worker is killed in each.',
+    'A takeover within one lease if the machine held up all workers: a worker that notices such a pause waits, so that the owner can renew its lease.',
   ],
   run: killLiveWorkers,
 };

@@ -36,9 +36,9 @@ export const recorderKills: ProofPart = {
     "When a recorder's browser died alone, the recording failed after a minute while its egress continued and stored a whole file. The service stops such a recorder first now, and takes its file (02b9b7a).",
   ],
   notClaimed: [
-    "LiveKit's own recorder: it is not in the package registries, and this part does not start it.",
+    "LiveKit's own recorder: this part does not start it.",
     'The file of a recording whose recorder was killed: it dies with the recorder.',
-    'A recorder that stands still and goes on later.',
+    'A recorder that is frozen and continues later.',
   ],
   run: killRecorders,
 };

@@ -42,6 +42,7 @@ export const speechKills: ProofPart = {
   ],
   notClaimed: [
     'Live transcription: the part live-speech-kills kills its workers.',
+    'Every moment within a state: one worker is killed in each.',
     'A recording that kills every worker that reads it: it fails as worker-lost after three of them.',
   ],
   run: killSpeechWorkers,

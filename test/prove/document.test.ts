@@ -34,6 +34,7 @@ describe('docs/proof.md', () => {
     const document = proofDocument([part, { ...part, name: 'other' }], { sample: result });
     expect(document).toContain('| seen \\| once | 2 | 1 | NO |');
     expect(document).toContain('this part has not run to its end');
+    expect(document).toContain('| [other](#other) | A sample | no result yet |  |  |');
     expect(document).toContain('| [sample](#sample) | seen \\| once | 2 | 1 |');
   });
 

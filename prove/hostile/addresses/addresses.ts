@@ -32,6 +32,7 @@ export const forbiddenAddresses: ProofPart = {
   ],
   notClaimed: [
     'Networks that the operator allows with WEBHOOK_ALLOWED_NETWORKS: webhooks reach everything in them.',
+    'URLs that other programs open, such as the bucket of the recordings or the media server: the operator sets those.',
     'Public addresses that a router leads back into the internal network.',
   ],
   run: reachForbidden,

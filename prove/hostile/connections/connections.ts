@@ -60,8 +60,8 @@ export const hostileConnections: ProofPart = {
       'and two kinds have a body that looks like a request. Each carries a second request with an id of its own, and the part looks for an ' +
       'answer with that id.',
     `Slow headers and slow bodies: 2,000 connections each send one byte a second. Refused requests: 50 connections pipeline requests without a ` +
-      `signature as fast as they are answered, and open again when they are closed. Unread answers: 500 connections ask for the OpenAPI document 200 times each and never read. Idle ` +
-      `connections: ${IDLE_CONNECTIONS.toLocaleString('en-US')} connections are kept open and send nothing; they meet a process of their own, which nobody has attacked before. Each attack lasts ${SECONDS.long} s.`,
+      `signature as fast as the service reads them, and are opened again when it closes them, which may leave requests unanswered. Unread answers: 500 connections ask for the OpenAPI document 200 times each and never read. Idle ` +
+      `connections: ${IDLE_CONNECTIONS.toLocaleString('en-US')} connections send nothing, and are opened again when the service closes them, because it keeps fewer open than that; they meet a process of their own, which nobody has attacked before. Each attack lasts ${SECONDS.long} s.`,
     'Afterwards the part searches for secrets in the same places as mutated-requests.',
   ],
   found: [

@@ -37,18 +37,18 @@ export const hostileServers: ProofPart = {
   name: 'hostile-servers',
   title: 'The command line meets hostile servers',
   claim:
-    'Whatever a server answers, an rtc command ends in time, with a documented exit code and bounded memory. It writes nothing to the terminal ' +
+    `Whatever a server answers, an rtc command ends within ${MAX_SECONDS} s, with a documented exit code and bounded memory. It writes nothing to the terminal ` +
     'that the terminal would act upon, and sends no signature to another host.',
   attack: [
     `${Object.keys(BEHAVIOURS).length} servers answer over plain TCP (${Object.keys(BEHAVIOURS).join('; ')}), and ` +
       `${Object.keys(TLS_BEHAVIOURS).length} answer a TLS handshake (${Object.keys(TLS_BEHAVIOURS).join('; ')}).`,
     `The built command line runs as a process against each of them, with a limit of ${REQUEST_TIMEOUT_SECONDS} s for each request: ` +
       `${COMMANDS.map((words) => `\`rtc ${words.join(' ')}\``).join(', ')}. It writes as it does to a terminal. Redirects lead to another ` +
-      'server, which keeps what it gets.',
+      'server, which keeps what it gets. Only a download may follow one, without its key and signature.',
   ],
   notClaimed: [
-    'Downloads of a recording are as long as the server makes them: they go to a file, and end only if nothing arrives for the time limit.',
-    'The output of JSON into a pipe, which is the JSON of the server byte for byte.',
+    'The size and the duration of a download: the server decides both. It is written to a file, and ends early only if nothing arrives for the time limit.',
+    'Output that goes into a pipe or a file as JSON: it contains the strings of the server unchanged.',
   ],
   run: meetServers,
 };
