@@ -15,9 +15,13 @@ export type Landed = Result & { readonly earlier?: readonly EarlierRun[] };
 /** Number of runs that the spread is computed from, including the last one. */
 const MAX_RUNS = 5;
 
-/** Puts a new run in front of the landed ones. Drops runs on another machine, because they are not comparable. */
+/**
+ * Puts a new run in front of the landed ones. Drops runs on another machine, because they are not comparable. A result that
+ * is older than the landed one, such as one that a folder still has in its cache, changes nothing.
+ */
 export function landRun(landed: Landed | undefined, result: Result): Landed {
   if (landed === undefined || landed.machine !== result.machine) return result;
+  if (result.endedAt < landed.endedAt) return landed;
   if (landed.endedAt === result.endedAt) return withEarlier(result, landed.earlier ?? []);
   return withEarlier(result, [toEarlier(landed), ...(landed.earlier ?? [])]);
 }

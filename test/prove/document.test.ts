@@ -94,10 +94,11 @@ describe('the spread of a figure', () => {
     expect(document).not.toContain('run 1');
   });
 
-  it('leaves out runs on other machines, and stays when a result is landed twice', async () => {
+  it('leaves out runs on other machines, and stays when a result is landed twice or after a newer one', async () => {
     const [first, second] = [await run('run 1', 10), await run('run 2', 20)];
     const both = landRun(landRun(undefined, first), second);
     expect(landRun(both, second)).toEqual(both);
+    expect(landRun(both, first)).toEqual(both);
     const elsewhere = { ...second, machine: 'another machine' };
     expect(landRun(landRun(undefined, first), elsewhere)).toEqual(elsewhere);
     expect(proofDocument([part], { sample: elsewhere })).toContain('| figure | measured |\n');
