@@ -27,7 +27,7 @@ const STORED_BOUND_MS = 1_000;
 
 type SlowStage = { readonly name: string; readonly fault: ProxyFault; readonly seconds: number };
 
-const PEACE: SlowStage = { name: 'in peace', fault: { kind: 'none' }, seconds: 10 };
+const PEACE: SlowStage = { name: 'before the faults', fault: { kind: 'none' }, seconds: 10 };
 const delayed = (ms: number): SlowStage => ({
   name: `answers ${ms.toLocaleString('en-US')} ms late`,
   fault: { kind: 'delay', ms },

@@ -50,7 +50,7 @@ async function strikeNodes(context: ProofContext): Promise<Findings> {
     return figures;
   };
   const [first, second] = stage.nodes;
-  const figures: Figure[] = [...(await call('in peace', SECONDS.calm, 'calm'))];
+  const figures: Figure[] = [...(await call('before the faults', SECONDS.calm, 'calm'))];
 
   const killed = await strike(stage, { prefix: 'killed', node: first, blow: () => first.livekit().kill() });
   const afterKill = watch(stage, killed);

@@ -35,14 +35,14 @@ export async function strikeAll(
     calls.push(seen);
     return seen;
   };
-  figures.push(...calmFigures(await during('in peace', CALM_SECONDS[form])));
+  figures.push(...calmFigures(await during('before the faults', CALM_SECONDS[form])));
   for (const fault of faults) {
     const end = await fault.begin();
     const seen = await during(fault.name, fault.seconds);
     await end();
     const recoveredMs = Math.round(await stage.untilWritten());
     figures.push(...faultFigures(fault, seen, recoveredMs));
-    figures.push(...calmFigures(await during(`after: ${fault.name}`, CALM_SECONDS[form])));
+    figures.push(...calmFigures(await during(`after the fault "${fault.name}"`, CALM_SECONDS[form])));
   }
   return { calls, figures };
 }
@@ -88,7 +88,7 @@ function faultFigures(
     exactly(`${name}: failures of those`, free.failures.length, 0),
     atMost({ name: `${name}: p99 of those`, measured: ms(free, 0.99), bound: FREE_BOUND_MS, unit }),
     atMost({
-      name: `${name}: first write after its end`,
+      name: `${name}: first write after the fault`,
       measured: recoveredMs,
       bound: RECOVERY_BOUND_MS,
       unit,
