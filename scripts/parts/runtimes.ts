@@ -1,16 +1,18 @@
-import { createHash } from 'node:crypto';
-import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defaultCacheDir, isExecutable } from '../../src/server/dev/binaries/go-binary.ts';
+import { isExecutable } from '../../src/server/dev/binaries/go-binary.ts';
 import type { BuildOptions } from './part.ts';
-import { runQuietly } from './run-command.ts';
+import { hashedPath, installPinned, npmInstall, type PinnedFolder, pathOf } from './pinned-folder.ts';
+
+const PINS = join(import.meta.dirname, '..', 'runtimes');
 
 /**
  * Bun, Deno and older versions of Node, in which the libraries also run: 0.4 GB from the npm registry, with their own lock
- * file. Their install scripts are not run, because the programs are in the packages.
+ * file. They need no install scripts, because the programs are in the packages.
  */
-const PINS = join(import.meta.dirname, '..', 'runtimes');
-const FILES = ['package.json', 'package-lock.json'];
+const RUNTIMES: PinnedFolder = {
+  pathIn: (cacheDir) => hashedPath(join(cacheDir, 'runtimes'), [join(PINS, 'package-lock.json')]),
+  fill: (folder) => npmInstall(folder, PINS),
+};
 
 const PROGRAMS = {
   bun: '@oven/bun-linux-x64/bin/bun',
@@ -22,7 +24,7 @@ const PROGRAMS = {
 export type Runtime = keyof typeof PROGRAMS;
 
 export async function findRuntime(name: Runtime): Promise<string | undefined> {
-  const path = join(await folderIn(defaultCacheDir(process.env)), 'node_modules', PROGRAMS[name]);
+  const path = join(await pathOf(RUNTIMES), 'node_modules', PROGRAMS[name]);
   return (await isExecutable(path)) ? path : undefined;
 }
 
@@ -33,24 +35,6 @@ export async function areRuntimesInstalled(): Promise<boolean> {
   return true;
 }
 
-/** Installed in another folder and then renamed, so that the cache never has an incomplete install. */
-export async function installRuntimes({ cacheDir }: BuildOptions): Promise<void> {
-  const folder = await folderIn(cacheDir);
-  const aside = `${folder}-${process.pid}`;
-  try {
-    await mkdir(aside, { recursive: true });
-    for (const file of FILES) await cp(join(PINS, file), join(aside, file));
-    const { status, output } = await runQuietly('npm', ['ci', '--ignore-scripts'], { cwd: aside });
-    if (status !== 0) throw new Error(`npm ci of the runtimes failed: ${output.trim()}`);
-    await rm(folder, { recursive: true, force: true });
-    await rename(aside, folder);
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
-}
-
-/** The folder's name covers the pins, so any change of one causes a new install. */
-async function folderIn(cacheDir: string): Promise<string> {
-  const hash = createHash('sha256').update(await readFile(join(PINS, 'package-lock.json')));
-  return join(cacheDir, 'runtimes', hash.digest('hex').slice(0, 12));
+export function installRuntimes(options: BuildOptions): Promise<void> {
+  return installPinned(RUNTIMES, options);
 }
