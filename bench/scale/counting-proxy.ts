@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
-import { portOf } from '../../test/server/platform/storage/network.ts';
+import { startForwardingServer } from '../../test/support/forwarding-server.ts';
 
 /** Traffic between an instance and its PostgreSQL. */
 export type Traffic = {
@@ -25,53 +23,28 @@ const HEADER_BYTES = 5;
 /** Starts a proxy between an instance and its database that counts messages. */
 export async function startCountingProxy(target: string): Promise<CountingProxy> {
   const counts = { statements: 0, roundTrips: 0, bytes: 0 };
-  const sockets = new Set<Socket>();
-  const server = createServer((clientSocket) => {
-    const serverSocket = connect(Number(new URL(target).port), '127.0.0.1');
-    const messages = new MessageReader((type) => {
-      if (EXECUTING.has(type)) counts.statements += 1;
-    });
-    let hasResponded = true;
-    clientSocket.on('data', (bytes) => {
-      if (hasResponded) counts.roundTrips += 1;
-      hasResponded = false;
-      counts.bytes += bytes.length;
-      messages.push(bytes);
-      serverSocket.write(bytes);
-    });
-    serverSocket.on('data', (bytes) => {
-      hasResponded = true;
-      counts.bytes += bytes.length;
-      clientSocket.write(bytes);
-    });
-    for (const [socket, other] of [
-      [clientSocket, serverSocket] as const,
-      [serverSocket, clientSocket] as const,
-    ]) {
-      sockets.add(socket);
-      socket.setNoDelay();
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
+  const { through, cut } = await startForwardingServer({
+    target: () => ({ port: Number(new URL(target).port) }),
+    forward: (client, server) => {
+      const messages = new MessageReader((type) => {
+        if (EXECUTING.has(type)) counts.statements += 1;
       });
-    }
+      let hasResponded = true;
+      client.on('data', (bytes) => {
+        if (hasResponded) counts.roundTrips += 1;
+        hasResponded = false;
+        counts.bytes += bytes.length;
+        messages.push(bytes);
+        server.write(bytes);
+      });
+      server.on('data', (bytes) => {
+        hasResponded = true;
+        counts.bytes += bytes.length;
+        client.write(bytes);
+      });
+    },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    through: (url) => {
-      const changed = new URL(url);
-      changed.port = `${portOf(server)}`;
-      return changed.href;
-    },
-    traffic: () => ({ ...counts }),
-    close: async () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
-  };
+  return { through, traffic: () => ({ ...counts }), close: cut };
 }
 
 /** Splits the bytes of an instance into messages. Each has a type and a length, except the first one, which has no type. */

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
-import { portOf } from '../../test/server/platform/storage/network.ts';
+import type { Socket } from 'node:net';
+import { startForwardingServer } from '../../test/support/forwarding-server.ts';
 
 /** A TCP proxy between one instance and its database. It sees every statement. */
 export type DatabaseProxy = {
@@ -20,7 +19,6 @@ export type Passage = 'passes' | 'held';
 
 /** Starts a proxy to the port that `target` returns when a connection is made. */
 export async function startDatabaseProxy(target: () => number): Promise<DatabaseProxy> {
-  const sockets = new Set<Socket>();
   let awaited: { readonly text: string; readonly strike: () => Passage } | undefined;
   let isHeld = false;
   const held: (() => void)[] = [];
@@ -33,30 +31,15 @@ export async function startDatabaseProxy(target: () => number): Promise<Database
     if (isHeld) held.push(() => to.write(bytes));
     else to.write(bytes);
   };
-  const server = createServer((clientSocket) => {
-    const serverSocket = connect(target(), '127.0.0.1');
-    for (const [socket, other] of [
-      [clientSocket, serverSocket] as const,
-      [serverSocket, clientSocket] as const,
-    ]) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
-    clientSocket.on('data', (bytes) => send(bytes, serverSocket));
-    serverSocket.on('data', (bytes) => clientSocket.write(bytes));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    through: (url) => {
-      const changed = new URL(url);
-      changed.port = `${portOf(server)}`;
-      return changed.href;
+  const { through, cut } = await startForwardingServer({
+    target: () => ({ port: target() }),
+    forward: (client, server) => {
+      client.on('data', (bytes) => send(bytes, server));
+      server.on('data', (bytes) => client.write(bytes));
     },
+  });
+  return {
+    through,
     onNext: (text, strike) => {
       awaited = { text, strike };
     },
@@ -67,10 +50,6 @@ export async function startDatabaseProxy(target: () => number): Promise<Database
       isHeld = false;
       for (const write of held.splice(0)) write();
     },
-    close: async () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
+    close: cut,
   };
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { portOf } from '../../test/server/platform/storage/network.ts';
+import { startForwardingServer } from '../../test/support/forwarding-server.ts';
 
 /** What the proxy does to the bytes that the server sends. */
 export type ProxyFault =
@@ -22,41 +21,21 @@ export type FaultyProxy = {
 };
 
 export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy> {
-  const sockets = new Set<Socket>();
   let fault: ProxyFault = { kind: 'none' };
-  const server = createServer((clientSocket) => {
-    const serverSocket = connect(targetPort, '127.0.0.1');
-    join(clientSocket, serverSocket);
-    for (const socket of [clientSocket, serverSocket]) {
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-    }
-    clientSocket.on('data', (bytes) => serverSocket.write(bytes));
-    pass(serverSocket, clientSocket, () => fault);
+  const { port, cut } = await startForwardingServer({
+    target: () => ({ port: targetPort }),
+    forward: (client, server) => {
+      client.on('data', (bytes) => server.write(bytes));
+      pass(server, client, () => fault);
+    },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    port: portOf(server),
+    port,
     setFault: (next) => {
       fault = next;
     },
-    close: async () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
+    close: cut,
   };
-}
-
-function join(clientSocket: Socket, serverSocket: Socket): void {
-  for (const [socket, other] of [
-    [clientSocket, serverSocket] as const,
-    [serverSocket, clientSocket] as const,
-  ]) {
-    socket.on('error', () => {});
-    socket.once('close', () => other.destroy());
-  }
 }
 
 /** Forwards the server's bytes in order, as the current fault allows. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { portOf } from '../../server/platform/storage/network.ts';
+import { portOf } from '../../support/forwarding-server.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { bucketSettings, startS3 } from '../../support/parts/s3.ts';
 import { sharedLivekit } from '../../support/parts/shared.ts';

@@ -9,9 +9,9 @@ import {
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import { systemIds } from '../../../src/server/platform/system.ts';
+import { portOf } from '../../support/forwarding-server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { fastClock } from '../media-simulator/clocks.ts';
-import { portOf } from '../platform/storage/network.ts';
 
 /*
  * The media server continues to search for a recorder after its caller has gone. An egress that starts long after the

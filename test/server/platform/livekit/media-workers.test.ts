@@ -3,11 +3,11 @@ import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askRedis, createMediaWorkers } from '../../../../src/server/platform/livekit/count-media-workers.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
+import { portOf } from '../../../support/forwarding-server.ts';
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../../support/parts/redis.ts';
 import { freePort } from '../../../support/parts/run-part.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
-import { portOf } from '../storage/network.ts';
 
 /*
  * A connection that subscribes to the channels of a worker simulates one. test/ingress-rtmp tests that the real ingress

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { startForwardingServer } from '../../../support/forwarding-server.ts';
 
 /** A TCP proxy between a client and its server. */
 export interface Network {
@@ -18,49 +18,26 @@ export interface Network {
   close(): Promise<void>;
 }
 
-export async function startNetwork(target: URL): Promise<Network> {
-  const sockets = new Set<Socket>();
+export async function startNetwork({ hostname, port }: URL): Promise<Network> {
   let silent = false;
   let lastText: string | undefined;
-  const forward = (from: Socket, to: Socket) => {
-    sockets.add(from);
+  const pass = (from: Socket, to: Socket): void => {
     from.on('data', (bytes) => {
       if (!silent) to.write(bytes);
       if (lastText !== undefined && bytes.includes(lastText)) silent = true;
     });
-    from.on('error', () => {});
-    from.on('close', () => {
-      sockets.delete(from);
-      to.destroy();
-    });
   };
-  let server = createServer();
-  let port = 0;
-  const listen = async () => {
-    server = createServer((clientSocket) => {
-      const serverSocket = connect(Number(target.port), target.hostname);
-      forward(clientSocket, serverSocket);
-      forward(serverSocket, clientSocket);
-    });
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    port = portOf(server);
-  };
-  const cut = async () => {
-    const closed = once(server, 'close');
-    server.close();
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
-  await listen();
-  return {
-    url: (url) => {
-      const changed = new URL(url);
-      changed.port = String(port);
-      return changed.href;
+  const forwarding = await startForwardingServer({
+    target: () => ({ host: hostname, port: Number(port) }),
+    forward: (client, server) => {
+      pass(client, server);
+      pass(server, client);
     },
-    cut,
-    mend: listen,
+  });
+  return {
+    url: forwarding.through,
+    cut: forwarding.cut,
+    mend: forwarding.mend,
     silence: () => {
       silent = true;
     },
@@ -72,13 +49,7 @@ export async function startNetwork(target: URL): Promise<Network> {
       silent = false;
       lastText = undefined;
     },
-    connections: () => sockets.size / 2,
-    close: cut,
+    connections: forwarding.connections,
+    close: forwarding.cut,
   };
-}
-
-export function portOf(server: Pick<Server, 'address'>): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('there is no port');
-  return address.port;
 }

@@ -3,9 +3,10 @@ import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { portOf } from '../../../support/forwarding-server.ts';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
-import { portOf, startNetwork } from './network.ts';
+import { startNetwork } from './network.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
 import { open } from './test-databases.ts';
 

@@ -9,9 +9,10 @@ import type { Clock } from '../../../../src/server/platform/clock.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import type { ObjectStorage } from '../../../../src/server/recordings/files/bucket-files.ts';
 import { createRecordingFiles } from '../../../../src/server/recordings/files/create-recording-files.ts';
+import { portOf } from '../../../support/forwarding-server.ts';
 import { freePort } from '../../../support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../../support/parts/s3.ts';
-import { type Network, portOf, startNetwork } from '../../platform/storage/network.ts';
+import { type Network, startNetwork } from '../../platform/storage/network.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 
 let s3: S3;

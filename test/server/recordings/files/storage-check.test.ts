@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { SelfCheckList } from '../../../../src/contract/self-check.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { createRecordingStorage } from '../../../../src/server/recordings/files/create-recording-storage.ts';
+import { portOf } from '../../../support/forwarding-server.ts';
 import { freePort } from '../../../support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../../support/parts/s3.ts';
 import { startTestService } from '../../../support/service.ts';
-import { portOf } from '../../platform/storage/network.ts';
 
 let s3: S3;
 beforeAll(async () => {
