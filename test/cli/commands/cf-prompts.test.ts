@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LAUNCHER } from '../support/process.ts';
+import { COVERAGE_ENVIRONMENT, LAUNCHER } from '../support/process.ts';
 
 const DOWN = '\u001b[B';
 const ENTER = '\r';
@@ -20,7 +20,7 @@ async function generate(
   const terminal = spawn(process.execPath, [LAUNCHER, 'cf', 'generate', ...words], {
     cols: 100,
     rows: 30,
-    env: { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', HOME: tmpdir() },
+    env: { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', HOME: tmpdir(), ...COVERAGE_ENVIRONMENT },
   });
   pty = terminal;
   let shown = '';

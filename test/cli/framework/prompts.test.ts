@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { json, startHttpServer } from '../support/http-server.ts';
-import { LAUNCHER } from '../support/process.ts';
+import { COVERAGE_ENVIRONMENT, LAUNCHER } from '../support/process.ts';
 import { run } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -45,6 +45,7 @@ class Terminal {
         TERM: 'xterm-256color',
         XDG_CONFIG_HOME: home,
         HOME: home,
+        ...COVERAGE_ENVIRONMENT,
         ...env,
       },
     });

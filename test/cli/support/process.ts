@@ -8,6 +8,15 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export const LAUNCHER = `${ROOT}bin/rtc.js`;
 if (!existsSync(`${ROOT}dist/cli/main.js`)) throw new Error('these tests run what is built: npm run build');
 
+/** With coverage, processes run the source instead of the bundles, so that their branches count. */
+export const COVERAGE_ENVIRONMENT: Readonly<Record<string, string>> =
+  process.env.NODE_V8_COVERAGE === undefined
+    ? {}
+    : {
+        NODE_V8_COVERAGE: process.env.NODE_V8_COVERAGE,
+        NODE_OPTIONS: `--import=${ROOT}scripts/coverage/from-source.ts`,
+      };
+
 export type Ended = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -37,7 +46,7 @@ export type Started = {
 export function startRtc(argv: readonly string[], options: ProcessOptions = {}): Started {
   const words = [...(options.nodeArguments ?? []), options.launcher ?? LAUNCHER, ...argv];
   const child = spawn(process.execPath, words, {
-    env: { PATH: process.env.PATH, HOME: tmpdir(), ...options.env },
+    env: { PATH: process.env.PATH, HOME: tmpdir(), ...COVERAGE_ENVIRONMENT, ...options.env },
     cwd: options.cwd ?? ROOT,
   });
   const texts = { stdout: '', stderr: '' };

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { expect } from 'vitest';
-import { LAUNCHER } from './process.ts';
+import { COVERAGE_ENVIRONMENT, LAUNCHER } from './process.ts';
 
 /** The escape sequence that leaves the alternate screen. */
 export const LEAVE = '\u001b[?1049l';
@@ -18,7 +18,7 @@ export class Top {
       rows,
       env: {
         ...{ PATH: process.env.PATH ?? '', TERM: 'xterm-256color', LANG: 'C.UTF-8' },
-        ...{ XDG_CONFIG_HOME: home, HOME: home, ...env },
+        ...{ XDG_CONFIG_HOME: home, HOME: home, ...COVERAGE_ENVIRONMENT, ...env },
       },
     });
     this.pty.onData((data) => {
