@@ -168,6 +168,27 @@ describe('a receiver that does not respond properly', () => {
     expect(sent).toMatchObject({ statusCode: null, error: 'the receiver sends too much' });
   });
 
+  it.each([
+    ['headers', '', null],
+    ['trailers', 'Transfer-Encoding: chunked\r\n\r\n0\r\n', 200],
+  ])('is cut off when its %s do not end', async (_what, begin, statusCode) => {
+    const closed = Promise.withResolvers<void>();
+    const url = await tcpServer((socket) => {
+      const lines = Buffer.from('X-Line: x\r\n'.repeat(6_000));
+      const more = (): void => {
+        while (!socket.destroyed && socket.write(lines));
+      };
+      socket.on('close', closed.resolve).on('drain', more);
+      socket.once('data', () => {
+        socket.write(`HTTP/1.1 200 OK\r\n${begin}`);
+        more();
+      });
+    });
+    const sent = await senderWith(['127.0.0.0/8']).send(request(url));
+    expect(sent).toMatchObject({ statusCode, error: 'the headers of the response are too large' });
+    await closed.promise;
+  });
+
   it('has one timeout for everything: with a byte now and then', async () => {
     const drip: Behaviour = (_request, response) => {
       head(response);
