@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { checkDataFolder } from './app/check-data-folder.ts';
 import { type Config, describeConfig, loadConfig, readEnvironment } from './app/config/config.ts';
 import { warningsOf } from './app/config/warnings.ts';
@@ -29,6 +30,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     await checkDataFolder(config);
     return;
   }
+  keepGarbageLow();
   const instanceId = systemIds.next();
   const version = packageVersion(findPackageRoot(import.meta.dirname));
   const log = createLog(config.values.LOG_LEVEL, { version, instance: instanceId });
@@ -42,6 +44,15 @@ export async function serve(options: ServeOptions): Promise<void> {
     await service.close();
     log.info({}, 'closed');
   }
+}
+
+/**
+ * On a machine with much memory, V8 lets the old objects of a small heap grow to four times what has survived before it
+ * collects them. When thousands of connections come and go each second, these are hundreds of megabytes. Twice takes hardly
+ * more processor time. V8 reads the flag each time before the heap grows.
+ */
+function keepGarbageLow(): void {
+  setFlagsFromString('--heap-growing-percent=100');
 }
 
 /** Returns the effective settings by variable name, with secrets masked. Throws a ConfigError for bad settings. */
