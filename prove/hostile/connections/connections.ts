@@ -67,6 +67,8 @@ export const hostileConnections: ProofPart = {
   found: [
     'A rate limiter from a library counted a whole pipelined burst before it compared, and refused all of it. The service has a limiter of its own now, which counts synchronously (212f9c5).',
     'Someone who opened 10,000 connections and sent nothing locked out all other callers for as long as they liked, without a key. The service closes the oldest idle connections now (42e2f64).',
+    'Connections that were opened and closed again, 4,600 a second, left 289 MB of garbage, because V8 collects a small heap only when it has ' +
+      'grown to four times its size. It collects at twice now (c2a0179).',
   ],
   notClaimed: [
     'Attackers with a valid signature, and floods that use up the network or the processor of the machine: the attackers share its two cores with the service.',
