@@ -89,7 +89,10 @@ type RoomMethods =
   | 'updateRoomMetadata'
   | 'sendData';
 
-function roomMethods({ rooms, dispatch }: LivekitClients, caller: Caller): Pick<MediaServer, RoomMethods> {
+function roomMethods(
+  { rooms, listRooms, dispatch }: LivekitClients,
+  caller: Caller,
+): Pick<MediaServer, RoomMethods> {
   const roomNotFound = { notFound: 'room-not-found' } as const;
   return {
     createRoom: ({ name, maxParticipants, emptyTimeout, departureTimeout, metadata }) =>
@@ -108,7 +111,7 @@ function roomMethods({ rooms, dispatch }: LivekitClients, caller: Caller): Pick<
       caller('listRooms', {}, async () => {
         // For LiveKit, an empty list of names means no filter.
         if (names?.length === 0) return [];
-        return (await rooms.listRooms(names && [...names])).map(toRoom);
+        return await listRooms(names ?? []);
       }),
     deleteRoom: (room) => caller('deleteRoom', roomNotFound, () => rooms.deleteRoom(room)),
     // listDispatch is the only request about a room that the room's process responds to without changing anything.

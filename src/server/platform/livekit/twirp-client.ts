@@ -8,8 +8,10 @@ import {
   ListRoomsRequest,
   ListRoomsResponse,
 } from '@livekit/protocol';
-import { type ParticipantInfo, type Room, ServerError } from 'livekit-server-sdk';
+import { type ParticipantInfo, ServerError } from 'livekit-server-sdk';
 import { type Dispatcher, Pool } from 'undici';
+import type { Room } from '../../../contract/rooms.ts';
+import { toRoom } from './records.ts';
 import { RoomListReader } from './room-list-reader.ts';
 
 /*
@@ -47,10 +49,11 @@ export function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): Twir
     connect: { timeout: timeoutMs },
   });
   const reader = new RoomListReader();
-  const allRooms: ResponseType<{ readonly rooms: Room[] }> = {
-    fromBinary: (bytes) => ({ rooms: reader.read(bytes) }),
-    fromJsonString: ListRoomsResponse.fromJsonString,
+  const someRooms: ResponseType<Room[]> = {
+    fromBinary: (bytes) => ListRoomsResponse.fromBinary(bytes).rooms.map(toRoom),
+    fromJsonString: (text, options) => ListRoomsResponse.fromJsonString(text, options).rooms.map(toRoom),
   };
+  const allRooms: ResponseType<Room[]> = { ...someRooms, fromBinary: (bytes) => reader.read(bytes) };
   const call = async <T>(headers: Headers, { method, body, type }: TwirpCall<T>): Promise<T> => {
     const response = await pool.request({
       method: 'POST',
@@ -65,10 +68,8 @@ export function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): Twir
   return {
     listRooms: async (headers, names) => {
       const body = new ListRoomsRequest({ names: [...names] }).toBinary();
-      const type = names.length === 0 ? allRooms : ListRoomsResponse;
-      return (
-        await call<{ readonly rooms: Room[] }>(headers, { method: 'RoomService/ListRooms', body, type })
-      ).rooms;
+      const type = names.length === 0 ? allRooms : someRooms;
+      return await call(headers, { method: 'RoomService/ListRooms', body, type });
     },
     listParticipants: async (headers, room) => {
       const body = new ListParticipantsRequest({ room }).toBinary();
