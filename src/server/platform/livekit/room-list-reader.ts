@@ -4,12 +4,12 @@ import type { Room } from '../../../contract/rooms.ts';
 import { toRoom } from './records.ts';
 
 /*
- * Reads the list of all rooms. Most rooms are the same as in the previous list, byte by byte, and decoding a room with its
- * codecs is expensive. Therefore the reader keeps the bytes of the previous list with its records, and decodes only those
- * rooms whose bytes differ. The order of the rooms does not matter, because LiveKit lists them in any order.
+ * Reads lists of rooms. Most rooms are the same as in the previous list of all rooms, byte by byte, and decoding a room with
+ * its codecs is expensive. Therefore the reader keeps the bytes of the last list of all rooms with its records, and decodes
+ * only rooms whose bytes differ. The order of the rooms does not matter, because LiveKit lists them in any order.
  *
- * The entries are changed in place, and the memory of unchanged rooms is not allocated again for each list. With 10,000
- * rooms, moving so many new objects that stay would stop the whole process for 15 ms at the next garbage collection.
+ * The entries are changed in place, and the memory of unchanged rooms is not allocated again for each list: with 10,000
+ * rooms, the garbage collector would stop the process for 15 ms to move so many new objects.
  */
 
 /** Lists with more bytes, such as those of rooms with large metadata, are decoded without keeping anything. */
@@ -26,18 +26,30 @@ type KeptList = { readonly number: number; readonly bytes: Buffer; readonly room
 export class RoomListReader {
   #kept = nothing();
 
-  /** Returns the rooms of a ListRoomsResponse. They are shared with later lists, so the caller must not change them. */
-  read(response: Uint8Array): Room[] {
-    const bytes = Buffer.from(response.buffer, response.byteOffset, response.byteLength);
-    const previous = this.#kept;
+  /** Returns the rooms of a list of all rooms. They are shared with later lists, so the caller must not change them. */
+  readAll(response: Uint8Array): Room[] {
+    const bytes = bufferOf(response);
+    const kept = this.#kept;
     // A list that fails in the middle leaves entries of two lists.
     this.#kept = nothing();
-    const rooms = bytes.length <= MAX_KEPT_BYTES ? readRooms(bytes, previous) : undefined;
-    if (rooms === undefined) return ListRoomsResponse.fromBinary(bytes).rooms.map(toRoom);
-    const number = previous.number + 1;
-    for (const [sid, { list }] of previous.rooms) if (list !== number) previous.rooms.delete(sid);
-    this.#kept = { number, bytes, rooms: previous.rooms };
+    const keep = (span: Span): Room => keepRoom(kept, bytes, span);
+    const rooms = bytes.length <= MAX_KEPT_BYTES ? roomsOf(bytes, keep) : undefined;
+    if (rooms === undefined) return decode(bytes);
+    const number = kept.number + 1;
+    for (const [sid, { list }] of kept.rooms) if (list !== number) kept.rooms.delete(sid);
+    this.#kept = { number, bytes, rooms: kept.rooms };
     return rooms;
+  }
+
+  /** Returns the rooms of a list of some rooms. Those that are as in the last list of all rooms are shared with it. */
+  readSome(response: Uint8Array): Room[] {
+    const bytes = bufferOf(response);
+    const kept = this.#kept;
+    const read = (span: Span): Room => {
+      const sid = sidOf(bytes, span);
+      return findSame(kept, { bytes, span, sid })?.room ?? decodeRoom(bytes, span);
+    };
+    return roomsOf(bytes, read) ?? decode(bytes);
   }
 }
 
@@ -45,33 +57,56 @@ function nothing(): KeptList {
   return { number: 0, bytes: Buffer.alloc(0), rooms: new Map() };
 }
 
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function decode(bytes: Buffer): Room[] {
+  return ListRoomsResponse.fromBinary(bytes).rooms.map(toRoom);
+}
+
+function decodeRoom(bytes: Buffer, { start, end }: Span): Room {
+  return toRoom(RoomMessage.fromBinary(bytes.subarray(start, end)));
+}
+
 /** Returns undefined if the list contains anything but rooms. */
-function readRooms(bytes: Buffer, previous: KeptList): Room[] | undefined {
+function roomsOf(bytes: Buffer, read: (span: Span) => Room): Room[] | undefined {
   const rooms: Room[] = [];
   let at = 0;
   while (at < bytes.length) {
     const span = spanAt(bytes, at);
     if (span === undefined || span.end > bytes.length) return undefined;
-    rooms.push(readRoom(bytes, span, previous));
+    rooms.push(read(span));
     at = span.end;
   }
   return rooms;
 }
 
-function readRoom(bytes: Buffer, { start, end }: Span, previous: KeptList): Room {
-  const sid = sidOf(bytes, { start, end });
-  const kept = sid === undefined ? undefined : previous.rooms.get(sid);
-  // After the first of two rooms with the same sid, the entry has the position in this list.
-  const isComparable = kept !== undefined && kept.list === previous.number;
-  if (isComparable && previous.bytes.compare(bytes, start, end, kept.start, kept.end) === 0) {
-    kept.start = start;
-    kept.end = end;
-    kept.list += 1;
-    return kept.room;
+/** Returns the room of the next list, and changes its entry. */
+function keepRoom(kept: KeptList, bytes: Buffer, span: Span): Room {
+  const list = kept.number + 1;
+  const sid = sidOf(bytes, span);
+  const same = findSame(kept, { bytes, span, sid });
+  if (same === undefined) {
+    const room = decodeRoom(bytes, span);
+    if (sid !== undefined) kept.rooms.set(sid, { room, ...span, list });
+    return room;
   }
-  const room = toRoom(RoomMessage.fromBinary(bytes.subarray(start, end)));
-  if (sid !== undefined) previous.rooms.set(sid, { room, start, end, list: previous.number + 1 });
-  return room;
+  same.start = span.start;
+  same.end = span.end;
+  same.list = list;
+  return same.room;
+}
+
+type Found = { readonly bytes: Buffer; readonly span: Span; readonly sid: string | undefined };
+
+/** Returns the entry of a room whose bytes have not changed. */
+function findSame(kept: KeptList, { bytes, span, sid }: Found): KeptRoom | undefined {
+  const before = sid === undefined ? undefined : kept.rooms.get(sid);
+  // After the first of two rooms with the same sid, the entry has the position in the next list.
+  if (before === undefined || before.list !== kept.number) return undefined;
+  const isSame = kept.bytes.compare(bytes, span.start, span.end, before.start, before.end) === 0;
+  return isSame ? before : undefined;
 }
 
 type Span = { readonly start: number; readonly end: number };

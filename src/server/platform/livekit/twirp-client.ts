@@ -50,10 +50,10 @@ export function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): Twir
   });
   const reader = new RoomListReader();
   const someRooms: ResponseType<Room[]> = {
-    fromBinary: (bytes) => ListRoomsResponse.fromBinary(bytes).rooms.map(toRoom),
+    fromBinary: (bytes) => reader.readSome(bytes),
     fromJsonString: (text, options) => ListRoomsResponse.fromJsonString(text, options).rooms.map(toRoom),
   };
-  const allRooms: ResponseType<Room[]> = { ...someRooms, fromBinary: (bytes) => reader.read(bytes) };
+  const allRooms: ResponseType<Room[]> = { ...someRooms, fromBinary: (bytes) => reader.readAll(bytes) };
   const call = async <T>(headers: Headers, { method, body, type }: TwirpCall<T>): Promise<T> => {
     const response = await pool.request({
       method: 'POST',
