@@ -5,6 +5,15 @@ import { SAMPLE_RATE } from '../engines/speech.ts';
 /** Containers of recordings. Other formats are refused: playlists and scripts can make ffmpeg read further files. */
 const FORMATS = 'concat,mov,mp4,matroska,webm,mpegts,flv,avi,ogg,wav,mp3,aac,flac,asf';
 
+/**
+ * Limits of the process. A file of some megabytes can have an edit list or a table that takes a hundred times its size. The
+ * index of a recording takes 11 MB for each hour, and decoding 48 hours takes some minutes.
+ */
+const MAX_MEMORY_KIB = 1024 * 1024;
+const MAX_PROCESSOR_SECONDS = 3600;
+/** Exit codes of a shell whose program cannot be run, or is not there. */
+const NOT_STARTED: readonly (number | null)[] = [126, 127];
+
 const BYTES_PER_SAMPLE = 4;
 /** Maximum characters of ffmpeg's messages that are kept: enough to find the cause of an error. */
 const MAX_STDERR = 16_384;
@@ -19,18 +28,14 @@ export type Decoder = {
 
 /** Passes the URL by standard input: every user of the machine can read the arguments of a process. */
 export function startDecoder(program: string, url: string): Decoder {
-  const child = spawn(
-    program,
-    [
-      ...['-hide_banner', '-nostats', '-loglevel', 'error'],
-      ...['-protocol_whitelist', 'pipe,http,tcp', '-format_whitelist', FORMATS],
-      ...['-f', 'concat', '-safe', '0', '-i', 'pipe:0'],
-      // Gaps, and the time before a track begins, become silence, so that sample times are times in the recording.
-      ...['-map', '0:a:0', '-af', 'aresample=async=1:first_pts=0', '-ac', '1', '-ar', String(SAMPLE_RATE)],
-      ...['-f', 'f32le', 'pipe:1'],
-    ],
-    { stdio: ['pipe', 'pipe', 'pipe'], env: minimalEnvironment() },
-  );
+  const child = spawnLimited(program, [
+    ...['-hide_banner', '-nostats', '-loglevel', 'error'],
+    ...['-protocol_whitelist', 'pipe,http,tcp', '-format_whitelist', FORMATS],
+    ...['-f', 'concat', '-safe', '0', '-i', 'pipe:0'],
+    // Gaps, and the time before a track begins, become silence, so that sample times are times in the recording.
+    ...['-map', '0:a:0', '-af', 'aresample=async=1:first_pts=0', '-ac', '1', '-ar', String(SAMPLE_RATE)],
+    ...['-f', 'f32le', 'pipe:1'],
+  ]);
   const ended = endOf(child);
   // ffmpeg may exit before it reads its input.
   child.stdin.on('error', () => undefined);
@@ -44,6 +49,7 @@ export function startDecoder(program: string, url: string): Decoder {
     end: async () => {
       const { exitCode, failure } = await ended;
       if (failure !== undefined) throw failure;
+      if (NOT_STARTED.includes(exitCode)) throw new Error(`${program} could not be started`);
       return { exitCode, stderr };
     },
     kill: async () => {
@@ -51,6 +57,17 @@ export function startDecoder(program: string, url: string): Decoder {
       await ended;
     },
   };
+}
+
+/** Linux limits the memory of a process and its processor time. The shell sets the limits and becomes ffmpeg. */
+function spawnLimited(
+  program: string,
+  args: readonly string[],
+): ChildProcessByStdio<Writable, Readable, Readable> {
+  const limits = `ulimit -d ${MAX_MEMORY_KIB}; ulimit -t ${MAX_PROCESSOR_SECONDS}; exec "$0" "$@"`;
+  const [file, ...all] =
+    process.platform === 'linux' ? ['/bin/sh', '-c', limits, program, ...args] : [program, ...args];
+  return spawn(file, all, { stdio: ['pipe', 'pipe', 'pipe'], env: minimalEnvironment() });
 }
 
 /** Environment variables that ffmpeg gets: those needed to find and run it. */

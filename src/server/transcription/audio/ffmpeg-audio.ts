@@ -8,7 +8,12 @@ import { type Decoder, startDecoder } from './decode-audio.ts';
 import { findDecodingError } from './ffmpeg-errors.ts';
 import { startFeed } from './file-feed.ts';
 import type { ReadDeps } from './read-with-retry.ts';
-import { type AudioChunk, type RecordingAudio, TranscriptionError } from './recording-audio.ts';
+import {
+  type AudioChunk,
+  type RecordingAudio,
+  type RecordingFile,
+  TranscriptionError,
+} from './recording-audio.ts';
 
 export type FfmpegAudioDeps = ReadDeps & {
   readonly files: RecordingFiles;
@@ -24,9 +29,12 @@ export type FfmpegAudioDeps = ReadDeps & {
  * than an hour.
  */
 const MAX_SECONDS = 48 * 60 * 60;
+/** If the recorder has reported a length, twice the length and ten minutes are enough. */
+const MAX_RATIO = 2;
+const SPARE_SECONDS = 600;
 
 export function createFfmpegAudio(deps: FfmpegAudioDeps): RecordingAudio {
-  return { decode: (location, signal) => decode(deps, location, signal) };
+  return { decode: (file, signal) => decode(deps, file, signal) };
 }
 
 /** Resolves when the program can be run; rejects with a message that says what to install when it cannot. */
@@ -44,12 +52,13 @@ export async function checkFfmpeg(program: string): Promise<void> {
 
 async function* decode(
   deps: FfmpegAudioDeps,
-  location: FileLocation,
+  file: RecordingFile,
   signal: AbortSignal,
 ): AsyncGenerator<AudioChunk> {
-  const sizeBytes = await sizeOf(deps.files, location);
+  const sizeBytes = await sizeOf(deps.files, file);
   signal.throwIfAborted();
-  const feed = await startFeed(deps, { location, sizeBytes, signal });
+  const maxSeconds = maxSecondsOf(file, deps.maxSeconds ?? MAX_SECONDS);
+  const feed = await startFeed(deps, { location: file, sizeBytes, signal });
   let decoder: Decoder | undefined;
   let count = 0;
   try {
@@ -57,7 +66,7 @@ async function* decode(
     for await (const samples of decoder.samples) {
       signal.throwIfAborted();
       count += samples.length;
-      requireLimit(count / SAMPLE_RATE, deps.maxSeconds ?? MAX_SECONDS);
+      requireLimit(count / SAMPLE_RATE, maxSeconds);
       yield { samples, share: Math.min(1, feed.share()) };
     }
     const end = await decoder.end();
@@ -73,12 +82,17 @@ async function* decode(
   }
 }
 
+function maxSecondsOf({ durationMs }: RecordingFile, maxSeconds: number): number {
+  if (durationMs === undefined || durationMs === null) return maxSeconds;
+  return Math.min(maxSeconds, (durationMs / 1000) * MAX_RATIO + SPARE_SECONDS);
+}
+
 function requireLimit(seconds: number, maxSeconds: number): void {
   if (seconds <= maxSeconds) return;
-  const hours = maxSeconds / 3600;
+  const minutes = Math.round(maxSeconds / 60);
   throw new TranscriptionError(
     'recording-damaged',
-    `The audio claims to be longer than ${hours} hours; the transcript has what was said until then.`,
+    `The audio claims to be longer than ${minutes} minutes, which is more than the recording can have; the transcript has what was said until then.`,
   );
 }
 

@@ -9,8 +9,13 @@ export interface RecordingAudio {
    * media, without audio, or damaged (after everything readable was decoded), and with the ServiceErrors of
    * RecordingFiles.
    */
-  decode(location: FileLocation, signal: AbortSignal): AsyncIterable<AudioChunk>;
+  decode(file: RecordingFile, signal: AbortSignal): AsyncIterable<AudioChunk>;
 }
+
+export type RecordingFile = FileLocation & {
+  /** Length of the recording as the recorder reported it. Null or undefined if it is not known. */
+  readonly durationMs?: number | null;
+};
 
 export type AudioChunk = {
   /** 16 kHz, mono, from -1 to 1. */

@@ -182,6 +182,34 @@ describe('the audio of a recording', () => {
     expect(seconds).toBeLessThanOrEqual(60);
   });
 
+  it('is read up to ten minutes more than twice the length of the recording', async () => {
+    const sound = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', '620', '-c:a', 'aac'];
+    const long = await media.make('longer.mp4', sound);
+    const audio = createFfmpegAudio({ files, clock: systemClock, log: collectingLog([]), program: 'ffmpeg' });
+    const secondsOf = async (durationMs: number): Promise<number> => {
+      let count = 0;
+      const file = { filepath: long, bucket: null, durationMs };
+      for await (const { samples } of audio.decode(file, new AbortController().signal))
+        count += samples.length;
+      return count / 16_000;
+    };
+    await expect(secondsOf(9_000)).rejects.toMatchObject({ code: 'recording-damaged' });
+    expect(await secondsOf(11_000)).toBeGreaterThan(619);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is decoded by a process whose memory and processor time are limited',
+    async () => {
+      const program = join(media.folder, 'tells-its-limits');
+      const limitsFile = join(media.folder, 'limits');
+      await writeFile(program, `#!/bin/sh\n{ ulimit -d; ulimit -t; } > '${limitsFile}'\n`, { mode: 0o755 });
+      const { samples, end } = startDecoder(program, 'http://127.0.0.1:1/none');
+      for await (const _ of samples);
+      expect(await end()).toMatchObject({ exitCode: 0 });
+      expect(await readFile(limitsFile, 'utf8')).toBe('1048576\n3600\n');
+    },
+  );
+
   it('continues after an interrupted connection', async () => {
     const whole = await hear(media.speech);
     let reads = 0;
@@ -289,7 +317,7 @@ describe('the audio of a recording', () => {
     const audio = createFfmpegAudio({ files, program, clock: systemClock, log: collectingLog([]) });
     const location = { filepath: media.speech, bucket: null };
     const decoded = audio.decode(location, new AbortController().signal)[Symbol.asyncIterator]();
-    await expect(decoded.next()).rejects.toThrow('spawn no-such-program ENOENT');
+    await expect(decoded.next()).rejects.toThrow('no-such-program could not be started');
     await vi.waitFor(() => expect(listening()).toBe(before), { timeout: 20_000 });
   });
 });
