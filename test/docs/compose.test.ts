@@ -118,6 +118,8 @@ describe('compose.yaml', () => {
       mem_limit: expect.stringMatching(/^\d+[mg]$/),
       pids_limit: expect.any(Number),
       logging: { options: { 'max-size': '10m', 'max-file': '5' } },
+      // A core file would contain secrets.
+      ulimits: { core: 0 },
     });
   });
 
