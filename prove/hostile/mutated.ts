@@ -3,6 +3,7 @@ import { Random } from '../../test/support/random.ts';
 import { RawConnection, type RawRequest, serializeRequest } from '../../test/support/raw-http.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import { abortWithCore, type Core } from './abort-with-core.ts';
 import { type Judgement, judge } from './oracle.ts';
 import { plantSecrets, scanForSecrets, scanNote } from './secret-scan.ts';
 import { startTarget, type Target } from './target.ts';
@@ -32,12 +33,15 @@ export const mutatedRequests: ProofPart = {
       'to each request has to be.',
     'Afterwards the part searches the log (at level debug), the metrics, the arguments and titles of every process of the run, the files of the ' +
       'database and core files for every secret that the service was given or generated: as text, in base64 and in hexadecimal.',
+    'At the end the part allows core files, aborts the service (SIGABRT), and searches its core file in the same way.',
   ],
   notClaimed: [
     'API keys that the service created: the requests are signed with the root key.',
     'Timestamps within 5 s of the limit: the oracle leaves these requests undecided, because its clock is read at another moment.',
     'Protection against replay within 300 s: the same bytes are accepted again. Idempotency-Key protects requests that must not take effect twice.',
     'Equal response times of refusals. Only the comparison of signatures takes constant time.',
+    'The memory of the process, and therefore its core file: a process that signs and encrypts has its keys there. The shipped systemd units and the ' +
+      'Compose file allow no core files. Elsewhere the operator has to (ulimit -c 0).',
     'The environment of the process: it has the secrets that were passed there. Secrets from files (API_SECRET_FILE) are not in it.',
   ],
   run: sendMutated,
@@ -79,6 +83,7 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
   for (const [line, count] of tally.otherProblem) report(`${count} × ${line}`);
   const scan = await scanForSecrets(target);
   for (const line of scan.found) report(`found: ${line}`);
+  const core = form === 'long' ? await abortWithCore(target) : undefined;
   const others = [...tally.otherProblem.values()].reduce((sum, count) => sum + count, 0);
   return {
     figures: [
@@ -90,9 +95,18 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
       exactly('requests answered with 5xx', tally.serverErrors.length, 0),
       observed('connections closed without an answer', tally.unanswered),
       exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
+      ...(core === undefined
+        ? []
+        : [observed('secrets found in the core file of the aborted service', core.found.length)]),
     ],
-    notes: [`Seed ${SEED}.`, scanNote(scan)],
+    notes: [`Seed ${SEED}.`, scanNote(scan), coreNote(core)],
   };
+}
+
+function coreNote(core: Core | undefined): string {
+  if (core === undefined) return 'There was no core file: the kernel wrote none.';
+  const size = `The core file (${Math.round(core.bytes / 1e6)} MB)`;
+  return core.found.length === 0 ? `${size} has no secret.` : `${size} has ${core.found.join(', ')}.`;
 }
 
 type Sending = {

@@ -39,7 +39,8 @@ export async function scanForSecrets(target: Target): Promise<Scan> {
   return { places: places.map(([name, bytes]) => [name, bytes.length]), found };
 }
 
-function formsOf(secret: string): readonly string[] {
+/** A secret as text, in base64, in hexadecimal and in a URL. */
+export function formsOf(secret: string): readonly string[] {
   const text = Buffer.from(secret);
   const bare = secret.replace(/^whsec_/, '');
   const decoded = Buffer.from(bare, 'base64');

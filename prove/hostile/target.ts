@@ -23,7 +23,12 @@ export type Target = {
   readonly databaseUrl: string | undefined;
 };
 
-export async function startTarget({ cleanUp }: ProofContext, database: DatabaseName): Promise<Target> {
+/** `environment` overrides the settings of the service. */
+export async function startTarget(
+  { cleanUp }: ProofContext,
+  database: DatabaseName,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Target> {
   const startedMs = Date.now();
   const processes = watchProcesses();
   cleanUp(processes.close);
@@ -47,6 +52,7 @@ export async function startTarget({ cleanUp }: ProofContext, database: DatabaseN
       RECORDER_PATIENCE: '1',
       LOG_LEVEL: 'debug',
       METRICS: 'signed',
+      ...environment,
     },
     (text) => chunks.push(text),
   );

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  createFleet,
-  type Fleet,
-  type FleetInstance,
-} from '../../../test/server/webhooks/support/instance.ts';
+import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import { plantSecrets, scanForSecrets, scanNote } from '../secret-scan.ts';
+import { startTarget, type Target } from '../target.ts';
 import { ATTEMPT } from './attempt.ts';
 import { type Internal, startInternal } from './internal.ts';
 import { forbiddenUrls } from './urls.ts';
@@ -38,21 +36,17 @@ export const forbiddenAddresses: ProofPart = {
   run: reachForbidden,
 };
 
-async function reachForbidden({ form, report, cleanUp }: ProofContext): Promise<Findings> {
-  const chunks: string[] = [];
+async function reachForbidden(context: ProofContext): Promise<Findings> {
+  const { form, report, cleanUp } = context;
   const internal = await startInternal(PUBLIC);
   cleanUp(internal.close);
-  const fleet = await createFleet(
-    {
-      WEBHOOK_ALLOWED_NETWORKS: `${PUBLIC}/32`,
-      NODE_OPTIONS: `--import ${new URL('names.ts', import.meta.url)}`,
-    },
-    (text) => chunks.push(text),
-  );
-  cleanUp(fleet.close);
-  const instance = await fleet.start();
+  const target = await startTarget(context, 'SQLite', {
+    WEBHOOK_ALLOWED_NETWORKS: `${PUBLIC}/32`,
+    NODE_OPTIONS: `--import ${new URL('names.ts', import.meta.url)}`,
+  });
+  await plantSecrets(target);
   const urls = forbiddenUrls(internal.port).filter((_, index) => index % EVERY[form] === 0);
-  const stage: Stage = { fleet, instance, internal };
+  const stage: Stage = { ...target, internal };
   const tally: Tally = { refused: 0, tested: 0, delivered: 0, wrong: [] };
   for (let at = 0; at < urls.length; at += BATCH) {
     await attackWith(urls.slice(at, at + BATCH), stage, tally);
@@ -60,8 +54,10 @@ async function reachForbidden({ form, report, cleanUp }: ProofContext): Promise<
   }
   const rebound = await lureWith(stage, internal.port);
   for (const line of tally.wrong) report(line);
-  const attempts = attemptsIn(chunks.join(''), internal.port).filter((address) => address !== PUBLIC);
+  const attempts = attemptsIn(target.log(), internal.port).filter((address) => address !== PUBLIC);
   for (const address of new Set(attempts)) report(`connection attempt to ${address}`);
+  const scan = await scanForSecrets(target);
+  for (const line of scan.found) report(`found: ${line}`);
   return {
     figures: [
       observed('URLs', urls.length),
@@ -72,16 +68,19 @@ async function reachForbidden({ form, report, cleanUp }: ProofContext): Promise<
       observed('requests that reached the allowed server, as they should', rebound.allowed),
       exactly('connection attempts to forbidden addresses', attempts.length, 0),
       exactly('requests that reached a forbidden address', internal.reached.length, 0),
+      exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
     ],
+    notes: [scanNote(scan)],
   };
 }
 
-type Stage = { readonly fleet: Fleet; readonly instance: FleetInstance; readonly internal: Internal };
+type Stage = Pick<Target, 'fleet' | 'instance' | 'livekit'> & { readonly internal: Internal };
 type Tally = { refused: number; tested: number; delivered: number; readonly wrong: string[] };
 
 const ABSENT = /private, loopback|name is not known|could not be looked up/;
 
-async function attackWith(urls: readonly string[], { fleet, instance }: Stage, tally: Tally): Promise<void> {
+async function attackWith(urls: readonly string[], stage: Stage, tally: Tally): Promise<void> {
+  const { fleet, instance, livekit } = stage;
   const webhooks: { readonly id: string; readonly url: string }[] = [];
   for (const url of urls) {
     const id = await register(fleet, instance, url);
@@ -94,7 +93,7 @@ async function attackWith(urls: readonly string[], { fleet, instance }: Stage, t
     if (test.delivered !== false || !ABSENT.test(test.error))
       tally.wrong.push(`test of ${url}: ${test.error}`);
   }
-  await postMediaEvent(instance.url, roomFinished(`forbidden-${webhooks[0]?.id}`));
+  await postMediaEvent(instance.url, roomFinished(`forbidden-${webhooks[0]?.id}`), livekit);
   for (const { id, url } of webhooks) {
     const error = await firstErrorOf(fleet, instance, id);
     tally.delivered += 1;
