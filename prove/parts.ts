@@ -5,6 +5,7 @@ import { chaosSqlite } from './chaos/sqlite.ts';
 import { forbiddenAddresses } from './hostile/addresses/addresses.ts';
 import { hostileConnections } from './hostile/connections/connections.ts';
 import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-cases.ts';
+import { hostileMedia } from './hostile/media/media.ts';
 import { mutatedRequests } from './hostile/mutated.ts';
 import { hostileReceivers } from './hostile/receivers/receivers.ts';
 import { hostileServers } from './hostile/servers/servers.ts';
@@ -39,6 +40,7 @@ export const parts: readonly ProofPart[] = [
   forbiddenAddresses,
   hostileServers,
   hostileReceivers,
+  hostileMedia,
   forgedTokens,
   steadyLoad,
   bigDataSqlite,

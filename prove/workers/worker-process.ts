@@ -11,15 +11,15 @@ const DEADLINE_MS = 240_000;
 const LOOK_MS = 100;
 const program = new URL('speech-worker-process.ts', import.meta.url).pathname;
 
-/** Starts a worker in a process of its own; resolves when it works. */
+/** Starts a worker in a process of its own; resolves when it works. Without a URL its database is SQLite in DATA_DIR. */
 export async function startWorkerProcess(
   kind: 'stt-live' | 'stt-post',
-  { settings, databaseUrl }: WorkerSettings,
+  { settings, databaseUrl }: Pick<WorkerSettings, 'settings'> & Partial<WorkerSettings>,
 ): Promise<RunningPart> {
   const env = {
     ...process.env,
     ...settings,
-    DATABASE_URL: databaseUrl,
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     API_KEY: 'worker',
     API_SECRET: settings.ENCRYPTION_KEY,
   };
