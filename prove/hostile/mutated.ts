@@ -99,14 +99,16 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
         ? []
         : [observed('secrets found in the core file of the aborted service', core.found.length)]),
     ],
-    notes: [`Seed ${SEED}.`, scanNote(scan), coreNote(core)],
+    notes: [`Seed ${SEED}.`, scanNote(scan), ...(form === 'long' ? [coreNote(core)] : [])],
   };
 }
 
 function coreNote(core: Core | undefined): string {
   if (core === undefined) return 'There was no core file: the kernel wrote none.';
   const size = `The core file (${Math.round(core.bytes / 1e6)} MB)`;
-  return core.found.length === 0 ? `${size} has no secret.` : `${size} has ${core.found.join(', ')}.`;
+  return core.found.length === 0
+    ? `${size} contains no secret.`
+    : `${size} contains ${core.found.join(', ')}.`;
 }
 
 type Sending = {

@@ -53,8 +53,8 @@ async function peakOf(pid: number): Promise<number> {
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** The files of a folder, with their sizes. One that goes meanwhile has none. */
-export async function bytesIn(folder: string): Promise<number> {
+/** Bytes of all files in a folder. A file that is deleted meanwhile counts as empty. */
+async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   const sizes = await Promise.all(
