@@ -1,10 +1,12 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { LIVE_LEASE_MS } from '../../src/server/transcription/live/live-transcriber.ts';
 import { speechRecordings } from '../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../test/support/word-error-rate.ts';
+import { bareShare } from './bare-recogniser.ts';
 import { measureLong } from './long.ts';
 import { measureRecorded, type RecordedFigures } from './recorded.ts';
-import { type Heard, measureSideBySide } from './side-by-side.ts';
+import { measureSideBySide, type OwnRun } from './side-by-side.ts';
 import { openStage, type SpeechStage } from './stage.ts';
 import { STAGES, type Stage } from './stage-clock.ts';
 
@@ -71,12 +73,16 @@ async function calls(count: number): Promise<void> {
   const stage = await openStage();
   try {
     console.log('calls of three people; memory of the worker after call');
+    const memory: number[] = [];
     const segments = await measureCalls(stage, {
       calls: count,
       onCall: (call, bytes) => {
+        memory.push(bytes);
         if (call === 1 || call === count || call % 10 === 0) console.log(`    ${call}: ${megabytes(bytes)}`);
       },
     });
+    const growth = (memory.at(-1) ?? Number.NaN) / (memory[0] ?? Number.NaN);
+    console.log(`    ratio of the last call's memory to the first one's: ${growth.toFixed(2)}`);
     console.log(`    ${segments} segments of ${count * 3} sentences stored`);
   } finally {
     await stage.close();
@@ -91,6 +97,9 @@ async function takeover(): Promise<void> {
       `takeover of a live transcription, ${claimedAfter.length} workers killed one after the other:`,
     );
     console.log(`    from the kill to the successor's claim: ${claimedAfter.join(', ')} ms (at most 2100)`);
+    console.log(
+      `    ratio to the lease, which has to expire before: ${median(claimedAfter.map(toLeases)).toFixed(2)}`,
+    );
     console.log(`    to the first sentence that is heard again: ${heardAfter.join(', ')} ms`);
   } finally {
     await stage.close();
@@ -107,6 +116,9 @@ async function turns(): Promise<void> {
     console.log(
       `    the whole worker, which receives and decodes the five tracks: ${percent(workerShare)}; idle ${percent(idleShare)}`,
     );
+    console.log(
+      `    ratio of the worker to the detectors alone: ${(workerShare / detectorShare).toFixed(1)}`,
+    );
   } finally {
     await stage.close();
   }
@@ -115,40 +127,50 @@ async function turns(): Promise<void> {
 async function recorded(on: SpeechStage): Promise<void> {
   for (const times of [4, 40]) {
     const figures = await measureRecorded(on, times);
-    printFigures(`recorded, ${(figures.audioSeconds / 60).toFixed(0)} min`, figures);
+    await printFigures(`recorded, ${(figures.audioSeconds / 60).toFixed(0)} min`, figures);
   }
 }
 
 async function long(): Promise<void> {
   const figures = await measureLong();
   const { audioSeconds, fileBytes, texts } = figures;
-  printFigures(
+  await printFigures(
     `recorded, ${(audioSeconds / 3600).toFixed(2)} h, ${megabytes(fileBytes)} in a bucket`,
     figures,
   );
   console.log(`    ${texts.length} segments, word error rate ${(figures.wordErrorRate * 100).toFixed(1)} %`);
 }
 
-function printFigures(
+async function printFigures(
   what: string,
   { audioSeconds, seconds, processorSeconds, peakBytes }: RecordedFigures,
-): void {
+): Promise<void> {
   const share = (part: number): string =>
     `${part.toFixed(1)} s, ${(part / audioSeconds).toFixed(4)} of its length`;
   console.log(`${what}: ${share(seconds)} (at most 0.06); of processors ${share(processorSeconds)}`);
+  const ratio = processorSeconds / audioSeconds / (await bareShare());
+  console.log(`    ratio to the bare recogniser, of processor time: ${ratio.toFixed(2)}`);
   console.log(`    memory of the worker: ${megabytes(peakBytes)} (at most 500 MB)`);
 }
 
 async function sideBySide(): Promise<void> {
   const { engine, ownRunner } = await measureSideBySide();
-  const best = (all: readonly Heard[]): number => Math.min(...all.map(({ seconds }) => seconds));
+  const best = (all: readonly OwnRun[]): number => Math.min(...all.map(({ seconds }) => seconds));
   const said = speechRecordings().twoCities.text;
-  const wer = (all: readonly Heard[]): string =>
+  const wer = (all: readonly OwnRun[]): string =>
     `${(wordErrorRate(said, all[0]?.text ?? '') * 100).toFixed(1)} %`;
   console.log("side by side with the model's own Python runner, 44 s of speech, model loaded:");
   console.log(`    ours ${best(engine).toFixed(2)} s, word error rate ${wer(engine)}`);
   console.log(`    its own ${best(ownRunner).toFixed(2)} s, word error rate ${wer(ownRunner)}`);
   console.log(`    ratio ${(best(ownRunner) / best(engine)).toFixed(1)} (at least 1)`);
+}
+
+function toLeases(ms: number): number {
+  return ms / LIVE_LEASE_MS;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }
 
 function megabytes(bytes: number): string {

@@ -1,17 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
-import { runFfmpeg } from '../../test/support/parts/ffmpeg.ts';
-import { openTestModel, speechRecordings, testModel } from '../../test/support/parts/speech-model.ts';
+import { testModel } from '../../test/support/parts/speech-model.ts';
+import { type Heard, readSamples, transcribe, writeSamples } from './bare-recogniser.ts';
 
 const run = promisify(execFile);
 
-export type Heard = { readonly seconds: number; readonly text: string };
-
-export type SideBySide = { readonly engine: readonly Heard[]; readonly ownRunner: readonly Heard[] };
+export type OwnRun = Pick<Heard, 'seconds' | 'text'>;
+export type SideBySide = { readonly engine: readonly Heard[]; readonly ownRunner: readonly OwnRun[] };
 
 const ROUNDS = 3;
 
@@ -23,7 +22,7 @@ export async function measureSideBySide(): Promise<SideBySide> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-moonshine-'));
   try {
     const wav = join(folder, 'speech.wav');
-    await runFfmpeg(['-i', speechRecordings().twoCities.path, '-ar', '16000', '-ac', '1', wav]);
+    await writeSamples(wav);
     await run('python3', ['-m', 'venv', join(folder, 'venv')]);
     const python = join(folder, 'venv', 'bin', 'python');
     await run(python, [
@@ -37,39 +36,16 @@ export async function measureSideBySide(): Promise<SideBySide> {
     const model = testModel(defaultCacheDir(process.env)) ?? '';
     const samples = await readSamples(wav);
     const engineRuns: Heard[] = [];
-    const runnerRuns: Heard[] = [];
+    const runnerRuns: OwnRun[] = [];
     await transcribe(samples);
     for (let round = 0; round < ROUNDS; round += 1) {
       engineRuns.push(await transcribe(samples));
       const runner = join(import.meta.dirname, 'python_runner.py');
       const { stdout } = await run(python, [runner, model, wav]);
-      runnerRuns.push(JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Heard);
+      runnerRuns.push(JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as OwnRun);
     }
     return { engine: engineRuns, ownRunner: runnerRuns };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-const speech: { opened?: ReturnType<typeof openTestModel> } = {};
-
-async function transcribe(samples: Float32Array): Promise<Heard> {
-  speech.opened ??= openTestModel();
-  const { engine, createDetector } = speech.opened;
-  const startedAt = performance.now();
-  const detector = createDetector(0.3, 'en');
-  const texts: string[] = [];
-  for (const segment of [...detector.push(samples), ...detector.flush()]) {
-    texts.push((await engine.recognise({ samples: segment.samples, language: 'en' })).text);
-  }
-  return { seconds: (performance.now() - startedAt) / 1000, text: texts.join(' ') };
-}
-
-async function readSamples(path: string): Promise<Float32Array> {
-  const file = await readFile(path);
-  const at = file.indexOf('data') + 8;
-  return Float32Array.from(
-    { length: (file.length - at) >> 1 },
-    (_, index) => file.readInt16LE(at + 2 * index) / 32_768,
-  );
 }

@@ -31,7 +31,7 @@ const POLL_INTERVAL_MS = 30_000;
  * Duration of a lease. Another worker takes over when the lease of a killed worker has expired. A takeover loses the speech
  * of this time and of less than a second for joining the room.
  */
-const LEASE_MS = 2_000;
+export const LIVE_LEASE_MS = 2_000;
 const RENEW_MS = 500;
 /** A round that starts or reads this late shows that the machine or the database was slow, for other workers too. */
 const HELD_UP_MS = 500;
@@ -141,7 +141,7 @@ class LiveWorker {
     await this.#renew(startedAt);
     const active = await this.#readActive();
     const isHeldUp = wasInterrupted || clock.monotonic() - startedAt > HELD_UP_MS;
-    if (isHeldUp) this.#expiresNothingUntil = clock.monotonic() + LEASE_MS;
+    if (isHeldUp) this.#expiresNothingUntil = clock.monotonic() + LIVE_LEASE_MS;
     const { nextExpiry, hasExpired } = await this.#expire(active);
     const nextClaim = await this.#claim(hasExpired ? await this.#readActive() : active);
     this.#isInterrupted = false;
@@ -168,7 +168,7 @@ class LiveWorker {
   async #renew(at: number): Promise<void> {
     if (this.#rooms.size === 0 || at - this.#renewedAt < RENEW_MS) return;
     const { store, clock, workerId } = this.#deps;
-    await store.transcriptions.renewLive(workerId, clock.now() + LEASE_MS);
+    await store.transcriptions.renewLive(workerId, clock.now() + LIVE_LEASE_MS);
     this.#renewedAt = at;
     for (const [id, { lease, claimedAt }] of this.#rooms) {
       lease.renewedAt = at;
@@ -202,7 +202,7 @@ class LiveWorker {
     const at = clock.monotonic();
     if (this.#rooms.size >= MAX_ROOMS || this.#queue.waiting >= MAX_WAITING_FINALS) return ROUND_PAUSE_MS;
     const claimed = await store.transcriptions.claimLive({
-      ...{ owner, now, leaseUntil: now + LEASE_MS, limit: 1 },
+      ...{ owner, now, leaseUntil: now + LIVE_LEASE_MS, limit: 1 },
       supports: (language) => engine.supports(language),
       ...(this.#holdsSuspect() ? { attemptsBelow: SUSPECT_LOSSES } : {}),
     });
@@ -229,7 +229,7 @@ class LiveWorker {
       {
         transcription,
         owner,
-        isHeld: () => this.#deps.clock.monotonic() - lease.renewedAt < LEASE_MS,
+        isHeld: () => this.#deps.clock.monotonic() - lease.renewedAt < LIVE_LEASE_MS,
         onRefused: () => {
           lease.isRefused = true;
           this.wakeSoon();
