@@ -2,17 +2,20 @@ import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
-import { type Cost, type Costs, LANDED } from './costs.ts';
+import { type Cost, type Costs, LANDED, landedCosts } from './costs.ts';
+import { MEDIA_OPERATIONS } from './media-operations.ts';
+import { openMediaStage } from './media-stage.ts';
 import { OPERATIONS, type Operation, SMALLEST } from './operations.ts';
 import { measureSerialSection } from './serial-section.ts';
-import { type BenchStage, openStage, type Spent } from './stage.ts';
+import { type BenchStage, openStage, type Spent, type StageOptions } from './stage.ts';
 
 /*
  * `npm run bench:scale` measures what each operation costs with one, two and three instances on PostgreSQL and with one on
  * SQLite: processor time, statements, round trips and bytes to the database. Counts are taken in separate runs, because
  * counting takes time. Each processor time is also given as a multiple of that of the smallest request, GET /v1/health, to
- * the same instances in the same run. `--rounds 3`; `--only TEXT` selects operations; `--land` writes bench/scale/costs.json, from which
- * `node bench/scale/draw.ts` makes the simulation and the pictures of docs/scaling.md.
+ * the same instances in the same run. `--rounds 3`; `--only TEXT` selects operations, `--instances 1,3` numbers of instances;
+ * `--land` writes what was measured into bench/scale/costs.json, from which `node bench/scale/draw.ts` makes the simulation, the
+ * pictures and the tables of docs/scaling.md.
  */
 
 const { values } = parseArgs({
@@ -25,7 +28,9 @@ const { values } = parseArgs({
 });
 const ROUNDS = Number(values.rounds);
 
-const operations = OPERATIONS.filter(({ name }) => name.includes(values.only));
+const isSelected = ({ name }: { readonly name: string }): boolean => name.includes(values.only);
+const operations = OPERATIONS.filter(isSelected);
+const mediaOperations = MEDIA_OPERATIONS.filter(isSelected);
 const before = loadavg()[0] ?? 0;
 const costs: Cost[] = [];
 if (values.instances.includes('1')) costs.push(...(await costsOf(await sqliteDatabase(), 1)));
@@ -39,12 +44,16 @@ console.log(
   `the row of positions is held for ${serialSection.perTransactionMs.toFixed(2)} ms by a transaction, and ` +
     `${serialSection.perEventMs.toFixed(3)} ms by each event`,
 );
+const isMeasured = (landed: Cost): boolean =>
+  costs.some(({ database, instances, operation }) => {
+    return database === landed.database && instances === landed.instances && operation === landed.operation;
+  });
 const landed: Costs = {
   node: process.version,
   processor: `${cpus().length} x ${cpus()[0]?.model}`,
   load: { before, after: loadavg()[0] ?? 0 },
   serialSection,
-  costs,
+  costs: [...(await landedCosts()).costs.filter((cost) => !isMeasured(cost)), ...costs],
 };
 if (values.land) await writeFile(LANDED, `${JSON.stringify(landed, null, 2)}\n`);
 
@@ -53,7 +62,7 @@ async function costsOf(database: Database, count: number): Promise<readonly Cost
     const [floor = [], ...timed] = await spentOn(database, count, 'uncounted');
     const floorMs = median(floor.map(({ serviceMs }) => serviceMs)) ?? Number.NaN;
     const [, ...counted] = database.name === 'SQLite' ? [] : await spentOn(database, count, 'counted');
-    return operations.map((operation, index) => {
+    return [...operations, ...mediaOperations].map((operation, index) => {
       const times = timed[index] ?? [];
       const counts = counted[index] ?? [];
       const cost: Cost = {
@@ -80,23 +89,40 @@ async function spentOn(
   count: number,
   traffic: 'counted' | 'uncounted',
 ): Promise<readonly (readonly Spent[])[]> {
-  const stage = await openStage({ database, count, traffic });
+  const options: StageOptions = { database, count, traffic };
+  const stage = await openStage(options);
+  const spent = await allRoundsOf(stage, [SMALLEST, ...operations]);
+  if (mediaOperations.length === 0) return spent;
+  return [...spent, ...(await allRoundsOf(await openMediaStage(options), mediaOperations))];
+}
+
+/** Closes the stage at the end. */
+async function allRoundsOf<Stage extends BenchStage>(
+  stage: Stage,
+  selected: readonly Operation<Stage>[],
+): Promise<readonly (readonly Spent[])[]> {
   try {
     const spent: Spent[][] = [];
-    for (const operation of [SMALLEST, ...operations]) spent.push(await roundsOf(stage, operation));
+    for (const operation of selected) spent.push(await roundsOf(stage, operation));
     return spent;
   } finally {
     await stage.close();
   }
 }
 
-async function roundsOf(stage: BenchStage, operation: Operation): Promise<Spent[]> {
-  // Warms up: the first call compiles code and opens connections.
-  await operation.run(stage);
+async function roundsOf<Stage extends BenchStage>(
+  stage: Stage,
+  operation: Operation<Stage>,
+): Promise<Spent[]> {
+  const { times, isRunOnce, prepare, run, finish } = operation;
   const rounds: Spent[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const spent = await stage.measure(() => operation.run(stage));
-    rounds.push(each(spent, operation.times));
+  // The first round warms up: it compiles code and opens connections.
+  const [first, last] = isRunOnce ? [1, 1] : [0, ROUNDS];
+  for (let round = first; round <= last; round += 1) {
+    await prepare?.(stage);
+    const spent = await stage.measure(() => run(stage));
+    await finish?.(stage);
+    if (round > 0) rounds.push(each(spent, times));
   }
   return rounds;
 }

@@ -4,11 +4,17 @@ import { createSignedClient } from '../../prove/rolling/signed-client.ts';
 import { mediaWebhook, roomLife } from '../../test/server/webhooks/support/media-webhook.ts';
 import type { BenchStage } from './stage.ts';
 
-export type Operation = {
+export type Operation<Stage extends BenchStage = BenchStage> = {
   readonly name: string;
   /** Number of operations in one call of `run`. */
   readonly times: number;
-  readonly run: (stage: BenchStage) => Promise<void>;
+  /** Runs before each call of `run`, and is not measured. */
+  readonly prepare?: (stage: Stage) => Promise<void>;
+  readonly run: (stage: Stage) => Promise<void>;
+  /** Whether one round suffices, without another one before it to warm up. */
+  readonly isRunOnce?: true;
+  /** Runs after each call of `run`, and is not measured. */
+  readonly finish?: (stage: Stage) => Promise<void>;
 };
 
 const LIVES = 60;
@@ -16,7 +22,8 @@ const LIVES = 60;
 const EVENTS_OF_LIFE = 17;
 const CALLERS = 64;
 const REQUESTS = 3_000;
-const IDLE_SECONDS = 15;
+/** Events that do not occur here. */
+const OTHER_EVENTS = ['transcription_failed'];
 
 /** The order matters: the pages list what the event operations stored. */
 export const OPERATIONS: readonly Operation[] = [
@@ -30,6 +37,13 @@ export const OPERATIONS: readonly Operation[] = [
     times: LIVES * EVENTS_OF_LIFE,
     run: (stage) => postLives(stage, LIVES, CALLERS),
   },
+  {
+    name: `event, ${CALLERS} at a time, without a webhook`,
+    times: LIVES * EVENTS_OF_LIFE,
+    prepare: (stage) => subscribe(stage, OTHER_EVENTS),
+    run: (stage) => postEvents(stage, LIVES, CALLERS),
+    finish: (stage) => subscribe(stage, ['*']),
+  },
   calls('token', 'POST', () => ({
     path: '/v1/token',
     body: { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'participant' },
@@ -38,11 +52,6 @@ export const OPERATIONS: readonly Operation[] = [
   calls('page of 50 deliveries', 'GET', ({ webhookId }) => ({
     path: `/v1/webhooks/${webhookId}/deliveries?limit=50`,
   })),
-  {
-    name: 'second of an idle instance',
-    times: IDLE_SECONDS,
-    run: () => delay(IDLE_SECONDS * 1_000),
-  },
 ];
 
 /** The request with the least work, to which the others are compared. */
@@ -50,9 +59,24 @@ export const SMALLEST: Operation = calls('smallest request', 'GET', () => ({ pat
 
 let lives = 0;
 
-/** Posts all events of `count` rooms to all instances. Rooms are interleaved; the events of a room keep their order. */
+/** Lets the webhook receive these events only. */
+async function subscribe({ fleet, instances, webhookId }: BenchStage, events: readonly string[]) {
+  const [instance] = instances;
+  if (instance !== undefined) await fleet.call(instance, 'PATCH', `/v1/webhooks/${webhookId}`, { events });
+}
+
+/** Posts all events of `count` rooms, and waits for their deliveries. */
 async function postLives(stage: BenchStage, count: number, callers: number): Promise<void> {
   const { count: before } = await stage.receiver.readCounts(false);
+  await postEvents(stage, count, callers);
+  const wanted = before + count * (EVENTS_OF_LIFE + 1);
+  while ((await stage.receiver.readCounts(false)).count < wanted) await delay(20);
+  // By then the outcomes of the last deliveries are stored.
+  await delay(200);
+}
+
+/** Posts all events of `count` rooms to all instances. Rooms are interleaved; the events of a room keep their order. */
+async function postEvents(stage: BenchStage, count: number, callers: number): Promise<void> {
   const rooms = Array.from({ length: count }, (_, index) => roomLife(`life-${process.pid}-${lives + index}`));
   lives += count;
   const pools = stage.instances.map(({ url }) => new Pool(url, { connections: callers }));
@@ -63,10 +87,6 @@ async function postLives(stage: BenchStage, count: number, callers: number): Pro
     }),
   );
   await Promise.all(pools.map((pool) => pool.close()));
-  const wanted = before + count * (EVENTS_OF_LIFE + 1);
-  while ((await stage.receiver.readCounts(false)).count < wanted) await delay(20);
-  // By then the outcomes of the last deliveries are stored.
-  await delay(200);
 }
 
 async function postLife(events: ReturnType<typeof roomLife>, pools: readonly Pool[]): Promise<void> {

@@ -27,12 +27,15 @@ export type StageOptions = {
   readonly count: number;
   /** Whether proxies between the instances and PostgreSQL count the traffic. A proxy itself takes time. */
   readonly traffic: 'counted' | 'uncounted';
+  /** Settings of all instances. */
+  readonly environment?: Readonly<Record<string, string>>;
 };
 
-export async function openStage({ database, count, traffic }: StageOptions): Promise<BenchStage> {
+export async function openStage(stageOptions: StageOptions): Promise<BenchStage> {
+  const { database, count, traffic, environment } = stageOptions;
   const { options, encryptionKey } = database;
   const url = 'databaseUrl' in options ? options.databaseUrl : undefined;
-  const fleet = await createFleet({ ENCRYPTION_KEY: encryptionKey.toString('base64') });
+  const fleet = await createFleet({ ...environment, ENCRYPTION_KEY: encryptionKey.toString('base64') });
   const proxies: CountingProxy[] = [];
   const instances: FleetInstance[] = [];
   for (let index = 0; index < count; index += 1) {
