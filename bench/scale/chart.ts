@@ -1,6 +1,11 @@
 /** A chart as SVG: lines on logarithmic axes, or bars. It is legible in light and dark mode. */
 
-export type Line = { readonly name: string; readonly points: readonly (readonly [x: number, y: number])[] };
+export type Line = {
+  readonly name: string;
+  readonly points: readonly (readonly [x: number, y: number])[];
+  /** A point that the line leads to, dashed and without reaching it: from there on it would say nothing. */
+  readonly end?: readonly [x: number, y: number] | undefined;
+};
 
 export type Axis = { readonly title: string; readonly from: number; readonly to: number };
 
@@ -28,17 +33,23 @@ export function lineChart({ title, x, y, lines }: LineChart): string {
     const at = up(value);
     return `<path class="grid" d="M${PLOT.left} ${at}H${PLOT.right}"/>${text(PLOT.left - 8, at + 4, label(value), 'end')}`;
   });
-  const drawn = lines.map(({ name, points }, index) => {
+  const place = ([at, value]: readonly [number, number]) => [across(at), up(value)] as const;
+  const drawn = lines.map(({ name, points, end }, index) => {
     const colour = COLOURS[index % COLOURS.length] ?? '';
-    const places = points
-      .filter(([, value]) => value <= y.to)
-      .map(([at, value]) => [across(at), up(value)] as const);
-    const path = places.map(([left, top], place) => `${place === 0 ? 'M' : 'L'}${left} ${top}`).join('');
+    const places = points.map(place);
+    const path = places.map(([left, top], at) => `${at === 0 ? 'M' : 'L'}${left} ${top}`).join('');
     const dots = places.map(([left, top]) => `<circle cx="${left}" cy="${top}" r="3" fill="${colour}"/>`);
-    const legend = `<rect x="${PLOT.right + 12}" y="${PLOT.top + 22 * index}" width="12" height="12" fill="${colour}"/>`;
+    const solid = `<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`;
+    const legend =
+      `<rect x="${PLOT.right + 12}" y="${PLOT.top + 22 * index}" width="12" height="12" fill="${colour}"/>` +
+      text(PLOT.right + 30, PLOT.top + 22 * index + 11, name, 'start');
+    const line = solid + dots.join('') + legend;
+    if (end === undefined) return line;
+    const [lastLeft, lastTop] = places.at(-1) ?? [0, 0];
+    const [left, top] = place(end);
     return (
-      `<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"/>${dots.join('')}${legend}` +
-      text(PLOT.right + 30, PLOT.top + 22 * index + 11, name, 'start')
+      `<path d="M${lastLeft} ${lastTop}L${left} ${top}" fill="none" stroke="${colour}" stroke-width="2" stroke-dasharray="4 4"/>` +
+      `${line}<circle cx="${left}" cy="${top}" r="5" class="paper" stroke="${colour}" stroke-width="2"/>`
     );
   });
   return svg(title, [...vertical, ...horizontal, ...drawn, axisTitles(x.title, y.title)]);
@@ -63,7 +74,7 @@ export function barChart({ title, unit, groups, series }: BarChart): string {
       const from = round(left + index * bar);
       return (
         `<rect x="${from}" y="${round(PLOT.bottom - height)}" width="${round(bar - 4)}" height="${height}" fill="${COLOURS[index]}"/>` +
-        text(round(from + bar / 2 - 2), round(PLOT.bottom - height - 5), label(value), 'middle')
+        text(round(from + bar / 2 - 2), round(PLOT.bottom - height - 5), exact(value), 'middle')
       );
     });
     return [...bars, text(round(left + width * 0.35), PLOT.bottom + 18, name, 'middle')];
@@ -92,6 +103,11 @@ function decades({ from, to }: Axis): readonly number[] {
 
 function label(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));
+}
+
+/** Labels of bars have the digits of the page's table. */
+function exact(value: number): string {
+  return value.toFixed(value >= 10 ? 1 : 2);
 }
 
 function axisTitles(x: string, y: string): string {

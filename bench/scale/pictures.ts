@@ -13,12 +13,17 @@ export function simulations(costs: Costs): readonly Outcome[] {
 
 /** Returns the pictures of docs/scaling.md by their file names. */
 export function pictures(costs: Costs, outcomes: readonly Outcome[]): Readonly<Record<string, string>> {
-  const lines = INSTANCES.map((instances) => ({
-    name: instances === 1 ? '1 instance' : `${instances} instances`,
-    points: outcomes
-      .filter((outcome) => outcome.instances === instances)
-      .map(({ offeredPerSecond, p99Ms }) => [offeredPerSecond, p99Ms] as const),
-  }));
+  const lines = INSTANCES.map((instances) => {
+    const all = outcomes.filter((outcome) => outcome.instances === instances);
+    const overloaded = all.findIndex(isOverloaded);
+    const stable = overloaded === -1 ? all : all.slice(0, overloaded);
+    const end = all[overloaded];
+    return {
+      name: instances === 1 ? '1 instance' : `${instances} instances`,
+      points: stable.map(pointOf),
+      end: end && pointOf(end),
+    };
+  });
   return {
     'scaling-latency.svg': lineChart({
       title: 'Acknowledgement of an event, p99 (simulated)',
@@ -36,6 +41,15 @@ export function pictures(costs: Costs, outcomes: readonly Outcome[]): Readonly<R
       })),
     }),
   };
+}
+
+function pointOf({ offeredPerSecond, p99Ms }: Outcome): readonly [number, number] {
+  return [offeredPerSecond, p99Ms];
+}
+
+/** Whether more events come than are stored; some are always still on their way at the end. The p99 grows with the simulated time then. */
+function isOverloaded({ offeredPerSecond, storedPerSecond }: Outcome): boolean {
+  return storedPerSecond < 0.85 * offeredPerSecond;
 }
 
 function statementsOf({ costs }: Costs, instances: number, operation: string): number {
