@@ -83,7 +83,7 @@ async function* decode(
 }
 
 function maxSecondsOf({ durationMs }: RecordingFile, maxSeconds: number): number {
-  if (durationMs === undefined || durationMs === null) return maxSeconds;
+  if (durationMs === undefined || durationMs === null || durationMs === 0) return maxSeconds;
   return Math.min(maxSeconds, (durationMs / 1000) * MAX_RATIO + SPARE_SECONDS);
 }
 
