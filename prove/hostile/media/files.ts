@@ -198,7 +198,6 @@ const matroskaFiles: readonly HostileFile[] = [
     name: 'Matroska with a VP8 picture of 16,000 by 16,000 pixels',
     expected: 'words',
     make: ({ sound }) => matroska({ sound, ...pictures('V_VP8', vp8) }),
-    isQuick: true,
   },
   {
     name: 'Matroska with a JPEG picture of 16,000 by 16,000 pixels',
@@ -232,7 +231,7 @@ const otherFiles: readonly HostileFile[] = [
       wav({
         format: 3,
         bits: 32,
-        data: repeat(floats(Number.NaN, 1e38, Number.NEGATIVE_INFINITY, 0.5), 40_000),
+        data: repeat(floats(Number.NaN, 1e38, Number.NEGATIVE_INFINITY, 0.5), 8_000),
       }),
     isQuick: true,
   },

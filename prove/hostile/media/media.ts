@@ -40,6 +40,8 @@ export const hostileMedia: ProofPart = {
       'hundreds of thousands of subtitles, and boxes, elements and metadata inside each other.',
     'Playlists of ten formats and references of QuickTime name a planted sentence by its path and by the address of a server. Every container that ' +
       'the worker reads comes whole under the wrong extension, cut off, and six times with 60 changed bytes.',
+    'A transcription ends wrongly if its error does not describe a file, if it lacks the words of a file whose sound is whole, or if it has ' +
+      'planted words.',
     `After every ${GOOD_EVERY} files comes a good recording. The part reads the memory of the worker and of ffmpeg, and the worker's folder for temporary ` +
       'files, 40 times a second.',
   ],
@@ -49,6 +51,7 @@ export const hostileMedia: ProofPart = {
     'A file that claims to be days long kept the worker busy for up to 48 hours of sound. It reads at most twice the length of the recording and ten minutes more now (a397d1f9).',
   ],
   notClaimed: [
+    'Which error a file with contradictory tables gets: each error that describes a file counts, and so does a completed transcription.',
     'Faults in ffmpeg itself that a file could exploit. The worker starts it without the settings of the service in its environment.',
     'Recordings of unknown length, such as those of a lost recorder: up to 48 hours of them are read, and 48 hours of speech take as long as they take.',
     'Limits outside Linux: elsewhere ffmpeg runs without a limit of memory and processor time.',

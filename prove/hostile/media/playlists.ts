@@ -24,7 +24,7 @@ export function playlists({ path, name, url }: Plant): readonly HostileFile[] {
         name: `${format} that names ${kindOf(source)}`,
         expected: 'recording-not-media',
         make: () => Buffer.from(text),
-        ...(index % 32 === 0 ? { isQuick: true } : {}),
+        ...(index === 0 ? { isQuick: true } : {}),
       }),
     ),
     ...sources.slice(0, 3).map(
