@@ -3,7 +3,7 @@ import { DELIVERY_STATES } from '../../contract/deliveries.ts';
 import type { Connection, Statement } from '../platform/storage/engine.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { claimFollowing } from './claim-following.sql.ts';
-import { DELIVERY_COLUMNS, deliveryColumns } from './delivery-columns.sql.ts';
+import { DELIVERY_COLUMNS, deliveryColumns, isEnded } from './delivery-columns.sql.ts';
 import { orderLocks } from './delivery-order.sql.ts';
 import {
   type InsertedDelivery,
@@ -33,7 +33,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     claim: (request) => claimJobs(connection, request),
     renew: (owner, ids, leaseUntil) =>
       changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, heldOf(connection, owner, ids)),
-    release: (owner) => releaseLeases(connection, owner),
+    release: (owner, ids) => releaseLeases(connection, owner, ids),
     recordOutcomes: (owner, outcomes) => recordOutcomes(connection, owner, outcomes),
     list: (query) => listDeliveries(connection, query),
     find: (webhookId, id) =>
@@ -152,16 +152,16 @@ async function changeLeases(
  * Notifies the other instances, which claim the deliveries of a closing instance at once, and those behind the ones that it
  * has just ended.
  */
-async function releaseLeases(connection: Connection, owner: string): Promise<number> {
+async function releaseLeases(connection: Connection, owner: string, ids: readonly string[]): Promise<number> {
   const { db, changes } = connection;
   const change = sql`"leaseOwner" = null, "leaseUntil" = null`;
-  const released = await changeLeases(connection, change, sql`"leaseOwner" = ${owner}`);
+  const released = await changeLeases(connection, change, heldOf(connection, owner, ids));
   changes.note(db, 'events');
   return released.length;
 }
 
 /**
- * Scans the index once for each state, in the order of the list. The scan of the pending state ends with the page: until a
+ * Scans an index once for each state, in the order of the list. The scan of the pending state ends with the page: until a
  * vacuum PostgreSQL keeps an index entry of every delivery that ever was pending, and would have to pass all of them.
  */
 async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise<readonly Delivery[]> {
@@ -179,7 +179,7 @@ async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise
 }
 
 /**
- * A delivery is created at the instant of its event, so that the index of the lists finds it. An index by event would cost
+ * A delivery is created at the instant of its event, so that the indexes of the lists find it. An index by event would cost
  * one more write for every delivery.
  */
 async function listOfEvent(
@@ -187,24 +187,27 @@ async function listOfEvent(
   { webhookId, state, limit, after }: DeliveryQuery,
   eventId: string,
 ): Promise<readonly Delivery[]> {
-  const states = sql.join((state === undefined ? DELIVERY_STATES : [state]).map((one) => sql.lit(one)));
   const isAfter =
     after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
+  const states = state === undefined ? [sql`state = 'pending'`, isEnded] : [isInState(state)];
+  const ofEvent = states.map(
+    (isMeant) => sql`
+      select ${deliveryColumns} from deliveries
+      where "webhookId" = ${webhookId} and ${isMeant} and "eventId" = ${eventId}
+        and "createdAt" = (select "createdAt" from events where id = ${eventId}) ${isAfter}`,
+  );
   const { rows } = await sql<Delivery>`
-    select ${deliveryColumns} from deliveries
-    where "webhookId" = ${webhookId} and state in (${states}) and "eventId" = ${eventId}
-      and "createdAt" = (select "createdAt" from events where id = ${eventId}) ${isAfter}
-    order by "createdAt" desc, id desc limit ${limit}`.execute(db);
+    ${sql.join(ofEvent, sql` union all `)} order by "createdAt" desc, id desc limit ${limit}`.execute(db);
   return rows;
 }
 
 const ENDED_STATES = DELIVERY_STATES.filter((state) => state !== 'pending');
 
 /**
- * Lists the deliveries of one state from `since` on, the newest first. Each state has a query of its own, because PostgreSQL
- * may otherwise choose the partial index of pending deliveries, and sort all of them, whenever it believes that there are
- * few. The instants have bounds on both sides, because PostgreSQL then expects few rows even of a table without statistics,
- * and scans the index in order.
+ * Lists the deliveries of one state from `since` on, the newest first. Each state has a query of its own, because pending
+ * deliveries have an index of their own, and the other one is in the order of the list within a state. The instants have
+ * bounds on both sides, because PostgreSQL then expects few rows even of a table without statistics, and scans the index in
+ * order.
  */
 function walk(
   { webhookId, limit, after }: DeliveryQuery,
@@ -216,9 +219,14 @@ function walk(
     after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
   return sql`
     select ${deliveryColumns} from deliveries
-    where "webhookId" = ${webhookId} and state = (select ${sql.lit(state)})
+    where "webhookId" = ${webhookId} and ${isInState(state)}
       and "createdAt" between ${since} and ${until} ${isAfter}
     order by "createdAt" desc, id desc limit ${limit}`;
+}
+
+/** The condition that finds the deliveries of a state in the partial index that has them. */
+function isInState(state: DeliveryState): RawBuilder<unknown> {
+  return state === 'pending' ? sql`state = 'pending'` : sql`state <> 'pending' and state = ${sql.lit(state)}`;
 }
 
 function listAttempts(

@@ -20,3 +20,9 @@ export const DELIVERY_COLUMNS = [
 ] as const;
 
 export const deliveryColumns = sql.join(DELIVERY_COLUMNS.map((column) => sql.ref(column)));
+
+/**
+ * The condition of the index of deliveries that have ended. SQLite uses the index only where a query repeats the first half
+ * literally.
+ */
+export const isEnded = sql`state <> 'pending' and state in ('delivered', 'failed', 'cancelled')`;

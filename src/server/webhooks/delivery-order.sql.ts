@@ -54,7 +54,8 @@ export async function giveBackWaiting(
   await sql`
     update deliveries set "leaseOwner" = null, "leaseUntil" = null where id in (
       select id from deliveries
-      where "leaseOwner" = ${owner} and state = 'pending' and waiting = 1 and ("webhookId", "orderingKey") in (
+      where "leaseOwner" = ${owner} and state = 'pending' and "orderingKey" is not null and waiting = 1
+        and ("webhookId", "orderingKey") in (
         select "webhookId", "orderingKey" from ${dialect.rows(distinct(orders), ORDER_TYPES)} as listed
       ) ${dialect.lockFreeRows}
     )`.execute(db);

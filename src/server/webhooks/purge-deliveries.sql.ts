@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely';
-import type { Connection } from '../platform/storage/engine.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
+import { isEnded } from './delivery-columns.sql.ts';
 
 /** Limits the time for which one statement makes other writers wait. */
 const CANCELLED_AT_ONCE = 500;
@@ -8,7 +9,7 @@ const CANCELLED_AT_ONCE = 500;
 /** Maximum webhooks whose deliveries one purge reads. */
 const WEBHOOKS_AT_ONCE = 100;
 
-const isEnded = sql`state in ('delivered', 'failed', 'cancelled')`;
+const isPending = sql`state = 'pending'`;
 
 /**
  * Cancels the pending deliveries of the webhook in batches, leased or not. Rows whose outcome is being recorded are skipped.
@@ -56,14 +57,14 @@ async function chooseOfDeleted(
   limit: number,
 ): Promise<readonly string[]> {
   const deleted = await sql<{ id: string }>`
-    select id from ${sql.table('deletedWebhooks')} as deleted where exists (
-      select 1 from deliveries where "webhookId" = deleted.id
-    ) limit ${WEBHOOKS_AT_ONCE}`.execute(db);
-  if (deleted.rows.length === 0) return [];
-  const chosen = await sql<{ id: string }>`
-    select id from deliveries where "webhookId" ${dialect.oneOf(deleted.rows.map((row) => row.id))}
-    limit ${limit} ${dialect.lockFreeRows}`.execute(db);
-  return chosen.rows.map((row) => row.id);
+    select id from ${sql.table('deletedWebhooks')} as deleted
+    where exists (select 1 from deliveries where "webhookId" = deleted.id and ${isPending})
+      or exists (select 1 from deliveries where "webhookId" = deleted.id and ${isEnded})
+    limit ${WEBHOOKS_AT_ONCE}`.execute(db);
+  const webhookIds = deleted.rows.map((row) => row.id);
+  const pending = await choose(db, dialect, { webhookIds, isMeant: isPending, limit });
+  const left = limit - pending.length;
+  return [...pending, ...(await choose(db, dialect, { webhookIds, isMeant: isEnded, limit: left }))];
 }
 
 /**
@@ -75,14 +76,29 @@ async function chooseOld(
   { dialect }: Connection,
   { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<readonly string[]> {
+  const isMeant = sql`${isEnded} and "createdAt" < ${before}`;
   const webhooks = await sql<{ id: string }>`
     select id from webhooks where exists (
-      select 1 from deliveries where "webhookId" = webhooks.id and ${isEnded} and "createdAt" < ${before}
+      select 1 from deliveries where "webhookId" = webhooks.id and ${isMeant}
     ) limit ${WEBHOOKS_AT_ONCE}`.execute(db);
-  const ids = webhooks.rows.map((row) => row.id);
-  if (ids.length === 0) return [];
+  return choose(db, dialect, { webhookIds: webhooks.rows.map((row) => row.id), isMeant, limit });
+}
+
+type Choice = {
+  readonly webhookIds: readonly string[];
+  /** A condition that implies that of the index of pending deliveries, or of those that have ended. */
+  readonly isMeant: RawBuilder<unknown>;
+  readonly limit: number;
+};
+
+async function choose(
+  db: Kysely<Tables>,
+  dialect: SqlDialect,
+  { webhookIds, isMeant, limit }: Choice,
+): Promise<readonly string[]> {
+  if (webhookIds.length === 0 || limit === 0) return [];
   const chosen = await sql<{ id: string }>`
-    select id from deliveries where "webhookId" ${dialect.oneOf(ids)} and ${isEnded} and "createdAt" < ${before}
+    select id from deliveries where "webhookId" ${dialect.oneOf(webhookIds)} and ${isMeant}
     limit ${limit} ${dialect.lockFreeRows}`.execute(db);
   return chosen.rows.map((row) => row.id);
 }

@@ -103,8 +103,8 @@ export interface DeliveryStore {
    * runs out, and the delivery is claimed again.
    */
   renew(owner: string, ids: readonly string[], leaseUntil: number): Promise<readonly string[]>;
-  /** Releases all leases of `owner` for a clean shutdown. Returns their number. */
-  release(owner: string): Promise<number>;
+  /** Releases the leases of `ids` that `owner` holds, for a clean shutdown. Returns their number. */
+  release(owner: string, ids: readonly string[]): Promise<number>;
   /**
    * Writes the attempts and moves the rows whose lease `owner` still holds, all in one transaction. Repeating the call
    * changes nothing. Purged deliveries are skipped. When the first delivery of an orderingKey ends, the next one can be

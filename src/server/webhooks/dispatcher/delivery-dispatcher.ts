@@ -144,12 +144,12 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     timedOut.catch(() => {});
     this.#closing.abort();
     this.#unsubscribe();
-    this.#inFlight.releaseQueued();
+    const unsent = this.#inFlight.releaseQueued();
     const loops = [this.#claims.close(), this.#renewals.close()];
     await Promise.race([Promise.all([...this.#running, ...loops]), timedOut]);
     await this.#outcomes.close(timeout.signal);
     closed.abort();
-    await deliveries.release(instanceId);
+    await deliveries.release(instanceId, [...unsent, ...this.#inFlight.deliveryIds]);
   }
 
   #startQueued(webhookId: string): void {

@@ -186,16 +186,17 @@ export class InFlightDeliveries {
     return queue.unreleased;
   }
 
-  /** Removes all deliveries that have not started. */
-  releaseQueued(): void {
-    for (const webhookId of this.#queues.keys()) this.#releaseQueued(webhookId, () => true);
+  /** Removes all deliveries that have not started, and returns their ids. */
+  releaseQueued(): readonly string[] {
+    return [...this.#queues.keys()].flatMap((webhookId) => this.#releaseQueued(webhookId, () => true));
   }
 
-  #releaseQueued(webhookId: string, isMeant: (job: DeliveryJob) => boolean): void {
+  #releaseQueued(webhookId: string, isMeant: (job: DeliveryJob) => boolean): readonly string[] {
     const { queued } = this.#queueOf(webhookId);
     const removed = queued.filter(isMeant);
     queued.splice(0, queued.length, ...queued.filter((job) => !isMeant(job)));
     for (const job of removed) this.release(webhookId, job.delivery.id);
+    return removed.map(({ delivery }) => delivery.id);
   }
 
   #queueOf(webhookId: string): WebhookQueue {

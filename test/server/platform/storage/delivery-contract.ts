@@ -53,7 +53,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
     /** Makes a delivery of `hook` in a given state, by the same steps as the service. */
     const make = async (id: string, state: Delivery['state'], changes: Partial<NewDelivery> = {}) => {
       await insert(newDelivery(id, { ...changes, leaseOwner: 'maker', leaseUntil: 9999 }));
-      if (state === 'pending') await store.deliveries.release('maker');
+      if (state === 'pending') await store.deliveries.release('maker', [id]);
       else
         await store.deliveries.recordOutcomes('maker', [
           settled(id, state === 'failed' ? 'failed' : 'delivered'),
@@ -424,7 +424,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         expect(got.flat()).toHaveLength(1000);
         expect(new Set(got.flat()).size).toBe(1000);
         for (const [name, ids] of got.entries()) {
-          expect(await store.deliveries.release(`owner ${name}`)).toBe(ids.length);
+          expect(await store.deliveries.release(`owner ${name}`, ids)).toBe(ids.length);
         }
       });
     });
@@ -441,8 +441,8 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         expect(renewed.toSorted()).toEqual(['mine', 'mine too']);
         expect(await claim({ now: 1500, owner: 'third', leaseUntil: 9000 })).toEqual(['theirs']);
         expect(await claim({ now: 7999 })).toEqual([]);
-        expect(await store.deliveries.release('me')).toBe(2);
-        expect(await store.deliveries.release('me')).toBe(0);
+        expect(await store.deliveries.release('me', ['mine', 'mine too', 'theirs'])).toBe(2);
+        expect(await store.deliveries.release('me', ['mine', 'mine too'])).toBe(0);
         expect(await find('mine')).toMatchObject({ leaseOwner: null, leaseUntil: null, dueAt: 1000 });
         expect((await claim({ now: 1000 })).sort()).toEqual(['mine', 'mine too']);
         expect(await store.deliveries.renew('nobody', ['mine'], 1)).toEqual([]);
@@ -457,7 +457,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         await store.deliveries.recordOutcomes('me', [settled('settled', 'delivered')]);
         await claim({ now: 2000, owner: 'other', leaseUntil: 3000 });
         expect(await store.deliveries.renew('me', ['settled', 'lost'], 9000)).toEqual([]);
-        expect(await store.deliveries.release('me')).toBe(0);
+        expect(await store.deliveries.release('me', ['settled', 'lost'])).toBe(0);
         expect(await find('lost')).toMatchObject({ leaseOwner: 'other', leaseUntil: 3000 });
       });
     });
@@ -811,7 +811,8 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         const other = await testDatabase.open();
         for (const n of numbers(10)) {
           await store.events.insertAll([newEvent(`event ${n}`)], []);
-          await make(`d${n}`, 'failed', { eventId: `event ${n}` });
+          // A delivery is created at the instant of its event, by which the purge finds it.
+          await make(`d${n}`, 'failed', { eventId: `event ${n}`, createdAt: 1 });
           const [isReplayed] = await Promise.all([
             store.deliveries.replay('hook', `d${n}`, 5000),
             other.events.purge(2, 10),

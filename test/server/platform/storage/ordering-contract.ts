@@ -255,7 +255,7 @@ export function describeOrdering(engine: string, prepare: () => Promise<TestData
 
     it('an instance that closes gives back all of a room at once', async () => {
       await insert(ordered(1, 'one'), ordered(2, 'one'));
-      expect(await store.deliveries.release('one')).toBe(2);
+      expect(await store.deliveries.release('one', ['d1', 'd2'])).toBe(2);
       expect(await claim()).toEqual(['d1', 'd2']);
     });
   });

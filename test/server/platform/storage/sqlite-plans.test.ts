@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observeStatements } from '../../../../scripts/house/observe-statements.ts';
+import { DELIVERY_STATES } from '../../../../src/contract/deliveries.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { open } from './test-databases.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
@@ -40,8 +41,13 @@ describe('plans of SQLite for deliveries', () => {
     });
     await store.deliveries.recordOutcomes('me', [outcome('one', 'delivered')]);
     await recordOrdered(store);
-    await store.deliveries.release('me');
+    await store.deliveries.release('me', ['two', 'three']);
     await store.deliveries.nextClaimableAt([]);
+    await listAll(store);
+    await store.deliveries.replayFailed('hook', 0, 6_000);
+    await store.webhooks.delete('ordered', 6_000);
+    await store.deliveries.purge(9_999, 10);
+    await store.events.purge(9_999, 10);
   });
 
   afterAll(async () => {
@@ -72,6 +78,16 @@ async function recordOrdered(store: Store): Promise<void> {
   await store.deliveries.recordOutcomes('me', [outcome('first', 'pending')]);
   await store.deliveries.claim({ owner: 'me', now: 5_000, leaseUntil: 9_999, ...LIMITS });
   await store.deliveries.recordOutcomes('me', [outcome('first', 'delivered')]);
+}
+
+async function listAll({ deliveries }: Store): Promise<void> {
+  const query = { webhookId: 'hook', limit: 10 };
+  await deliveries.list(query);
+  await deliveries.list({ ...query, eventId: 'event' });
+  for (const state of DELIVERY_STATES) {
+    await deliveries.list({ ...query, state });
+    await deliveries.list({ ...query, state, eventId: 'event' });
+  }
 }
 
 type Step = { readonly id: number; readonly parent: number; readonly detail: string };

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes, Engine } from '../engine.ts';
+import { indexDeliveriesByEnd } from './delivery-indexes.ts';
 import { addDeliveryOrder } from './delivery-order.ts';
 import { createEventTables, createFanOuts, createPublishedTracks } from './event-tables.ts';
 import { createSearch, indexSegmentsAsStored, indexTerms, stemByLanguage } from './search-tables.ts';
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '026-stems-by-language', up: (db, _types, engine) => stemByLanguage(db, engine) },
   { name: '027-terms', up: (db, _types, engine) => indexTerms(db, engine) },
   { name: '028-ordered-deliveries', up: addDeliveryOrder },
+  { name: '029-delivery-indexes', up: indexDeliveriesByEnd },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */
