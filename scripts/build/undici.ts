@@ -10,16 +10,20 @@ import { asciiOnly, ROOT, writeBundle } from './output.ts';
 
 const LIB = `${ROOT}node_modules/undici/lib`;
 
-const PARTS = {
-  agent: `
-    import Agent from '${LIB}/dispatcher/agent.js';
+/** What undici's index does for the one method that is used. Each part needs it, because a process may load only one. */
+const REQUEST_METHOD = `
     import Dispatcher from '${LIB}/dispatcher/dispatcher.js';
+    import request from '${LIB}/api/api-request.js';
+    Dispatcher.prototype.request = request;`;
+
+const PARTS = {
+  agent: `${REQUEST_METHOD}
+    import Agent from '${LIB}/dispatcher/agent.js';
     import Pool from '${LIB}/dispatcher/pool.js';
     import buildConnector from '${LIB}/core/connect.js';
-    import request from '${LIB}/api/api-request.js';
-    Dispatcher.prototype.request = request;
     export { Agent, Pool, buildConnector };`,
-  proxy: `export { default as EnvHttpProxyAgent } from '${LIB}/dispatcher/env-http-proxy-agent.js';`,
+  proxy: `${REQUEST_METHOD}
+    export { default as EnvHttpProxyAgent } from '${LIB}/dispatcher/env-http-proxy-agent.js';`,
 };
 
 type Part = keyof typeof PARTS;

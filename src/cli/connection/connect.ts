@@ -116,12 +116,16 @@ export function createWire({ url, apiSecret }: Target, env: Environment): Wire {
   };
 }
 
+/** Whether a variable names a proxy for the URL. Throws a usage error without its value, which may contain a password. */
 function isProxied(url: string, env: Environment): boolean {
-  const lower = url.toLowerCase();
-  const proxy = lower.startsWith('https:')
-    ? (env.https_proxy ?? env.HTTPS_PROXY)
-    : (env.http_proxy ?? env.HTTP_PROXY);
-  return proxy !== undefined && proxy !== '';
+  const name = url.toLowerCase().startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const proxy = env[name.toLowerCase()] ?? env[name] ?? '';
+  if (proxy === '') return false;
+  if (URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)) return true;
+  throw usageError(
+    `${name} is not an address such as http://proxy.example.org:3128`,
+    'correct it, or unset it; see: rtc help environment',
+  );
 }
 
 /** HTTPS_PROXY and similar variables are rare and their agent is large, so it is loaded only when one is set. */
