@@ -5,7 +5,7 @@
  * read it and say what is needed.
  */
 
-const NEEDED = '24.15 or later of Node 24, or 26 and later';
+const NEEDED = '24 (24.15 or later), or Node 26 and later';
 
 // The optional dependencies of a checkout that bring a Node, by platform and processor.
 const OWN_NODES = {

@@ -93,7 +93,7 @@ const WebhookWarningSchema = Type.Object(
     detail: Type.String({
       description: 'What is wrong, and what to do',
       examples: [
-        '10.0.0.1 is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has it.',
+        '10.0.0.1 is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has its network.',
       ],
     }),
   },

@@ -279,7 +279,7 @@ describe('the launcher', () => {
       const nodeArguments = await pretendOld(version);
       const { code, stdout, stderr } = await rtcProcess(['version'], { nodeArguments, launcher });
       expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toMatch(new RegExp(`^rtc needs Node 24\\.15 .*; this is ${version} .*\\n$`));
+      expect(stderr).toMatch(new RegExp(`^rtc needs Node 24 \\(24\\.15 .*; this is ${version} .*\\n$`));
     },
   );
 

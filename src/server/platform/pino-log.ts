@@ -156,7 +156,8 @@ function writeUntil(deadline: number, text: string): void {
 function plainError(error: Error) {
   const all = pino.stdSerializers.err(error);
   if (!(error instanceof ServiceError) || error.code === 'internal-error') return all;
-  return { code: error.code, message: all.message };
+  // Pino puts a colon and the cause after the message, which is a sentence.
+  return { code: error.code, message: all.message.replaceAll('.: ', ': ') };
 }
 
 /** Pino's own isoTime, formatted once per millisecond, because a busy service logs several lines in it. */

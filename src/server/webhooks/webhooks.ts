@@ -162,7 +162,7 @@ function warningsAbout(
     return {};
   } catch (error) {
     if (!(error instanceof ForbiddenAddress)) throw error;
-    const detail = `${hostname} is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has it.`;
+    const detail = `${hostname} is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has its network.`;
     return { warnings: [{ code: 'private-address', detail }] };
   }
 }

@@ -154,13 +154,16 @@ describe('rtc doctor', () => {
   it('finds that the media server does not respond', async () => {
     await withStack({}, async (stack) => {
       await stack.media.close();
-      const { run: result, status } = await doctor(stack.environment);
+      const { run: result, checks, status } = await doctor(stack.environment);
       expect(result.code).toBe(7);
       expect([status('signature'), status('media server'), status('ingress')]).toEqual([
         'ok',
         'fault',
         'skipped',
       ]);
+      expect(checks.find(({ check }) => check === 'media server')?.next).toBe(
+        "start LiveKit, or correct the service's LIVEKIT_URL",
+      );
     });
   });
 

@@ -151,7 +151,7 @@ describe('at a terminal', () => {
   ])('%s changes nothing and exits with 130', async (_what, keys) => {
     await createRoom('spared');
     const rtc = open(['rooms', 'delete', 'spared']);
-    await rtc.sees(/Delete room spared\? nobody is in it/);
+    await rtc.sees(/Delete room spared\? Nobody is in it/);
     rtc.type(keys);
     expect(await rtc.ended).toBe(130);
     await rtc.sees(/Cancelled: nothing was changed/);

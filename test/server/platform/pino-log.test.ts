@@ -94,7 +94,7 @@ describe('the log', () => {
       log.error({ err: new ServiceError('internal-error', 'It broke.', { cause }) }, 'not foreseen');
       log.error({ err: new TypeError('no function') }, 'not foreseen');`);
     expect(logged.map(({ err }) => err)).toEqual([
-      { code: 'media-server-unavailable', message: 'It is down.: connect ECONNREFUSED' },
+      { code: 'media-server-unavailable', message: 'It is down: connect ECONNREFUSED' },
       expect.objectContaining({ code: 'internal-error', stack: expect.stringContaining('at ') }),
       expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('at ') }),
     ]);

@@ -49,9 +49,18 @@ export function found({ check, status, detail, next }: SelfCheck): Check {
   return { check, status: status === 'unknown' ? 'skipped' : status, detail, next };
 }
 
+/** Next steps for errors whose own next step is to run this command. */
+const NEXT_OF_CODE: Readonly<Record<string, string>> = {
+  'media-server-unavailable': "start LiveKit, or correct the service's LIVEKIT_URL",
+  'media-server-error':
+    "compare the service's LIVEKIT_API_KEY and LIVEKIT_API_SECRET with the keys in LiveKit's configuration; the service's log has more",
+  'storage-unavailable': "check DATABASE_URL or the disk of DATA_DIR, and the service's log",
+};
+
 /** Converts the error of a call to a fault with its own message and next step. */
 export function failedCheck(check: string, error: unknown, nowMs: number): Check {
-  const { cause, next } = describeError(error, nowMs);
+  const { cause, next: hint } = describeError(error, nowMs);
+  const next = (error instanceof RtcError ? NEXT_OF_CODE[error.code] : undefined) ?? hint;
   if (isLackOfScope(error)) return skipped(check, cause, next);
   return fault(check, cause, next ?? '');
 }

@@ -144,7 +144,7 @@ const revoke = defineCommand({
       isSure: yes,
       what: 'revoking a key',
       question: async () =>
-        `Revoke ${ids.join(', ')}? Requests that are signed with it will be refused at once.`,
+        `Revoke ${ids.join(', ')}? Requests that are signed with ${ids.length === 1 ? 'it' : 'them'} will be refused at once.`,
     });
     const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
       client.keys.revoke(id, { signal }),

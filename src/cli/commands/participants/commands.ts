@@ -107,9 +107,11 @@ type Removal = {
 
 async function describeLoss(context: Context, { room, identity, block }: Removal): Promise<string> {
   // A blocked participant need not be in the room.
-  if (block !== undefined) return 'the participant with this identity is disconnected';
+  if (block !== undefined) return 'The participant with this identity is disconnected';
   const { tracks } = await findParticipant(context, room, identity);
-  return tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;
+  return tracks.length === 0
+    ? 'The participant publishes nothing'
+    : `${plural(tracks.length, 'track')} will end`;
 }
 
 export const commands: readonly Command[] = [listParticipants, update, remove, forget, mute, unmute];

@@ -118,6 +118,6 @@ async function describeLoss(context: Context, client: RtcClient, ids: readonly s
   }
   const what = ids.length === 1 ? `recording ${ids[0]}` : plural(ids.length, 'recording');
   const where = rooms.size === 1 ? `room ${[...rooms][0]}` : plural(rooms.size, 'room');
-  const loss = bytes === 0 ? 'no file is lost' : `${formatBytes(bytes)} of video will be gone`;
+  const loss = bytes === 0 ? 'No file is lost' : `${formatBytes(bytes)} of video will be gone`;
   return `Delete ${what} of ${where}? ${loss}.`;
 }

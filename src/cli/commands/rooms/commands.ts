@@ -263,7 +263,7 @@ async function describeLoss(context: Context, rooms: readonly string[]): Promise
   const recording = recordings === 0 ? '' : ` and ${plural(recordings, 'recording')} will end`;
   const loss =
     people === 0 && recordings === 0
-      ? 'nobody is in it'
+      ? 'Nobody is in it'
       : `${plural(people, 'participant')} will be disconnected${recording}`;
   return `Delete ${what}? ${loss}.`;
 }

@@ -236,7 +236,7 @@ async function describeLoss(context: Context, ids: readonly string[]): Promise<s
       : plural(ids.length, 'webhook');
   const loss =
     pending === 0
-      ? 'nothing is pending'
+      ? 'Nothing is pending'
       : `${plural(pending, 'pending delivery', 'pending deliveries')}${isMore ? ' and more' : ''} will be cancelled`;
   const log = ids.length === 1 ? 'its delivery log' : 'their delivery logs';
   return `Delete ${what} with ${log}? ${loss}.`;

@@ -90,7 +90,10 @@ export async function listCandidates(kind: Listed, request: ListRequest): Promis
 const NONE: Readonly<Record<Listed | 'profiles', readonly [message: string, next: string]>> = {
   rooms: ['no room is open', 'create one: rtc rooms create demo'],
   participants: ['nobody is in the room', 'let somebody in: rtc tokens create'],
-  blocks: ['nobody is blocked in the room', 'list the participants: rtc participants list'],
+  blocks: [
+    'nobody is blocked in the room',
+    'there is nothing to remove; to block somebody: rtc participants remove --block 1h',
+  ],
   ingress: ['the room has no ingress', 'create one: rtc ingress create'],
   recordings: ['there is no recording', 'start one: rtc recordings start'],
   transcriptions: ['there is no transcription of a recording', 'create one: rtc transcriptions create'],

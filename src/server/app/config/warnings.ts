@@ -38,7 +38,7 @@ export function secretWarnings({ host, apiSecrets, livekit }: RiskySettings): re
 function shortSecret(name: string, secret: string): string[] {
   if (secret.length >= MIN_SECRET_LENGTH) return [];
   return [
-    `${name} has ${secret.length} characters; at least ${MIN_SECRET_LENGTH} are safe: openssl rand -hex 32`,
+    `${name} has ${secret.length === 1 ? '1 character' : `${secret.length} characters`}; at least ${MIN_SECRET_LENGTH} are safe: openssl rand -hex 32`,
   ];
 }
 
