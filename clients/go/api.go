@@ -33,18 +33,18 @@ type HealthCapabilities struct {
 
 // HealthCapabilitiesLanguages: BCP 47 tags that the living workers transcribe.
 type HealthCapabilitiesLanguages struct {
-	// Of live transcription
+	// Languages of live transcription
 	Live []string `json:"live"`
-	// Of transcribing recordings
+	// Languages of the transcription of recordings
 	Post []string `json:"post"`
 }
 
 // HealthCapabilitiesFailedLanguages: Languages for which a living worker has a model that does not work; rtc doctor
 // has the reason.
 type HealthCapabilitiesFailedLanguages struct {
-	// Of live transcription
+	// Languages of live transcription
 	Live []string `json:"live"`
-	// Of transcribing recordings
+	// Languages of the transcription of recordings
 	Post []string `json:"post"`
 }
 
@@ -1472,7 +1472,8 @@ type OwnKey struct {
 	ExpiresAt *string `json:"expiresAt"`
 }
 
-// AuditEntry: A request that changed something or tried to; by its id also one that failed.
+// AuditEntry: A request that changed something or tried to. A search by requestId also finds failed requests of other
+// kinds.
 type AuditEntry struct {
 	// Form aud_<id>
 	ID string `json:"id"`
@@ -1581,7 +1582,7 @@ type PlaceRecord struct {
 
 // CodeFault: An error in a code.
 type CodeFault struct {
-	// A word for it
+	// Kind of the error
 	Reason string `json:"reason"`
 	// Index of the first wrong character, from 0
 	Start int64 `json:"start"`
@@ -1638,13 +1639,13 @@ type CodeAndPerson struct {
 
 // MatchPart: A part of the code, compared with the data.
 type MatchPart struct {
-	// Which part. One of surname, name, gender, day, month, year, place.
+	// The compared part. One of surname, name, gender, day, month, year, place.
 	Part string `json:"part"`
 	// Whether it matches
 	Matches bool `json:"matches"`
 	// Computed from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code
 	Expected any `json:"expected"`
-	// In the code
+	// What the code contains
 	Found any `json:"found"`
 }
 

@@ -10,7 +10,8 @@ import { readCoverage, takenOffsets } from './taken.ts';
 /*
  * `npm run coverage -- test/server/rooms` runs these tests, all without arguments, and prints which branches of src they
  * take, by folder. Processes of the service count too if the tests start them from its source, and so do those of the built
- * `rtc`, which import the source then (from-source.ts). Pages in a browser do not. `--add` as the first argument adds to what earlier runs took, so that a long run can be divided.
+ * `rtc`, which import the source then (from-source.ts). Pages in a browser do not. `--add` as the first argument adds to what
+ * earlier runs took, so that a long run can be divided.
  */
 
 const root = join(import.meta.dirname, '..', '..');

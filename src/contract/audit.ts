@@ -39,7 +39,8 @@ export const AuditEntrySchema = Type.Object(
   },
   {
     $id: 'AuditEntry',
-    description: 'A request that changed something or tried to; by its id also one that failed',
+    description:
+      'A request that changed something or tried to. A search by requestId also finds failed requests of other kinds',
   },
 );
 export type AuditEntry = Static<typeof AuditEntrySchema>;

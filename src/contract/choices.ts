@@ -1,6 +1,6 @@
 /*
- * The closed word lists of the specification that a client needs at run time. They are separate from the schemas, so that
- * programs that only offer a choice do not load TypeBox.
+ * The lists of allowed values that a client needs at run time. They are separate from the schemas, so that programs that only
+ * offer a choice do not load TypeBox.
  */
 
 export const ROLES = ['host', 'moderator', 'participant', 'viewer'] as const;
@@ -17,11 +17,11 @@ export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 export const POST_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
 export type PostStatus = (typeof POST_STATUSES)[number];
 
-/** The transcription add-ons, by their profiles. */
+/** Kinds of transcription workers, which are add-ons of the service. */
 export const WORKER_KINDS = ['stt-live', 'stt-post'] as const;
 export type WorkerKind = (typeof WORKER_KINDS)[number];
 
-/** The media servers that `rtc dev` can start beside the service. */
+/** Add-ons that `rtc dev` can start beside the service and its media server. */
 export const DEV_ADD_ONS = [...WORKER_KINDS, 'recorder'] as const;
 export type DevAddOn = (typeof DEV_ADD_ONS)[number];
 

@@ -90,14 +90,14 @@ export const MatchSchema = Type.Object(
       Type.Object(
         {
           part: Type.Enum(['surname', 'name', 'gender', 'day', 'month', 'year', 'place'], {
-            description: 'Which part',
+            description: 'The compared part',
           }),
           matches: Type.Boolean({ description: 'Whether it matches' }),
           expected: textOrNumber(
             "Computed from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code",
             'RSS',
           ),
-          found: textOrNumber('In the code', 'RSS'),
+          found: textOrNumber('What the code contains', 'RSS'),
         },
         { $id: 'MatchPart', description: 'A part of the code, compared with the data' },
       ),
@@ -158,7 +158,7 @@ export const OmocodieSchema = Type.Array(Type.String({ examples: ['RSSMRA80B01H5
 
 const CodeFaultSchema = Type.Object(
   {
-    reason: Type.String({ description: 'A word for it', examples: ['check-character'] }),
+    reason: Type.String({ description: 'Kind of the error', examples: ['check-character'] }),
     start: Type.Integer({ description: 'Index of the first wrong character, from 0', examples: [15] }),
     end: Type.Integer({ description: 'Index after the last one', examples: [16] }),
     message: Type.String({

@@ -4,9 +4,12 @@ import { instantSchema } from './names.ts';
 const languagesByKind = (description: string) =>
   Type.Object(
     {
-      live: Type.Array(Type.String(), { description: 'Of live transcription', examples: [['en', 'it']] }),
+      live: Type.Array(Type.String(), {
+        description: 'Languages of live transcription',
+        examples: [['en', 'it']],
+      }),
       post: Type.Array(Type.String(), {
-        description: 'Of transcribing recordings',
+        description: 'Languages of the transcription of recordings',
         examples: [['en', 'it']],
       }),
     },

@@ -9,7 +9,7 @@ export const MAX_RELIABLE_DATA_BYTES = 15 * 1024;
 /** Maximum bytes of one packet. A longer lossy message is lost with any of its packets. */
 export const MAX_LOSSY_DATA_BYTES = 1300;
 
-/** Each byte of UTF-8 may be written as six characters of JSON, and is one or more characters of the text. */
+/** Length of the longest message in base64. As text, a message has at most as many characters as bytes. */
 const MAX_DATA_CHARACTERS = 4 * Math.ceil(MAX_RELIABLE_DATA_BYTES / 3);
 const MAX_DESTINATIONS = 1000;
 

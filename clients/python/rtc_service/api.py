@@ -37,18 +37,18 @@ class HealthCapabilities(_HealthCapabilitiesRequired, total=False):
 class HealthCapabilitiesLanguages(TypedDict):
     """BCP 47 tags that the living workers transcribe"""
 
-    # Of live transcription
+    # Languages of live transcription
     live: list[str]
-    # Of transcribing recordings
+    # Languages of the transcription of recordings
     post: list[str]
 
 
 class HealthCapabilitiesFailedLanguages(TypedDict):
     """Languages for which a living worker has a model that does not work; rtc doctor has the reason"""
 
-    # Of live transcription
+    # Languages of live transcription
     live: list[str]
-    # Of transcribing recordings
+    # Languages of the transcription of recordings
     post: list[str]
 
 
@@ -1624,7 +1624,7 @@ class OwnKey(TypedDict):
 
 
 class AuditEntry(TypedDict):
-    """A request that changed something or tried to; by its id also one that failed"""
+    """A request that changed something or tried to. A search by requestId also finds failed requests of other kinds"""
 
     # Form aud_<id>
     id: str
@@ -1741,7 +1741,7 @@ class PlaceRecord(TypedDict):
 class CodeFault(TypedDict):
     """An error in a code"""
 
-    # A word for it
+    # Kind of the error
     reason: str
     # Index of the first wrong character, from 0
     start: int
@@ -1807,13 +1807,13 @@ class CodeAndPerson(_CodeAndPersonRequired, total=False):
 class MatchPart(TypedDict):
     """A part of the code, compared with the data"""
 
-    # Which part
+    # The compared part
     part: Literal["surname", "name", "gender", "day", "month", "year", "place"]
     # Whether it matches
     matches: bool
     # Computed from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code
     expected: Union[str, int]
-    # In the code
+    # What the code contains
     found: Union[str, int]
 
 

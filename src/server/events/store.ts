@@ -46,8 +46,9 @@ export type NewEvent = {
   readonly sequence: number | null;
   /** The delivery payload as JSON text, without `event`, and with the object's key in place of the file URL. */
   readonly payload: string;
-  /** Time of occurrence. */
+  /** When it happened. Unix milliseconds, like all times here. */
   readonly occurredAt: number;
+  /** When it was stored. */
   readonly createdAt: number;
   /** Trace of the request that caused the event (W3C Trace Context); null without tracing. */
   readonly traceparent: string | null;
@@ -111,7 +112,7 @@ export interface PresenceStore {
   listPublishedTracks(roomSids: readonly string[]): Promise<readonly PublishedTrack[]>;
   /** Each element has a sid of its own. */
   saveTracks(tracks: readonly PublishedTrack[]): Promise<void>;
-  /** Saves all of that as the last things of the transaction: it cannot be read before the commit. */
+  /** Saves the changes as the last statements of the transaction, which therefore cannot read them. */
   saveAtCommit(changed: ChangedPresence): Promise<void>;
   /** Deletes at most `limit` tracks that were published before `before` in sessions that have ended; returns how many. */
   purgeTracks(before: number, limit: number): Promise<number>;
@@ -142,6 +143,7 @@ export type EventContext = LockedRooms & {
   readonly knownSourceIds: ReadonlySet<string>;
   /** Version of the registrations of webhooks. */
   readonly registrationsVersion: number;
+  /** Whether an event has deliveries that are not stored yet. */
   readonly isFanOutOpen: boolean;
 };
 
@@ -173,7 +175,7 @@ export type ParticipantSession = {
   /** Null when participant_left was received without participant_joined before it. */
   readonly joinedAt: number | null;
   readonly leftAt: number | null;
-  /** From the last event that included it, while the participant is present. */
+  /** Metadata of the last event that included it; null after the participant has left. */
   readonly metadata: string | null;
   /** Role of the token with which the participant joined; null for tokens that another program issued. */
   readonly accessRole: string | null;

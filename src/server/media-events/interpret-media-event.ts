@@ -24,8 +24,9 @@ import {
  *   participant_left    without a join before it: kept, and published together with a join that comes late
  *   room_finished       whoever is still present has left first
  *
- * The media server sends whole seconds, except for the times when rooms opened and participants joined. So that time does
- * not run backwards, no event of a participant is earlier than its join, and no end of a room earlier than that.
+ * The media server sends whole seconds, except for the times when rooms opened and participants joined. An event of a
+ * participant therefore gets at least the time of its join, and the end of a room at least that of the last departure:
+ * otherwise time would run backwards.
  *
  * Recorders and agents are stored as machinery; no event reports them, and they are not counted. Events that are not listed
  * here (egress_updated, participant_connection_aborted) say nothing that others do not.
@@ -148,7 +149,10 @@ function isRefusedStream({ type, room }: MediaEvent): boolean {
   return type === 'ingress_ended' && room !== undefined && room.sid === '';
 }
 
-/** LiveKit's ingress reports the start of a stream with its audio, and again with its video. */
+/**
+ * Returns the event of a stream. LiveKit's ingress reports the start with the audio, and again with the video; both get the same
+ * sourceId, so that one event is stored.
+ */
 function ingressEvent(event: MediaEvent, type: 'ingress_started' | 'ingress_ended'): DomainEvent {
   const { ingress, streamId, id, createdAt } = event;
   const subject: EventSubject = ingress === undefined ? {} : { ingress };

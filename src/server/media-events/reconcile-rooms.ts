@@ -10,7 +10,7 @@ import { type OrphanDeps, reviveOrphans } from './orphaned-rooms.ts';
 
 /*
  * Compares presence with the media server, and publishes missed events, marked `reconciled`. One request lists all rooms.
- * The participants are requested only of rooms whose number of participants or time differs, and of rooms that are due for a
+ * The participants are requested only of rooms whose number of participants or opening time differs, and of rooms that are due for a
  * full check: tracks, and participants of which as many left as joined, do not show in a count.
  */
 

@@ -1,9 +1,9 @@
 import type { Span } from './align-turns.ts';
 import type { TurnSpan } from './cut-at-turns.ts';
 
-/** Shorter speech beside such turns belongs to them when nobody else spoke, because the detectors do not agree exactly. */
+/** Speech beside a removed turn that is shorter belongs to that turn if nobody else spoke: the two detectors do not agree exactly. */
 const MIN_REST_MS = 1_000;
-/** Shorter parts have no word. */
+/** Parts that are shorter contain no word. */
 const MIN_PART_MS = 200;
 
 /**

@@ -22,8 +22,9 @@ import { WebhookCache } from './webhook-cache.ts';
  *
  * A receiver that is down or slow fills its own queue and no other, and is left out of claims while its queue is full.
  *
- * The deliveries of a room to an ordered webhook go one at a time. Behind one that is delivered the next goes on at once,
- * also before that is stored. Behind one that is not, this instance drops the others: who claims it next has them again.
+ * The deliveries of a room to an ordered webhook are sent one at a time. After a success the next one is sent at once, even
+ * before the outcome is stored. After a failure this instance releases the ones behind it; the instance that claims the
+ * failed delivery again gets them too.
  */
 
 /**
