@@ -164,7 +164,7 @@ describe('the chart', () => {
     expect(await faultsOfManifests(file, version)).toBe('');
   });
 
-  it('has a misspelt property found by the schemas', async () => {
+  it('is rejected by the schemas if a property is misspelt', async () => {
     const file = join(folder, 'manifests.yaml');
     await writeFile(file, (await template()).replace('serviceAccountName:', 'serviceAcountName:'));
     expect(await faultsOfManifests(file, '1.37.0')).toContain('serviceAcountName');

@@ -138,7 +138,7 @@ describe('the comparison of everything after a start or after rejected events', 
     await pollWhileAdvancing(() => compared).toEqual(['second']);
   });
 
-  it('is made by another instance when the current one was suspended, whose late end counts for nobody else', async () => {
+  it('is made by another instance when the current one was suspended, and the late end of the first one is ignored', async () => {
     const listed = Promise.withResolvers<readonly Room[]>();
     list = async (instance) => (instance === 'second' ? new Promise(() => {}) : await listed.promise);
     const { comparisons } = stage.store;

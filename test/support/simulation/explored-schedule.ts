@@ -8,10 +8,10 @@ export class ExploredSchedule extends Schedule {
   readonly #startedAt: number;
   readonly #learned = new Map<string, string[]>();
   #faults: number;
-  /** Who is at it since the last move, and how many decisions that took. */
+  /** The actor of the last move, empty for none, and the number of decisions since that move. */
   #current = '';
   #draws = 0;
-  /** Draws since all faults have ended. Nothing is tried then, and everybody has a turn. */
+  /** Number of draws since all faults ended. They take the values in turn, and the explorer decides none of them. */
   #peacefulDraws: number | undefined;
 
   constructor(decisions: Decisions, now: number, faults: number) {
@@ -21,7 +21,7 @@ export class ExploredSchedule extends Schedule {
     this.#faults = faults;
   }
 
-  /** Whether a fault happens: in all ways as long as there may be another one. */
+  /** Whether a fault happens. The explorer decides, as long as another fault is allowed. */
   override oneIn(): boolean {
     this.#draws += 1;
     if (this.#faults === 0 || this.#peacefulDraws !== undefined) return false;
@@ -31,7 +31,7 @@ export class ExploredSchedule extends Schedule {
     return true;
   }
 
-  /** All of a few numbers, and the first and the last one of many. */
+  /** The explorer decides: among all numbers if there are at most three, else between the first and the last one. */
   override integer(below: number): number {
     if (this.#peacefulDraws !== undefined) {
       this.#peacefulDraws += 1;
@@ -52,7 +52,7 @@ export class ExploredSchedule extends Schedule {
     return super.turn(actor);
   }
 
-  /** A response that cannot be lost arrives at once: whoever waits with it for a turn would only wait for the next one. */
+  /** Without faults a response arrives at once, because a turn of its own would only lead to the actor's next turn. */
   override async response(actor: string): Promise<void> {
     if (this.mayFail) await this.turn(actor);
   }
@@ -66,7 +66,7 @@ export class ExploredSchedule extends Schedule {
     super.takeTurnAt(index);
   }
 
-  /** Time passes. Everybody who is at work may notice. */
+  /** Lets time pass. Every actor with an operation may have noticed. */
   pass(ms: number): void {
     this.goOn('');
     this.clock.advance(ms);
@@ -77,7 +77,7 @@ export class ExploredSchedule extends Schedule {
     this.#peacefulDraws = 0;
   }
 
-  /** Call it before each move: what follows from it is the actor's, or nobody's. */
+  /** Call it before each move, with the actor that continues, or with an empty text if none does. */
   goOn(actor: string): void {
     this.#current = actor;
     this.#draws = 0;
@@ -104,7 +104,10 @@ export class ExploredSchedule extends Schedule {
     return this.clock.now() - this.#startedAt;
   }
 
-  /** The code of an actor is at the place to which what it has learned leads, because nothing else decides about it. */
+  /**
+   * Identifies the state of the run. What an actor has learned since its operation began stands for the place in its code,
+   * because nothing else decides how far it is.
+   */
   get state(): unknown {
     return [
       this.passedMs,

@@ -147,7 +147,7 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       expect((await search(sought)).map((hit) => hit.pieces)).toEqual([pieces]);
     });
 
-    it('that are articles are needed in languages where they are none', async () => {
+    it('are required if they are articles in other languages only', async () => {
       await transcribe('demo', ['La budget'], { language: 'xx' });
       expect(await found('il budget')).toEqual([]);
       expect(await found('la budget')).toEqual(['demo-0']);

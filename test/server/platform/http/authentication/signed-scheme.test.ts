@@ -65,7 +65,7 @@ describe('a signed request', () => {
     expect(signedAsGet.status).toBe(403);
   });
 
-  it('of a GET has its body hashed too', async () => {
+  it('covers the body of a GET too', async () => {
     expect((await service.call('GET', SIGNED_PATH, { body: 'some body' })).status).toBe(200);
     const unhashed = await service.call('GET', SIGNED_PATH, {
       body: 'some body',
