@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LATEST_CURSOR } from '../../../src/contract/event-names.ts';
 import type { Store } from '../../../src/server/app/store.ts';
+import { eventRoutes } from '../../../src/server/events/event-routes.ts';
 import {
   createEventLister,
   type EventsQuery,
   type ListEventsDeps,
 } from '../../../src/server/events/list-events.ts';
+import { buildTestApp, TEST_KEY, TEST_NOW_SECONDS, TEST_SECRET } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { signatureHeaders } from '../../support/sign.ts';
 import type { TestDatabase } from '../platform/storage/store-contract.ts';
 import { sqliteTestDatabase } from '../platform/storage/test-databases.ts';
 
@@ -26,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => testDatabase.close());
 
-async function happen(id: string): Promise<void> {
+async function happen(id: string, type = 'room_started'): Promise<void> {
   const session = { room: 'demo', roomSid: 'RM_1', sequence: 1 };
   const times = { occurredAt: clock.now(), createdAt: clock.now() };
   const payload = JSON.stringify({ id });
@@ -35,7 +38,7 @@ async function happen(id: string): Promise<void> {
       {
         id,
         sourceId: `EV_${id}`,
-        type: 'room_started',
+        type,
         payload,
         traceparent: null,
         ...session,
@@ -181,5 +184,35 @@ describe('the latest cursor', () => {
     await expect.poll(() => clock.sleeping).toBe(1);
     closing.abort();
     expect((await waiting).ids).toEqual([]);
+  });
+});
+
+describe('the types of GET /v1/events', () => {
+  const get = async (types: string) => {
+    const app = await buildTestApp(eventRoutes(depsOn(store.events)));
+    const path = `/v1/events?types=${types}`;
+    const signing = { apiKey: TEST_KEY, apiSecret: TEST_SECRET, timestamp: TEST_NOW_SECONDS };
+    const headers = signatureHeaders({ method: 'GET', path }, signing);
+    const response = await app.inject({ url: path, headers });
+    await app.close();
+    return { status: response.statusCode, ...response.json() };
+  };
+  const idsOf = ({ events }: { readonly events: readonly { readonly id: string }[] }) =>
+    events.map(({ id }) => id);
+
+  it('select events by each of their names, and all of them by an asterisk', async () => {
+    await happen('ended', 'room_finished');
+    expect(idsOf(await get('room_started'))).toEqual(['before']);
+    expect(idsOf(await get('room_finished'))).toEqual(['ended']);
+    expect(idsOf(await get('room_closed'))).toEqual(['ended']);
+    expect(idsOf(await get('room_started,*'))).toEqual(['before', 'ended']);
+  });
+
+  it('are refused if one of them is unknown, with the names that exist', async () => {
+    const { status, errors } = await get('room_started,room_opened');
+    expect(status).toBe(400);
+    expect(errors).toEqual([
+      { parameter: 'types', detail: expect.stringContaining('room_started, room_finished') },
+    ]);
   });
 });

@@ -19,21 +19,17 @@ export function problemOf(error: ServiceError, requestId: string): Problem {
   };
 }
 
-/** Translates Fastify's errors by their status and code. Any other error is an internal error. */
+/**
+ * Translates Fastify's errors by their status and code. Any other error is an internal error. Fastify reads no body here, and so
+ * has no errors about bodies.
+ */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   const { statusCode, code } = membersOf(error);
   if (code === 'FST_ERR_BAD_URL')
     return new ServiceError('invalid-request', 'The URL is not well-formed.', { cause: error });
-  if (statusCode === 413)
-    return new ServiceError('payload-too-large', 'The body is too large.', { cause: error });
   if (statusCode === 414)
     return new ServiceError('uri-too-long', 'A part of the path is too long.', { cause: error });
-  if (statusCode === 415) {
-    return new ServiceError('unsupported-media-type', 'The body must be application/json in UTF-8.', {
-      cause: error,
-    });
-  }
   if (statusCode === 400)
     return new ServiceError('invalid-request', 'The request is not well-formed.', { cause: error });
   return new ServiceError(

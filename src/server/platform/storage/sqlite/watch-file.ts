@@ -14,11 +14,12 @@ export type FileWatch = { readonly start: () => void; readonly close: () => void
  */
 export function watchFile(database: DatabaseSync, path: string, onChange: () => void): FileWatch {
   let watcher: FSWatcher | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let debounce: NodeJS.Timeout | undefined;
+  let interval: NodeJS.Timeout | undefined;
   let isClosed = false;
   let version = readVersion(database);
   const checkVersion = () => {
-    timer = undefined;
+    debounce = undefined;
     if (isClosed) return;
     const current = readVersion(database);
     if (current === version) return;
@@ -27,13 +28,13 @@ export function watchFile(database: DatabaseSync, path: string, onChange: () => 
   };
   const poll = () => {
     watcher?.close();
-    if (!isClosed) timer = setInterval(checkVersion, FALLBACK_INTERVAL_MS).unref();
+    if (!isClosed) interval = setInterval(checkVersion, FALLBACK_INTERVAL_MS).unref();
   };
   return {
     start: () => {
       try {
         watcher = watch(`${path}-wal`, { persistent: false }, () => {
-          timer ??= setTimeout(checkVersion, DEBOUNCE_MS).unref();
+          debounce ??= setTimeout(checkVersion, DEBOUNCE_MS).unref();
         });
         watcher.on('error', poll);
       } catch {
@@ -43,7 +44,8 @@ export function watchFile(database: DatabaseSync, path: string, onChange: () => 
     close: () => {
       isClosed = true;
       watcher?.close();
-      clearInterval(timer);
+      clearTimeout(debounce);
+      clearInterval(interval);
     },
   };
 }
