@@ -35,6 +35,18 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'b1', 'b2', 'a2', 'a3']);
   });
 
+  it('counts the seconds of speech that wait, in all queues', async () => {
+    const queue = new FairQueue({ concurrency: 1 });
+    const { work, end } = controlledWork();
+    const [ada, bob] = [queue.open(), queue.open()];
+    ada.addFinal(work('a1'), { seconds: 8 });
+    ada.addFinal(work('a2'), { seconds: 2.5 });
+    bob.addFinal(work('b1'), { seconds: 4 });
+    expect(queue.waitingSeconds).toBe(6.5);
+    await end('a1');
+    expect(queue.waitingSeconds).toBe(2.5);
+  });
+
   it('does not let one queue block another', async () => {
     const queue = new FairQueue({ concurrency: 1 });
     const { begun, work, end } = controlledWork();
