@@ -24,7 +24,7 @@ export const mutatedRequests: ProofPart = {
   title: 'Signed requests are altered and compared with an independent oracle',
   claim:
     'The service accepts a request if and only if its signature matches its bytes, was made with a secret of the service, and its timestamp is ' +
-    'at most 300 s away from the time of the service. Every other request is refused for the reason that the documentation gives. No secret appears in logs, metrics or files.',
+    'at most 300 s away from the time of the service. Every other request is refused for the reason that the documentation gives. No secret appears in logs, metrics or files, a core file excepted.',
   attack: [
     'Requests of eight kinds are signed. Most are then altered in one or two of eighteen ways: another method, an equivalent path, another query, ' +
       'flipped bits in the body, other timestamps, keys and signatures in many forms, and headers that are missing, repeated, misnamed or contain ' +
@@ -41,7 +41,7 @@ export const mutatedRequests: ProofPart = {
     'Protection against replay within 300 s: the same bytes are accepted again. Idempotency-Key protects requests that must not take effect twice.',
     'Equal response times of refusals. Only the comparison of signatures takes constant time.',
     'The memory of the process, and therefore its core file: a process that signs and encrypts has its keys there. The shipped systemd units and the ' +
-      'Compose file allow no core files. Elsewhere the operator has to (ulimit -c 0).',
+      'Compose file allow no core files. Elsewhere the operator has to forbid them (ulimit -c 0).',
     'The environment of the process: it has the secrets that were passed there. Secrets from files (API_SECRET_FILE) are not in it.',
   ],
   run: sendMutated,

@@ -39,7 +39,7 @@ export const hostileMedia: ProofPart = {
       'durations that are NaN, infinite, 0 or 2^64, samples that are NaN, pictures of 256 megapixels beside the sound, attached files, ' +
       'hundreds of thousands of subtitles, and boxes, elements and metadata inside each other.',
     'Playlists of ten formats and references of QuickTime name a planted sentence by its path and by the address of a server. Every container that ' +
-      'the worker reads comes whole under the wrong extension, cut off, and six times with 60 changed bytes.',
+      'the worker reads is used whole with the wrong extension, cut off, and six times with 60 changed bytes.',
     'A transcription ends wrongly if its error does not describe a file, if it lacks the words of a file whose sound is whole, or if it has ' +
       'planted words.',
     `After every ${GOOD_EVERY} files comes a good recording. The part reads the memory of the worker and of ffmpeg, and the worker's folder for temporary ` +
@@ -53,9 +53,9 @@ export const hostileMedia: ProofPart = {
   notClaimed: [
     'Which error a file with contradictory tables gets: each error that describes a file counts, and so does a completed transcription.',
     'Faults in ffmpeg itself that a file could exploit. The worker starts it without the settings of the service in its environment.',
-    'Recordings of unknown length, such as those of a lost recorder: up to 48 hours of them are read, and 48 hours of speech take as long as they take.',
+    'Recordings of unknown length, such as those of a lost recorder: up to 48 hours of them are read, and the worker is busy for as long as that much speech needs.',
     'Limits outside Linux: elsewhere ffmpeg runs without a limit of memory and processor time.',
-    'An ffmpeg that neither ends nor computes: no file made one.',
+    'An ffmpeg that hangs without using the processor: no file caused that.',
   ],
   run: transcribeHostile,
 };
