@@ -104,13 +104,17 @@ describe('a request that is run once', () => {
         complete: () => Promise.reject(new ServiceError('storage-unavailable', 'The disk is full.')),
       }),
     });
-    const work = async () => ({ status: 201, body: 'done' });
-    expect(await unstored(REQUEST, work)).toEqual({ status: 201, body: 'done' });
+    let runs = 0;
+    const work = async () => {
+      runs += 1;
+      return { status: 201, body: { run: runs } };
+    };
+    expect(await unstored(REQUEST, work)).toEqual({ status: 201, body: { run: 1 } });
     expect(lines.map(({ level, message }) => [level, message])).toEqual([
       ['warn', expect.stringContaining('a retry will run it again')],
     ]);
     clock.advance(30_000);
-    expect(await unstored(REQUEST, work)).toEqual({ status: 201, body: 'done' });
+    expect(await unstored(REQUEST, work)).toEqual({ status: 201, body: { run: 2 } });
   });
 
   it('goes on while its lease cannot be renewed, and renews it later', async () => {

@@ -1,46 +1,77 @@
-type Decision = { readonly choice: number; readonly choices: number };
+/** One decision, and the decisions that led to it. */
+export type Step = { readonly before: Step | undefined; readonly choice: number };
+
+/** A run that is still to be made: it repeats these decisions first. */
+export type Branch = {
+  readonly step: Step;
+  /** How often the run is interrupted by then. */
+  readonly interruptions: number;
+  /** The state and the move that follows it, if the last decision was about a move. */
+  readonly edge?: string | undefined;
+};
+
+type Choices = {
+  /** For each choice how often it interrupts the run. An infinite number means that the choice is not to be tried. */
+  readonly interruptions: readonly number[];
+  readonly edgeOf?: (choice: number) => string;
+};
+
+/** What a simulation leaves open. */
+export type Chooser = Pick<Decisions, 'choose' | 'interrupt'>;
 
 /**
- * All that is left open in one run of a simulation, decided in turn. The first run takes the first choice everywhere; `next`
- * leads from one run to the following one, depth first, until every choice was taken.
+ * Everything that is left open in one run of a simulation. The run repeats the decisions of its branch. Then it takes the
+ * first choice that interrupts nothing, and each other choice becomes a branch.
  */
 export class Decisions {
-  #path: Decision[] = [];
+  readonly #repeated: readonly number[];
+  readonly #open: (branch: Branch) => void;
   #taken = 0;
+  #step: Step | undefined;
+  #interruptions: number;
 
-  /** Begins a run, which repeats the decisions that led to it. */
-  restart(): void {
-    this.#taken = 0;
+  constructor(branch: Branch | undefined, open: (branch: Branch) => void) {
+    this.#repeated = choicesOf(branch?.step);
+    this.#interruptions = branch?.interruptions ?? 0;
+    this.#open = open;
   }
 
-  /** Whether the run still repeats the decisions of the run before. */
+  /** Whether the run still repeats the decisions of its branch. */
   get isRepeating(): boolean {
-    return this.#taken < this.#path.length;
+    return this.#taken < this.#repeated.length;
   }
 
-  /** Returns a number from 0 to `choices` - 1. */
+  /** Returns a number from 0 to `choices` - 1. None of them interrupts anything. */
   choose(choices: number): number {
-    if (choices < 2) return 0;
-    const known = this.#path[this.#taken];
-    this.#taken += 1;
-    if (known !== undefined) return known.choice;
-    this.#path.push({ choice: 0, choices });
-    return 0;
+    return choices < 2 ? 0 : this.decide({ interruptions: Array.from({ length: choices }, () => 0) });
   }
 
-  /** Changes the last decision that has another choice. Returns false when there is none any more. */
-  next(): boolean {
-    for (;;) {
-      const last = this.#path.pop();
-      if (last === undefined) return false;
-      if (last.choice + 1 === last.choices) continue;
-      this.#path.push({ ...last, choice: last.choice + 1 });
-      return true;
+  /** Returns whether something happens that interrupts the run. */
+  interrupt(): boolean {
+    return this.decide({ interruptions: [0, 1] }) === 1;
+  }
+
+  /** Returns the index of a choice. */
+  decide({ interruptions, edgeOf }: Choices): number {
+    const choice = this.#repeated[this.#taken] ?? interruptions.indexOf(0);
+    if (!this.isRepeating) {
+      for (const [other, more] of interruptions.entries()) {
+        if (other === choice || more === Number.POSITIVE_INFINITY) continue;
+        this.#open({
+          step: { before: this.#step, choice: other },
+          interruptions: this.#interruptions + more,
+          edge: edgeOf?.(other),
+        });
+      }
     }
+    this.#taken += 1;
+    this.#step = { before: this.#step, choice };
+    return choice;
   }
+}
 
-  /** The decisions of this run, by which it can be repeated. */
-  toString(): string {
-    return this.#path.map(({ choice }) => choice).join('.');
-  }
+function choicesOf(last: Step | undefined): readonly number[] {
+  const choices: number[] = [];
+  for (let step = last; step !== undefined; step = step.before) choices.push(step.choice);
+  return choices.reverse();
 }

@@ -1,10 +1,11 @@
 import { Random } from '../random.ts';
-import type { Decisions } from './decisions.ts';
-import { Schedule } from './schedule.ts';
+import type { Chooser } from './decisions.ts';
+import type { Move } from './explore.ts';
+import { type Channel, Schedule } from './schedule.ts';
 
 /** A schedule that asks for every decision, and remembers what each actor has learned in its present operation. */
 export class ExploredSchedule extends Schedule {
-  readonly #decisions: Decisions;
+  readonly #chooser: Chooser;
   readonly #startedAt: number;
   readonly #learned = new Map<string, string[]>();
   #faults: number;
@@ -14,9 +15,9 @@ export class ExploredSchedule extends Schedule {
   /** Number of draws since all faults ended. They take the values in turn, and the explorer decides none of them. */
   #peacefulDraws: number | undefined;
 
-  constructor(decisions: Decisions, now: number, faults: number) {
+  constructor(chooser: Chooser, now: number, faults: number) {
     super(new Random(0), now);
-    this.#decisions = decisions;
+    this.#chooser = chooser;
     this.#startedAt = now;
     this.#faults = faults;
   }
@@ -25,7 +26,7 @@ export class ExploredSchedule extends Schedule {
   override oneIn(): boolean {
     this.#draws += 1;
     if (this.#faults === 0 || this.#peacefulDraws !== undefined) return false;
-    if (this.#decisions.choose(2) === 0) return false;
+    if (!this.#chooser.interrupt()) return false;
     this.#faults -= 1;
     this.observe(this.#current, `fault ${this.#draws}`);
     return true;
@@ -38,7 +39,7 @@ export class ExploredSchedule extends Schedule {
       return this.#peacefulDraws % below;
     }
     this.#draws += 1;
-    const drawn = below <= 3 ? this.#decisions.choose(below) : this.#decisions.choose(2) * (below - 1);
+    const drawn = below <= 3 ? this.#chooser.choose(below) : this.#chooser.choose(2) * (below - 1);
     this.observe(this.#current, `${this.#draws}: ${drawn}`);
     return drawn;
   }
@@ -47,20 +48,50 @@ export class ExploredSchedule extends Schedule {
     this.#learned.get(actor)?.push(JSON.stringify(learned, setsAsLists) ?? '');
   }
 
-  override turn(actor: string): Promise<void> {
+  override turn(actor: string, channel?: Channel): Promise<void> {
     this.observe(actor, `waits, because of ${this.#current}`);
-    return super.turn(actor);
+    return super.turn(actor, channel);
   }
 
   /** Without faults a response arrives at once, because a turn of its own would only lead to the actor's next turn. */
   override async response(actor: string): Promise<void> {
-    if (this.mayFail) await this.turn(actor);
+    if (!this.mayFail) return;
+    this.observe(actor, 'its response is on its way');
+    await this.turn(actor);
+  }
+
+  /**
+   * The turns that can be taken, in an order that does not depend on how they came to wait. A turn that overtakes another one of
+   * its channel is an interruption.
+   */
+  turns(): readonly Move[] {
+    const named = this.waiting.map(({ actor, channel }, index) => ({ name: nameOf(actor, channel), index }));
+    return named
+      .toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0))
+      .map(({ name, index }) => ({
+        name,
+        actor: name,
+        isInterruption: named.findIndex((first) => first.name === name) !== index,
+        run: () => this.takeTurnAt(index),
+      }));
+  }
+
+  /** Lets the first of these times pass, and removes it. */
+  passing(times: number[]): readonly Move[] {
+    const run = (): void => this.pass(times.shift() ?? 0);
+    return times.slice(0, 1).map((ms) => ({ name: `${ms} ms pass`, isInterruption: true, run }));
+  }
+
+  /** The same as `passing`, at a moment when nobody waits for a turn. It interrupts nothing. */
+  passingCalmly(times: number[]): readonly Move[] {
+    if (this.isAnyoneWaiting) return [];
+    return this.passing(times).map((move) => ({ ...move, isInterruption: false }));
   }
 
   override takeTurnAt(index: number): void {
     const { waiting } = this;
-    const actor = waiting[index] ?? '';
-    const place = waiting.slice(0, index).filter((other) => other === actor).length;
+    const actor = waiting[index]?.actor ?? '';
+    const place = waiting.slice(0, index).filter((other) => other.actor === actor).length;
     this.goOn(actor);
     this.observe(actor, `turn ${place} at ${this.passedMs}`);
     super.takeTurnAt(index);
@@ -77,6 +108,10 @@ export class ExploredSchedule extends Schedule {
     this.#peacefulDraws = 0;
   }
 
+  beginFaults(): void {
+    this.#peacefulDraws = undefined;
+  }
+
   /** Call it before each move, with the actor that continues, or with an empty text if none does. */
   goOn(actor: string): void {
     this.#current = actor;
@@ -85,7 +120,7 @@ export class ExploredSchedule extends Schedule {
 
   begin(actor: string, operation: string): void {
     this.goOn(actor);
-    this.#learned.set(actor, [operation]);
+    this.#learned.set(actor, [`${operation} at ${this.passedMs}`]);
   }
 
   end(actor: string): void {
@@ -115,6 +150,11 @@ export class ExploredSchedule extends Schedule {
       [...this.#learned].toSorted(([one], [other]) => (one < other ? -1 : 1)),
     ];
   }
+}
+
+/** The statements of an actor have its name, because it makes few other moves. */
+function nameOf(actor: string, channel: Channel): string {
+  return channel === 'statement' ? actor : `${actor} (${channel})`;
 }
 
 function setsAsLists(_key: string, value: unknown): unknown {

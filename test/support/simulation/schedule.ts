@@ -2,7 +2,14 @@ import type { Clock } from '../../../src/server/platform/clock.ts';
 import { ManualClock } from '../manual-clock.ts';
 import type { Random } from '../random.ts';
 
-type Turn = { readonly actor: string; readonly take: () => void };
+type Turn = {
+  readonly actor: string;
+  /** What of the actor waits. Turns of one channel are usually taken in order. */
+  readonly channel: Channel;
+  readonly take: () => void;
+};
+
+export type Channel = 'statement' | 'request' | 'notification';
 
 /**
  * Decides by a seed whose turn is next. Everything that an instance does outside, in the database or at the media server,
@@ -20,9 +27,9 @@ export class Schedule {
     this.#random = random;
   }
 
-  turn(actor: string): Promise<void> {
+  turn(actor: string, channel: Channel = 'statement'): Promise<void> {
     return new Promise((take) => {
-      if (!this.#crashed.has(actor)) this.#waiting.push({ actor, take });
+      if (!this.#crashed.has(actor)) this.#waiting.push({ actor, channel, take });
     });
   }
 
@@ -47,9 +54,9 @@ export class Schedule {
     turn.take();
   }
 
-  /** The actors that wait for a turn, in the order in which they asked for it. */
-  get waiting(): readonly string[] {
-    return this.#waiting.map(({ actor }) => actor);
+  /** The turns that actors wait for, in the order in which they asked for them. */
+  get waiting(): readonly Pick<Turn, 'actor' | 'channel'>[] {
+    return this.#waiting;
   }
 
   /** Gives the turn to the one at this place of `waiting`. */

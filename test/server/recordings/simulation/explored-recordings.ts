@@ -1,4 +1,4 @@
-import type { Decisions } from '../../../support/simulation/decisions.ts';
+import type { Chooser } from '../../../support/simulation/decisions.ts';
 import type { Explorable, Move } from '../../../support/simulation/explore.ts';
 import { ExploredSchedule } from '../../../support/simulation/explored-schedule.ts';
 import { broken, endInPeace } from './simulate.ts';
@@ -72,8 +72,8 @@ export const RECORDING_SCENARIOS: readonly RecordingScenario[] = [
 ];
 
 /** The real code of some instances in one scenario, for `explore`. */
-export function exploredRecordings(scenario: RecordingScenario, decisions: Decisions): Explorable {
-  const schedule = new ExploredSchedule(decisions, NOW, scenario.faults);
+export function exploredRecordings(scenario: RecordingScenario, chooser: Chooser): Explorable {
+  const schedule = new ExploredSchedule(chooser, NOW, scenario.faults);
   const database = new SimulatedDatabase(schedule);
   const recorders = new SimulatedRecorders(schedule);
   const world = { schedule, database, recorders };
@@ -86,6 +86,7 @@ export function exploredRecordings(scenario: RecordingScenario, decisions: Decis
   const atWork = (): readonly Actor[] => actors.filter(({ name }) => schedule.isAtWork(name));
   const crash = ({ name }: Actor): Move => ({
     name: `${name} is killed`,
+    isInterruption: true,
     run: () => {
       crashes -= 1;
       schedule.crash(name);
@@ -119,14 +120,12 @@ export function exploredRecordings(scenario: RecordingScenario, decisions: Decis
     moves: () => {
       if (isOver) return [];
       return [
-        ...schedule.waiting.map((name, index) => ({ name, run: () => schedule.takeTurnAt(index) })),
+        ...schedule.turns(),
         ...actors.flatMap((actor) => actor.next),
         ...(recorders.canProceed(schedule) ? [proceed] : []),
-        ...(passes.length === 0
-          ? []
-          : [{ name: `${passes[0]} ms pass`, run: () => schedule.pass(passes.shift() ?? 0) }]),
-        ...(crashes === 0 ? [] : atWork().map(crash)),
         ...(atWork().length > 0 ? [] : [peace]),
+        ...schedule.passing(passes),
+        ...(crashes === 0 ? [] : atWork().map(crash)),
       ];
     },
     settle: () => schedule.settle(),
@@ -165,7 +164,8 @@ class Actor {
     ) {
       return [];
     }
-    return [{ name: `${this.name} begins to ${operation}`, run: () => this.#begin(operation) }];
+    const { name: actor } = this;
+    return [{ name: `${actor} begins to ${operation}`, actor, run: () => this.#begin(operation) }];
   }
 
   #begin(operation: Operation): void {
@@ -175,6 +175,7 @@ class Actor {
   }
 
   get state(): unknown {
-    return [this.#program.length, this.instance.idsGiven(), this.#schedule.hasCrashed(this.name)];
+    if (this.#schedule.hasCrashed(this.name)) return 'killed';
+    return [this.#program.length, this.instance.idsGiven()];
   }
 }

@@ -72,6 +72,7 @@ export function createInstance(name: string, world: World): SimulatedInstance {
       const over = recorders.recorders.filter(({ egress }) => isOver(egress));
       const egress = over[schedule.integer(Math.max(1, over.length))]?.egress;
       const row = egress && database.rowOf(egress.egressId);
+      schedule.observe(name, [egress, row]);
       if (egress === undefined || row === undefined) return;
       const observation = { type: 'egress', egress, at: schedule.clock.now() } as const;
       const applied = applyObservation({ store: deps.store }, row, observation);

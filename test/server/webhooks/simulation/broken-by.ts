@@ -2,8 +2,6 @@ import type { Schedule } from '../../../support/simulation/schedule.ts';
 import type { SimulatedDeliveries } from './simulated-deliveries.ts';
 import type { SentRequest, SimulatedReceivers } from './simulated-receivers.ts';
 
-/** Instances use the database's clock. They differ from it by at most half a round trip. */
-export const MAX_OFFSET_MS = 500;
 /** The dispatcher's value. */
 const LEASE_MS = 12_000;
 
@@ -11,11 +9,13 @@ type World = {
   readonly schedule: Schedule;
   readonly deliveries: SimulatedDeliveries;
   readonly receivers: SimulatedReceivers;
+  /** How long ago an instance may have lost a lease that it still considers its own, because clocks differ. */
+  readonly toleranceMs: number;
 };
 
 /** Yields the rules that a request violates at the moment in which it is sent. */
 export function* brokenBy(
-  { schedule, deliveries, receivers }: World,
+  { schedule, deliveries, receivers, toleranceMs }: World,
   request: SentRequest,
 ): Generator<string> {
   const { instance, webhookId, eventId } = request;
@@ -31,8 +31,7 @@ export function* brokenBy(
   if (before.some(({ isOver }) => !isOver)) yield `${instance} sends ${row.id} twice at once`;
   const othersSince = row.leaseUntil === null ? 0 : row.leaseUntil - LEASE_MS;
   const isOthers = row.leaseOwner !== null && row.leaseOwner !== instance;
-  // Two clocks differ by at most twice the offset of one.
-  if (isOthers && schedule.clock.now() - othersSince > 4 * MAX_OFFSET_MS)
+  if (isOthers && schedule.clock.now() - othersSince >= toleranceMs)
     yield `${instance} sends ${row.id} under the lease of ${row.leaseOwner}`;
   yield* startsBroken({ deliveries, receivers }, request);
 }

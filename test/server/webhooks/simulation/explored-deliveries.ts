@@ -1,5 +1,5 @@
 import type { WebhookOrdering } from '../../../../src/contract/webhooks.ts';
-import type { Decisions } from '../../../support/simulation/decisions.ts';
+import type { Chooser } from '../../../support/simulation/decisions.ts';
 import type { Explorable, Move } from '../../../support/simulation/explore.ts';
 import { ExploredSchedule } from '../../../support/simulation/explored-schedule.ts';
 import { brokenBy, overtakenBy } from './broken-by.ts';
@@ -19,9 +19,9 @@ export type DeliveryScenario = {
   /** Lost statements, responses, notifications and requests, and refused requests: so many at most. */
   readonly faults: number;
   readonly crashes: number;
-  /** The clock may be set forward by each of these once, in this order. */
+  /** The clock may be set forward by each of these once, in this order; in calm weather only when nobody waits for a turn. */
   readonly passes: readonly number[];
-  /** What must hold at the end. */
+  /** What must hold at the end. In calm weather receivers respond shortly before the timeout. */
   readonly weather: Weather;
 };
 
@@ -30,12 +30,33 @@ const GATHER_MS = 50;
 /** Leases of an instance that is dead or stands still have run out. */
 const LEASE_HAS_RUN_OUT_MS = 13_000;
 const RETRY_IS_DUE_MS = 5_100;
+const RENEWAL_IS_DUE_MS = 4_000;
 
 export const DELIVERY_SCENARIOS: readonly DeliveryScenario[] = [
   {
     name: 'two events of a room in order, and an instance that stands still beyond its lease',
     webhooks: ['room'],
     events: ['one', 'one'],
+    instances: ['one', 'two'],
+    faults: 0,
+    crashes: 0,
+    passes: [LEASE_HAS_RUN_OUT_MS],
+    weather: 'storm',
+  },
+  {
+    name: 'an instance that stands still beyond its leases, with a delivery that waits in its memory',
+    webhooks: ['none'],
+    events: ['one', 'one'],
+    instances: ['one', 'two'],
+    faults: 0,
+    crashes: 0,
+    passes: [LEASE_HAS_RUN_OUT_MS],
+    weather: 'storm',
+  },
+  {
+    name: 'an instance that claims again what it still sends',
+    webhooks: ['none'],
+    events: ['one', 'two'],
     instances: ['one', 'two'],
     faults: 0,
     crashes: 0,
@@ -72,23 +93,44 @@ export const DELIVERY_SCENARIOS: readonly DeliveryScenario[] = [
     passes: [GATHER_MS],
     weather: 'faulty-database',
   },
+  {
+    name: 'a receiver that refuses an event twice, with another one of the room behind it',
+    webhooks: ['room'],
+    events: ['one', 'one'],
+    instances: ['one'],
+    faults: 2,
+    crashes: 0,
+    passes: [RETRY_IS_DUE_MS],
+    weather: 'storm',
+  },
+  {
+    name: 'a slow receiver, for which leases are renewed',
+    webhooks: ['none'],
+    events: ['one', 'one'],
+    instances: ['one', 'two'],
+    faults: 0,
+    crashes: 0,
+    passes: [RENEWAL_IS_DUE_MS, RENEWAL_IS_DUE_MS, RENEWAL_IS_DUE_MS, RENEWAL_IS_DUE_MS],
+    weather: 'calm',
+  },
 ];
 
 /** The real dispatchers of some instances in one scenario, for `explore`. */
-export function exploredDeliveries(scenario: DeliveryScenario, decisions: Decisions): Explorable {
-  const schedule = new ExploredSchedule(decisions, NOW, scenario.faults);
+export function exploredDeliveries(scenario: DeliveryScenario, chooser: Chooser): Explorable {
+  const schedule = new ExploredSchedule(chooser, NOW, scenario.faults);
   const webhooks = scenario.webhooks.map((ordering, index) => webhookOf(index + 1, ordering));
   const deliveries = new SimulatedDeliveries(schedule, webhooks);
   const violations: string[] = [];
   const receivers = new SimulatedReceivers(schedule, {
-    onSend: (request) => violations.push(...brokenBy({ schedule, deliveries, receivers }, request)),
+    onSend: (request) =>
+      violations.push(...brokenBy({ schedule, deliveries, receivers, toleranceMs: 0 }, request)),
     onAccept: (request) => violations.push(...overtakenBy({ deliveries, receivers }, request)),
   });
+  const isCalm = scenario.weather === 'calm';
+  deliveries.isPeaceful = isCalm;
+  receivers.areSlow = isCalm;
   const world = { schedule, deliveries, receivers, webhooks };
-  const instances = scenario.instances.map((name) => {
-    schedule.begin(name, 'run');
-    return createInstance(name, world, 0);
-  });
+  const instances = scenario.instances.map((name) => createInstance(name, world, 0));
   const left = {
     events: [...scenario.events],
     passes: [...scenario.passes],
@@ -96,13 +138,11 @@ export function exploredDeliveries(scenario: DeliveryScenario, decisions: Decisi
     isOver: false,
   };
   const moves = (): readonly Move[] => [
-    ...schedule.waiting.map((name, index) => ({ name, run: () => schedule.takeTurnAt(index) })),
+    ...schedule.turns(),
     ...instances.flatMap((instance) => appendNext(instance)),
-    ...left.passes
-      .slice(0, 1)
-      .map((ms) => ({ name: `${ms} ms pass`, run: () => schedule.pass(left.passes.shift() ?? 0) })),
-    ...(left.crashes === 0 ? [] : living().map(kill)),
     ...(schedule.waiting.length > 0 || left.events.length > 0 ? [] : [peace]),
+    ...(isCalm ? schedule.passingCalmly(left.passes) : schedule.passing(left.passes)),
+    ...(left.crashes === 0 ? [] : living().map(kill)),
   ];
   const living = (): readonly Instance[] => instances.filter(({ name }) => !schedule.hasCrashed(name));
   const appendNext = (instance: Instance): readonly Move[] => {
@@ -115,10 +155,11 @@ export function exploredDeliveries(scenario: DeliveryScenario, decisions: Decisi
       schedule.observe(name, `event ${number}`);
       instance.append(eventOf(number, 'RM_1', { isFirst: number === 1, now: schedule.clock.now() }));
     };
-    return [{ name: `${name} stores event ${number}`, run }];
+    return [{ name: `${name} stores event ${number}`, actor: name, run }];
   };
   const kill = ({ name }: Instance): Move => ({
     name: `${name} is killed`,
+    isInterruption: true,
     run: () => {
       left.crashes -= 1;
       schedule.crash(name);
@@ -132,6 +173,16 @@ export function exploredDeliveries(scenario: DeliveryScenario, decisions: Decisi
     },
   };
   return {
+    // The instances find nothing to do yet, and sleep.
+    start: async () => {
+      schedule.endFaults();
+      while (schedule.isAnyoneWaiting) {
+        schedule.takeAllTurns();
+        await schedule.settle();
+      }
+      schedule.beginFaults();
+      for (const { name } of instances) schedule.begin(name, 'run');
+    },
     state: () => {
       const stored = [[...deliveries.rows.values()], [...deliveries.events.keys()], [...deliveries.attempts]];
       const crashed = instances.map(({ name }) => schedule.hasCrashed(name));

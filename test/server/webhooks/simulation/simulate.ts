@@ -1,11 +1,15 @@
 import { Random } from '../../../support/random.ts';
 import { Schedule } from '../../../support/simulation/schedule.ts';
-import { brokenBy, MAX_OFFSET_MS, overtakenBy } from './broken-by.ts';
+import { brokenBy, overtakenBy } from './broken-by.ts';
 import { SimulatedDeliveries } from './simulated-deliveries.ts';
 import { createInstance, eventOf, type Instance, NOW, type World, webhookOf } from './simulated-instance.ts';
 import { SimulatedReceivers } from './simulated-receivers.ts';
 
 export const STEPS = 150;
+/** Instances use the database's clock. They differ from it by at most half a round trip. */
+const MAX_OFFSET_MS = 500;
+/** Two clocks differ by at most twice the offset of one. */
+const TOLERANCE_MS = 4 * MAX_OFFSET_MS;
 /** The last retries of a round are five minutes apart, and one round may wait for another. */
 const LAST_MINUTES = 16;
 
@@ -36,7 +40,8 @@ export async function simulate(seed: number): Promise<Simulation> {
   const deliveries = new SimulatedDeliveries(schedule, webhooks);
   const violations: string[] = [];
   const receivers = new SimulatedReceivers(schedule, {
-    onSend: (request) => violations.push(...brokenBy({ schedule, deliveries, receivers }, request)),
+    onSend: (request) =>
+      violations.push(...brokenBy({ schedule, deliveries, receivers, toleranceMs: TOLERANCE_MS }, request)),
     onAccept: (request) => violations.push(...overtakenBy({ deliveries, receivers }, request)),
   });
   const world = { schedule, deliveries, receivers, webhooks };

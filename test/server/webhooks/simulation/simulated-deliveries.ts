@@ -21,6 +21,8 @@ export class SimulatedDeliveries {
   /** If true, no requests to the database and no responses get lost. */
   isPeaceful = false;
   takenOver = 0;
+  /** Deliveries whose end was stored again, as another end or as none. */
+  readonly endedTwice: string[] = [];
   readonly #schedule: Schedule;
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #listeners = new Map<string, (origin: 'here' | 'elsewhere') => void>();
@@ -104,11 +106,13 @@ export class SimulatedDeliveries {
     return () => this.#listeners.delete(actor);
   }
 
-  /** A notification may get lost, like a NOTIFY while the connection is down. */
+  /** A notification of another process may get lost, like a NOTIFY while the connection is down. */
   notify(from: string): void {
+    this.#listeners.get(from)?.('here');
     for (const [actor, listener] of this.#listeners) {
+      if (actor === from) continue;
       if (!this.isPeaceful && this.#schedule.oneIn(20)) continue;
-      void this.#schedule.turn(actor).then(() => listener(actor === from ? 'here' : 'elsewhere'));
+      void this.#schedule.turn(actor, 'notification').then(() => listener('elsewhere'));
     }
   }
 
@@ -196,6 +200,7 @@ export class SimulatedDeliveries {
       const counted = { attempts: row.attempts + 1 };
       if (row.leaseOwner !== owner) this.#change(row.id, counted);
       else {
+        if (row.state !== 'pending') this.endedTwice.push(row.id);
         const given = { roundAttempts: row.roundAttempts + 1, leaseOwner: null, leaseUntil: null };
         const changed = this.#change(row.id, { ...counted, ...given, ...next });
         if (changed.state !== 'pending') ended.push(changed);

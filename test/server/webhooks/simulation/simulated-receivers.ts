@@ -66,14 +66,14 @@ export class SimulatedReceivers {
   }
 
   async #exchange(instance: string, request: SentRequest) {
-    await this.#schedule.turn(instance);
+    await this.#schedule.turn(instance, 'request');
     if (this.#happens(10)) return NO_RESPONSE;
     request.arrived = this.#happens(5) ? 'refused' : 'accepted';
     if (request.arrived === 'accepted') this.#observers.onAccept(request);
     const { sleep } = this.#schedule.clockOf(instance, 0);
     if (this.areSlow) await sleep(TIMEOUT_MS - 1_000);
     else if (this.#happens(10)) await sleep(TIMEOUT_MS);
-    else await this.#schedule.turn(instance);
+    else await this.#schedule.turn(instance, 'request');
     const isLate = this.#schedule.clock.now() - request.sentAt >= TIMEOUT_MS;
     if ((isLate && !this.areSlow) || this.#happens(10)) return NO_RESPONSE;
     return { statusCode: request.arrived === 'accepted' ? 200 : 500, error: null };

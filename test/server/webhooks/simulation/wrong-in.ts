@@ -31,5 +31,6 @@ export function wrongIn({ deliveries, receivers, weather, violations }: Simulati
     ];
   });
   if (weather === 'calm' && deliveries.takenOver > 0) wrong.push('a living instance lost a lease');
+  wrong.push(...deliveries.endedTwice.map((id) => `${id} has ended, and its end is stored again`));
   return [...new Set(violations), ...wrong];
 }

@@ -1,0 +1,31 @@
+import { explore } from '../../test/support/simulation/explore.ts';
+import type { PlantedFault } from './planted-faults.ts';
+import { SCENARIOS } from './scenarios.ts';
+
+export type FirstViolation = {
+  readonly scenario: string;
+  readonly violation: string;
+  /** Moves until then, in all scenarios. */
+  readonly steps: number;
+};
+
+/** Few moves in each scenario find most faults, wherever they are. */
+const SHARES = [1 / 16, 1 / 4, 1];
+
+/** Searches the scenarios one after the other, in the end each with `maxSteps` moves, until a rule is broken. */
+export async function firstViolation(
+  protocol: PlantedFault['protocol'],
+  maxSteps: number,
+): Promise<FirstViolation | undefined> {
+  let steps = 0;
+  const scenarios = SCENARIOS.filter((each) => each.protocol === protocol);
+  for (const share of SHARES) {
+    for (const { name, create } of scenarios) {
+      const exploration = await explore(create, { maxSteps: share * maxSteps, maxViolations: 1 });
+      steps += exploration.steps;
+      const [violation] = exploration.violations;
+      if (violation !== undefined) return { scenario: name, violation, steps };
+    }
+  }
+  return undefined;
+}
