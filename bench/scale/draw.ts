@@ -1,11 +1,12 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { costTable } from './cost-table.ts';
 import { landedCosts } from './costs.ts';
 import { pictures, simulations } from './pictures.ts';
 import { modelOf } from './simulate.ts';
 
 /*
- * `node bench/scale/draw.ts` simulates many instances from the landed costs, prints the results, and writes the pictures of
- * docs/scaling.md. The same costs give the same pictures.
+ * `node bench/scale/draw.ts` simulates many instances from the landed costs, prints the results, and writes the pictures and
+ * the table of costs of docs/scaling.md. The same costs give the same pictures.
  */
 
 const costs = await landedCosts();
@@ -23,3 +24,10 @@ console.table(
 for (const [name, content] of Object.entries(pictures(costs, outcomes))) {
   await writeFile(new URL(`../../docs/pictures/${name}`, import.meta.url), content);
 }
+
+const page = new URL('../../docs/scaling.md', import.meta.url);
+const [begin, end] = ['<!-- costs -->', '<!-- end of costs -->'];
+const [before = '', rest = ''] = (await readFile(page, 'utf8')).split(begin);
+const [, after = ''] = rest.split(end);
+if (after === '') throw new Error(`docs/scaling.md has no ${begin} before an ${end}`);
+await writeFile(page, `${before}${begin}\n\n${costTable(costs)}\n\n${end}${after}`);

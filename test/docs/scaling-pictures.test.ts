@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { costTable } from '../../bench/scale/cost-table.ts';
 import { landedCosts } from '../../bench/scale/costs.ts';
 import { pictures, simulations } from '../../bench/scale/pictures.ts';
 import { modelOf, simulate } from '../../bench/scale/simulate.ts';
@@ -12,6 +13,11 @@ describe('docs/scaling.md', async () => {
       const landed = readFileSync(new URL(`../../docs/pictures/${name}`, import.meta.url), 'utf8');
       expect(landed, name).toBe(content);
     }
+  });
+
+  it('has the table of the costs that were landed', () => {
+    const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
+    expect(page).toContain(costTable(costs));
   });
 
   it('simulates instances that store what is offered below their capacity, and no more than that above it', () => {
