@@ -6,12 +6,21 @@ import type { Operation } from './operations.ts';
 const ROOMS = 100;
 const REQUESTS = 1_000;
 const CALLERS = 16;
-/** Contains one comparison with the media server. */
+/** Long enough for a comparison with the media server. */
 const IDLE_SECONDS = 30;
 const QUIET_MS = 300;
 
-/** The order matters: the page of recordings lists those of the operations before it. */
+/**
+ * The order matters: nothing is left to do at the beginning, and the page of recordings lists those of the operations before
+ * it.
+ */
 export const MEDIA_OPERATIONS: readonly Operation<MediaStage>[] = [
+  {
+    name: 'second of an idle instance',
+    times: IDLE_SECONDS,
+    isRunOnce: true,
+    run: () => delay(IDLE_SECONDS * 1_000),
+  },
   {
     name: 'room, created',
     times: ROOMS,
@@ -59,12 +68,6 @@ export const MEDIA_OPERATIONS: readonly Operation<MediaStage>[] = [
     },
     run: (stage) => inEachRoom(stage, 'POST', '/transcription/stop'),
     finish: closeRooms,
-  },
-  {
-    name: 'second of an idle instance',
-    times: IDLE_SECONDS,
-    isRunOnce: true,
-    run: () => delay(IDLE_SECONDS * 1_000),
   },
 ];
 

@@ -38,6 +38,13 @@ export const OPERATIONS: readonly Operation[] = [
     run: (stage) => postLives(stage, LIVES, CALLERS),
   },
   {
+    name: 'event, one at a time, without a webhook',
+    times: 10 * EVENTS_OF_LIFE,
+    prepare: (stage) => subscribe(stage, OTHER_EVENTS),
+    run: (stage) => postEvents(stage, 10, 1),
+    finish: (stage) => subscribe(stage, ['*']),
+  },
+  {
     name: `event, ${CALLERS} at a time, without a webhook`,
     times: LIVES * EVENTS_OF_LIFE,
     prepare: (stage) => subscribe(stage, OTHER_EVENTS),

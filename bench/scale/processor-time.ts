@@ -2,10 +2,22 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { sampleProcess } from '../../prove/load/process-figures.ts';
 
-/** Resolves to the processor time of these processes so far, with all their threads, in milliseconds (Linux). */
-export async function runMsOf(pids: readonly number[]): Promise<number> {
-  const samples = await Promise.all(pids.map((pid) => sampleProcess(pid).catch(() => ({ runMs: 0 }))));
-  return samples.reduce((sum, { runMs }) => sum + runMs, 0);
+/** The processor time of each process so far, with all its threads, in milliseconds. */
+export type RunTimes = ReadonlyMap<number, number>;
+
+/** Reads them from Linux. A process that has ended is left out. */
+export async function runTimesOf(pids: readonly number[]): Promise<RunTimes> {
+  const read = async (pid: number): Promise<readonly [number, number][]> =>
+    sampleProcess(pid).then(
+      ({ runMs }) => [[pid, runMs]],
+      () => [],
+    );
+  return new Map((await Promise.all(pids.map(read))).flat());
+}
+
+/** Returns what the processes that are still there took in between. */
+export function runMsBetween(before: RunTimes, after: RunTimes): number {
+  return [...after].reduce((sum, [pid, runMs]) => sum + runMs - (before.get(pid) ?? 0), 0);
 }
 
 /** Resolves to the ids of a local PostgreSQL server's processes: one for each connection, and its own. */

@@ -2,7 +2,7 @@ import { createFleet, type Fleet, type FleetInstance } from '../../test/server/w
 import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
 import type { Database } from '../webhooks/stage.ts';
 import { type CountingProxy, startCountingProxy, type Traffic } from './counting-proxy.ts';
-import { runMsOf, serverProcesses } from './processor-time.ts';
+import { type RunTimes, runMsBetween, runTimesOf, serverProcesses } from './processor-time.ts';
 
 /** Instances that share one database, with one webhook for all events. */
 export type BenchStage = {
@@ -48,10 +48,10 @@ export async function openStage(stageOptions: StageOptions): Promise<BenchStage>
   const receiver = await startReceiver();
   const created = await fleet.call(first, 'POST', '/v1/webhooks', { url: receiver.url });
   const { id: webhookId }: { id?: unknown } = Object(created);
-  const read = async () => ({
+  const read = async (): Promise<Reading> => ({
     ...sum(proxies.map((proxy) => proxy.traffic())),
-    serviceMs: await runMsOf(instances.map(({ pid }) => pid)),
-    databaseMs: url === undefined ? undefined : await runMsOf(await serverProcesses(url)),
+    service: await runTimesOf(instances.map(({ pid }) => pid)),
+    database: url === undefined ? undefined : await runTimesOf(await serverProcesses(url)),
     passedMs: performance.now(),
   });
   return {
@@ -79,13 +79,21 @@ function sum(traffics: readonly Traffic[]): Traffic {
   return { statements: total('statements'), roundTrips: total('roundTrips'), bytes: total('bytes') };
 }
 
-function difference(after: Spent, before: Spent): Spent {
+/** What was spent until an instant. */
+type Reading = Traffic & {
+  readonly service: RunTimes;
+  readonly database: RunTimes | undefined;
+  readonly passedMs: number;
+};
+
+function difference(after: Reading, before: Reading): Spent {
+  const [first, last] = [before.database, after.database];
   return {
     statements: after.statements - before.statements,
     roundTrips: after.roundTrips - before.roundTrips,
     bytes: after.bytes - before.bytes,
-    serviceMs: after.serviceMs - before.serviceMs,
-    databaseMs: after.databaseMs === undefined ? undefined : after.databaseMs - (before.databaseMs ?? 0),
+    serviceMs: runMsBetween(before.service, after.service),
+    databaseMs: first && last && runMsBetween(first, last),
     passedMs: after.passedMs - before.passedMs,
   };
 }
