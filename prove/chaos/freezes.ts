@@ -6,7 +6,7 @@ import type { Random } from '../../test/support/random.ts';
 import type { Cluster, Member } from './cluster.ts';
 import type { Passage } from './database-proxy.ts';
 import type { MediaEvents } from './media-events.ts';
-import { REFUSED_ONCE } from './witness.ts';
+import { REFUSED_ONCE, RESPONDED_LATE } from './witness.ts';
 
 /** A point in the work of an instance at which the run freezes its process. */
 export type FreezePoint = {
@@ -18,10 +18,14 @@ export type FreezePoint = {
   readonly text: string;
   readonly passage: Passage;
   /** The events that lead an instance to the point; single events that are accepted at once unless it is given. */
-  readonly bait?: 'refused-once' | 'burst';
+  readonly bait?: 'refused-once' | 'responded-late' | 'burst';
 };
 
-/** The worst points: the instance has locks, leases or unstored outcomes. Every transaction of events and deliveries has one. */
+/**
+ * The worst points: the instance has locks, leases or unstored outcomes. Every transaction of events and deliveries has one, and
+ * so has every statement that takes or renews a lease of theirs. Another transaction of the service needs a target, or a
+ * sentence in postgres.ts that says why it has none.
+ */
 export const FREEZE_POINTS: readonly FreezePoint[] = [
   { name: 'holding room locks', text: LOCK_FREE_NAMES, passage: 'passes' },
   { name: 'after sending an insert and its commit', text: INSERT_EVENTS, passage: 'passes' },
@@ -44,6 +48,18 @@ export const FREEZE_POINTS: readonly FreezePoint[] = [
     bait: 'refused-once',
   },
   {
+    name: 'renewing the leases of deliveries',
+    text: 'update deliveries set "leaseUntil" = ',
+    passage: 'passes',
+    bait: 'responded-late',
+  },
+  {
+    name: 'before renewing the leases of deliveries',
+    text: 'update deliveries set "leaseUntil" = ',
+    passage: 'held',
+    bait: 'responded-late',
+  },
+  {
     name: 'between sending a delivery and storing its outcome',
     text: RECORD_FIRST_ATTEMPTS,
     passage: 'held',
@@ -56,9 +72,14 @@ export const FREEZE_POINTS: readonly FreezePoint[] = [
   },
   {
     name: 'giving back what waits behind a refused delivery',
-    text: `and state = 'pending' and waiting = 1 and exists (`,
+    text: `and state = 'pending' and waiting = 1 and (`,
     passage: 'passes',
     bait: 'refused-once',
+  },
+  {
+    name: 'locking the orders of deliveries (lock-names)',
+    text: 'lock-names',
+    passage: 'passes',
   },
   {
     name: 'letting the next delivery of a room go on',
@@ -66,6 +87,9 @@ export const FREEZE_POINTS: readonly FreezePoint[] = [
     passage: 'passes',
   },
 ];
+
+/** The rooms' names by which the receiver knows what to do with an event. */
+const PREFIXES = { 'refused-once': REFUSED_ONCE, 'responded-late': RESPONDED_LATE, burst: 'bait-' } as const;
 
 export type FreezeOptions = {
   readonly cluster: Cluster;
@@ -98,7 +122,7 @@ export async function freezeAt(point: FreezePoint, options: FreezeOptions): Prom
   const { cluster, events, random, frozenMs } = options;
   const slug = point.name.replaceAll(' ', '-');
   const bait: Promise<void>[] = [];
-  const prefix = point.bait === 'refused-once' ? REFUSED_ONCE : 'bait-';
+  const prefix = PREFIXES[point.bait ?? 'burst'];
   const placed = await stopAt(point, cluster.living, async (count) => {
     const names = Array.from(
       { length: point.bait === 'burst' ? BURST : 1 },

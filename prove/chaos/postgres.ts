@@ -54,6 +54,10 @@ export const chaosPostgres: ProofPart = {
     'An asynchronous replica: events that were acknowledged but not yet replicated are lost with the primary.',
     'Automatic failover: somebody has to promote the replica and point the address to it.',
     'Several faults at once: one ends before the next one begins.',
+    'Freezes within the other transactions and leases of the service, which have no lock that an event or a delivery waits for. Webhooks, ' +
+      'their secrets, replays and tests change when somebody asks. What is old is deleted from rows that no other transaction has locked. A ' +
+      'lease of the reconciler, a claim of a recording or of an Idempotency-Key is one statement, which holds no lock when it has ended. The ' +
+      'claims of recordings are in the part model, and the workers of transcriptions in those of speech.',
     'Network partitions in which instances reach different database servers.',
   ],
   run: strikeCluster,
@@ -96,7 +100,9 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
     kill,
     freezes: FREEZE_POINTS.map((point) => async () => {
       report(`freezing an instance ${point.name}`);
-      frozen.push(await freezeAt(point, { cluster, events, random, frozenMs: FROZEN_MS }));
+      const one = await freezeAt(point, { cluster, events, random, frozenMs: FROZEN_MS });
+      if (!one.isPlaced) report('  no instance came to this point');
+      frozen.push(one);
     }),
     restart: () => cluster.database.restart(),
     failOver: () => cluster.database.failOver(),

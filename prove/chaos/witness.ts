@@ -29,6 +29,10 @@ export type Tally = {
 
 /** Prefix of rooms of which each webhook refuses the first request. */
 export const REFUSED_ONCE = 'refused-once-';
+/** Prefix of rooms whose events get a late response. */
+export const RESPONDED_LATE = 'responded-late-';
+/** Longer than the time between two renewals of a lease, and shorter than the timeout of a delivery. */
+const LATE_MS = 6_000;
 
 class Refusals {
   readonly #refused = new Set<string>();
@@ -62,7 +66,8 @@ export async function startWitness({
   const receiver = await startReceiver((_request, response, received) => {
     if (refusals.isDue(received)) response.writeHead(503);
     else counter.count(received);
-    response.end();
+    const isLate = received.body.room.name.startsWith(RESPONDED_LATE);
+    setTimeout(() => response.end(), isLate ? LATE_MS : 0);
   });
   for (let index = 0; index < webhooks; index += 1) {
     const path = `/${index}`;
