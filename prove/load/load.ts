@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
-import { createFleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import type { FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { Random } from '../../test/support/random.ts';
 import { startWitness } from '../chaos/witness.ts';
@@ -16,7 +16,7 @@ import {
 } from '../part.ts';
 import { percentile } from '../percentile.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../rolling/callers.ts';
-import { createSignedClient } from '../rolling/signed-client.ts';
+import { mediaServerSettings, startService } from '../service.ts';
 import { coreShare, mean, type Sample, sampleProcess } from './process-figures.ts';
 
 const SEED = 20_261_125;
@@ -54,17 +54,10 @@ async function loadSteadily({ form, report, cleanUp }: ProofContext): Promise<Fi
   const mediaSecret = randomBytes(24).toString('hex');
   const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   cleanUp(livekit.close);
-  const fleet = await createFleet({
-    LIVEKIT_URL: livekit.url,
-    LIVEKIT_API_KEY: livekit.apiKey,
-    LIVEKIT_API_SECRET: livekit.apiSecret,
-  });
-  cleanUp(fleet.close);
-  const instance = await fleet.start();
+  const service = { environment: mediaServerSettings(livekit), connections: CALLERS };
+  const { fleet, instance, client } = await startService({ cleanUp }, service);
   const witness = await startWitness({ fleet, instance, webhooks: 1 });
   cleanUp(witness.close);
-  const client = createSignedClient(instance.url, fleet.keys, CALLERS);
-  cleanUp(client.close);
   const callers: CallersOptions = {
     ...{ outside: client, inside: client, mediaSecret },
     ...{ random: new Random(SEED), callers: CALLERS, pauseMs: 0 },

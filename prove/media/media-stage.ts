@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../test/support/parts/redis.ts';
 import type { Random } from '../../test/support/random.ts';
 import type { ProofContext } from '../part.ts';
 import { type CallersOptions, MEDIA_KEY } from '../rolling/callers.ts';
-import { createSignedClient, type SignedClient } from '../rolling/signed-client.ts';
+import type { SignedClient } from '../rolling/signed-client.ts';
+import { mediaServerSettings, startService } from '../service.ts';
 
 /** One instance of the service on SQLite, and a real LiveKit with its Redis. */
 export type MediaStage = {
@@ -39,15 +39,8 @@ export async function startMediaStage(
   let livekit: Livekit = await startLivekit(options);
   cleanUp(() => livekit.close());
   const livekitPort = Number(new URL(livekit.httpUrl).port);
-  const fleet = await createFleet({
-    LIVEKIT_URL: await urlOf(livekit),
-    LIVEKIT_API_KEY: livekit.apiKey,
-    LIVEKIT_API_SECRET: livekit.apiSecret,
-  });
-  cleanUp(fleet.close);
-  const instance = await fleet.start();
-  const client = createSignedClient(instance.url, fleet.keys, connections);
-  cleanUp(client.close);
+  const environment = mediaServerSettings({ ...livekit, url: await urlOf(livekit) });
+  const { client } = await startService({ cleanUp }, { environment, connections });
   return {
     ...{ client, mediaSecret, livekitPort, redisPort, livekit: () => livekit },
     startLivekitAgain: async () => {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from '@redis/client';
-import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { type Receiver, startReceiver } from '../../test/server/webhooks/support/receiver.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 import { startRedis } from '../../test/support/parts/redis.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import type { ProofContext } from '../part.ts';
 import { MEDIA_KEY } from '../rolling/callers.ts';
-import { createSignedClient, type SignedClient } from '../rolling/signed-client.ts';
+import type { SignedClient } from '../rolling/signed-client.ts';
+import { mediaServerSettings, startService } from '../service.ts';
 import { startLivekitBalancer } from './livekit-balancer.ts';
 
 /** One of two LiveKit nodes. It gets a new id at each start. */
@@ -65,39 +65,14 @@ export async function startNodeStage(
   const ports = nodes.map((node) => Number(new URL(node.livekit().httpUrl).port));
   const balancer = await startLivekitBalancer(ports);
   cleanUp(balancer.close);
-  const { client, receiver } = await startService(
-    { cleanUp },
-    { servicePort, connections, mediaSecret },
-    balancer.port,
-  );
+  const url = `ws://127.0.0.1:${balancer.port}`;
+  const environment = mediaServerSettings({ url, apiKey: MEDIA_KEY, apiSecret: mediaSecret });
+  const { client } = await startService({ cleanUp }, { environment, connections, port: servicePort });
+  const receiver = await startReceiver();
+  cleanUp(receiver.close);
+  await client.call('POST', '/v1/webhooks', { url: receiver.url });
   return {
     ...{ client, receiver, mediaSecret, nodes },
     holderOf: async (room) => (await reader.hGet('room_node_map', room)) ?? undefined,
   };
-}
-
-type ServiceOptions = {
-  readonly servicePort: number;
-  readonly connections: number;
-  readonly mediaSecret: string;
-};
-
-async function startService(
-  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
-  { servicePort, connections, mediaSecret }: ServiceOptions,
-  livekitPort: number,
-) {
-  const fleet = await createFleet({
-    LIVEKIT_URL: `ws://127.0.0.1:${livekitPort}`,
-    LIVEKIT_API_KEY: MEDIA_KEY,
-    LIVEKIT_API_SECRET: mediaSecret,
-  });
-  cleanUp(fleet.close);
-  const instance = await fleet.start({ PORT: `${servicePort}` });
-  const client = createSignedClient(instance.url, fleet.keys, connections);
-  cleanUp(client.close);
-  const receiver = await startReceiver();
-  cleanUp(receiver.close);
-  await client.call('POST', '/v1/webhooks', { url: receiver.url });
-  return { client, receiver };
 }

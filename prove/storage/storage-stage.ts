@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import type { Fleet, FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import {
   type MediaKeys,
   mediaWebhook,
@@ -10,7 +10,8 @@ import type { Random } from '../../test/support/random.ts';
 import { startWitness, type Witness } from '../chaos/witness.ts';
 import type { ProofContext } from '../part.ts';
 import { callUntil, type Ledger, MEDIA_KEY, STORED_OPERATIONS } from '../rolling/callers.ts';
-import { createSignedClient, type SignedClient } from '../rolling/signed-client.ts';
+import type { SignedClient } from '../rolling/signed-client.ts';
+import { startService } from '../service.ts';
 import { CHECK_FISCAL_CODE, keepWebhooks, WebhookBook } from './storage-operations.ts';
 
 const STORED_CALLERS = 8;
@@ -39,15 +40,11 @@ export async function startStorageStage(
   random: Random,
 ): Promise<StorageStage> {
   const media: MediaKeys = { apiKey: MEDIA_KEY, apiSecret: randomBytes(24).toString('hex') };
-  const fleet = await createFleet({
-    LIVEKIT_API_KEY: media.apiKey,
-    LIVEKIT_API_SECRET: media.apiSecret,
-    ...environment,
-  });
-  cleanUp(fleet.close);
-  const instance = await fleet.start();
-  const client = createSignedClient(instance.url, fleet.keys, STORED_CALLERS + FREE_CALLERS + 2);
-  cleanUp(client.close);
+  const mediaKeys = { LIVEKIT_API_KEY: media.apiKey, LIVEKIT_API_SECRET: media.apiSecret };
+  const { fleet, instance, client } = await startService(
+    { cleanUp },
+    { environment: { ...mediaKeys, ...environment }, connections: STORED_CALLERS + FREE_CALLERS + 2 },
+  );
   const witness = await startWitness({ fleet, instance, webhooks: WEBHOOKS });
   cleanUp(witness.close);
   const book = new WebhookBook();

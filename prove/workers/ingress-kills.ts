@@ -1,3 +1,4 @@
+import { INGRESS_TYPES } from '../../src/contract/choices.ts';
 import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
 import {
   atMost,
@@ -9,7 +10,7 @@ import {
   type ProofPart,
 } from '../part.ts';
 import { type IngressStage, startIngressStage } from './ingress-stage.ts';
-import { INGRESS_STATES, type IngressOutcome, type IngressState, killIngressWorker } from './kill-ingress.ts';
+import { INGRESS_STATES, type IngressOutcome, killIngressWorker } from './kill-ingress.ts';
 
 /** LiveKit removes a participant whose process died after some 20 s; the push begins again as soon as a worker takes it. */
 const BOUND_SECONDS = 60;
@@ -22,14 +23,13 @@ export const ingressKills: ProofPart = {
     `Whatever an ingress worker does when it is killed: a camera that pushes again is in its room again within ${BOUND_SECONDS} s after the kill, it leaves the room ` +
     `within ${BOUND_SECONDS} s after its push ends, the service lists what is true and answers every request, and the ingress can be deleted.`,
   attack: [
-    "LiveKit's real ingress service transcodes RTMP pushes of ffmpeg (a test picture and a tone) for rooms of a real LiveKit with its Redis. The " +
-      'pushes begin again when they break off, as those of a camera do.',
+    "LiveKit's real ingress service takes RTMP pushes of ffmpeg (a test picture and a tone) and WHIP pushes of Chromium (its test camera and " +
+      'microphone) for rooms of a real LiveKit with its Redis. The pushes begin again when they break off, as those of a camera do.',
     `The ingress service is killed with the processes of its streams (SIGKILL) ${INGRESS_STATES.map(({ name }) => name).join('; ')}. Another one is ` +
       'started at its address at once. The part reads the participants from the service until the push has both tracks again, ends the push, and ' +
       'waits until nobody is left.',
   ],
   notClaimed: [
-    'WHIP: the part pushes RTMP only.',
     'Every moment within a state: one worker is killed in each.',
     'An ingress_stopped of the stream that was killed: LiveKit does not report it. The table shows how many came.',
     'The picture between the kill and the new push: it is lost.',
@@ -43,15 +43,18 @@ async function killIngressWorkers(context: ProofContext): Promise<Findings> {
   const figures: Figure[] = [];
   for (const state of INGRESS_STATES) {
     if (form === 'short' && !STATES_OF_SHORT.includes(state.slug)) continue;
-    const outcome = await killIngressWorker(stage, state);
-    report(`${state.name}: published after ${outcome.publishedMs} ms, left after ${outcome.leftMs} ms`);
-    for (const failure of outcome.failures.slice(0, 5)) report(failure);
-    figures.push(...figuresOf(stage, state, outcome));
+    for (const kind of INGRESS_TYPES) {
+      const name = `${kind.toUpperCase()}, ${state.name}`;
+      const outcome = await killIngressWorker(stage, state, kind);
+      report(`${name}: published after ${outcome.publishedMs} ms, left after ${outcome.leftMs} ms`);
+      for (const failure of outcome.failures.slice(0, 5)) report(failure);
+      figures.push(...figuresOf(stage, name, outcome));
+    }
   }
   return { figures, versions: { LiveKit: livekitServerVersion } };
 }
 
-function figuresOf(stage: IngressStage, { name }: IngressState, outcome: IngressOutcome): readonly Figure[] {
+function figuresOf(stage: IngressStage, name: string, outcome: IngressOutcome): readonly Figure[] {
   const { ingressId, isPlaced, publishedMs, leftMs, failures, isDeleted } = outcome;
   const events = stage.eventsOf(ingressId);
   const ids = new Set(events.map(({ body }) => body.id));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { keepPushing } from '../../test/ingress-rtmp/keep-pushing.ts';
-import type { IngressStage } from './ingress-stage.ts';
+import type { Push } from '../../test/ingress-rtmp/keep-pushing.ts';
+import type { IngressStage, PushKind } from './ingress-stage.ts';
 
 /** What an ingress worker does when it dies. */
 export type IngressState = {
@@ -37,9 +37,10 @@ const DEADLINE_MS = 120_000;
 export async function killIngressWorker(
   stage: IngressStage,
   { slug }: IngressState,
+  kind: PushKind,
 ): Promise<IngressOutcome> {
   const { client } = stage;
-  const room = `ingress-${slug}`;
+  const room = `ingress-${kind}-${slug}`;
   const failures: string[] = [];
   const call = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => {
     const { status, json, text } = await client.call(method, path, body);
@@ -54,10 +55,11 @@ export async function killIngressWorker(
     return participants.flatMap(({ tracks }) => tracks.map(({ sid }) => sid));
   };
   await call('POST', '/v1/rooms', { name: room, emptyTimeout: 3_600 });
-  const made = await call('POST', `/v1/rooms/${room}/ingress`, { participantName: 'Camera' });
+  const made = await call('POST', `/v1/rooms/${room}/ingress`, { type: kind, participantName: 'Camera' });
   const ingressId = String(made.ingressId);
-  const startPush = () => keepPushing(`${made.url}/${made.streamKey}`);
-  let push = slug === 'waiting' ? undefined : startPush();
+  const endpoint = { url: String(made.url), streamKey: String(made.streamKey) };
+  const startPush = (): Promise<Push> => stage.startPush(endpoint, kind);
+  let push = slug === 'waiting' ? undefined : await startPush();
   let isPlaced = true;
   if (slug === 'beginning')
     isPlaced = await isSeen(async () => (await stage.stateOf(ingressId)) === BUFFERING);
@@ -67,7 +69,7 @@ export async function killIngressWorker(
   await stage.killWorker();
   const killedAt = performance.now();
   await stage.startWorkerAgain();
-  push ??= startPush();
+  push ??= await startPush();
   const publishedMs =
     slug === 'ending'
       ? undefined

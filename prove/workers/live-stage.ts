@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { RoomServiceClient } from 'livekit-server-sdk';
 import { Client } from 'pg';
-import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { startPostgresServer } from '../../test/support/parts/postgres-server.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import type { ProofContext } from '../part.ts';
-import { createSignedClient, type SignedClient } from '../rolling/signed-client.ts';
+import type { SignedClient } from '../rolling/signed-client.ts';
+import { mediaServerSettings, startService } from '../service.ts';
 import type { WorkerSettings } from './worker-process.ts';
 
 /** A real LiveKit, one instance of the service on PostgreSQL that receives its webhooks, and settings for live workers. */
@@ -30,15 +30,10 @@ export async function startLiveStage({ cleanUp }: Pick<ProofContext, 'cleanUp'>)
   const settings = {
     DATABASE_URL: database.url,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    LIVEKIT_URL: livekit.url,
-    LIVEKIT_API_KEY: livekit.apiKey,
-    LIVEKIT_API_SECRET: livekit.apiSecret,
+    ...mediaServerSettings(livekit),
   };
-  const fleet = await createFleet(settings);
-  cleanUp(fleet.close);
-  const instance = await fleet.start({ PORT: `${port}` });
-  const client = createSignedClient(instance.url, fleet.keys, CONNECTIONS);
-  cleanUp(client.close);
+  const service = { environment: settings, port, connections: CONNECTIONS };
+  const { client } = await startService({ cleanUp }, service);
   const rooms = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
   const rows = new Client({ connectionString: database.url });
   await rows.connect();

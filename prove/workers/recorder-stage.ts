@@ -8,7 +8,6 @@ import {
   startEmbeddedMediaServer,
 } from '../../src/server/media-simulator/embedded-media-server.ts';
 import { systemClock, systemIds } from '../../src/server/platform/system.ts';
-import { createFleet } from '../../test/server/webhooks/support/instance.ts';
 import {
   expectedSignatures,
   type Received,
@@ -16,26 +15,31 @@ import {
 } from '../../test/server/webhooks/support/receiver.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import type { ProofContext } from '../part.ts';
-import { createSignedClient, type SignedClient } from '../rolling/signed-client.ts';
+import type { SignedClient } from '../rolling/signed-client.ts';
+import { mediaServerSettings, startService } from '../service.ts';
 
 const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
 const CONNECTIONS = 64;
 
 export type RecordingEnd = { readonly status: unknown; readonly isSigned: boolean };
 
-/** The embedded media server with its recorder, one instance of the service, and a receiver of its webhooks. */
-export type RecorderStage = {
+/** One instance of the service that records rooms of a media server, and a receiver of its webhooks. */
+export type RecordingStage = {
   readonly client: SignedClient;
   /** The environment of an `rtc` command that calls the service. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly media: EmbeddedMediaServer;
-  readonly recordingDir: string;
   /** Resolves to the state of the egress in the media server. */
   readonly egressStatus: (egressId: string) => Promise<EgressStatus | undefined>;
   /** Returns the `egress_ended` events of a recording that the webhook received. */
   readonly endsOf: (recordingId: string) => readonly RecordingEnd[];
   /** Resolves when each recording has an `egress_ended`, or when none has arrived for a while. */
   readonly untilReported: (recordingIds: readonly string[]) => Promise<void>;
+};
+
+/** The stage with the embedded media server and its recorder. */
+export type RecorderStage = RecordingStage & {
+  readonly media: EmbeddedMediaServer;
+  readonly recordingDir: string;
 };
 
 export async function startRecorderStage(
@@ -50,23 +54,35 @@ export async function startRecorderStage(
     webhookUrls: [`http://127.0.0.1:${port}/livekit/webhook`],
   });
   cleanUp(media.close);
-  const fleet = await createFleet({
-    LIVEKIT_URL: media.url.replace('http', 'ws'),
-    LIVEKIT_API_KEY: MEDIA_KEYS.apiKey,
-    LIVEKIT_API_SECRET: MEDIA_KEYS.apiSecret,
-    RECORDING_DIR: recordingDir,
-    ...environment,
-  });
-  cleanUp(fleet.close);
-  const instance = await fleet.start({ PORT: `${port}` });
-  const client = createSignedClient(instance.url, fleet.keys, CONNECTIONS);
-  cleanUp(client.close);
+  const stage = await startRecordingStage(
+    { cleanUp },
+    { port, mediaServer: { ...MEDIA_KEYS, url: media.url.replace('http', 'ws') } },
+    { RECORDING_DIR: recordingDir, ...environment },
+  );
+  return { ...stage, media, recordingDir };
+}
+
+type RecordedServer = {
+  /** Where the service listens for the events of the media server. */
+  readonly port: number;
+  readonly mediaServer: Parameters<typeof mediaServerSettings>[0];
+};
+
+export async function startRecordingStage(
+  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { port, mediaServer }: RecordedServer,
+  settings: Readonly<Record<string, string>>,
+): Promise<RecordingStage> {
+  const environment = { ...mediaServerSettings(mediaServer), ...settings };
+  const service = { environment, port, connections: CONNECTIONS };
+  const { fleet, instance, client } = await startService({ cleanUp }, service);
   const ends = await watchEnds(client, cleanUp);
-  const egress = new EgressClient(media.url, MEDIA_KEYS.apiKey, MEDIA_KEYS.apiSecret);
-  const { apiKey, apiSecret } = fleet.keys;
+  const { apiKey, apiSecret } = mediaServer;
+  const egress = new EgressClient(mediaServer.url.replace('ws', 'http'), apiKey, apiSecret);
+  const keys = { RTC_API_KEY: fleet.keys.apiKey, RTC_API_SECRET: fleet.keys.apiSecret };
   return {
-    ...{ client, media, recordingDir, endsOf: ends.of },
-    environment: { RTC_URL: instance.url, RTC_API_KEY: apiKey, RTC_API_SECRET: apiSecret },
+    ...{ client, endsOf: ends.of },
+    environment: { RTC_URL: instance.url, ...keys },
     egressStatus: async (egressId) => (await egress.listEgress({ egressId }))[0]?.status,
     untilReported: (ids) => untilReported(ids, ends.of),
   };

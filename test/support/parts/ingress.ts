@@ -12,6 +12,8 @@ export interface IngressOptions {
   readonly livekit: Pick<Livekit, 'url' | 'apiKey' | 'apiSecret'>;
   /** The RTMP port. The media server's configuration has `rtmp://127.0.0.1:<rtmpPort>/live`. */
   readonly rtmpPort: number;
+  /** The port for WHIP, which is off without it. The media server's configuration has `http://127.0.0.1:<whipPort>/w`. */
+  readonly whipPort?: number;
 }
 
 export interface Ingress {
@@ -23,14 +25,15 @@ export interface Ingress {
   close(): Promise<void>;
 }
 
-/** Starts LiveKit's real ingress service for RTMP only. */
+/** Starts LiveKit's real ingress service. */
 export async function startIngress(options: IngressOptions): Promise<Ingress> {
   const program = await findIngress();
   if (program === undefined) throw new Error('the ingress service is not built: `npm test` builds it once');
   const folder = await mkdtemp(join(tmpdir(), 'rtc-ingress-'));
   const configFile = join(folder, 'ingress.yaml');
   const healthPort = await freePort();
-  const config = ingressConfig(options, { healthPort, relayPort: await freePort() });
+  const ports = { healthPort, relayPort: await freePort(), udpPort: await freePort() };
+  const config = ingressConfig(options, ports);
   await writeFile(configFile, JSON.stringify(config), { mode: 0o600 });
   // It starts one process of itself for each stream, and finds it as `ingress` on PATH.
   const binFolder = join(folder, 'bin');
@@ -68,6 +71,13 @@ export function rtmpUrlOf(rtmpPort: number): string {
   return `rtmp://127.0.0.1:${rtmpPort}/live`;
 }
 
+/** Returns the ingress URL of WHIP for the media server's configuration. */
+export function whipUrlOf(whipPort: number): string {
+  return `http://127.0.0.1:${whipPort}/w`;
+}
+
+type IngressPorts = { readonly healthPort: number; readonly relayPort: number; readonly udpPort: number };
+
 /**
  * The number of cores that the service assumes for a stream. With its defaults (2 and more), and also with 0, it refuses
  * every stream on two busy cores.
@@ -75,8 +85,8 @@ export function rtmpUrlOf(rtmpPort: number): string {
 const noCost = -1000;
 
 function ingressConfig(
-  { redis, livekit, rtmpPort }: IngressOptions,
-  { healthPort, relayPort }: { readonly healthPort: number; readonly relayPort: number },
+  { redis, livekit, rtmpPort, whipPort = -1 }: IngressOptions,
+  { healthPort, relayPort, udpPort }: IngressPorts,
 ): object {
   return {
     redis: { address: redis.address },
@@ -84,7 +94,16 @@ function ingressConfig(
     api_secret: livekit.apiSecret,
     ws_url: livekit.url,
     rtmp_port: rtmpPort,
-    whip_port: -1,
+    whip_port: whipPort,
+    rtc_config: {
+      udp_port: udpPort,
+      node_ip: '127.0.0.1',
+      use_external_ip: false,
+      enable_loopback_candidate: true,
+      interfaces: { includes: ['lo'] },
+      // Without this list it would send clients to public STUN servers. Nothing listens at this address.
+      stun_servers: [`127.0.0.1:${udpPort}`],
+    },
     http_relay_port: relayPort,
     health_port: healthPort,
     logging: { level: 'info', json: false },

@@ -21,6 +21,8 @@ export interface LivekitOptions {
   readonly port?: number;
   /** The URL that CreateIngress returns for RTMP. */
   readonly ingressRtmpUrl?: string;
+  /** The URL that CreateIngress returns for WHIP. */
+  readonly ingressWhipUrl?: string;
 }
 
 export interface Livekit {
@@ -101,6 +103,9 @@ function livekitConfig(
     ...(options.enableRemoteUnmute ? { room: { enable_remote_unmute: true } } : {}),
     ...(options.redis ? { redis: { address: options.redis.address } } : {}),
     ...(options.webhookUrl ? { webhook: { api_key: options.apiKey, urls: [options.webhookUrl] } } : {}),
-    ...(options.ingressRtmpUrl ? { ingress: { rtmp_base_url: options.ingressRtmpUrl } } : {}),
+    ingress: {
+      ...(options.ingressRtmpUrl ? { rtmp_base_url: options.ingressRtmpUrl } : {}),
+      ...(options.ingressWhipUrl ? { whip_base_url: options.ingressWhipUrl } : {}),
+    },
   };
 }
