@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isEgressInstalled } from '../../test/support/parts/egress.ts';
 import {
   atMost,
   exactly,
@@ -17,12 +18,15 @@ import {
   type ShownRecording,
   sizeOf,
   startBucketStage,
+  startRealBucketStage,
   stopRecording,
   untilEnded,
 } from './bucket-stage.ts';
 import { downloadInterrupted, enlarge } from './download.ts';
 
 const ROOMS = { long: 6, short: 2 } as const;
+/** LiveKit's own recorder runs a process for each recording. */
+const REAL_ROOMS = { long: 3, short: 1 } as const;
 const AWAY_SECONDS = { long: 15, short: 2 } as const;
 /** A request to the bucket has ten seconds. */
 const BOUND_MS = 12_000;
@@ -35,13 +39,15 @@ export const bucketFaults: ProofPart = {
     'is reported as deleted that is not, and everything works again without intervention when the bucket is back.',
   attack: [
     'Recordings are in a bucket of a real S3 server (versitygw), which is killed (SIGKILL) and started again on the same folder. The service is a ' +
-      "process of its own. The recorder is the embedded one (docs/embedded-media.md), which uploads by S3 itself; LiveKit's own takes no part.",
+      'process of its own. The recorder is the embedded one (docs/embedded-media.md), which uploads by S3 itself.',
     `The bucket dies as ${ROOMS.long} recordings are stopped, before their files are uploaded; as their files have just been uploaded, before the ` +
       'service has measured them; and in the middle of a download by the `rtc` command, which is repeated when the bucket is back. While the bucket ' +
       `is away for ${AWAY_SECONDS.long} s, recordings are listed, shown, downloaded and deleted.`,
+    `Where LiveKit's own recorder (egress) is a program of the machine, ${REAL_ROOMS.long} recordings of a real LiveKit end while the bucket dies at the same two ` +
+      'moments. The note below the table says whether it was.',
   ],
   notClaimed: [
-    "How long LiveKit's own recorder tries to upload again, and what it keeps of a file that it could not upload.",
+    "What LiveKit's own recorder keeps of a file that it could not upload. Its recordings here have no picture.",
     'A bucket that is slow or answers with errors: here it is there or gone.',
     'A bucket that loses or changes what it has stored.',
   ],
@@ -57,11 +63,29 @@ async function killBucket(context: ProofContext): Promise<Findings> {
     const rooms = Array.from({ length: ROOMS[form] }, (_, index) => `${moment}-${index}`);
     figures.push(...(await killAtEnd(stage, { moment, rooms, awayMs: AWAY_SECONDS[form] * 1000 })));
   }
+  const isReal = await isEgressInstalled();
+  if (isReal) figures.push(...(await killUnderRealRecorder(context)));
   report('the bucket dies during a download');
   figures.push(...(await killInDownload(stage)));
   report('recordings are read and deleted without the bucket');
   figures.push(...(await callWithoutBucket(stage, AWAY_SECONDS[form] * 1000)));
-  return { figures };
+  const ran = isReal
+    ? "LiveKit's own recorder took part too"
+    : "LiveKit's own recorder is not on this machine";
+  return { figures, notes: [`The embedded recorder took part. ${ran}.`] };
+}
+
+async function killUnderRealRecorder(context: ProofContext): Promise<readonly Figure[]> {
+  const { form, report } = context;
+  const stage = await startRealBucketStage(context);
+  const figures: Figure[] = [];
+  for (const moment of ['uploaded', 'measured'] as const) {
+    report(`the bucket dies before recordings of LiveKit's recorder are ${moment}`);
+    const rooms = Array.from({ length: REAL_ROOMS[form] }, (_, index) => `real-${moment}-${index}`);
+    const found = await killAtEnd(stage, { moment, rooms, awayMs: AWAY_SECONDS[form] * 1000 });
+    figures.push(...found.map((figure) => ({ ...figure, name: `LiveKit's recorder, ${figure.name}` })));
+  }
+  return figures;
 }
 
 type AtEnd = {
@@ -105,7 +129,7 @@ function isTrue({ status, error, sizeBytes }: ShownRecording, size: number | und
 
 function isUploaded({ s3 }: BucketStage, room: string): boolean {
   const names = readdirSync(s3.bucketFolder, { recursive: true, encoding: 'utf8' });
-  return names.some((name) => name.includes(room) && name.endsWith('.mp4'));
+  return names.some((name) => name.includes(room) && /\.(mp4|ogg)$/.test(name));
 }
 
 async function killInDownload(stage: BucketStage): Promise<readonly Figure[]> {

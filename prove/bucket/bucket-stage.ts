@@ -3,18 +3,56 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EgressStatus } from 'livekit-server-sdk';
+import { startEgress } from '../../test/support/parts/egress.ts';
+import { startLivekit } from '../../test/support/parts/livekit.ts';
+import { startRedis } from '../../test/support/parts/redis.ts';
+import { freePort } from '../../test/support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
+import { enter } from '../nodes/people.ts';
 import type { ProofContext } from '../part.ts';
-import { type RecorderStage, startRecorderStage } from '../workers/recorder-stage.ts';
+import { type RecordingStage, startRecorderStage, startRecordingStage } from '../workers/recorder-stage.ts';
 
-/** The stage of recorders, with an S3 server of its own as the bucket of the recordings. */
-export type BucketStage = RecorderStage & { readonly s3: S3 };
+/** A stage of recordings, with an S3 server of its own as their bucket. */
+export type BucketStage = RecordingStage & {
+  readonly s3: S3;
+  /** Resolves when somebody is in the room who can be heard. */
+  readonly enter: (room: string) => Promise<void>;
+  /** Settings of each recording. */
+  readonly settings?: object;
+};
 
 export async function startBucketStage(context: Pick<ProofContext, 'cleanUp'>): Promise<BucketStage> {
   const s3 = await startS3();
   context.cleanUp(s3.close);
   const stage = await startRecorderStage(context, bucketSettings(s3));
-  return { ...stage, s3 };
+  const { control } = stage.media;
+  const enterRoom = async (room: string): Promise<void> => {
+    control.join(room, { identity: 'ada' });
+    control.publish(room, 'ada');
+  };
+  return { ...stage, s3, enter: enterRoom };
+}
+
+/** The same stage with a real LiveKit and its own recorder. */
+export async function startRealBucketStage(context: Pick<ProofContext, 'cleanUp'>): Promise<BucketStage> {
+  const { cleanUp } = context;
+  const s3 = await startS3();
+  cleanUp(s3.close);
+  const redis = await startRedis();
+  cleanUp(redis.close);
+  const port = await freePort();
+  const livekit = await startLivekit({ redis, webhookUrl: `http://127.0.0.1:${port}/livekit/webhook` });
+  cleanUp(livekit.close);
+  const egress = await startEgress({ redis, livekit });
+  cleanUp(egress.close);
+  const stage = await startRecordingStage(context, { port, mediaServer: livekit }, bucketSettings(s3));
+  const enterRoom = async (room: string): Promise<void> => {
+    const { joined } = await enter(stage.client, room, 'ada');
+    cleanUp(joined.leave);
+    await joined.publishTone();
+  };
+  // A picture would cost a browser for each recording.
+  return { ...stage, s3, enter: enterRoom, settings: { audioOnly: true } };
 }
 
 /** A recording as the service shows it. */
@@ -28,11 +66,14 @@ export type ShownRecording = {
 
 /** Starts to record a room; resolves when its recorder records. */
 export async function record(stage: BucketStage, room: string): Promise<string> {
-  const { client, media } = stage;
+  const { client } = stage;
   await client.call('POST', '/v1/rooms', { name: room });
-  media.control.join(room, { identity: 'ada' });
-  media.control.publish(room, 'ada');
-  const { json, status, text } = await client.call('POST', `/v1/rooms/${room}/recording/start`);
+  await stage.enter(room);
+  const { json, status, text } = await client.call(
+    'POST',
+    `/v1/rooms/${room}/recording/start`,
+    stage.settings,
+  );
   if (status !== 201) throw new Error(`the recording of ${room} did not start: ${status} ${text}`);
   const id = String(json.egressId);
   await poll(async () => ((await stage.egressStatus(id)) === EgressStatus.EGRESS_ACTIVE ? true : undefined));
