@@ -72,7 +72,7 @@ export const FREEZE_POINTS: readonly FreezePoint[] = [
   },
   {
     name: 'giving back what waits behind a refused delivery',
-    text: `and state = 'pending' and waiting = 1 and (`,
+    text: '"orderingKey" is not null and waiting = 1',
     passage: 'passes',
     bait: 'refused-once',
   },
