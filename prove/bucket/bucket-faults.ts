@@ -44,7 +44,7 @@ export const bucketFaults: ProofPart = {
       'service has measured them; and in the middle of a download by the `rtc` command, which is repeated when the bucket is back. While the bucket ' +
       `is away for ${AWAY_SECONDS.long} s, recordings are listed, shown, downloaded and deleted.`,
     `Where LiveKit's own recorder (egress) is a program of the machine, ${REAL_ROOMS.long} recordings of a real LiveKit end while the bucket dies at the same two ` +
-      'moments. The note below the table says whether it was.',
+      'moments. The results say whether it was.',
   ],
   notClaimed: [
     "What LiveKit's own recorder keeps of a file that it could not upload. Its recordings here have no picture.",

@@ -30,7 +30,7 @@ export const ingressKills: ProofPart = {
       'waits until nobody is left.',
   ],
   notClaimed: [
-    'Every moment within a state: one worker is killed in each.',
+    'Every moment within a state: one worker is killed in each. A push counts as beginning when LiveKit first lists it as begun.',
     'An ingress_stopped of the stream that was killed: LiveKit does not report it. The table shows how many came.',
     'The picture between the kill and the new push: it is lost.',
   ],

@@ -27,8 +27,8 @@ export type IngressOutcome = {
   readonly isDeleted: boolean;
 };
 
-/** LiveKit's ENDPOINT_BUFFERING. */
-const BUFFERING = 1;
+/** LiveKit's ENDPOINT_BUFFERING and ENDPOINT_PUBLISHING. A push by WHIP is buffered for a moment only. */
+const BEGUN: readonly (number | undefined)[] = [1, 2];
 const TRACKS = 2;
 const LOOK_MS = 50;
 const DEADLINE_MS = 120_000;
@@ -62,7 +62,7 @@ export async function killIngressWorker(
   let push = slug === 'waiting' ? undefined : await startPush();
   let isPlaced = true;
   if (slug === 'beginning')
-    isPlaced = await isSeen(async () => (await stage.stateOf(ingressId)) === BUFFERING);
+    isPlaced = await isSeen(async () => BEGUN.includes(await stage.stateOf(ingressId)));
   else if (push !== undefined) isPlaced = await isSeen(async () => (await tracksIn()).length >= TRACKS);
   const before = new Set(slug === 'waiting' ? [] : await tracksIn());
   if (slug === 'ending') await push?.close();
