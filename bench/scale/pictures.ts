@@ -28,7 +28,7 @@ export function pictures(costs: Costs, outcomes: readonly Outcome[]): Readonly<R
     'scaling-latency.svg': lineChart({
       title: 'Acknowledgement of an event, p99 (simulated)',
       x: { title: 'events per second', from: 100, to: 20_000 },
-      y: { title: 'milliseconds', from: 5, to: SLOWEST_MS },
+      y: { title: 'milliseconds', from: 1, to: SLOWEST_MS },
       lines,
     }),
     'scaling-statements.svg': barChart({
