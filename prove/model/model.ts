@@ -128,7 +128,8 @@ function figuresOf(name: string, exploration: Exploration): readonly Figure[] {
 
 function ordersOf({ isComplete, interruptions }: Exploration): string {
   if (isComplete) return 'all';
-  return interruptions < 0 ? 'some' : `all with up to ${interruptions} interruptions`;
+  if (interruptions < 0) return 'some';
+  return `all with up to ${interruptions} ${interruptions === 1 ? 'interruption' : 'interruptions'}`;
 }
 
 /** Searches for the planted faults. The short form only searches for those that few moves find. */
