@@ -185,8 +185,8 @@ function select(
   if (room !== undefined || types.length >= EVENT_TYPES.length)
     return page([sql`type in (${sql.join(types)})`]);
   // Scans the index once for each type, because no engine merges the scans of an `in`. An equality would let PostgreSQL walk
-  // the positions instead, which takes long where a stretch of the log has no event of the type. SQLite compares no pairs
-  // in an index.
+  // the positions instead, which takes long where a stretch of the log has no event of the type. Of the pair
+  // SQLite would use the type alone, and begin at its first event.
   const pages = types.map((type) => {
     const isNext =
       engine === 'SQLite'

@@ -3,7 +3,7 @@ import { DELIVERY_STATES } from '../../contract/deliveries.ts';
 import type { Connection, Statement } from '../platform/storage/engine.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { claimFollowing } from './claim-following.sql.ts';
-import { DELIVERY_COLUMNS, deliveryColumns, isEnded } from './delivery-columns.sql.ts';
+import { DELIVERY_COLUMNS, deliveryColumns, isEnded, isInState } from './delivery-columns.sql.ts';
 import { orderLocks } from './delivery-order.sql.ts';
 import {
   type InsertedDelivery,
@@ -189,7 +189,7 @@ async function listOfEvent(
 ): Promise<readonly Delivery[]> {
   const isAfter =
     after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
-  const states = state === undefined ? [sql`state = 'pending'`, isEnded] : [isInState(state)];
+  const states = state === undefined ? [isInState('pending'), isEnded] : [isInState(state)];
   const ofEvent = states.map(
     (isMeant) => sql`
       select ${deliveryColumns} from deliveries
@@ -222,11 +222,6 @@ function walk(
     where "webhookId" = ${webhookId} and ${isInState(state)}
       and "createdAt" between ${since} and ${until} ${isAfter}
     order by "createdAt" desc, id desc limit ${limit}`;
-}
-
-/** The condition that finds the deliveries of a state in the partial index that has them. */
-function isInState(state: DeliveryState): RawBuilder<unknown> {
-  return state === 'pending' ? sql`state = 'pending'` : sql`state <> 'pending' and state = ${sql.lit(state)}`;
 }
 
 function listAttempts(

@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import type { DeliveryState } from './store.ts';
 
 /** The columns of a delivery record: all columns of the table except the computed one. */
 export const DELIVERY_COLUMNS = [
@@ -26,3 +27,8 @@ export const deliveryColumns = sql.join(DELIVERY_COLUMNS.map((column) => sql.ref
  * literally.
  */
 export const isEnded = sql`state <> 'pending' and state in ('delivered', 'failed', 'cancelled')`;
+
+/** The condition that finds the deliveries of a state in the partial index that has them. */
+export function isInState(state: DeliveryState): RawBuilder<unknown> {
+  return state === 'pending' ? sql`state = 'pending'` : sql`state <> 'pending' and state = ${sql.lit(state)}`;
+}

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
-import { isEnded } from './delivery-columns.sql.ts';
+import { isEnded, isInState } from './delivery-columns.sql.ts';
 
 /** Limits the time for which one statement makes other writers wait. */
 const CANCELLED_AT_ONCE = 500;
@@ -9,7 +9,7 @@ const CANCELLED_AT_ONCE = 500;
 /** Maximum webhooks whose deliveries one purge reads. */
 const WEBHOOKS_AT_ONCE = 100;
 
-const isPending = sql`state = 'pending'`;
+const isPending = isInState('pending');
 
 /**
  * Cancels the pending deliveries of the webhook in batches, leased or not. Rows whose outcome is being recorded are skipped.

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { TEST_EVENT } from '../../contract/event-names.ts';
 import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
-import { isEnded } from './delivery-columns.sql.ts';
+import { isEnded, isInState } from './delivery-columns.sql.ts';
 
 /** Limits the time for which one batch makes other writers wait. */
 const REPLAYED_AT_ONCE = 500;
@@ -48,7 +48,7 @@ function replaySome({ atomically, dialect }: Connection, replay: ReplayOfFailed,
   return atomically(async (db) => {
     const { rows } = await sql<Chosen>`
       select id, "eventId", "createdAt" from deliveries
-      where "webhookId" = ${webhookId} and state <> 'pending' and state = 'failed' and ${isNext} and "eventName" <> ${TEST_EVENT}
+      where "webhookId" = ${webhookId} and ${isInState('failed')} and ${isNext} and "eventName" <> ${TEST_EVENT}
       order by "createdAt", id limit ${REPLAYED_AT_ONCE}`.execute(db);
     // Locks the rows in the order in which recordOutcomes locks them, which prevents a deadlock.
     const chosen = await sql<Chosen>`
