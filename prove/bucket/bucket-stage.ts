@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { EgressStatus } from 'livekit-server-sdk';
 import { startEgress } from '../../test/support/parts/egress.ts';
 import { startLivekit } from '../../test/support/parts/livekit.ts';
@@ -10,6 +9,7 @@ import { freePort } from '../../test/support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
 import { enter } from '../nodes/people.ts';
 import type { ProofContext } from '../part.ts';
+import { pollEvery } from '../poll.ts';
 import { type RecordingStage, startRecorderStage, startRecordingStage } from '../workers/recorder-stage.ts';
 
 /** A stage of recordings, with an S3 server of its own as their bucket. */
@@ -118,13 +118,4 @@ export async function sizeOf(path: string | undefined): Promise<number | undefin
 
 const LOOK_MS = 5;
 const DEADLINE_MS = 240_000;
-
-export async function poll<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error('what was waited for has not come');
-    await delay(LOOK_MS);
-  }
-}
+export const poll = pollEvery({ everyMs: LOOK_MS, withinMs: DEADLINE_MS });

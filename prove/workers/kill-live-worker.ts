@@ -4,6 +4,7 @@ import type { JoinedParticipant } from '../../test/support/parts/participant.ts'
 import { speakToFile } from '../../test/support/parts/speech.ts';
 import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../chaos/database-proxy.ts';
 import { enter } from '../nodes/people.ts';
+import { pollEvery } from '../poll.ts';
 import type { LiveStage } from './live-stage.ts';
 import { startWorkerProcess } from './worker-process.ts';
 
@@ -61,6 +62,7 @@ const INTO_SENTENCE_MS = 2_500;
 const SUBSCRIBED_MS = 3_000;
 const DEADLINE_MS = 60_000;
 const LOOK_MS = 50;
+const poll = pollEvery({ everyMs: LOOK_MS, withinMs: DEADLINE_MS });
 
 /** Makes files of the sentences that are spoken. */
 export async function makeSentences(folder: string): Promise<readonly string[]> {
@@ -221,14 +223,4 @@ async function countEvents({ client }: LiveStage, id: string): Promise<number> {
     ? json.events
     : [];
   return events.filter(({ transcription }) => transcription?.transcriptionId === id).length;
-}
-
-async function poll<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error('what was waited for has not come');
-    await delay(LOOK_MS);
-  }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EgressStatus } from 'livekit-server-sdk';
+import { pollEvery } from '../poll.ts';
 import type { RecorderStage } from './recorder-stage.ts';
 
 export type RecorderState = {
@@ -93,6 +94,7 @@ export async function killOne(stage: RecorderStage, { state, room, afterMs }: Ki
 
 const POLL_INTERVAL_MS = 200;
 const DEADLINE_MS = 300_000;
+const poll = pollEvery({ everyMs: POLL_INTERVAL_MS, withinMs: DEADLINE_MS });
 
 async function untilStatus(
   stage: RecorderStage,
@@ -114,14 +116,4 @@ async function untilRecorded({ client }: RecorderStage, start: string): Promise<
   return await poll(async () =>
     (await client.call('POST', start)).status === 201 ? performance.now() : undefined,
   );
-}
-
-async function poll<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error('what was waited for has not come');
-    await delay(POLL_INTERVAL_MS);
-  }
 }
