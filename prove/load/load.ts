@@ -17,6 +17,7 @@ import {
 import { percentile } from '../percentile.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../rolling/callers.ts';
 import { mediaServerSettings, startService } from '../service.ts';
+import { type EventLoopLag, LAG_PRELOAD, TIMER_MS, withEventLoopLag } from './event-loop-lag.ts';
 import { coreShare, mean, type Sample, sampleProcess } from './process-figures.ts';
 
 const SEED = 20_261_125;
@@ -41,6 +42,8 @@ export const steadyLoad: ProofPart = {
       `measures the capacity. Then they send ${SHARE * 100} % of that rate, evenly, for ${LOAD_SECONDS.long / 60} minutes. The requests and the ` +
       'checks of their answers are those of rolling-restart. Every two seconds the part reads memory, descriptors and processor time of the process ' +
       'from Linux. Growth is the mean of the last fifth of the samples minus the mean of the middle fifth. At the end the instance is idle for a minute.',
+    `The event-loop lag is how late a timer of ${TIMER_MS} ms ran in the process of the service, over the whole time of load (perf_hooks). A request ` +
+      'of a room or a webhook creates it, reads it or deletes it. Those of rooms, and one list of three, wait for LiveKit.',
   ],
   notClaimed: [
     'That the load was 60 % of the capacity. Callers on a busy machine send less than is meant; the table shows the rate that they reached.',
@@ -54,7 +57,7 @@ async function loadSteadily({ form, report, cleanUp }: ProofContext): Promise<Fi
   const mediaSecret = randomBytes(24).toString('hex');
   const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   cleanUp(livekit.close);
-  const service = { environment: mediaServerSettings(livekit), connections: CALLERS };
+  const service = { environment: { ...mediaServerSettings(livekit), ...LAG_PRELOAD }, connections: CALLERS };
   const { fleet, instance, client } = await startService({ cleanUp }, service);
   const witness = await startWitness({ fleet, instance, webhooks: 1 });
   cleanUp(witness.close);
@@ -66,9 +69,10 @@ async function loadSteadily({ form, report, cleanUp }: ProofContext): Promise<Fi
   const full = await callFor(CAPACITY_SECONDS[form], callers);
   const capacity = full.requests / CAPACITY_SECONDS[form];
   report(`capacity ${capacity.toFixed(0)} requests/s`);
-  const { ledger, samples } = await watched(instance, () =>
-    callFor(LOAD_SECONDS[form], { ...callers, turn: paced(capacity * SHARE) }),
+  const { result, lag } = await withEventLoopLag(instance, () =>
+    watched(instance, () => callFor(LOAD_SECONDS[form], { ...callers, turn: paced(capacity * SHARE) })),
   );
+  const { ledger, samples } = result;
   for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 10)) report(failure);
   const idle = form === 'long' ? await idleFigures(instance) : [];
   return {
@@ -76,6 +80,7 @@ async function loadSteadily({ form, report, cleanUp }: ProofContext): Promise<Fi
       observed('capacity', Math.round(capacity), ' requests/s'),
       observed('minutes of load', LOAD_SECONDS[form] / 60),
       ...loadFigures(ledger, LOAD_SECONDS[form]),
+      ...lagFigures(lag),
       ...(form === 'long' ? growthFigures(samples) : []),
       observed('deliveries under load', witness.tally().distinct),
       exactly('deliveries with a wrong signature', witness.tally().wrongSignatures, 0),
@@ -117,7 +122,7 @@ async function watched(
 }
 
 function loadFigures(
-  { requests, failures, wrongSuccesses, timesMs }: Ledger,
+  { requests, failures, wrongSuccesses, timesMs, timesMsByOperation }: Ledger,
   seconds: number,
 ): readonly Figure[] {
   return [
@@ -128,6 +133,24 @@ function loadFigures(
     observed('duration of a request, median', percentile(timesMs, 0.5), ' ms'),
     observed('duration of a request, p99', percentile(timesMs, 0.99), ' ms'),
     observed('duration of a request, maximum', percentile(timesMs, 1), ' ms'),
+    ...byName(timesMsByOperation).flatMap(([operation, times]) => [
+      observed(`${operation}: requests`, times.length),
+      observed(`${operation}: median duration`, percentile(times, 0.5), ' ms'),
+      observed(`${operation}: p99 of the duration`, percentile(times, 0.99), ' ms'),
+      observed(`${operation}: maximum duration`, percentile(times, 1), ' ms'),
+    ]),
+  ];
+}
+
+function byName<Value>(values: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {
+  return [...values].toSorted(([one], [other]) => one.localeCompare(other));
+}
+
+function lagFigures({ medianMs, p99Ms, maximumMs }: EventLoopLag): readonly Figure[] {
+  return [
+    observed('event-loop lag, median', medianMs, ' ms'),
+    observed('event-loop lag, p99', p99Ms, ' ms'),
+    observed('event-loop lag, maximum', maximumMs, ' ms'),
   ];
 }
 

@@ -110,7 +110,10 @@ export type Ledger = {
   readonly wrongSuccesses: readonly string[];
   /** Rooms whose event was acknowledged with 200. */
   readonly reported: readonly string[];
+  /** Durations of all requests. */
   readonly timesMs: readonly number[];
+  /** Durations of the requests of each operation, by its name. */
+  readonly timesMsByOperation: ReadonlyMap<string, readonly number[]>;
 };
 
 export type CallersOptions = {
@@ -130,42 +133,13 @@ export type CallersOptions = {
 
 /** Runs callers until the signal. The seed picks their operations. Resolves when the last caller has ended. */
 export async function callUntil(signal: AbortSignal, options: CallersOptions): Promise<Ledger> {
-  const ledger = {
-    requests: 0,
-    failures: [] as string[],
-    wrongSuccesses: [] as string[],
-    reported: [] as string[],
-    timesMs: [] as number[],
-  };
-  const counted = async (name: string, send: () => Promise<ServiceResponse>): Promise<ServiceResponse> => {
-    await options.turn?.();
-    ledger.requests += 1;
-    const startedAt = performance.now();
-    const response = await send().catch(
-      (error: unknown): ServiceResponse => ({ status: 0, text: String(error), json: {} }),
-    );
-    ledger.timesMs.push(performance.now() - startedAt);
-    const isFine = (response.status >= 200 && response.status < 300) || response.status === 404;
-    if (!isFine) ledger.failures.push(`${name}: ${response.status} ${response.text.slice(0, 200)}`);
-    return response;
-  };
-  const caller: Caller = {
-    mediaSecret: options.mediaSecret,
-    call: (method, path, body) =>
-      counted(`${method} ${path}`, () => options.outside.call(method, path, body)),
-    report: async (name) => {
-      const send = () =>
-        options.inside.post('/livekit/webhook', mediaWebhook(roomFinished(name), mediaKeys(options)));
-      const response = await counted('POST /livekit/webhook', send);
-      if (response.status === 200) ledger.reported.push(name);
-      return response;
-    },
-  };
+  const ledger = new RunningLedger();
   let count = 0;
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       count += 1;
       const operation = options.random.pick(options.operations ?? OPERATIONS);
+      const caller = createCaller(operation, ledger, options);
       await operation.run(caller, `${options.prefix ?? 'roll'}-${count}`).catch((error: unknown) => {
         if (!(error instanceof WrongSuccess)) throw error;
         ledger.wrongSuccesses.push(`${operation.name}: ${error.message}`);
@@ -175,6 +149,49 @@ export async function callUntil(signal: AbortSignal, options: CallersOptions): P
   };
   await Promise.all(Array.from({ length: options.callers }, loop));
   return ledger;
+}
+
+class RunningLedger implements Ledger {
+  requests = 0;
+  readonly failures: string[] = [];
+  readonly wrongSuccesses: string[] = [];
+  readonly reported: string[] = [];
+  readonly timesMs: number[] = [];
+  readonly timesMsByOperation = new Map<string, number[]>();
+
+  addTime(operation: string, ms: number): void {
+    this.timesMs.push(ms);
+    const times = this.timesMsByOperation.get(operation) ?? [];
+    this.timesMsByOperation.set(operation, times);
+    times.push(ms);
+  }
+}
+
+function createCaller(operation: Operation, ledger: RunningLedger, options: CallersOptions): Caller {
+  const { outside, inside, mediaSecret } = options;
+  const counted = async (name: string, send: () => Promise<ServiceResponse>): Promise<ServiceResponse> => {
+    await options.turn?.();
+    ledger.requests += 1;
+    const startedAt = performance.now();
+    const response = await send().catch(
+      (error: unknown): ServiceResponse => ({ status: 0, text: String(error), json: {} }),
+    );
+    ledger.addTime(operation.name, performance.now() - startedAt);
+    const isFine = (response.status >= 200 && response.status < 300) || response.status === 404;
+    if (!isFine) ledger.failures.push(`${name}: ${response.status} ${response.text.slice(0, 200)}`);
+    return response;
+  };
+  return {
+    mediaSecret,
+    call: (method, path, body) => counted(`${method} ${path}`, () => outside.call(method, path, body)),
+    report: async (name) => {
+      const send = () =>
+        inside.post('/livekit/webhook', mediaWebhook(roomFinished(name), mediaKeys(options)));
+      const response = await counted('POST /livekit/webhook', send);
+      if (response.status === 200) ledger.reported.push(name);
+      return response;
+    },
+  };
 }
 
 const mediaKeys = ({ mediaSecret }: CallersOptions) => ({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
