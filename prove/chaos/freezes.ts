@@ -24,9 +24,10 @@ export type FreezePoint = {
 /**
  * The worst points: the instance has locks, leases or unstored outcomes. Every transaction of events and deliveries has one, and
  * so has every statement that takes or renews a lease of theirs. Another transaction of the service needs a target, or a
- * sentence in postgres.ts that says why it has none.
+ * sentence in postgres.ts that says why it has none. freeze-points.test.ts runs the operation of each point, and fails if no
+ * statement of it contains the text.
  */
-export const FREEZE_POINTS: readonly FreezePoint[] = [
+export const FREEZE_POINTS = [
   { name: 'holding room locks', text: LOCK_FREE_NAMES, passage: 'passes' },
   { name: 'after sending an insert and its commit', text: INSERT_EVENTS, passage: 'passes' },
   {
@@ -86,7 +87,9 @@ export const FREEZE_POINTS: readonly FreezePoint[] = [
     text: 'update deliveries set waiting = null',
     passage: 'passes',
   },
-];
+] as const satisfies readonly FreezePoint[];
+
+export type FreezePointName = (typeof FREEZE_POINTS)[number]['name'];
 
 /** The rooms' names by which the receiver knows what to do with an event. */
 const PREFIXES = { 'refused-once': REFUSED_ONCE, 'responded-late': RESPONDED_LATE, burst: 'bait-' } as const;

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { AppendEventsDeps } from '../../../../src/server/events/append-events.ts';
-import { recordMediaEvents } from '../../../../src/server/media-events/record-media-events.ts';
+import {
+  recordEventsOfFreeRooms,
+  recordMediaEvents,
+} from '../../../../src/server/media-events/record-media-events.ts';
 import type { MediaEventStores } from '../../../../src/server/media-events/stores.ts';
 import type {
   MediaEvent,
@@ -42,6 +45,8 @@ export type EventStage = {
   readonly deps: AppendEventsDeps<MediaEventStores>;
   /** Stores the events in one transaction, like a batch of the ingest. */
   readonly receive: (...events: readonly MediaEvent[]) => Promise<void>;
+  /** Does the same with the events of rooms that nobody has locked, and returns the others. */
+  readonly receiveInFreeRooms: (...events: readonly MediaEvent[]) => Promise<readonly MediaEvent[]>;
   /** Resolves to all published events, in order. */
   readonly storedEvents: () => Promise<readonly StoredPayload[]>;
   /** Resolves to the events in short: name, identity and count. */
@@ -57,6 +62,7 @@ export async function openEventStage(databaseUrl?: string): Promise<EventStage> 
   const store = await openStore({ database, clock: systemClock, log });
   const clock = new ManualClock(NOW);
   const deps = { store, clock, ids: systemIds, dispatcher: NO_DISPATCHER, instanceId: 'test' };
+  const recordDeps = { ...deps, mediaServer: NO_MEDIA_SERVER };
   const storedEvents = async () => {
     const events = await store.events.list({ afterPosition: 0, limit: 1000 });
     return events.map(({ type, payload }) => ({ event: type, ...JSON.parse(payload) }) as StoredPayload);
@@ -66,7 +72,8 @@ export async function openEventStage(databaseUrl?: string): Promise<EventStage> 
     clock,
     deps,
     storedEvents,
-    receive: (...events) => recordMediaEvents({ ...deps, mediaServer: NO_MEDIA_SERVER }, events),
+    receive: (...events) => recordMediaEvents(recordDeps, events),
+    receiveInFreeRooms: (...events) => recordEventsOfFreeRooms(recordDeps, events),
     summary: async () =>
       (await storedEvents()).map(({ event, participant, room, reconciled }) =>
         [event, participant?.identity, room.numParticipants, reconciled && 'reconciled']
