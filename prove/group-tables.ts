@@ -47,7 +47,7 @@ function tableOfGroups(groups: readonly (readonly Member[])[]): Table {
   };
 }
 
-/** What was measured, its spread, and the bound if it is not that of the whole column. */
+/** Returns the measured value with its spread, and with its bound if the column has another one. */
 function cell({ measured, spread, bound = '', holds }: Figure, shared: string): string {
   const range = spread === undefined || spread === 'none' ? '' : ` [${spread}]`;
   const own = bound === shared ? '' : ` (claimed: ${bound})`;

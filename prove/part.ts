@@ -1,7 +1,7 @@
 /** docs/proof.md contains results of the long form. The short form runs in a few seconds, with the tests. */
 export type Form = 'long' | 'short';
 
-/** One line of the table: a measured value, and what was required of it, if anything was claimed. */
+/** One line of the table: a measured value, and its bound if the part makes a claim about it. */
 export type Figure = {
   readonly name: string;
   readonly measured: string;
@@ -19,7 +19,7 @@ export type Findings = {
   readonly figures: readonly Figure[];
   /** Versions of the third-party programs that took part. */
   readonly versions?: Readonly<Record<string, string>>;
-  /** What the figures do not show, in whole sentences. */
+  /** Remarks about the figures, in whole sentences. */
   readonly notes?: readonly string[];
 };
 

@@ -11,7 +11,7 @@ export function pollEvery({ everyMs, withinMs }: PollPace): Poll {
     for (;;) {
       const found = await look();
       if (found !== undefined) return found;
-      if (performance.now() > deadline) throw new Error('what was waited for has not come');
+      if (performance.now() > deadline) throw new Error(`found nothing within ${withinMs} ms`);
       await delay(everyMs);
     }
   };

@@ -78,7 +78,7 @@ async function postLives(stage: BenchStage, count: number, callers: number): Pro
   await postEvents(stage, count, callers);
   const wanted = before + count * (EVENTS_OF_LIFE + 1);
   while ((await stage.receiver.readCounts(false)).count < wanted) await delay(20);
-  // By then the outcomes of the last deliveries are stored.
+  // The outcomes of the last deliveries are stored within this time.
   await delay(200);
 }
 

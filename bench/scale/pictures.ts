@@ -47,7 +47,10 @@ function pointOf({ offeredPerSecond, p99Ms }: Outcome): readonly [number, number
   return [offeredPerSecond, p99Ms];
 }
 
-/** Whether more events come than are stored; some are always still on their way at the end. The p99 grows with the simulated time then. */
+/**
+ * Whether more events arrive than are stored, so that the p99 grows with the simulated time. A few events are always on their
+ * way at the end.
+ */
 function isOverloaded({ offeredPerSecond, storedPerSecond }: Outcome): boolean {
   return storedPerSecond < 0.85 * offeredPerSecond;
 }

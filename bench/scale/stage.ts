@@ -14,7 +14,7 @@ export type BenchStage = {
   readonly close: () => Promise<void>;
 };
 
-/** What the work of several operations cost. */
+/** The cost of several operations. */
 export type Spent = Traffic & {
   readonly serviceMs: number;
   /** Undefined for SQLite, whose work is done by the service's own process. */
@@ -79,7 +79,7 @@ function sum(traffics: readonly Traffic[]): Traffic {
   return { statements: total('statements'), roundTrips: total('roundTrips'), bytes: total('bytes') };
 }
 
-/** What was spent until an instant. */
+/** The counters at one instant. */
 type Reading = Traffic & {
   readonly service: RunTimes;
   readonly database: RunTimes | undefined;

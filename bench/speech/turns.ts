@@ -11,7 +11,7 @@ import { Random } from '../../test/support/random.ts';
 import { joinSpeaker, SPEAKER_RATE } from './live.ts';
 import type { SpeechStage } from './stage.ts';
 
-/** What it costs to know who speaks when in a room that is recorded, in core-seconds per second of the call. */
+/** The cost of detecting the speakers in a recorded room, in core-seconds per second of the call. */
 export type TurnFigures = {
   /** The voice detectors of the five tracks, and the gate in front of them. */
   readonly detectorShare: number;

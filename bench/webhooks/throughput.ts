@@ -14,7 +14,7 @@ const EVENTS = 10_000;
 const FAN_OUT_CONCURRENCY = 256;
 /** Enough that the bare loop runs for a second, not for an accidentally fast moment. */
 const BARE_REQUESTS = 30_000;
-/** Not more often, because the question runs on the measured thread. */
+/** Interval of the question whether all is done. It is not shorter, because the question runs on the measured thread. */
 const ASKED_EVERY_MS = 10;
 
 /**

@@ -17,7 +17,7 @@ export type FreezePoint = {
    */
   readonly text: string;
   readonly passage: Passage;
-  /** The events that lead an instance to the point; single events that are accepted at once unless it is given. */
+  /** Kind of events that are sent until an instance reaches the point. Default: single events that receivers accept at once. */
   readonly bait?: 'refused-once' | 'responded-late' | 'burst';
 };
 
@@ -91,7 +91,7 @@ export const FREEZE_POINTS = [
 
 export type FreezePointName = (typeof FREEZE_POINTS)[number]['name'];
 
-/** The rooms' names by which the receiver knows what to do with an event. */
+/** Prefixes of room names. The receiver decides by them how it responds to an event. */
 const PREFIXES = { 'refused-once': REFUSED_ONCE, 'responded-late': RESPONDED_LATE, burst: 'bait-' } as const;
 
 export type FreezeOptions = {
@@ -101,7 +101,7 @@ export type FreezeOptions = {
   readonly frozenMs: number;
 };
 
-/** What the other instances observed during a freeze. */
+/** Result of a freeze, as the other instances experienced it. */
 export type Frozen = {
   readonly point: FreezePoint;
   /** Whether the instance reached the point. Otherwise an arbitrary instance was frozen. */

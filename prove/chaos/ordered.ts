@@ -11,7 +11,7 @@ const SEED = 20_261_124;
 const INSTANCES = { SQLite: 1, PostgreSQL: 3 } as const;
 const KILLS = { long: 20, short: 2 } as const;
 const ROOMS_PER_ROUND = { long: 10, short: 3 } as const;
-/** Every room of a round whose index is a multiple of this has an event that its receivers refuse once. The retry follows after 5 s. */
+/** In every third room of a round, receivers refuse one event once. The retry follows after 5 s. */
 const REFUSED_ROOM = 3;
 
 type DatabaseName = keyof typeof INSTANCES;

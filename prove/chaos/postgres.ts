@@ -125,7 +125,7 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
   };
 }
 
-/** What the running instances observed during the freezes. */
+/** Returns how the running instances did during the freezes. */
 function freezeFigures(frozen: readonly Frozen[], witness: Witness, events: MediaEvents): readonly Figure[] {
   const { completeAt } = witness.tally();
   const late = (name: string): number =>

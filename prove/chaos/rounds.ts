@@ -19,7 +19,7 @@ export type Rounds = {
 };
 
 const ROUNDS_BETWEEN_REPORTS = 5;
-/** In one round of so many, all webhooks refuse the first request of a room, and everything behind it has to wait. */
+/** In every third round all webhooks refuse the first request of one room, so that its later events have to wait. */
 const REFUSED_ROUND = 3;
 
 /**

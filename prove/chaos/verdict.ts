@@ -15,7 +15,7 @@ export type Verdict = {
   readonly unsettled: number;
 };
 
-/** The figures that every chaos run claims. */
+/** Returns the figures that every chaos run has a claim about. */
 export function verdict({ witness, events, stops, unsettled }: Verdict): readonly Figure[] {
   const { arrivals, distinct, wrongSignatures, outOfOrder } = witness.tally();
   const acknowledged = events.acknowledged() * witness.webhooks;

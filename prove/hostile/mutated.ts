@@ -47,7 +47,7 @@ export const mutatedRequests: ProofPart = {
   run: sendMutated,
 };
 
-/** What happened to the requests. */
+/** Numbers of requests by their outcomes. */
 type Tally = {
   sent: number;
   authentic: number;

@@ -2,14 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 
 /** The arguments and titles of every process that a run has started, also of those that have ended. */
 export type ProcessWatch = {
-  /** Of each process that was seen: its arguments and its title. */
+  /** Returns the arguments and the title of each process that was seen. */
   readonly seen: () => readonly Buffer[];
   readonly close: () => void;
 };
 
 const SAMPLE_MS = 100;
 
-/** Looks at all descendants of this process, ten times a second. A process that lives shorter may be missed. */
+/** Reads the arguments of all descendants of this process ten times a second. It may miss a process that ends sooner. */
 export function watchProcesses(): ProcessWatch {
   const seen = new Map<string, Buffer>();
   let isLooking = false;
@@ -45,7 +45,7 @@ async function descendantsOf(root: number): Promise<readonly number[]> {
   return [...parents.keys()].filter(isDescendant);
 }
 
-/** Empty where the process has ended. */
+/** Returns an empty buffer if the process has ended. */
 async function readOf(pid: number, file: string): Promise<Buffer> {
   return await readFile(`/proc/${pid}/${file}`).catch(() => Buffer.alloc(0));
 }

@@ -70,7 +70,7 @@ async function readPlaces(target: Target): Promise<readonly (readonly [string, B
   ];
 }
 
-/** What was searched, as a note below the figures. */
+/** Returns a note for the document that lists the searched places. */
 export function scanNote({ places }: Scan): string {
   return `Searched: ${places.map(([name, bytes]) => `${name} (${Math.ceil(bytes / 1000)} kB)`).join(', ')}.`;
 }

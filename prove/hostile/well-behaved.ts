@@ -12,7 +12,7 @@ export type Served = {
   readonly keys: Omit<Signing, 'timestamp'>;
 };
 
-/** What a well-behaved caller and the process observed during a stage. */
+/** Measurements of a well-behaved caller and of the process during a stage. */
 export type Stage = {
   readonly name: string;
   readonly timesMs: readonly number[];

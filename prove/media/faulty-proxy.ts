@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startForwardingServer } from '../../test/support/forwarding-server.ts';
 
-/** What the proxy does to the bytes that the server sends. */
+/** How the proxy treats the bytes that the server sends. */
 export type ProxyFault =
   | { readonly kind: 'none' }
   /** Delays all bytes. */

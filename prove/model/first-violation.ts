@@ -5,7 +5,7 @@ import { SCENARIOS } from './scenarios.ts';
 export type FirstViolation = {
   readonly scenario: string;
   readonly violation: string;
-  /** Moves until then, in all scenarios. */
+  /** Number of moves in all scenarios until the rule was broken. */
   readonly steps: number;
 };
 

@@ -63,7 +63,7 @@ export function watch({ client }: NodeStage, struck: Struck): Promise<number | s
 export type Watched = {
   readonly since: string;
   readonly seen: number | string;
-  /** `observed` if the service cannot know who is present: LiveKit's own lists lose the participants of a frozen node. */
+  /** `observed` if the service cannot know the participants, because LiveKit's own lists lose those of a frozen node. */
   readonly claims: 'claimed' | 'observed';
 };
 

@@ -176,7 +176,7 @@ async function readerFigures(
   form: Form,
 ): Promise<readonly Figure[]> {
   const tailers = startTailers(client, SIZES[form].tailers);
-  // By then each of them waits.
+  // All tailers wait for an event after this time.
   await delay(10 * POLL_MS);
   const times = await tailers.follow(TAILED_EVENTS[form]);
   const before = await sampleProcess(pid);

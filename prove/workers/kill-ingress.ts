@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Push } from '../../test/ingress-rtmp/keep-pushing.ts';
 import type { IngressStage, PushKind } from './ingress-stage.ts';
 
-/** What an ingress worker does when it dies. */
+/** The activity of an ingress worker at the time of its death. */
 export type IngressState = {
   readonly name: string;
   readonly slug: 'waiting' | 'beginning' | 'publishing' | 'ending';

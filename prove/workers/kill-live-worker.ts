@@ -8,11 +8,11 @@ import { pollEvery } from '../poll.ts';
 import type { LiveStage } from './live-stage.ts';
 import { startWorkerProcess } from './worker-process.ts';
 
-/** What a live worker does when it dies. */
+/** The activity of a live worker at the time of its death. */
 export type LiveState = {
   readonly name: string;
   readonly slug: string;
-  /** The statement at which it dies, or what happens in the room. */
+  /** The statement at which it dies, or the situation in the room. */
   readonly at: { readonly text: string; readonly passage: Passage } | 'silence' | 'speech' | 'stop';
   /** Whether it dies before anybody speaks. */
   readonly isFirst?: true;
@@ -56,9 +56,9 @@ const SENTENCES = [
   'We are going to visit my grandmother in the hospital this afternoon.',
   'The train to the mountains leaves early in the morning from the station.',
 ] as const;
-/** The worker is in the sentence by then: silence of a second comes before it. */
+/** A second of silence comes before the sentence, so the worker is in the middle of it after this time. */
 const INTO_SENTENCE_MS = 2_500;
-/** A worker that has joined has the tracks of the room by then. */
+/** A worker that has joined subscribes to all tracks of the room within this time. */
 const SUBSCRIBED_MS = 3_000;
 const DEADLINE_MS = 60_000;
 const LOOK_MS = 50;
@@ -141,7 +141,7 @@ type Dying = {
   readonly death: Death;
 };
 
-/** Resolves when it is dead; to the number of segments if the transcription was stopped as it died. */
+/** Resolves when the worker is dead. The value is the number of segments if the transcription was stopped at the same time. */
 async function die(
   { stage, state, room, death }: Dying,
   ada: JoinedParticipant,
@@ -171,7 +171,7 @@ async function untilTakenOver(
   id: string,
   { owner, diedAt }: { readonly owner: string | null; readonly diedAt: number | undefined },
 ): Promise<number> {
-  // The row of a claim whose worker died at it may have its owner or none yet: only the living one can come to the room.
+  // A worker that died during its claim may or may not be the owner of the row. Only the other one can join the room.
   const victim = owner ?? (await stage.ownerOf(id));
   await poll(async () => {
     const now = await stage.ownerOf(id);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RunningPart, runPart } from '../../test/support/parts/run-part.ts';
 
-/** What a speech worker needs to share the work of the service. */
+/** Settings that a speech worker shares with the service. */
 export type WorkerSettings = {
   readonly settings: Readonly<Record<string, string>>;
   readonly databaseUrl: string;

@@ -10,7 +10,7 @@ import { asciiOnly, ROOT, writeBundle } from './output.ts';
 
 const LIB = `${ROOT}node_modules/undici/lib`;
 
-/** What undici's index does for the one method that is used. Each part needs it, because a process may load only one. */
+/** Exports the one method that is used, as undici's index does. Each part contains it, because a process may load only one. */
 const REQUEST_METHOD = `
     import Dispatcher from '${LIB}/dispatcher/dispatcher.js';
     import request from '${LIB}/api/api-request.js';

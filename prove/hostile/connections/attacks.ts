@@ -116,7 +116,7 @@ class Crowd {
     }
   }
 
-  /** Opens one more; undefined where the service refuses it. */
+  /** Opens one more connection. Resolves to undefined if the service refuses it. */
   async openOne(): Promise<Socket | undefined> {
     const socket = await this.#open();
     if (socket !== undefined) this.sockets.push(socket);

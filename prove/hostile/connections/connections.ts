@@ -30,7 +30,7 @@ type Crowd = {
   readonly connections: { readonly long: number; readonly short: number };
   /** Whether the service has to close every connection within the stage. */
   readonly isGivenUp?: true;
-  /** Whether it meets a process of its own: memory that earlier attacks have used and V8 has kept is no part of it. */
+  /** Whether the attack gets a new process, so that memory that V8 has kept since earlier attacks does not count. */
   readonly isAlone?: true;
 };
 
@@ -110,7 +110,7 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
 
 type Attacked = { readonly context: ProofContext; readonly served: Served; readonly calm: Stage };
 
-/** What a caller sees of an instance that nobody attacks. The first requests compile the code that they need. */
+/** Warms an instance up, whose first requests compile code, and measures a caller while nobody attacks it. */
 async function calmOf(
   { url, pid }: FleetInstance,
   { fleet: { keys } }: Target,

@@ -10,7 +10,7 @@ export type Expected =
   | 'recording-empty'
   | 'recording-not-media'
   | 'recording-without-audio'
-  /** The file is read as far as it is media: completed, or failed with one of the codes of a file. */
+  /** It completes with any words, or fails with one of the codes that describe a file. */
   | 'any';
 
 export type HostileFile = {
@@ -21,11 +21,11 @@ export type HostileFile = {
   readonly isQuick?: true;
 };
 
-/** What the files are made from. */
+/** Speech that the files contain. */
 export type Source = {
   /** A spoken sentence: 16 kHz, mono, 16 bit. */
   readonly sound: Buffer;
-  /** The same as an MP3 file. */
+  /** The same sentence as an MP3 file. */
   readonly mp3: Buffer;
 };
 

@@ -16,11 +16,11 @@ import { type Outcome, recordOnce, transcribeFile, verdictOf } from './transcrib
 import { type MemoryWatch, watchMemory } from './watch.ts';
 
 const SENTENCE = 'The meeting will start at nine tomorrow morning in the large conference room.';
-/** Said by what no recording may lead to. */
+/** A sentence in files and servers that a recording must not reach. If a transcript contains it, a recording reached one. */
 const PLANTED = 'Seven purple elephants are dancing under the old wooden bridge.';
 const CONTAINERS = { long: Object.keys(CODECS), short: ['mp4', 'mp3'] } as const;
 const CHANGED = { long: 6, short: 0 } as const;
-/** A good recording follows each so many files. */
+/** After every 20 hostile files, a good recording is transcribed. */
 const GOOD_EVERY = 20;
 /** The worker gives ffmpeg 1 GiB for its data. Its program comes on top. */
 const LIMITS = { workerMb: 600, ffmpegMb: 1_100, temporaryBytes: 0, seconds: 60 } as const;

@@ -1,10 +1,10 @@
 import type { HostileFile } from './files.ts';
 import { box, movie, u32 } from './mp4.ts';
 
-/** Speech that no recording may lead to: a file, its name without a folder, and a server. */
+/** Places of speech that a recording must not reach: the path of a file, its name without a folder, and a URL. */
 export type Plant = { readonly path: string; readonly name: string; readonly url: string };
 
-/** Files that name other files and addresses, in every format in which ffmpeg knows such a thing. */
+/** Files that refer to other files and addresses, in every format in which ffmpeg supports such references. */
 export function playlists({ path, name, url }: Plant): readonly HostileFile[] {
   const sources = [
     url,

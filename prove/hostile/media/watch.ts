@@ -14,7 +14,7 @@ export type Peaks = {
 };
 
 export type MemoryWatch = {
-  /** The peaks since the last call. */
+  /** Returns the peaks since the last call. */
   readonly take: () => Peaks;
   readonly close: () => void;
 };
@@ -47,7 +47,7 @@ export function watchMemory(groupId: number, folder: string): MemoryWatch {
   };
 }
 
-/** 0 where the process has ended. */
+/** Returns 0 if the process has ended. */
 async function peakOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;

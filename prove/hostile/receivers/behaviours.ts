@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { type Behaviour, send, thenDrip, thenFlood } from '../raw-server.ts';
 
-/** A receiver, and what the log has to say of an attempt at it. */
+/** A receiver, and the expected entry of an attempt in the delivery log. */
 export type HostileReceiver = {
   readonly behave: Behaviour;
   /** The status that was received; null where there was none. */
@@ -27,7 +27,7 @@ const redirect = (status: number): HostileReceiver =>
 
 const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
 
-/** What a receiver of webhooks may do, by name. */
+/** All hostile receivers of webhooks, by the names of their behaviours. */
 export const RECEIVERS: Readonly<Record<string, HostileReceiver>> = {
   'never answers': fails(() => {}),
   'answers a byte of a header at a time': fails(thenDrip(`${OK}X-Slow: `, 'x')),

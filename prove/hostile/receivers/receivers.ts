@@ -120,7 +120,7 @@ async function register(fleet: Fleet, instance: FleetInstance, url: string): Pro
   return created.id;
 }
 
-/** How long each event took from its acknowledgement to the good receiver, in milliseconds. */
+/** Sends events. Resolves to the milliseconds from the acknowledgement of each to its arrival at the good receiver. */
 async function sendEvents(target: Target, good: Receiver, count: number): Promise<readonly number[]> {
   const { instance, livekit } = target;
   const sentAt = new Map<string, number>();

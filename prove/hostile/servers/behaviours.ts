@@ -58,7 +58,7 @@ const reset = (socket: Socket): unknown => socket.resetAndDestroy();
 
 let pages = 0;
 
-/** What a server that an `rtc` command is led to may do, by name. */
+/** All hostile servers for `rtc` commands, by the names of their behaviours. */
 export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'an endless body': thenFlood(`${OK}\r\n["`, 'x'),
   'an endless body in chunks': thenFlood(`${OK}Transfer-Encoding: chunked\r\n\r\n`, '5\r\nxxxxx\r\n'),

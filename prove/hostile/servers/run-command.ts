@@ -6,7 +6,7 @@ export type CommandRun = {
   readonly output: string;
   readonly seconds: number;
   readonly highestMb: number;
-  /** Whether the run was ended from outside, as it did not end by itself. */
+  /** Whether the command was killed because it did not end by itself. */
   readonly isStuck: boolean;
 };
 

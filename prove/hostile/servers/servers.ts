@@ -27,9 +27,9 @@ const CONCURRENCY = { long: 2, short: 3 } as const;
 
 /** Exit codes that the documentation gives to a server that fails or is not this service. */
 const EXIT_CODES: readonly (number | null)[] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-/** What a terminal would act upon; line ends and tabs are the command's own. */
+/** Characters that a terminal interprets, except line ends and tabs, which the command itself writes. */
 const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
-/** By which the command itself clears a line of progress. */
+/** The control sequence with which the command itself clears a line of progress. */
 const OWN_PROGRESS = /\r\u001b\[2?K/g;
 const STACK = /^ {4}at |TypeError|RangeError|heap out of memory/m;
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import type { Random } from '../../../test/support/random.ts';
 
-/** What a token is made of, before it is signed. */
+/** The parts of a token before it is signed. */
 export type TokenParts = {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { macOf } from './forge.ts';
 
-/** What a verifier has to do with a token. Written from RFC 7515 and 7519, without a library. */
+/** The correct decision of a verifier about a token. It is computed from RFC 7515 and 7519, without a library. */
 export type Verdict = 'accept' | 'refuse' | 'either';
 
 export type Expected = {
@@ -27,7 +27,7 @@ export function judgeToken(token: string, { apiKey, secret, sha256 }: Expected):
   if (typeof alg !== 'string' || !/^HS(256|384|512)$/.test(alg) || crit !== undefined) return 'refuse';
   if (claims.iss !== apiKey || !isTimely(claims)) return 'refuse';
   if (sha256 !== undefined && claims.sha256 !== sha256) return 'refuse';
-  // Who signs with the secret may choose another hash, and a verifier need not take every one.
+  // The owner of the secret may sign with another hash, but a verifier need not support all of them.
   return alg === 'HS256' && /^[\w-]+$/.test(mac) ? 'accept' : 'either';
 }
 

@@ -9,7 +9,7 @@ import { type Expected, judgeToken } from './oracle.ts';
 const SEED = 20_261_124;
 const COUNT = { long: 20_000, short: 500 } as const;
 const VALIDATED = { long: 2_000, short: 100 } as const;
-/** One token of so many is not altered. */
+/** One of ten tokens is not altered. */
 const GENUINE_OF = 10;
 const BATCH = 8;
 
@@ -136,7 +136,7 @@ async function issueToken({ fleet, instance }: Target): Promise<string> {
 
 type Validation = { readonly issued: string; readonly random: Random; readonly tally: Tally };
 
-/** Asks LiveKit, and tries the token at the service, where none may open anything. */
+/** Sends the token to LiveKit and to the service. The service has to refuse it in any case. */
 async function validate({ instance, livekit }: Target, { issued, random, tally }: Validation): Promise<void> {
   tally.sent += 1;
   const claims: Readonly<Record<string, unknown>> = JSON.parse(

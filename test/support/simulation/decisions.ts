@@ -16,7 +16,7 @@ type Choices = {
   readonly edgeOf?: (choice: number) => string;
 };
 
-/** What a simulation leaves open. */
+/** Makes the decisions that a simulation leaves open. */
 export type Chooser = Pick<Decisions, 'choose' | 'interrupt'>;
 
 /**

@@ -5,11 +5,11 @@ import { Frontier } from './frontier.ts';
 
 /** A simulation that can be run again and again, with other decisions each time. */
 export type Explorable = {
-  /** Everything that decides how it can go on, what its programs have learned included. */
+  /** Everything that decides how the run can continue, including the data that its programs have read. */
   readonly state: () => string;
   /** Resolves when the programs are ready for the first move. */
   readonly start?: () => Promise<void>;
-  /** What can happen next, in an order that depends only on the state. Nothing when the run is over. */
+  /** The moves that are possible now, in an order that depends only on the state. Empty when the run is over. */
   readonly moves: () => readonly Move[];
   /** Resolves when everything that follows from a move without another one has happened. */
   readonly settle: () => Promise<void>;

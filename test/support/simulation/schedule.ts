@@ -4,7 +4,7 @@ import type { Random } from '../random.ts';
 
 type Turn = {
   readonly actor: string;
-  /** What of the actor waits. Turns of one channel are usually taken in order. */
+  /** Kind of action that waits. The turns of one channel are usually taken in order. */
   readonly channel: Channel;
   readonly take: () => void;
 };

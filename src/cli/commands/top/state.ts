@@ -9,7 +9,7 @@ export type Caption = { readonly speaker: string; readonly identity: string | nu
 
 export type TopRoom = {
   readonly room: Room;
-  /** By the service's own state: the media server marks a room as recorded only some time later. */
+  /** Whether the service has a running recording of the room. The media server marks the room only some time later. */
   readonly isRecording: boolean;
   readonly people: readonly Participant[];
   /** The last sentence of a running transcription; undefined without one. */

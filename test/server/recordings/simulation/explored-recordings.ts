@@ -11,14 +11,14 @@ const NOW = 1_700_000_000_000;
 
 type Operation = 'start' | 'stop' | 'reconcile' | 'hear';
 
-/** What happens to a room; when, and in which order, is all tried. */
+/** The operations and faults of one room. The search tries all times and orders of them. */
 export type RecordingScenario = {
   readonly name: string;
-  /** What each instance does, one after the other. An operation that remains when all else is over does not happen. */
+  /** Operations of each instance, one after the other. A run may end before the last ones have begun. */
   readonly programs: Readonly<Record<string, readonly Operation[]>>;
-  /** Lost requests and responses, recorders that are late, refuse or die: so many at most. */
+  /** Maximum number of faults: lost requests and responses, and recorders that are late, refuse or die. */
   readonly faults: number;
-  /** Instances that may be killed in the middle of an operation: so many at most. */
+  /** Maximum number of instances that are killed in the middle of an operation. */
   readonly crashes: number;
   /** The clock may be set forward by each of these once, in this order. */
   readonly passes: readonly number[];

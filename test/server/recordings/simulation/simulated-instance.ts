@@ -115,7 +115,7 @@ function dependenciesOf(
   };
 }
 
-/** What publishMissedEnds needs: the rows, the events that are known, and a transaction that stores an event of no session. */
+/** Stores for publishMissedEnds: the rows, the known events, and a transaction that stores an event of no session. */
 function eventStoresOf(name: string, { database }: World): UnitOfWork<RecordingStores> {
   const events: Partial<EventStores['events']> = {
     findKnown: (sourceIds) => database.statement(name, () => database.findPublished(sourceIds)),

@@ -2,7 +2,7 @@ import { isOver } from '../../../../src/server/recordings/lifecycle.ts';
 import { endSourceId } from '../../../../src/server/recordings/recording-events.ts';
 import type { Simulation } from './simulate.ts';
 
-/** What is wrong after all faults have ended. */
+/** Describes the rules that are broken after all faults have ended. */
 export function wrongIn({ database, recorders, violations }: Simulation): readonly string[] {
   const rows = [...database.rows.values()];
   const running = recorders.recorders.filter(({ egress, isAlive }) => isAlive && !isOver(egress));

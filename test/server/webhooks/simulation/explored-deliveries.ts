@@ -9,19 +9,19 @@ import { createInstance, eventOf, type Instance, NOW, webhookOf } from './simula
 import { SimulatedReceivers } from './simulated-receivers.ts';
 import { wrongIn } from './wrong-in.ts';
 
-/** What happens to some events; when, and in which order, is all tried. */
+/** Some events, and the faults while they are delivered. The search tries all times and orders of them. */
 export type DeliveryScenario = {
   readonly name: string;
   readonly webhooks: readonly WebhookOrdering[];
   /** The instances that store the events, in turn. All are of one room. */
   readonly events: readonly string[];
   readonly instances: readonly string[];
-  /** Lost statements, responses, notifications and requests, and refused requests: so many at most. */
+  /** Maximum number of faults: lost statements, responses, notifications and requests, and refused requests. */
   readonly faults: number;
   readonly crashes: number;
   /** The clock may be set forward by each of these once, in this order; in calm weather only when nobody waits for a turn. */
   readonly passes: readonly number[];
-  /** What must hold at the end. In calm weather receivers respond shortly before the timeout. */
+  /** Decides which rules must hold at the end. In calm weather receivers respond shortly before the timeout. */
   readonly weather: Weather;
 };
 

@@ -12,9 +12,9 @@ import type { ServedConnections } from './limit-pipelining.ts';
 const MAX_LOOKED_AT = 64;
 
 export type ConnectionLimit = {
-  /** Idle and unread connections are closed above it. Node's `maxConnections` has to be several hundred higher: it counts a connection until it has been closed. */
+  /** Idle and unread connections are closed when more are open. Node's `maxConnections` has to be several hundred higher: it counts a connection until it has been closed. */
   readonly maxOpen: number;
-  /** Of those, connections that have sent nothing yet. The oldest is closed above it. */
+  /** The oldest connection that has sent nothing yet is closed when there are more of them. */
   readonly maxSilent: number;
   readonly connections: ServedConnections;
 };
