@@ -19,6 +19,7 @@ import { livekitNodes } from './nodes/livekit-nodes.ts';
 import type { ProofPart } from './part.ts';
 import { rollingRestart } from './rolling/rolling.ts';
 import { bigDataPostgres, bigDataSqlite } from './scale/big-data.ts';
+import { speed } from './speed/speed.ts';
 import { postgresFaults } from './storage/postgres-faults.ts';
 import { sqliteFaults } from './storage/sqlite-faults.ts';
 import { ingressKills } from './workers/ingress-kills.ts';
@@ -43,6 +44,7 @@ export const parts: readonly ProofPart[] = [
   hostileMedia,
   forgedTokens,
   steadyLoad,
+  speed,
   bigDataSqlite,
   bigDataPostgres,
   mediaFaults,

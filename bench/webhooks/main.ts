@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util';
 import { bareLoop } from './bare-loop.ts';
 import { measureListing } from './listing.ts';
 import { type BenchReceiver, startReceiver } from './receiver.ts';
-import { measureInbound, measureLatency } from './service.ts';
+import { INBOUND_SECONDS, measureInbound, measureLatency } from './service.ts';
 import { type Database, postgresDatabase, sqliteDatabase } from './stage.ts';
-import { measureFanOut, measureStream, type Rate } from './throughput.ts';
+import { measureFanOut, measureStream, type Rate, WHOLE_AMOUNT } from './throughput.ts';
 
 /*
  * `npm run bench:webhooks` measures what webhooks cost, with durable commits and the log of attempts. `--sqlite` or
@@ -40,9 +40,9 @@ async function bench(database: Database, aim: Aim): Promise<void> {
   try {
     console.log(database.name);
     if (isWanted('fan-out'))
-      report('one event to 1,000 webhooks', await measureFanOut(database, receiver), aim);
+      report('one event to 1,000 webhooks', await measureFanOut({ database, receiver }, WHOLE_AMOUNT), aim);
     if (isWanted('stream'))
-      report('10,000 events to one webhook', await measureStream(database, receiver), aim);
+      report('10,000 events to one webhook', await measureStream({ database, receiver }, WHOLE_AMOUNT), aim);
     if (isWanted('latency')) {
       const floorMs = await bareRequestMs(receiver);
       const times = await measureLatency(database, receiver);
@@ -50,7 +50,7 @@ async function bench(database: Database, aim: Aim): Promise<void> {
     }
     if (isWanted('inbound')) {
       const floorMs = await bareRequestMs(receiver);
-      const times = await measureInbound(database, receiver);
+      const times = await measureInbound({ database, receiver }, INBOUND_SECONDS);
       reportTimes('500 events a second, acknowledged in', { times, aim: 'p99 50', floorMs });
     }
     if (isWanted('listing')) await reportListing(database, receiver);

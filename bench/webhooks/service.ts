@@ -7,8 +7,8 @@ import type { Database } from './stage.ts';
 
 const IDLE_EVENTS = 300;
 const IDLE_PAUSE_MS = 20;
-const INBOUND_PER_SECOND = 500;
-const INBOUND_SECONDS = 10;
+export const INBOUND_PER_SECOND = 500;
+export const INBOUND_SECONDS = 10;
 const CONNECTIONS = 64;
 
 /** Milliseconds of each event. */
@@ -62,8 +62,10 @@ export function measureLatency(database: Database, receiver: BenchReceiver): Pro
   });
 }
 
+type Place = { readonly database: Database; readonly receiver: BenchReceiver };
+
 /** Measures until the response, at a constant rate of 500 events a second. */
-export function measureInbound(database: Database, receiver: BenchReceiver): Promise<Times> {
+export function measureInbound({ database, receiver }: Place, seconds: number): Promise<Times> {
   return withService(database, async ({ fleet, instance }) => {
     await fleet.call(instance, 'POST', '/v1/webhooks', { url: receiver.url });
     const pool = new Pool(instance.url, { connections: CONNECTIONS });
@@ -71,7 +73,7 @@ export function measureInbound(database: Database, receiver: BenchReceiver): Pro
     for (let index = 0; index < 100; index += 1) {
       await Promise.all(roomLife(`warm-${index}`).map((event) => post(pool, mediaWebhook(event))));
     }
-    const requests = roomsAtOnce(INBOUND_PER_SECOND * INBOUND_SECONDS);
+    const requests = roomsAtOnce(INBOUND_PER_SECOND * seconds);
     const times: Promise<number>[] = [];
     const startedAt = performance.now();
     while (times.length < requests.length) {
