@@ -289,11 +289,22 @@ describe('rooms and events in the console', () => {
   });
 
   it('reports that the command has ended, and gives no access to the page of another one', async () => {
+    await client.rooms.create({ name: 'last' });
     const own = await openConsole(stage.service);
     const { window, page } = await openView(browser, own);
+    await page.getByRole('link', { name: 'last' }).waitFor();
     await own.close();
     await page.getByText('Console ended').waitFor();
-    await page.getByText('Run rtc console again, and open its link.').waitFor();
+    const advice = page.getByText('Run rtc console again, and open its link.');
+    await advice.waitFor();
+    // Neither data nor the files of other views can be read any more. The page says so once.
+    await page.getByRole('link', { name: 'last' }).click();
+    await page.getByRole('heading', { name: 'last' }).waitFor();
+    await page.getByText('Loading…').waitFor({ state: 'detached' });
+    expect(await advice.count()).toBe(1);
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByText('This view could not be loaded').waitFor();
+    expect(await advice.count()).toBe(1);
     const without = await browser.openWindow();
     const stranger = await without.newPage();
     await stranger.goto(new URL('/', console.link).href);

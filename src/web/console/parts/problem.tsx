@@ -1,11 +1,17 @@
 import { CircleAlert } from 'lucide-react';
+import { createContext, useContext } from 'react';
 import { RtcError } from '../../../client/rtc-error.ts';
 import { RequestLink } from './request-link.tsx';
 
 type Props = { readonly error: unknown; readonly onRetry?: (() => void) | undefined };
 
+/** Whether the page already says above its view that the command line has ended. The view does not repeat it then. */
+export const EndIsShown = createContext(false);
+
 /** An error of the service: its text, each invalid field, what to do, and the id to find it in the log. */
 export function Problem({ error, onRetry }: Props) {
+  const endIsShown = useContext(EndIsShown);
+  if (endIsShown && hasEnded(error)) return null;
   const { title, fields, hint, requestId } = describe(error);
   return (
     <div className="problem" role="alert">
@@ -42,12 +48,16 @@ type Described = {
   readonly requestId: string | undefined;
 };
 
+function hasEnded(error: unknown): boolean {
+  return error instanceof RtcError && error.code === 'unreachable';
+}
+
 function describe(error: unknown): Described {
   if (!(error instanceof RtcError)) {
     const title = error instanceof Error ? error.message : String(error);
     return { title: sentence(title), fields: [], hint: undefined, requestId: undefined };
   }
-  if (error.code === 'unreachable') {
+  if (hasEnded(error)) {
     return {
       title: 'The command line that serves this page has ended.',
       fields: [],

@@ -1,48 +1,42 @@
 import { Eye, ShieldAlert } from 'lucide-react';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import type { Connection } from '../api/live-events.ts';
 import { Events } from '../events/events-view.tsx';
 import { ChangeProvider } from '../parts/changes.tsx';
-import { Problem } from '../parts/problem.tsx';
+import { EndIsShown, Problem } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Empty, Loading } from '../parts/view.tsx';
 import { RoomView } from '../rooms/room-view.tsx';
 import { Rooms } from '../rooms/rooms-view.tsx';
 import { useConsole } from './console-state.tsx';
+import { lazyView } from './lazy-view.tsx';
 import { Navigation } from './navigation.tsx';
 
-/** Views that are not needed at the start are loaded when they are opened. */
-const Sessions = lazy(async () => ({ default: (await import('../sessions/sessions-view.tsx')).Sessions }));
-const SessionView = lazy(async () => ({
-  default: (await import('../sessions/session-view.tsx')).SessionView,
-}));
-const Audit = lazy(async () => ({ default: (await import('../audit/audit-view.tsx')).Audit }));
-const Recordings = lazy(async () => ({
-  default: (await import('../recordings/recordings-view.tsx')).Recordings,
-}));
-const RecordingView = lazy(async () => ({
-  default: (await import('../recordings/recording-view.tsx')).RecordingView,
-}));
-const Transcriptions = lazy(async () => ({
-  default: (await import('../transcriptions/transcriptions-view.tsx')).Transcriptions,
-}));
-const TranscriptionView = lazy(async () => ({
-  default: (await import('../transcriptions/transcription-view.tsx')).TranscriptionView,
-}));
-const LiveTranscription = lazy(async () => ({
-  default: (await import('../transcriptions/live-view.tsx')).LiveTranscription,
-}));
-const Webhooks = lazy(async () => ({ default: (await import('../webhooks/webhooks-view.tsx')).Webhooks }));
-const WebhookView = lazy(async () => ({
-  default: (await import('../webhooks/webhook-view.tsx')).WebhookView,
-}));
-const Ingress = lazy(async () => ({ default: (await import('../ingress/ingress-view.tsx')).Ingress }));
-const FiscalCodes = lazy(async () => ({ default: (await import('../fiscal/fiscal-view.tsx')).FiscalCodes }));
-const Doctor = lazy(async () => ({ default: (await import('../doctor/doctor-view.tsx')).Doctor }));
+/* Views that are not needed at the start are loaded when they are opened. */
+const Sessions = lazyView(async () => (await import('../sessions/sessions-view.tsx')).Sessions);
+const SessionView = lazyView(async () => (await import('../sessions/session-view.tsx')).SessionView);
+const Audit = lazyView(async () => (await import('../audit/audit-view.tsx')).Audit);
+const Recordings = lazyView(async () => (await import('../recordings/recordings-view.tsx')).Recordings);
+const RecordingView = lazyView(async () => (await import('../recordings/recording-view.tsx')).RecordingView);
+const Transcriptions = lazyView(
+  async () => (await import('../transcriptions/transcriptions-view.tsx')).Transcriptions,
+);
+const TranscriptionView = lazyView(
+  async () => (await import('../transcriptions/transcription-view.tsx')).TranscriptionView,
+);
+const LiveTranscription = lazyView(
+  async () => (await import('../transcriptions/live-view.tsx')).LiveTranscription,
+);
+const Webhooks = lazyView(async () => (await import('../webhooks/webhooks-view.tsx')).Webhooks);
+const WebhookView = lazyView(async () => (await import('../webhooks/webhook-view.tsx')).WebhookView);
+const Ingress = lazyView(async () => (await import('../ingress/ingress-view.tsx')).Ingress);
+const FiscalCodes = lazyView(async () => (await import('../fiscal/fiscal-view.tsx')).FiscalCodes);
+const Doctor = lazyView(async () => (await import('../doctor/doctor-view.tsx')).Doctor);
 
 /** The whole page: the navigation and the current view. */
 export function App() {
+  const { connection } = useConsole();
   return (
     <ChangeProvider>
       <a className="skip" href="#view">
@@ -58,7 +52,9 @@ export function App() {
         <Navigation />
         <main id="view" tabIndex={-1}>
           <Banner />
-          <Views />
+          <EndIsShown value={connection === 'ended'}>
+            <Views />
+          </EndIsShown>
         </main>
       </div>
     </ChangeProvider>
