@@ -26,7 +26,7 @@ const OUTCOME_BATCH_MS = 1000;
 /** The whole service on SQLite, with a webhook for all events and a simulated LiveKit that has rooms. */
 export async function startServiceStage(): Promise<Stage> {
   const keys = { apiKey: 'guard', apiSecret: randomBytes(24).toString('hex') };
-  // Both stand still: on a busy machine an operation takes longer, and would contain more of what happens at intervals.
+  // Both clocks stand still. Otherwise an operation would contain more periodic work on a busy machine, where it takes longer.
   const clock = new ManualClock(Date.now());
   const timer = new ManualClock(0);
   const { port, webhookUrl } = await chooseServicePort();
@@ -87,7 +87,7 @@ export async function startServiceStage(): Promise<Stage> {
       run: async () => {
         round += 1;
         for (let at = 0; at < LIVES; at++) {
-          // One after the other, because the number of events in a batch would depend on the load of the machine.
+          // Events follow one another, because otherwise the number of events in a batch would depend on the load of the machine.
           const name = `life-${round}-${at}`;
           const delivered = (event: string): Promise<unknown> =>
             receiver.waitFor(({ body }) => body.event === event && body.room.name === name);

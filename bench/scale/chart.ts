@@ -3,7 +3,7 @@
 export type Line = {
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** A point that the line leads to, dashed and without reaching it: from there on it would say nothing. */
+  /** A dashed line leads towards this point, and ends before it, because the value there has no meaning. */
   readonly end?: readonly [x: number, y: number] | undefined;
 };
 

@@ -11,8 +11,8 @@ const IDLE_SECONDS = 30;
 const QUIET_MS = 300;
 
 /**
- * The order matters: nothing is left to do at the beginning, and the page of recordings lists those of the operations before
- * it.
+ * The order matters: the idle instance is measured before the others leave work behind, and the page of recordings lists
+ * those that earlier operations made.
  */
 export const MEDIA_OPERATIONS: readonly Operation<MediaStage>[] = [
   {

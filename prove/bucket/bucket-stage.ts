@@ -51,7 +51,7 @@ export async function startRealBucketStage(context: Pick<ProofContext, 'cleanUp'
     cleanUp(joined.leave);
     await joined.publishTone();
   };
-  // A picture would cost a browser for each recording.
+  // Recording the picture would start a browser for each recording.
   return { ...stage, s3, enter: enterRoom, settings: { audioOnly: true } };
 }
 

@@ -21,7 +21,7 @@ export type Downloaded = {
 
 const BLOCK = Buffer.alloc(4 * 1024 * 1024);
 const BLOCKS = 96;
-/** The bucket dies when so much has arrived. */
+/** The bucket is killed when this many bytes have arrived. */
 const ARRIVED_BYTES = 16 * 1024 * 1024;
 const AWAY_MS = 1_000;
 

@@ -115,9 +115,12 @@ export type Frozen = {
 const PROBE_PAUSE_MS = 200;
 const BAIT_PAUSE_MS = 50;
 const BURST_PAUSE_MS = 3_000;
-/** More than the deliveries of one transaction, to ten webhooks from any of three instances. */
+/**
+ * Number of events in a burst. Their deliveries to ten webhooks are more than one transaction stores, even if three instances
+ * share the events.
+ */
 const BURST = 500;
-/** Within this time some transaction reaches the point. */
+/** Maximum time until an instance reaches the point. After it, an arbitrary instance is frozen. */
 const PLACED_WITHIN_MS = 25_000;
 
 /** Freezes the first instance that reaches the point, and sends events to the others until it continues. */

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
-/** Core files that were written since, wherever the kernel puts those of this run's processes. */
+/** Finds the core files that were written since, in the given folders and in those where the kernel puts them. */
 export async function findCoreFiles(
   folders: readonly string[],
   sinceMs: number,

@@ -137,7 +137,7 @@ type Outcome = { readonly status: number; readonly problem: string; readonly req
 
 const REFUSALS = ['missing-credentials', 'invalid-api-key', 'timestamp-out-of-window', 'invalid-signature'];
 
-/** If the media server does not know the thing that is asked for, the request may fail: it was authenticated. */
+/** An authenticated request may fail for other reasons, such as a room that the media server does not know. */
 function account(tally: Tally, judgement: Judgement, { status, problem, requestText }: Outcome): void {
   // A response to HEAD has no body that names a problem.
   const isNamed = REFUSALS.includes(problem) || requestText().startsWith('HEAD ');

@@ -59,7 +59,7 @@ function flood(socket: Socket, text: string, limitBytes = 512 * 1024 * 1024): vo
 
 const DRIP_MS = 200;
 
-/** Writes the text again and again, slowly, until the other side has had enough. */
+/** Writes the text again and again, slowly, until the other side closes the connection. */
 function drip(socket: Socket, text: string): void {
   const timer = setInterval(() => socket.write(text, 'latin1'), DRIP_MS);
   socket.on('close', () => clearInterval(timer));

@@ -22,9 +22,9 @@ import {
 } from './kill-live-worker.ts';
 import { startLiveStage } from './live-stage.ts';
 
-/** A lease of two seconds runs out, and others look for it at once; a busy machine takes its time. */
+/** The lease expires after two seconds, and another worker claims it at once. A busy machine takes longer. */
 const BOUND_SECONDS = 15;
-/** Rounding of the times, and the pause that ends a segment. */
+/** Segments may overlap by this much: times are rounded, and a segment includes the pause that ends it. */
 const TOUCHING_SECONDS = 0.3;
 const STATES_OF_SHORT = ['sentence', 'storing'];
 

@@ -30,7 +30,7 @@ export function describeCoverage(files: readonly FileCoverage[]): string {
   ].join('\n');
 }
 
-/** A capability of the server, and otherwise the folder in src. */
+/** Returns the folder of a capability for files of the server, and the folder in src for other files. */
 function folderOf(path: string): string {
   const parts = dirname(path).split('/');
   return parts.slice(0, parts[1] === 'server' ? 3 : 2).join('/');

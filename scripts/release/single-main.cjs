@@ -12,9 +12,9 @@ const { id, files } = JSON.parse(sea.getAsset('single.json', 'utf8'));
 const parent = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rtc', 'single');
 const folder = join(parent, id);
 
-// The folder gets its name when everything is in it: a start that is broken off leaves none that is incomplete.
+// The folder gets its final name when it is complete, so that an interrupted start leaves no incomplete folder.
 function unpack() {
-  // Code of others must not be placed there.
+  // Only this user may write there, because the code in it is run.
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const unfinished = mkdtempSync(join(parent, '.unpacking-'));
   for (const file of files) {
@@ -25,7 +25,7 @@ function unpack() {
   try {
     renameSync(unfinished, folder);
   } catch (error) {
-    // Another start was faster.
+    // Another process has unpacked it at the same time.
     rmSync(unfinished, { recursive: true, force: true });
     if (!existsSync(folder)) throw error;
   }

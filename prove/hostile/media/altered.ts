@@ -41,7 +41,7 @@ export async function encodeSentence(
   return files;
 }
 
-/** Each file whole under the wrong extension, cut off, and so many times with changed bytes. */
+/** Returns each file under a wrong extension, cut off, and `times` times with changed bytes. */
 export function alteredFiles(files: ReadonlyMap<string, Buffer>, times: number): readonly HostileFile[] {
   return [...files].flatMap(([extension, bytes], index): readonly HostileFile[] => [
     ...(extension === 'mp4'

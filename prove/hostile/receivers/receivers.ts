@@ -15,7 +15,7 @@ const EVENTS = { long: 200, short: 20 } as const;
 const PAUSE_MS = 100;
 const CALM_MS = { long: 10_000, short: 500 } as const;
 const LIMITS = { p99Ms: 1_500, growthMb: 250 } as const;
-/** From the acknowledgement of an event to its arrival at the receiver that behaves. */
+/** Maximum time from the acknowledgement of an event to its arrival at the receiver that behaves. */
 const MAX_DELIVERY_MS = 1_500;
 
 export const hostileReceivers: ProofPart = {
