@@ -42,7 +42,7 @@ export function dispatcherExchange(given: HttpDispatcher | (() => Promise<HttpDi
       const opened = await dispatcher();
       signal.throwIfAborted();
       const request = { origin, path, method, headers: { ...headers }, body: body ?? null, signal };
-      const response = await opened.request(request);
+      const response = await untilAborted(opened.request(request), signal);
       const { statusCode: status, statusText } = response;
       return { status, statusText, headers: flatten(response.headers), body: byteStream(response.body) };
     },
@@ -52,6 +52,27 @@ export function dispatcherExchange(given: HttpDispatcher | (() => Promise<HttpDi
       await opened?.destroy?.();
     },
   };
+}
+
+/**
+ * Rejects as soon as the signal aborts. undici heeds it only when it is connected, which takes up to 10 s, or minutes if a
+ * proxy opens no tunnel.
+ */
+async function untilAborted(
+  response: Promise<DispatcherResponse>,
+  signal: AbortSignal,
+): Promise<DispatcherResponse> {
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([response, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }
 
 function byteStream(body: DispatcherBody): ByteStream {

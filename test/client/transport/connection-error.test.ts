@@ -137,3 +137,23 @@ describe('a connection', () => {
     );
   });
 });
+
+// undici does not while it connects.
+describe('a dispatcher that does not respond to its signal', () => {
+  it('delays no call beyond its time limit', async () => {
+    const dispatcher = { request: () => new Promise<never>(() => undefined) };
+    expect(await faultOver('https://rtc.invalid', { dispatcher, timeoutMs: 1 })).toBe(
+      'timed-out: https://rtc.invalid did not respond in time',
+    );
+  });
+
+  it('delays no call that the caller cancels', async () => {
+    const controller = new AbortController();
+    const request = (): Promise<never> => {
+      controller.abort();
+      return new Promise(() => undefined);
+    };
+    const client = new RtcClient({ url: 'https://rtc.invalid', ...KEY, dispatcher: { request } });
+    await expect(client.rooms.list({ signal: controller.signal })).rejects.toMatchObject({ code: 'aborted' });
+  });
+});
