@@ -22,8 +22,11 @@ const PARTS = {
     import Pool from '${LIB}/dispatcher/pool.js';
     import buildConnector from '${LIB}/core/connect.js';
     export { Agent, Pool, buildConnector };`,
+  // It opens a tunnel to an https address by this method of its own client.
   proxy: `${REQUEST_METHOD}
-    export { default as EnvHttpProxyAgent } from '${LIB}/dispatcher/env-http-proxy-agent.js';`,
+    import connect from '${LIB}/api/api-connect.js';
+    Dispatcher.prototype.connect = connect;
+    export { default as ProxyAgent } from '${LIB}/dispatcher/proxy-agent.js';`,
 };
 
 type Part = keyof typeof PARTS;
@@ -88,7 +91,7 @@ export function sharedUndici(): Plugin {
   };
 }
 
-/** Only connect.ts uses the proxy agent, and it uses nothing else of undici. */
+/** Only dispatcher.ts uses the proxy agent, and it uses nothing else of undici. */
 function importedPart(importer: string | undefined): Part {
-  return /\/cli\/connection\/connect\.ts$/.test(importer ?? '') ? 'proxy' : 'agent';
+  return /\/cli\/connection\/dispatcher\.ts$/.test(importer ?? '') ? 'proxy' : 'agent';
 }

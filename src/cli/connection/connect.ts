@@ -1,12 +1,13 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { RtcClient } from '../../client/client.ts';
 import type { Observer, RtcClientOptions } from '../../client/client-options.ts';
-import type { HttpDispatcher } from '../../client/transport/dispatcher-exchange.ts';
 import { InvalidUrlError } from '../../client/transport/service-url.ts';
 import { signRequest } from '../../contract/signing.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { printHint, type Terminal } from '../terminal/terminal.ts';
+import { openDispatcher } from './dispatcher.ts';
+import { proxyFor } from './proxy.ts';
 import { curlObserver, debugObserver, readOnlyObserver } from './request-trace.ts';
 import { keepingUnmarked, type SeenResponses } from './seen-responses.ts';
 import {
@@ -16,7 +17,6 @@ import {
   readCredentials,
   type Settings,
 } from './settings.ts';
-import { openAgent } from './undici-agent.ts';
 
 /** The options of every command, beside its own. */
 export type CommonFlags = ConnectionFlags & {
@@ -65,7 +65,7 @@ async function openWith(
   observer: Observer | undefined,
 ): Promise<RtcClient> {
   try {
-    return new RtcClient({
+    const client = new RtcClient({
       ...target,
       ...createWire(target, context.io.env),
       clock: context.io.clock,
@@ -73,6 +73,9 @@ async function openWith(
       observer: { ...keepingUnmarked(context.responses, observer), ...slownessObserver(context) },
       ...timeoutOf(context.flags),
     });
+    // A wrong proxy is an error of the settings, so it is reported before the first request.
+    proxyFor(target.url, context.io.env);
+    return client;
   } catch (error) {
     if (error instanceof InvalidUrlError) throw badUrl(error, await context.settings());
     throw error;
@@ -109,31 +112,9 @@ function observerOf(context: Connecting): Observer | undefined {
 type Wire = Required<Pick<RtcClientOptions, 'dispatcher' | 'sign'>>;
 
 /** undici and node:crypto start faster than Node's own fetch and WebCrypto. */
-export function createWire({ url, apiSecret }: Target, env: Environment): Wire {
+export function createWire({ apiSecret }: Pick<Target, 'apiSecret'>, env: Environment): Wire {
   return {
-    dispatcher: isProxied(url, env) ? () => openProxyAgent(env) : openAgent,
+    dispatcher: async () => openDispatcher(env),
     sign: (request) => signRequest(request, apiSecret),
   };
-}
-
-/** Whether a variable names a proxy for the URL. Throws a usage error without its value, which may contain a password. */
-function isProxied(url: string, env: Environment): boolean {
-  const name = url.toLowerCase().startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const proxy = env[name.toLowerCase()] ?? env[name] ?? '';
-  if (proxy === '') return false;
-  if (URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)) return true;
-  throw usageError(
-    `${name} is not an address such as http://proxy.example.org:3128`,
-    'correct it, or unset it; see: rtc help environment',
-  );
-}
-
-/** HTTPS_PROXY and similar variables are rare and their agent is large, so it is loaded only when one is set. */
-async function openProxyAgent(env: Environment): Promise<HttpDispatcher> {
-  const { EnvHttpProxyAgent } = await import('undici');
-  return new EnvHttpProxyAgent({
-    httpProxy: env.http_proxy ?? env.HTTP_PROXY ?? '',
-    httpsProxy: env.https_proxy ?? env.HTTPS_PROXY ?? '',
-    noProxy: env.no_proxy ?? env.NO_PROXY ?? 'localhost,127.0.0.1,::1',
-  });
 }

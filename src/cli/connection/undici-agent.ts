@@ -2,7 +2,7 @@ import type { HttpDispatcher } from '../../client/transport/dispatcher-exchange.
 
 /**
  * Loaded with the first request: `--curl` and `--help` send none. A file of its own, because the build decides by the
- * importing file which part of undici it takes: connect.ts gets the proxy agent, and every other file the Agent.
+ * importing file which part of undici it takes: dispatcher.ts gets the proxy agent, and every other file the Agent.
  */
 export async function openAgent(): Promise<HttpDispatcher> {
   const { Agent } = await import('undici');

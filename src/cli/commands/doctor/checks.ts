@@ -6,7 +6,7 @@ import { openClient } from '../../connection/connect.ts';
 import { maskKey } from '../../connection/mask-secrets.ts';
 import { readCredentials, type Settings } from '../../connection/settings.ts';
 import { describeError } from '../../errors/describe-error.ts';
-import { describeSkew } from '../../errors/hints.ts';
+import { describeSkew, hintLine } from '../../errors/hints.ts';
 import type { Context } from '../../framework/context.ts';
 
 /** `note`: something optional is missing, and nothing is wrong. */
@@ -117,14 +117,18 @@ export async function checkAddress(
   } catch (error) {
     if (!(error instanceof RtcError)) throw error;
     const { cause } = describeError(error, context.io.clock());
-    const next =
-      error.code === 'unreachable' || error.code === 'timed-out'
-        ? 'start it (rtc serve, or rtc dev), or correct its address: rtc profile show'
-        : 'correct the URL, or look at the proxy in between: rtc doctor --debug';
+    const next = error.hint === undefined ? nextOfAddress(error) : hintLine(error.hint);
     return { isService: false, checks: [fault('address', cause, next)] };
   } finally {
     await client.close();
   }
+}
+
+/** Returns the next step after an error that has none of its own. */
+function nextOfAddress({ code }: RtcError): string {
+  return code === 'unreachable' || code === 'timed-out'
+    ? 'start it (rtc serve, or rtc dev), or correct its address: rtc profile show'
+    : 'correct the URL, or look at the proxy in between: rtc doctor --debug';
 }
 
 /** Compares the clocks by the Date header. It has whole seconds, which is enough for a window of five minutes. */

@@ -43,8 +43,11 @@ export const TOPICS: Readonly<Record<string, string>> = {
   FORCE_COLOR      colours even without a terminal; 0 for no colours
   CLICOLOR         0 for no colours; CLICOLOR_FORCE=1 forces them
   TERM             dumb: no colours
-  HTTPS_PROXY, HTTP_PROXY, NO_PROXY
-                   proxy to the service
+  HTTPS_PROXY, HTTP_PROXY
+                   proxy to addresses with TLS and without, such as
+                   http://user:password@proxy.example.org:3128
+  NO_PROXY         hosts that need no proxy, such as localhost,.example.org;
+                   default: this machine
 
   The service reads other variables. rtc serve --print-config lists them with
   their values.
