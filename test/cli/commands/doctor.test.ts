@@ -43,6 +43,9 @@ async function withStack(
   }
 }
 
+const MEDIA_WORK: ReadonlySet<string> = new Set(['recorder', 'ingress worker', 'ingress', 'recording']);
+const NONE_CAN_CONNECT = 'none can connect, since the media server runs without Redis';
+
 describe('rtc doctor', () => {
   it('finds no fault in a healthy service, and leaves no room behind', async () => {
     const listener = createServer().listen(0, '127.0.0.1');
@@ -138,17 +141,44 @@ describe('rtc doctor', () => {
     });
   });
 
-  it('finds that there is no Redis, for ingress and for recording', async () => {
-    await withStack({ faults: { redis: 'absent' } }, async (stack) => {
-      const { run: result, checks, status } = await doctor(stack.environment, { argv: ['--probe'] });
-      expect(result.code).toBe(7);
-      expect([status('media server'), status('ingress'), status('recording')]).toEqual([
-        'ok',
-        'fault',
-        'fault',
-      ]);
-      for (const { status: found, next } of checks) if (found === 'fault') expect(next).not.toBe('');
+  it.each([[[]], [['--probe']]])(
+    'notes, with %j, that a media server without Redis takes no streams and records nothing',
+    async (argv) => {
+      await withStack({ faults: { redis: 'absent' } }, async (stack) => {
+        const { run: result, checks } = await doctor(stack.environment, { argv });
+        expect(result.code).toBe(0);
+        expect(checks.filter(({ check }) => MEDIA_WORK.has(check))).toEqual([
+          { check: 'recorder', status: 'skipped', detail: NONE_CAN_CONNECT, next: '' },
+          { check: 'ingress worker', status: 'skipped', detail: NONE_CAN_CONNECT, next: '' },
+          {
+            check: 'ingress',
+            status: 'note',
+            detail: 'the media server runs without Redis, so nothing takes streams',
+            next: "for streams, name a Redis in the media server's configuration (redis.address), and run livekit/ingress on it",
+          },
+          {
+            check: 'recording',
+            status: 'note',
+            detail: 'the media server runs without Redis, so nothing records',
+            next: "for recordings, name a Redis in the media server's configuration (redis.address), and run livekit/egress on it",
+          },
+        ]);
+      });
+    },
+  );
+
+  it('finds a fault in a media server without Redis when the service has a REDIS_URL', async () => {
+    const worker = { status: 'warning', detail: 'none', next: 'set REDIS_URL' };
+    const server = await startHttpServer(({ url = '' }, response) => {
+      if (url.includes('/ingress')) problem(response, 503, 'media-worker-unavailable');
+      else if (url === '/v1/health')
+        json(response, 200, { status: 'ok', version: '1.0.0', capabilities: {} });
+      else json(response, 200, { rooms: [], checks: [{ check: 'recorder', ...worker }] });
     });
+    const { run: result, status } = await doctor({ RTC_URL: server.url, API_KEY: 'k', API_SECRET: 's' });
+    await server.close();
+    expect(result.code).toBe(7);
+    expect(['recorder', 'ingress', 'recording'].map(status)).toEqual(['warning', 'fault', 'fault']);
   });
 
   it('finds that the media server does not respond', async () => {

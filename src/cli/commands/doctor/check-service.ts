@@ -50,29 +50,76 @@ export async function checkService(
       const needy = ['ingress', 'events', 'recording'] as const;
       return [signature, key, media, database, ...own, ...needy.map((check) => skipped(check, why))];
     }
-    const rest = options.withProbe ? await probe(deps, own) : await checkWithoutProbe(deps);
-    return [signature, key, media, database, ...own, ...rest, await checkAddons(deps)];
+    const rest = await checkRooms(deps, own, options);
+    return [signature, key, media, database, ...rest, await checkAddons(deps)];
   } finally {
     await client.close();
   }
 }
 
-async function checkWithoutProbe(deps: Deps): Promise<readonly Check[]> {
-  return [
-    await checkIngress(deps),
-    skipped('events', 'needs a test room', 'rtc doctor --probe'),
-    skipped('recording', 'needs a test recording', 'rtc doctor --probe'),
-  ];
+/** Returns `own`, and the checks of ingress, events and recording. */
+async function checkRooms(
+  deps: Deps,
+  own: readonly Check[],
+  { withProbe }: { readonly withProbe: boolean },
+): Promise<readonly Check[]> {
+  const { context, client } = deps;
+  const error = await errorOf(() => client.ingress.list(NO_ROOM, callOptions(context)));
+  const events = withProbe ? await probeEvents(deps) : skipped('events', 'needs a test room', PROBE);
+  // The list needs no worker, but the media server keeps it in Redis.
+  if (error?.code === 'media-worker-unavailable') return withoutRedis(own, events);
+  const listed =
+    error === undefined
+      ? ok('ingress', 'the media server hands out addresses for streams')
+      : failedCheck('ingress', error, context.io.clock());
+  if (!withProbe) return [...own, listed, events, skipped('recording', 'needs a test recording', PROBE)];
+  const ingress = isMissing(own, 'ingress worker') ? listed : await probeIngress(deps);
+  const recording = isMissing(own, 'recorder')
+    ? skipped('recording', 'needs a recorder')
+    : await probeRecording(deps);
+  return [...own, ingress, events, recording];
 }
 
-/** Probes the parts that the service's own checks did not already report as failing. */
-async function probe(deps: Deps, own: readonly Check[]): Promise<readonly Check[]> {
-  const isMissing = (worker: string): boolean =>
-    own.some(({ check, status }) => check === worker && (status === 'fault' || status === 'note'));
+const PROBE = 'rtc doctor --probe';
+
+/** Whether the service's own checks already reported that the worker is missing. */
+function isMissing(own: readonly Check[], worker: MediaWorkerCheck): boolean {
+  return own.some(({ check, status }) => check === worker && (status === 'fault' || status === 'note'));
+}
+
+type MediaWorkerCheck = 'recorder' | 'ingress worker';
+
+function isOfMediaWorker({ check }: Check): boolean {
+  return check === 'recorder' || check === 'ingress worker';
+}
+
+/**
+ * Recordings and streams both need a media server with Redis. A deployment may want neither. One whose service knows a Redis
+ * wants them.
+ */
+function withoutRedis(own: readonly Check[], events: Check): readonly Check[] {
+  const isWanted = own.some((check) => isOfMediaWorker(check) && check.status === 'warning');
+  const missing = (
+    check: 'ingress' | 'recording',
+    lack: string,
+    [use, image]: readonly [string, string],
+  ) => ({
+    check,
+    status: isWanted ? ('fault' as const) : ('note' as const),
+    detail: `the media server runs without Redis, so ${lack}`,
+    next: `for ${use}, name a Redis in the media server's configuration (redis.address), and run ${image} on it`,
+  });
+  // The service advises a REDIS_URL, but there is no such Redis.
+  const unadvised = own.map((check) =>
+    isOfMediaWorker(check) && check.status === 'skipped'
+      ? skipped(check.check, 'none can connect, since the media server runs without Redis')
+      : check,
+  );
   return [
-    isMissing('ingress worker') ? await checkIngress(deps) : await probeIngress(deps),
-    await probeEvents(deps),
-    isMissing('recorder') ? skipped('recording', 'needs a recorder') : await probeRecording(deps),
+    ...unadvised,
+    missing('ingress', 'nothing takes streams', ['streams', 'livekit/ingress']),
+    events,
+    missing('recording', 'nothing records', ['recordings', 'livekit/egress']),
   ];
 }
 
@@ -141,13 +188,6 @@ async function checkSelf({ context, client }: Deps): Promise<readonly Check[]> {
       return [skipped('bucket', 'this version of the service cannot try it', 'update it')];
     return [failedCheck('bucket', error, context.io.clock())];
   }
-}
-
-async function checkIngress({ context, client }: Deps): Promise<Check> {
-  const error = await errorOf(() => client.ingress.list(NO_ROOM, callOptions(context)));
-  return error === undefined
-    ? ok('ingress', 'the media server hands out addresses for streams')
-    : failedCheck('ingress', error, context.io.clock());
 }
 
 /** Add-ons are optional, so a missing one is no fault. */
