@@ -46,21 +46,23 @@ async function upload(s3: S3, key: string, path: string): Promise<number> {
   return body.length;
 }
 
-/**
- * The cost of the comparison grows with the square of the length. Therefore it compares parts of about this many readings, each
- * with the same share of both texts. In shorter parts the words at their ends, which only one of the texts has, would count as
- * errors noticeably.
- */
+/** The cost of the comparison grows with the square of the length. Therefore it compares parts of about this many readings. */
 const READINGS_PER_PART = 16;
 
+/** Compares parts that each have the same share of the words of both texts, so that few words are at the end of another part. */
 function rateOf(said: readonly string[], heard: readonly string[]): number {
   const parts = Math.max(1, Math.round(said.length / READINGS_PER_PART));
-  const partOf = (texts: readonly string[], index: number): string =>
-    texts
-      .slice(Math.round((texts.length * index) / parts), Math.round((texts.length * (index + 1)) / parts))
+  const [saidWords, heardWords] = [wordsOf(said), wordsOf(heard)];
+  const partOf = (words: readonly string[], index: number): string =>
+    words
+      .slice(Math.round((words.length * index) / parts), Math.round((words.length * (index + 1)) / parts))
       .join(' ');
   const rates = Array.from({ length: parts }, (_, index) =>
-    wordErrorRate(partOf(said, index), partOf(heard, index)),
+    wordErrorRate(partOf(saidWords, index), partOf(heardWords, index)),
   );
   return rates.reduce((sum, rate) => sum + rate, 0) / parts;
+}
+
+function wordsOf(texts: readonly string[]): readonly string[] {
+  return texts.join(' ').split(/\s+/);
 }
