@@ -1,4 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Keys } from '../../bench/service/load.ts';
 import type { Pair } from '../../bench/service/pairs.ts';
+import { type Program, startProgram } from '../../bench/service/start-program.ts';
 import { measureTokens } from '../../bench/service/tokens.ts';
 import { type BenchReceiver, startReceiver } from '../../bench/webhooks/receiver.ts';
 import { INBOUND_PER_SECOND, INBOUND_SECONDS, measureInbound } from '../../bench/webhooks/service.ts';
@@ -23,8 +30,8 @@ import {
   rangeInWords,
 } from '../part.ts';
 import { percentile } from '../percentile.ts';
-import { startService } from '../service.ts';
 
+const SERVE = fileURLToPath(new URL('../../test/server/webhooks/support/serve-process.ts', import.meta.url));
 const CONCURRENCY = 16;
 const TOKENS = {
   long: { rounds: 9, seconds: 1.5, concurrency: CONCURRENCY },
@@ -50,7 +57,7 @@ export const speed: ProofPart = {
     `${INBOUND_PER_SECOND} events a second acknowledged, each durable, within ${ACKNOWLEDGED_MS} ms at p99, while each of them is delivered to a ` +
     'webhook. Each delivery arrives once.',
   attack: [
-    `Tokens: ${CONCURRENCY} callers request tokens of the service and of a plain Fastify server in turns, ${TOKENS.long.rounds} times each. The plain server ` +
+    `Tokens: ${CONCURRENCY} callers request tokens of the service, with its access log and its metrics, and of a plain Fastify server without them, in turns, ${TOKENS.long.rounds} times each. The plain server ` +
       'checks the same signature and makes the token with livekit-server-sdk. A ratio above 1 means that the service is faster.',
     `Events: signed webhooks of LiveKit, of 50 rooms at a time, arrive at a constant rate for ${INBOUND_SECONDS} s.`,
     `Deliveries: one event goes to ${webhooks.toLocaleString('en')} webhooks, and ${events.toLocaleString('en')} events go to one, ${WHOLE_AMOUNT.rounds} times each, until the last ` +
@@ -81,12 +88,10 @@ async function measureSpeed(context: ProofContext): Promise<Findings> {
   return { figures, versions: { SQLite: process.versions.sqlite ?? '' } };
 }
 
-async function tokenFigures(context: ProofContext): Promise<readonly Figure[]> {
-  const { form } = context;
-  const { fleet, instance } = await startService(context, { environment: {}, connections: 1 });
-  const service = { url: instance.url, pid: instance.pid, keys: fleet.keys };
+async function tokenFigures({ form, cleanUp }: ProofContext): Promise<readonly Figure[]> {
+  const service = await startUsualService({ cleanUp });
   const { speeds, processorTimes } = await measureTokens(service, TOKENS[form]);
-  await instance.stop();
+  service.stop();
   const ratios = processorTimes.map(([measured, floor]) => floor / measured);
   const ratio = {
     ...observed('tokens: ratio of the processor times', middle(ratios)),
@@ -102,6 +107,25 @@ async function tokenFigures(context: ProofContext): Promise<readonly Figure[]> {
     ...pairFigures('tokens: processor time', processorTimes, ' µs'),
     form === 'long' ? { ...bounded, spread: ratio.spread } : ratio,
   ];
+}
+
+/** Starts the service with its usual settings, such as the access log and the metrics, and without the limit of requests. */
+async function startUsualService({
+  cleanUp,
+}: Pick<ProofContext, 'cleanUp'>): Promise<Program & { readonly keys: Keys }> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-speed-'));
+  cleanUp(() => rm(folder, { recursive: true, force: true }));
+  const keys = { apiKey: 'speed', apiSecret: randomBytes(24).toString('hex') };
+  const program = await startProgram({
+    args: [SERVE],
+    output: 'stderr',
+    environment: {
+      ...{ API_KEY: keys.apiKey, API_SECRET: keys.apiSecret, RATE_LIMIT_API: '0' },
+      ...{ PORT: '0', DATA_DIR: folder, LIVEKIT_URL: 'ws://127.0.0.1:9', CI: 'true' },
+    },
+  });
+  cleanUp(program.stop);
+  return { ...program, keys };
 }
 
 function pairFigures(name: string, pairs: readonly Pair[], unit: string): readonly Figure[] {
