@@ -60,7 +60,7 @@ export const speed: ProofPart = {
     `Tokens: ${CONCURRENCY} callers request tokens of the service, with its access log and its metrics, and of a plain Fastify server without them, in turns, ${TOKENS.long.rounds} times each. The plain server ` +
       'checks the same signature and makes the token with livekit-server-sdk. A ratio above 1 means that the service is faster.',
     `Events: signed webhooks of LiveKit, of 50 rooms at a time, arrive at a constant rate for ${INBOUND_SECONDS} s.`,
-    `Deliveries: one event goes to ${webhooks.toLocaleString('en')} webhooks, and ${events.toLocaleString('en')} events go to one, ${WHOLE_AMOUNT.rounds} times each, until the last ` +
+    `Deliveries: one event goes to ${inWords(webhooks)} webhooks, and ${inWords(events)} events go to one, ${WHOLE_AMOUNT.rounds} times each, until the last ` +
       'outcome is stored. The rates are compared with two loops that store nothing and send as many requests at a time by undici to the same receiver: the bare loop ' +
       'repeats one request, the signing loop signs each request as a delivery is signed. The receiver, a process of its own, counts what arrives. Commits are durable on both databases.',
   ],
@@ -144,7 +144,7 @@ async function eventFigures(place: Place, form: Form): Promise<readonly Figure[]
     unit: ' ms',
   };
   return [
-    exactly(`events on ${name}: acknowledged`, times.length, INBOUND_PER_SECOND * INBOUND[form]),
+    exactly(`events on ${name}: events acknowledged`, times.length, INBOUND_PER_SECOND * INBOUND[form]),
     observed(`events on ${name}: median until acknowledged`, percentile(times, 0.5), ' ms'),
     form === 'long' ? atMost({ ...p99, bound: ACKNOWLEDGED_MS }) : observed(p99.name, p99.measured, p99.unit),
   ];
@@ -153,25 +153,31 @@ async function eventFigures(place: Place, form: Form): Promise<readonly Figure[]
 async function deliveryFigures(place: Place, amount: Amount): Promise<readonly Figure[]> {
   const { name } = place.database;
   return [
-    ...rateFigures(`deliveries on ${name}, to many webhooks`, await measureFanOut(place, amount)),
-    ...rateFigures(`deliveries on ${name}, to one webhook`, await measureStream(place, amount)),
+    ...rateFigures(
+      `${name}, one event to ${inWords(amount.webhooks)} webhooks`,
+      await measureFanOut(place, amount),
+    ),
+    ...rateFigures(
+      `${name}, ${inWords(amount.events)} events to one webhook`,
+      await measureStream(place, amount),
+    ),
   ];
 }
 
 function rateFigures(name: string, rates: readonly Rate[]): readonly Figure[] {
   const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
   return [
-    observed(name, Math.round(middle(rates.map(({ perSecond }) => perSecond))), '/s'),
+    observed(`${name}: deliveries per second`, Math.round(middle(rates.map(({ perSecond }) => perSecond)))),
     ratioFigure(
-      `${name}: of the bare loop`,
+      `${name}: ratio to the bare loop`,
       rates.map(({ perSecond, bare }) => perSecond / bare),
     ),
     ratioFigure(
-      `${name}: of the signing loop`,
+      `${name}: ratio to the signing loop`,
       rates.map(({ perSecond, signed }) => perSecond / signed),
     ),
     exactly(
-      `${name}: arrived`,
+      `${name}: deliveries that arrived`,
       sum(rates.map(({ arrived }) => arrived)),
       sum(rates.map(({ stored }) => stored)),
     ),
@@ -184,4 +190,8 @@ function ratioFigure(name: string, ratios: readonly number[]): Figure {
 
 function middle(values: readonly number[]): number {
   return percentile(values, 0.5);
+}
+
+function inWords(count: number): string {
+  return count.toLocaleString('en-US');
 }
