@@ -53,7 +53,7 @@ export const speed: ProofPart = {
   name: 'speed',
   title: 'Tokens, events and deliveries, beside programs that do nothing else',
   claim:
-    'A token takes no more processor time than in a plain Fastify route that makes the same token. LiveKit has ' +
+    'A token takes at most a twentieth more processor time than in a plain Fastify route that makes the same token. LiveKit has ' +
     `${INBOUND_PER_SECOND} events a second acknowledged, each durable, within ${ACKNOWLEDGED_MS} ms at p99, while each of them is delivered to a ` +
     'webhook. Each delivery arrives once.',
   attack: [
