@@ -91,6 +91,13 @@ export const parts: readonly Part[] = [
     instructions: 'install Prometheus so that prometheus and promtool are on PATH',
   },
   {
+    name: 'systemd-analyze',
+    fixtures: ['test/support/parts/systemd.ts'],
+    isInstalled: () => isOnPath('systemd-analyze'),
+    debianPackages: ['systemd'],
+    instructions: 'install systemd so that systemd-analyze is on PATH',
+  },
+  {
     name: 'zsh and fish',
     fixtures: ['test/support/parts/shells.ts'],
     isInstalled: async () => (await isOnPath('zsh')) && (await isOnPath('fish')),
@@ -196,7 +203,7 @@ export const parts: readonly Part[] = [
     builtWith: ['Go'],
     isInstalled: async () => (await findHelm()) !== undefined,
     build: buildHelm,
-    instructions: 'install Go: it is built from its pinned version (ten minutes, once)',
+    instructions: 'install Go: it is built from its pinned version (2 to 10 minutes, once)',
   },
   {
     name: 'Python tools (schemas of Kubernetes, grammar of PowerShell)',

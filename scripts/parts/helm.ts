@@ -7,7 +7,7 @@ import {
   isExecutable,
 } from '../../src/server/dev/binaries/go-binary.ts';
 
-/** Helm (Apache-2.0) lints and renders the chart. It is built once, which takes ten minutes on two cores. */
+/** Helm (Apache-2.0) lints and renders the chart. It is built once, which takes 2 to 10 minutes on two cores. */
 const helm: GoProgram = { name: 'helm', packagePath: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' };
 
 export async function findHelm(): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import '../cli/support/process.ts';
+import '../support/parts/ffmpeg.ts';
 import '../support/parts/livekit.ts';
 import '../support/parts/recorder.ts';
 import '../support/parts/redis.ts';

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { AccessToken } from 'livekit-server-sdk';
 import { expect, it, vi } from 'vitest';
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
@@ -11,13 +9,12 @@ import { systemClock, systemIds } from '../../../../src/server/platform/system.t
 import { startWorker } from '../../../../src/server/worker.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
+import { runFfmpeg } from '../../../support/parts/ffmpeg.ts';
 import { startLivekit } from '../../../support/parts/livekit.ts';
 import { join as joinRoom } from '../../../support/parts/participant.ts';
 import { speakToFile } from '../../../support/parts/speech.ts';
 import { openTestModel } from '../../../support/parts/speech-model.ts';
 import { wordErrorRate } from '../../../support/word-error-rate.ts';
-
-const run = promisify(execFile);
 
 const SAID: Readonly<Record<string, string>> = {
   ada: 'The children are playing in the garden behind the old house.',
@@ -51,7 +48,7 @@ it('a recording with recordTracks has the text of both of two people who speak a
       token.addGrant({ room: 'demo', roomJoin: true });
       // The first sound of a new track is lost for every listener, including the worker.
       const padded = join(folder, `${identity}-later.wav`);
-      await run('ffmpeg', ['-i', path, '-af', 'adelay=2000:all=1', padded]);
+      await runFfmpeg(['-i', path, '-af', 'adelay=2000:all=1', padded]);
       return { path: padded, person: await joinRoom(url, await token.toJwt()) };
     }),
   );
@@ -63,7 +60,7 @@ it('a recording with recordTracks has the text of both of two people who speak a
   await live.close();
 
   const inputs = people.flatMap(({ path }) => ['-i', path]);
-  await run('ffmpeg', [...inputs, '-filter_complex', 'amix=inputs=2', '-c:a', 'aac', filepath]);
+  await runFfmpeg([...inputs, '-filter_complex', 'amix=inputs=2', '-c:a', 'aac', filepath]);
   // Both begin two seconds after the recording.
   const mediaStartedAt =
     Math.min(...(await store.turns.listTurns('one')).map((turn) => turn.startedAt)) - 2_000;
