@@ -8,9 +8,6 @@ import type { Tables } from './tables.ts';
  * served a shutdown and a purge, which can do without.
  */
 export async function indexDeliveriesByEnd(db: Kysely<Tables>): Promise<void> {
-  for (const name of ['deliveriesNewestOfState', 'deliveriesPendingOfEvent', 'deliveriesLeased']) {
-    await db.schema.dropIndex(name).execute();
-  }
   await db.schema
     .createIndex('deliveriesNewestEnded')
     .on('deliveries')
@@ -23,4 +20,8 @@ export async function indexDeliveriesByEnd(db: Kysely<Tables>): Promise<void> {
     .columns(['webhookId', 'createdAt', 'id'])
     .where(sql<boolean>`state = 'pending'`)
     .execute();
+  // Last, because PostgreSQL keeps other instances from reading deliveries from here on to the commit.
+  for (const name of ['deliveriesNewestOfState', 'deliveriesPendingOfEvent', 'deliveriesLeased']) {
+    await db.schema.dropIndex(name).execute();
+  }
 }
