@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { EVENT_TYPES } from '../../contract/event-names.ts';
+import { columnList } from '../platform/storage/column-list.ts';
 import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
@@ -32,7 +33,7 @@ const COLUMN_TYPES = {
   traceparent: 'text',
 } as const;
 const EVENT_COLUMNS = Object.keys(COLUMN_TYPES) as (keyof typeof COLUMN_TYPES)[];
-const columns = sql.join(EVENT_COLUMNS.map((column) => sql.ref(column)));
+const columns = columnList(EVENT_COLUMNS);
 
 /** The name of the statement that inserts events on PostgreSQL begins with this. */
 export const INSERT_EVENTS = 'insert-events';

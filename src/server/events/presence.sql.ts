@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { columnList } from '../platform/storage/column-list.ts';
 import type { Connection, LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import { lockAndRead } from './event-context.sql.ts';
@@ -125,7 +126,7 @@ function savedRooms(dialect: SqlDialect, sessions: readonly RoomSession[]): Stat
       sequence: 'integer',
     },
   );
-  const columns = sql.join(ROOM_COLUMNS.map((column) => sql.ref(column)));
+  const columns = columnList(ROOM_COLUMNS);
   return {
     name: 'save-rooms',
     // With `where true` SQLite does not take the following `on` for that of a join.
@@ -164,7 +165,7 @@ function savedParticipants(dialect: SqlDialect, sessions: readonly ParticipantSe
       accessRole: 'text',
     },
   );
-  const columns = sql.join(PARTICIPANT_COLUMNS.map((column) => sql.ref(column)));
+  const columns = columnList(PARTICIPANT_COLUMNS);
   return {
     name: 'save-participants',
     sql: sql`

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { columnList } from '../platform/storage/column-list.ts';
 import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { TRACK_COLUMNS } from './presence-columns.sql.ts';
 import type { PresenceStore, PublishedTrack } from './store.ts';
@@ -44,7 +45,7 @@ export function savedTracks(dialect: SqlDialect, tracks: readonly PublishedTrack
     publishedAt: 'integer',
     unpublishedAt: 'integer',
   });
-  const columns = sql.join(TRACK_COLUMNS.map((column) => sql.ref(column)));
+  const columns = columnList(TRACK_COLUMNS);
   return {
     name: 'save-tracks',
     // With `where true` SQLite does not take the following `on` for that of a join.

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { columnList } from '../platform/storage/column-list.ts';
 import type { DeliveryState } from './store.ts';
 
 /** The columns of a delivery record: all columns of the table except the computed one. */
@@ -20,7 +21,7 @@ export const DELIVERY_COLUMNS = [
   'endedAt',
 ] as const;
 
-export const deliveryColumns = sql.join(DELIVERY_COLUMNS.map((column) => sql.ref(column)));
+export const deliveryColumns = columnList(DELIVERY_COLUMNS);
 
 /**
  * The condition of the index of deliveries that have ended. SQLite uses the index only where a query repeats the first half

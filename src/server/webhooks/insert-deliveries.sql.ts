@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { columnList } from '../platform/storage/column-list.ts';
 import type { SqlDialect } from '../platform/storage/engine.ts';
 import type { NewDelivery } from './store.ts';
 
@@ -82,5 +83,5 @@ export function insertOrdered(
 
 function columnsOf(types: object, without: readonly string[] = []): RawBuilder<unknown> {
   const names = Object.keys(types).filter((name) => !without.includes(name));
-  return sql.join(names.map((name) => sql.ref(name)));
+  return columnList(names);
 }

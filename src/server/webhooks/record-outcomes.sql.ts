@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { columnList } from '../platform/storage/column-list.ts';
 import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
@@ -241,7 +242,7 @@ const ATTEMPT_TYPES = {
   error: 'text',
   responseBody: 'text',
 } as const;
-const ATTEMPT_COLUMNS = sql.join(Object.keys(ATTEMPT_TYPES).map((column) => sql.ref(column)));
+const ATTEMPT_COLUMNS = columnList(Object.keys(ATTEMPT_TYPES));
 
 async function logAttempts(db: Database, dialect: SqlDialect, attempts: readonly Attempt[]): Promise<void> {
   if (attempts.length === 0) return;

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { columnList } from '../platform/storage/column-list.ts';
 import type { Connection } from '../platform/storage/engine.ts';
 import type { Tables, WebhookRow } from '../platform/storage/schema/tables.ts';
 import { cancelDeliveries } from './purge-deliveries.sql.ts';
@@ -70,7 +71,7 @@ async function insertBelow(
   limit: number,
   row: WebhookRow,
 ): Promise<boolean> {
-  const columns = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
+  const columns = columnList(Object.keys(COLUMNS));
   const insert = sql`
     insert into webhooks (${columns}) select ${columns} from ${dialect.rows([row], COLUMNS)} as listed
     where (select count(*) from webhooks) < ${limit} returning id`;

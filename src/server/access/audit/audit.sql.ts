@@ -1,11 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import type { AuditResult } from '../../../contract/choices.ts';
+import { columnList } from '../../platform/storage/column-list.ts';
 import type { Connection } from '../../platform/storage/engine.ts';
 import type { AuditRow, Tables } from '../../platform/storage/schema/tables.ts';
 import type { AuditQuery, AuditRecord, AuditStore } from '../store.ts';
 
 export function createAuditStore({ db, dialect }: Pick<Connection, 'db' | 'dialect'>): AuditStore {
-  const columns = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
+  const columns = columnList(Object.keys(COLUMNS));
   return {
     append: async (records) => {
       // A batch whose commit succeeded while its response was lost is sent again.

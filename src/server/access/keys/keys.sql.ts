@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Scope } from '../../../contract/choices.ts';
+import { columnList } from '../../platform/storage/column-list.ts';
 import type { Connection } from '../../platform/storage/engine.ts';
 import type { ApiKeyRow, Tables } from '../../platform/storage/schema/tables.ts';
 import type { ApiKey, KeyPage, KeyStore } from '../store.ts';
@@ -66,7 +67,7 @@ const COLUMNS = {
  * by one.
  */
 async function insertBelow({ db, dialect }: Connection, limit: number, row: ApiKeyRow): Promise<bigint> {
-  const columns = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
+  const columns = columnList(Object.keys(COLUMNS));
   const inserted = await sql`
     insert into ${sql.table('apiKeys')} (${columns})
     select ${columns} from ${dialect.rows([row], COLUMNS)} as listed

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { columnList } from '../column-list.ts';
 import type { RowColumns, SqlDialect } from '../engine.ts';
 
 /** An arbitrary number that is the same in every instance. It separates our hashes from other advisory locks. */
@@ -18,9 +19,8 @@ export const postgresDialect: SqlDialect = {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, ${seed}))`.execute(db);
   },
   jsonRows: (columns, from) => {
-    const fields = columns.map((column) => sql.ref(column));
     return sql`
-      (select coalesce(json_agg(one), '[]')::text from (select ${sql.join(fields)} from ${from}) as one)`;
+      (select coalesce(json_agg(one), '[]')::text from (select ${columnList(columns)} from ${from}) as one)`;
   },
   nameLocks: {
     all: (names) => ({
@@ -39,11 +39,11 @@ export const postgresDialect: SqlDialect = {
   },
 };
 
-const TYPES = { text: sql`text`, integer: sql`bigint` } as const;
+const TYPES = { text: 'text', integer: 'bigint' } as const;
 
 function rows<Row extends object>(objects: readonly Row[], columns: RowColumns<Row>): RawBuilder<Row> {
   const names = Object.keys(columns) as (keyof Row & string)[];
-  const fields = names.map((name) => sql`${sql.ref(name)} ${TYPES[columns[name] ?? 'text']}`);
+  const fields = names.map((name) => `"${name}" ${TYPES[columns[name] ?? 'text']}`);
   const json = JSON.stringify(objects, names);
-  return sql`(select * from json_to_recordset(${json}) as listed (${sql.join(fields)}))`;
+  return sql`(select * from json_to_recordset(${json}) as listed (${sql.raw(fields.join(', '))}))`;
 }

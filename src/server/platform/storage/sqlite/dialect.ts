@@ -10,8 +10,8 @@ export const sqliteDialect: SqlDialect = {
   lockRows: sql``,
   lockFreeRows: sql``,
   jsonRows: (columns, from) => {
-    const fields = columns.map((column) => sql`${sql.lit(column)}, ${sql.ref(column)}`);
-    return sql`(select json_group_array(json_object(${sql.join(fields)})) from ${from})`;
+    const fields = sql.raw(columns.map((column) => `'${column}', "${column}"`).join(', '));
+    return sql`(select json_group_array(json_object(${fields})) from ${from})`;
   },
   lockName: async () => {},
   nameLocks: undefined,
@@ -20,6 +20,6 @@ export const sqliteDialect: SqlDialect = {
 function rows<Row extends object>(objects: readonly Row[], columns: RowColumns<Row>): RawBuilder<Row> {
   const names = Object.keys(columns);
   const values = objects.map((object) => names.map((name) => object[name as keyof Row] ?? null));
-  const fields = names.map((name, index) => sql`value ->> ${sql.lit(index)} as ${sql.ref(name)}`);
-  return sql`(select ${sql.join(fields)} from json_each(${JSON.stringify(values)}))`;
+  const fields = sql.raw(names.map((name, index) => `value ->> ${index} as "${name}"`).join(', '));
+  return sql`(select ${fields} from json_each(${JSON.stringify(values)}))`;
 }
