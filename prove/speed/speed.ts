@@ -62,10 +62,11 @@ export const speed: ProofPart = {
     `Events: signed webhooks of LiveKit, of 50 rooms at a time, arrive at a constant rate for ${INBOUND_SECONDS} s.`,
     `Deliveries: one event goes to ${inWords(webhooks)} webhooks, and ${inWords(events)} events go to one, ${WHOLE_AMOUNT.rounds} times each, until the last ` +
       'outcome is stored. The rates are compared with two loops that store nothing and send as many requests at a time by undici to the same receiver: the bare loop ' +
-      'repeats one request, the signing loop signs each request as a delivery is signed. The receiver, a process of its own, counts what arrives. Commits are durable on both databases.',
+      'repeats one request, the signing loop signs each request as a delivery is signed. The receiver, a process of its own, counts what arrives. Commits are durable on both databases. The spread is that of the rounds of one run.',
   ],
   notClaimed: [
-    `The goal for deliveries: ${GOAL}. The table shows what is reached. A delivery is stored before it is sent, and its attempt afterwards.`,
+    `The goal for deliveries: ${GOAL}. It is not reached. A delivery is stored before it is sent, and its attempt afterwards.`,
+    'The p99 of events while other programs compete for the processor: at a load of 4 it was 54 to 71 ms on PostgreSQL.',
     'These rates on another machine: service, receiver, database and callers share two cores here.',
   ],
   run: measureSpeed,
