@@ -72,8 +72,8 @@ export function observed(name: string, measured: number, unit = ''): Figure {
   return unit === '' ? figure : { ...figure, unit };
 }
 
-/** Formats a number for the tables. */
-function inWords(value: number, unit = ''): string {
+/** Formats a number for the tables and the texts. */
+export function inWords(value: number, unit = ''): string {
   return `${numberText(value)}${unit}`;
 }
 

@@ -6,7 +6,7 @@ export type Program = { readonly url: string; readonly pid: number; readonly sto
 
 export type ProgramStart = {
   readonly args: readonly string[];
-  /** Where it prints its address. */
+  /** The stream on which it prints its address. */
   readonly output: 'stdout' | 'stderr';
   readonly environment: Readonly<Record<string, string>>;
 };

@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { mediaWebhook, roomFinished, roomLife } from '../../test/server/webhooks/support/media-webhook.ts';
 import type { BenchReceiver } from './receiver.ts';
-import type { Database } from './stage.ts';
+import type { Database, Place } from './stage.ts';
 
 const IDLE_EVENTS = 300;
 const IDLE_PAUSE_MS = 20;
@@ -61,8 +61,6 @@ export function measureLatency(database: Database, receiver: BenchReceiver): Pro
     return [...sentAt].slice(50).map(([name, at]) => (arrivals[name] ?? Number.NaN) - at);
   });
 }
-
-type Place = { readonly database: Database; readonly receiver: BenchReceiver };
 
 /** Measures until the response, at a constant rate of 500 events a second. */
 export function measureInbound({ database, receiver }: Place, seconds: number): Promise<Times> {

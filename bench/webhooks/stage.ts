@@ -16,6 +16,7 @@ import type { WebhookRequest } from '../../src/server/webhooks/sender/sender.ts'
 import { createWebhookSender } from '../../src/server/webhooks/sender/webhook-sender.ts';
 import { createWebhook } from '../../src/server/webhooks/webhooks.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
+import type { BenchReceiver } from './receiver.ts';
 
 /** A database with the webhook code of one instance: dispatcher, sender and outcome writer. */
 export type WebhookStage = {
@@ -37,6 +38,9 @@ export type Database = {
   readonly encryptionKey: Buffer;
   readonly close: () => Promise<void>;
 };
+
+/** A database, and the receiver of the deliveries that are stored in it. */
+export type Place = { readonly database: Database; readonly receiver: BenchReceiver };
 
 export async function sqliteDatabase(): Promise<Database> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-'));

@@ -4,8 +4,7 @@ import { formatWebhookSecret, webhookSigningKeys } from '../../src/contract/webh
 import { MAX_EVENTS_PER_COMMIT } from '../../src/server/media-events/event-batcher.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
 import { bareLoop, signedAgain } from './bare-loop.ts';
-import type { BenchReceiver } from './receiver.ts';
-import { type Database, openStage, type WebhookStage } from './stage.ts';
+import { openStage, type Place, type WebhookStage } from './stage.ts';
 
 /** How much a bench measures. */
 export type Amount = {
@@ -37,8 +36,6 @@ export type Rate = {
 } & Floors;
 
 type Floors = { readonly bare: number; readonly signed: number };
-
-type Place = { readonly database: Database; readonly receiver: BenchReceiver };
 
 /**
  * Measures one event for many webhooks, several times: deliveries per second from the insert to the last stored outcome.

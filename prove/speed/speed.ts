@@ -7,9 +7,9 @@ import type { Keys } from '../../bench/service/load.ts';
 import type { Pair } from '../../bench/service/pairs.ts';
 import { type Program, startProgram } from '../../bench/service/start-program.ts';
 import { measureTokens } from '../../bench/service/tokens.ts';
-import { type BenchReceiver, startReceiver } from '../../bench/webhooks/receiver.ts';
+import { startReceiver } from '../../bench/webhooks/receiver.ts';
 import { INBOUND_PER_SECOND, INBOUND_SECONDS, measureInbound } from '../../bench/webhooks/service.ts';
-import { type Database, postgresDatabase, sqliteDatabase } from '../../bench/webhooks/stage.ts';
+import { type Place, postgresDatabase, sqliteDatabase } from '../../bench/webhooks/stage.ts';
 import {
   type Amount,
   measureFanOut,
@@ -24,6 +24,7 @@ import {
   type Figure,
   type Findings,
   type Form,
+  inWords,
   observed,
   type ProofContext,
   type ProofPart,
@@ -94,11 +95,7 @@ async function tokenFigures({ form, cleanUp }: ProofContext): Promise<readonly F
   const { speeds, processorTimes } = await measureTokens(service, TOKENS[form]);
   service.stop();
   const ratios = processorTimes.map(([measured, floor]) => floor / measured);
-  const ratio = {
-    ...observed('tokens: ratio of the processor times', middle(ratios)),
-    spread: rangeInWords(ratios),
-  };
-  const bounded = atLeast({ name: ratio.name, measured: middle(ratios), bound: TOKEN_RATIO });
+  const ratio = ratioFigure('tokens: ratio of the processor times', ratios);
   return [
     ...pairFigures('tokens', speeds, ' requests/s'),
     ratioFigure(
@@ -106,7 +103,9 @@ async function tokenFigures({ form, cleanUp }: ProofContext): Promise<readonly F
       speeds.map(([measured, floor]) => measured / floor),
     ),
     ...pairFigures('tokens: processor time', processorTimes, ' µs'),
-    form === 'long' ? { ...bounded, spread: ratio.spread } : ratio,
+    form === 'long'
+      ? { ...ratio, ...atLeast({ name: ratio.name, measured: middle(ratios), bound: TOKEN_RATIO }) }
+      : ratio,
   ];
 }
 
@@ -133,8 +132,6 @@ function pairFigures(name: string, pairs: readonly Pair[], unit: string): readon
   const side = (index: 0 | 1): number => Math.round(middle(pairs.map((pair) => pair[index])));
   return [observed(name, side(0), unit), observed(`${name} of the plain server`, side(1), unit)];
 }
-
-type Place = { readonly database: Database; readonly receiver: BenchReceiver };
 
 async function eventFigures(place: Place, form: Form): Promise<readonly Figure[]> {
   const times = await measureInbound(place, INBOUND[form]);
@@ -191,8 +188,4 @@ function ratioFigure(name: string, ratios: readonly number[]): Figure {
 
 function middle(values: readonly number[]): number {
   return percentile(values, 0.5);
-}
-
-function inWords(count: number): string {
-  return count.toLocaleString('en-US');
 }

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { portOf } from '../../support/forwarding-server.ts';
 
-/** What the proxy does with a CONNECT: connects, or sends a text and ends, or nothing at all. */
+/** The reaction of the proxy to a CONNECT: it connects, or sends a text and ends, or does nothing at all. */
 export type TunnelBehaviour = 'connect' | 'silence' | { readonly text: string };
 
 export type TunnelProxy = {
