@@ -89,7 +89,6 @@ export const REGISTRY: readonly CommandGroup[] = [
       'verify',
       'listen',
       'trigger',
-      'simulate',
     ],
     load: () => import('./commands/webhooks/commands.ts'),
   },
@@ -160,7 +159,7 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'stt',
     section: 'Service',
     summary: 'Speech models of the workers on this machine',
-    verbs: ['models', 'get', 'install', 'bench'],
+    verbs: ['models', 'get', 'install'],
     load: () => import('./commands/stt/commands.ts'),
   },
   {

@@ -1,18 +1,7 @@
-import { existsSync } from 'node:fs';
-import { HintedError } from '../contract/hint.ts';
-import { shellQuote } from '../contract/shell-quote.ts';
 import { requireNativePackages } from './app/native-packages.ts';
-import { openSpeech } from './app/open-speech.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
-import { createLog } from './platform/pino-log.ts';
-import { systemClock } from './platform/system.ts';
-import { createRecordingFiles } from './recordings/files/create-recording-files.ts';
-import { checkFfmpeg, createFfmpegAudio } from './transcription/audio/ffmpeg-audio.ts';
-import { tryModelInProcess } from './transcription/engines/check-models.ts';
 import { installModel } from './transcription/engines/install-model.ts';
 import { installedModels } from './transcription/engines/model-store.ts';
-import { readSherpaModel } from './transcription/engines/sherpa-model.ts';
-import { type BenchedFile, benchModel } from './transcription/models/bench-model.ts';
 import { CATALOGUE, findModel } from './transcription/models/catalogue.ts';
 import type { ByteProgress } from './transcription/models/download-file.ts';
 import { figuresOf, type ModelFigures } from './transcription/models/model-figures.ts';
@@ -69,54 +58,6 @@ export async function install(name: string, installation: ModelInstallation): Pr
   const isTried = findModel(name)?.isPackage !== true || installation.from !== undefined;
   if (isTried) requireNativePackages('stt-post');
   return await installModel(name, { cacheDir: cacheDir(), ...installation });
-}
-
-export type ModelBench = {
-  readonly language: string | undefined;
-  readonly audioFolder: string;
-  readonly referenceFolder: string;
-  /** Path of ffmpeg, which reads the audio files. */
-  readonly ffmpeg: string;
-  readonly signal: AbortSignal;
-  readonly onFile: (file: BenchedFile) => void;
-};
-
-/** Pauses end a segment sooner than in live transcription, as in the stt-post worker. */
-const BENCH_PAUSE_SECONDS = 0.3;
-
-/** Measures an installed model, or one in a folder, on recordings with known text. Rejects with the cause and what to do. */
-export async function bench(nameOrFolder: string, options: ModelBench): Promise<readonly BenchedFile[]> {
-  const { audioFolder, ffmpeg } = options;
-  const installed = installedModels(cacheDir()).find(({ name }) => name === nameOrFolder);
-  const folder = installed?.folder ?? nameOrFolder;
-  if (installed === undefined && !existsSync(folder)) {
-    throw new HintedError(`${nameOrFolder} is not installed`, {
-      text: 'install it',
-      command: `rtc stt install ${shellQuote(nameOrFolder)}`,
-    });
-  }
-  const known = installed?.languages ?? readSherpaModel(folder).languages ?? [];
-  const language = options.language ?? (known.length === 1 ? known[0] : undefined);
-  if (language === undefined) {
-    throw new Error(
-      'The model has several languages, or names none. Name the spoken one, such as --language it.',
-    );
-  }
-  requireNativePackages('stt-post');
-  await checkFfmpeg(ffmpeg);
-  await tryModelInProcess(readSherpaModel(folder), language);
-  const config = { engine: 'sherpa', models: { [language]: folder }, threads: 1 } as const;
-  const speech = openSpeech(config, cacheDir());
-  const files = createRecordingFiles({ clock: systemClock, storage: undefined, directory: audioFolder });
-  const audio = createFfmpegAudio({ files, clock: systemClock, log: createLog('fatal'), program: ffmpeg });
-  const createDetector = (spoken: string) => speech.createDetector(BENCH_PAUSE_SECONDS, spoken);
-  const deps = { audio, engine: speech.engine, createDetector, processorSeconds };
-  return await benchModel(deps, { ...options, language });
-}
-
-function processorSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
 }
 
 function cacheDir(): string {

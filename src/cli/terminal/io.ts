@@ -174,25 +174,6 @@ export type SpeechModels = {
   listModels(): readonly SpeechModel[];
   /** Returns the folder. */
   install(name: string, installation: ModelInstallation): Promise<string>;
-  bench(nameOrFolder: string, options: ModelBench): Promise<readonly BenchedFile[]>;
-};
-
-export type ModelBench = {
-  readonly language: string | undefined;
-  readonly audioFolder: string;
-  readonly referenceFolder: string;
-  readonly ffmpeg: string;
-  readonly signal: AbortSignal;
-  readonly onFile: (file: BenchedFile) => void;
-};
-
-export type BenchedFile = {
-  readonly file: string;
-  readonly words: number;
-  readonly errors: number;
-  readonly audioSeconds: number;
-  readonly processorSeconds: number;
-  readonly text: string;
 };
 
 export type ModelInstallation = {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { downloadLine } from '../../../src/cli/commands/stt/commands.ts';
-import type { ModelBench, ModelInstallation, SpeechModel } from '../../../src/cli/terminal/io.ts';
+import type { ModelInstallation, SpeechModel } from '../../../src/cli/terminal/io.ts';
 import { listModels } from '../../../src/server/stt.ts';
 import { type RunOptions, run } from '../support/run.ts';
 
@@ -55,14 +55,6 @@ const stt = async () => ({
     if (failure !== undefined) throw failure;
     isInstalled = true;
     return `/cache/models/${name}`;
-  },
-  bench: async (_model: string, { onFile, language }: ModelBench) => {
-    const files = [
-      { file: 'one.wav', words: 90, errors: 9, audioSeconds: 60, processorSeconds: 3, text: 'one' },
-      { file: 'two.wav', words: 10, errors: 0, audioSeconds: 40, processorSeconds: 2, text: `${language}` },
-    ];
-    for (const file of files) onFile(file);
-    return files;
   },
 });
 const rtc = (argv: readonly string[], options: RunOptions = {}) =>
@@ -181,29 +173,6 @@ describe('rtc stt install', () => {
     const { code, stderr } = await rtc(['install', 'european']);
     expect(code).toBe(1);
     expect(stderr).toContain('The archive is damaged');
-  });
-});
-
-describe('rtc stt bench', () => {
-  const bench = ['bench', 'small-en', '--audio', 'calls', '--reference', 'texts', '--language', 'it'];
-
-  it('prints each file and the rates over all words and all audio', async () => {
-    const { code, stdout, stderr } = await rtc(bench, { terminals: ['stdout'], env: { NO_COLOR: '1' } });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/one\.wav +1m +90 +9 +10\.0 % +5\.0 %/);
-    expect(`${stdout}${stderr}`).toContain('transcribed one.wav');
-  });
-
-  it('prints the totals and the texts as JSON', async () => {
-    const { stdout } = await rtc([...bench, '--json']);
-    expect(JSON.parse(stdout)).toMatchObject({
-      files: [{ file: 'one.wav' }, { file: 'two.wav', text: 'it' }],
-      total: { words: 100, errors: 9, wordErrorRate: 0.09, coreShare: 0.05 },
-    });
-  });
-
-  it('requires the folders', async () => {
-    expect((await rtc(['bench', 'small-en', '--audio', 'calls'])).code).toBe(2);
   });
 });
 

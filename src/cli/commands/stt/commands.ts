@@ -8,7 +8,6 @@ import type { SpeechModel } from '../../terminal/io.ts';
 import { list, record } from '../../terminal/result.ts';
 import { createStatusLine } from '../../terminal/status-line.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';
-import { bench } from './bench-command.ts';
 import { CATALOGUE_COLUMNS, FIELDS, INSTALLED_COLUMNS, MODEL_COLUMNS, shownSize } from './model-columns.ts';
 
 const models = defineCommand({
@@ -16,7 +15,7 @@ const models = defineCommand({
   verb: 'models',
   summary: 'List installed and available speech models',
   description:
-    'Lists the models that rtc stt install knows, the recommended ones first. CORE is the largest share of one processor core that a model takes while somebody speaks. ERRORS is the published rate of words or characters that it gets wrong, for its first language with a figure. rtc stt get shows the sources; rtc stt bench measures both on your recordings. To use another sherpa-onnx model, name its folder in STT_MODELS, such as it=/models/whisper-it.',
+    'Lists the models that rtc stt install knows, the recommended ones first. CORE is the largest share of one processor core that a model takes while somebody speaks. ERRORS is the published rate of words or characters that it gets wrong, for its first language with a figure. rtc stt get shows the sources. To use another sherpa-onnx model, name its folder in STT_MODELS, such as it=/models/whisper-it.',
   needs: 'nothing',
   fields: FIELDS,
   arguments: {},
@@ -49,7 +48,7 @@ const get = defineCommand({
   verb: 'get',
   summary: 'Show one speech model: sizes, speed, error rates and their sources',
   description:
-    'Figures are as published, mostly for the model before it was quantised, and on other machines. Unpublished figures are left out. rtc stt bench measures an installed model on your own recordings.',
+    'Figures are as published, mostly for the model before it was quantised, and on other machines. Unpublished figures are left out.',
   needs: 'nothing',
   fields: FIELDS,
   arguments: { model: argument('name of the model, as rtc stt models lists them') },
@@ -149,7 +148,7 @@ function toInstallError(name: string, error: unknown, signal: AbortSignal): Erro
   return startError(error, { exitCode: EXIT.failure, signal });
 }
 
-export const commands: readonly Command[] = [models, get, install, bench];
+export const commands: readonly Command[] = [models, get, install];
 
 /** Throws with the names of the models. */
 function findModel(models: readonly SpeechModel[], name: string): SpeechModel {

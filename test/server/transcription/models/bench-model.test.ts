@@ -2,9 +2,9 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bench } from '../../../../src/server/stt.ts';
-import { countWordErrors } from '../../../../src/server/transcription/models/word-errors.ts';
+import { benchModel } from '../../../../bench/speech/bench-model.ts';
 import { speechRecordings, TEST_MODEL } from '../../../support/parts/speech-model.ts';
+import { countWordErrors } from '../../../support/word-error-rate.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -13,12 +13,12 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const run = (model: string, language?: string) =>
-  bench(model, {
+  benchModel(model, {
     ...{ language, audioFolder: folder, referenceFolder: folder, ffmpeg: 'ffmpeg', onFile: () => {} },
     signal: new AbortController().signal,
   });
 
-describe('bench', () => {
+describe('a bench of a speech model', () => {
   it('measures the real model on people who read, and leaves out files without a reference', async () => {
     const { beckett } = speechRecordings();
     await cp(beckett.path, join(folder, 'beckett.wav'));
