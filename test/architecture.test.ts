@@ -256,8 +256,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'src/server/recordings/files/',
     'src/server/platform/livekit/twirp-client.ts',
   ],
-  // Scenarios of `rtc webhooks simulate`.
-  yaml: ['src/cli/commands/webhooks/simulate/'],
 };
 
 /** Folders that may import only the listed modules of Node. Other folders are not restricted. */

@@ -89,13 +89,6 @@ transcription=$("$rtc" transcriptions create "$recording" | field ID)
 step 'Explain what happened in the room'
 "$rtc" explain demo
 
-step 'Put a receiver that is wrong on purpose through a class'
-mkfifo receiver
-node "$here/careless-receiver.js" 0 >receiver &
-read -r port <receiver
-sed "s/:4000/:$port/" "$here/scenario.yaml" >scenario.yaml
-expected=7 code_of "$rtc" webhooks simulate scenario.yaml
-
 if [[ -t 1 ]]; then
   "$rtc" rooms join demo --as ada --publish "$speech" --loop 2>>ada.log &
   "$rtc" wait room demo --for publishing:ada >/dev/null

@@ -20,7 +20,6 @@ import { deliveries, replay, test } from './delivery-commands.ts';
 import { listen } from './listen-command.ts';
 import { isLoopback, printWarningsOf } from './receiver-address.ts';
 import { rotate } from './rotate-command.ts';
-import { simulate } from './simulate/simulate-command.ts';
 import { trigger } from './trigger-command.ts';
 import { verify } from './verify-command.ts';
 import { WEBHOOK_EVENTS, WEBHOOK_ID, WEBHOOK_ORDERED, WEBHOOK_UNORDERED } from './webhook-arguments.ts';
@@ -213,7 +212,6 @@ export const commands: readonly Command[] = [
   verify,
   listen,
   trigger,
-  simulate,
 ];
 
 function shown(webhook: Webhook): Result {
