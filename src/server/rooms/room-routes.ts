@@ -9,12 +9,9 @@ import {
 } from '../../contract/rooms.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
-import { createRoom } from './create-room.ts';
 import type { ParticipantDeps } from './find-participant.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
-import { deleteRoom, findRoom, type MediaDeps } from './rooms.ts';
-import { sendData } from './send-data.ts';
-import { updateRoom } from './update-room.ts';
+import { createRoom, deleteRoom, findRoom, type MediaDeps, sendData, updateRoom } from './rooms.ts';
 
 export type RoomRouteDeps = ParticipantDeps & ListRoomsDeps;
 

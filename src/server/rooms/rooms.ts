@@ -1,6 +1,13 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { Room } from '../../contract/rooms.ts';
+import {
+  MAX_LOSSY_DATA_BYTES,
+  MAX_RELIABLE_DATA_BYTES,
+  type RoomData,
+  type RoomDataSent,
+} from '../../contract/room-data.ts';
+import type { Room, RoomCreate, RoomPatch } from '../../contract/rooms.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
+import { listParticipants, type ParticipantDeps, participantNotFound } from './find-participant.ts';
 
 export type MediaDeps = { readonly mediaServer: MediaServer };
 
@@ -32,4 +39,119 @@ async function isOrphan({ mediaServer }: MediaDeps, name: string): Promise<boole
 
 export function roomNotFound(name: string): ServiceError {
   return new ServiceError('room-not-found', `There is no room ${JSON.stringify(name)}.`);
+}
+
+type CreatedRoom = {
+  readonly room: Room;
+  readonly hasExisted: boolean;
+  /** Settings of the request that do not change in an open room. */
+  readonly ignored: readonly (keyof RoomCreate)[];
+};
+
+/**
+ * LiveKit's create is get-or-create and does not change an open room. Therefore the metadata is set afterwards, and the
+ * response names the settings that were ignored.
+ */
+export async function createRoom(deps: MediaDeps, request: RoomCreate): Promise<CreatedRoom> {
+  try {
+    return await createOnce(deps, request);
+  } catch (error) {
+    // The room was closed between the two calls, so it can be created now.
+    if (error instanceof ServiceError && error.code === 'room-not-found')
+      return await createOnce(deps, request);
+    throw error;
+  }
+}
+
+async function createOnce({ mediaServer }: MediaDeps, request: RoomCreate): Promise<CreatedRoom> {
+  const [earlier] = await mediaServer.listRooms([request.name]);
+  const room = await mediaServer.createRoom({
+    name: request.name,
+    maxParticipants: request.maxParticipants,
+    emptyTimeout: request.emptyTimeout,
+    departureTimeout: request.emptyTimeout,
+    metadata: request.metadata,
+  });
+  const ignored = ignoredSettings(room, request);
+  const isOtherMetadata = request.metadata !== undefined && request.metadata !== room.metadata;
+  return {
+    room: isOtherMetadata ? await mediaServer.updateRoomMetadata(request.name, request.metadata ?? '') : room,
+    // A setting that differs means that another caller created the room after our listRooms.
+    hasExisted: earlier !== undefined || ignored.length > 0 || isOtherMetadata,
+    ignored,
+  };
+}
+
+function ignoredSettings(room: Room, request: RoomCreate): (keyof RoomCreate)[] {
+  const { maxParticipants, emptyTimeout } = request;
+  const ignored: (keyof RoomCreate)[] = [];
+  if (maxParticipants !== undefined && maxParticipants !== room.maxParticipants)
+    ignored.push('maxParticipants');
+  if (
+    emptyTimeout !== undefined &&
+    (emptyTimeout !== room.emptyTimeout || emptyTimeout !== room.departureTimeout)
+  ) {
+    ignored.push('emptyTimeout');
+  }
+  return ignored;
+}
+
+/**
+ * Updates a room and returns the new state. LiveKit notifies everyone in the room of new metadata. Throws room-not-found.
+ */
+export async function updateRoom(deps: MediaDeps, name: string, { metadata }: RoomPatch): Promise<Room> {
+  if (metadata === undefined) return await findRoom(deps, name);
+  try {
+    return await deps.mediaServer.updateRoomMetadata(name, metadata);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'room-not-found') throw roomNotFound(name);
+    throw error;
+  }
+}
+
+/**
+ * Sends data to participants of the room. Identities that are not in the room are left out, because participants may leave
+ * at any time. Throws room-not-found, participant-not-found when none of the identities is in the room, and invalid-request.
+ */
+export async function sendData(
+  deps: ParticipantDeps,
+  room: string,
+  message: RoomData,
+): Promise<RoomDataSent> {
+  const { kind = 'reliable', topic, destinationIdentities } = message;
+  const data = toBytes(message);
+  const limit = kind === 'lossy' ? MAX_LOSSY_DATA_BYTES : MAX_RELIABLE_DATA_BYTES;
+  if (data.length > limit) throw dataError(`is ${data.length} bytes; at most ${limit} can be sent ${kind}`);
+  // The media server responds for an unknown room only after 3 s.
+  const present = (await listParticipants(deps, room)).map(({ identity }) => identity);
+  if (destinationIdentities === undefined) {
+    if (present.length > 0) await deps.mediaServer.sendData(room, { data, kind, topic, identities: [] });
+    return { sentTo: present };
+  }
+  const wanted = new Set(destinationIdentities);
+  const identities = present.filter((identity) => wanted.has(identity));
+  // For LiveKit, an empty list of identities means everyone.
+  if (identities.length === 0) throw noneInRoom(destinationIdentities);
+  await deps.mediaServer.sendData(room, { data, kind, topic, identities });
+  return { sentTo: identities };
+}
+
+function noneInRoom(identities: readonly string[]): ServiceError {
+  const [only] = identities;
+  if (identities.length === 1 && only !== undefined) return participantNotFound(only);
+  return new ServiceError('participant-not-found', 'None of these identities is in this room.');
+}
+
+function toBytes({ data, encoding }: RoomData): Buffer {
+  if (encoding !== 'base64') return Buffer.from(data);
+  const bytes = Buffer.from(data, 'base64');
+  // Buffer ignores characters that are not base64.
+  if (bytes.toString('base64') !== data) throw dataError('must be base64 with padding');
+  return bytes;
+}
+
+function dataError(detail: string): ServiceError {
+  return new ServiceError('invalid-request', `#/data ${detail}.`, {
+    errors: [{ pointer: '#/data', detail }],
+  });
 }
