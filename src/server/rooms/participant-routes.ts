@@ -13,11 +13,15 @@ import { exactMember } from '../platform/http/bodies/exact-numbers.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { BlockDeps } from './blocks/blocks.ts';
-import { listParticipants, type ParticipantDeps } from './find-participant.ts';
-import { muteParticipant, unmuteParticipant } from './mute-participant.ts';
-import { muteRoom } from './mute-room.ts';
-import { removeParticipant } from './remove-participant.ts';
-import { updateParticipant } from './update-participant.ts';
+import {
+  listParticipants,
+  muteParticipant,
+  muteRoom,
+  type ParticipantDeps,
+  removeParticipant,
+  unmuteParticipant,
+  updateParticipant,
+} from './participants.ts';
 
 export type ParticipantRouteDeps = ParticipantDeps & BlockDeps;
 

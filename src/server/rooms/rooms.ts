@@ -7,7 +7,7 @@ import {
 } from '../../contract/room-data.ts';
 import type { Room, RoomCreate, RoomPatch } from '../../contract/rooms.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
-import { listParticipants, type ParticipantDeps, participantNotFound } from './find-participant.ts';
+import { listParticipants, type ParticipantDeps, participantNotFound } from './participants.ts';
 
 export type MediaDeps = { readonly mediaServer: MediaServer };
 

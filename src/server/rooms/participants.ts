@@ -1,0 +1,264 @@
+import type { BlockDuration } from '../../contract/blocks.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Participant, ParticipantPatch, RoomMute, RoomMuted } from '../../contract/participants.ts';
+import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
+import type { ParticipantChange } from '../platform/livekit/media-server.ts';
+import { type BlockDeps, blockIdentity } from './blocks/blocks.ts';
+import { metadataText } from './metadata-text.ts';
+import { attributesOf, ROLE_GRANTS } from './role-grants.ts';
+import { findRoom, type MediaDeps } from './rooms.ts';
+
+export type ParticipantDeps = MediaDeps & {
+  /** Returns which of these sids have left: a media server continues to list the participants of a dead process. */
+  readonly findDeparted: (sids: readonly string[]) => Promise<ReadonlySet<string>>;
+};
+
+/** Recorders and hidden agents are system participants and not listed. Other agents are listed. */
+function isListed(participant: Participant): boolean {
+  return participant.kind !== 'EGRESS' && participant.permission?.hidden !== true;
+}
+
+/** Lists the participants of the room, without system participants. Throws room-not-found. */
+export async function listParticipants(deps: ParticipantDeps, room: string): Promise<readonly Participant[]> {
+  const all = await deps.mediaServer.listParticipants(room);
+  // The media server returns an empty list for an unknown room.
+  if (all.length === 0) await findRoom(deps, room);
+  const listed = all.filter(isListed);
+  const left = await deps.findDeparted(listed.map(({ sid }) => sid));
+  return listed.filter(({ sid }) => !left.has(sid));
+}
+
+/** Returns a participant. Throws room-not-found or participant-not-found. */
+async function findParticipant(deps: ParticipantDeps, room: string, identity: string): Promise<Participant> {
+  try {
+    const participant = await deps.mediaServer.getParticipant(room, identity);
+    const isPresent =
+      isListed(participant) && !(await deps.findDeparted([participant.sid])).has(participant.sid);
+    if (isPresent) return participant;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'participant-not-found') throw error;
+  }
+  await findRoom(deps, room);
+  throw participantNotFound(identity);
+}
+
+export function participantNotFound(identity: string): ServiceError {
+  const note = SID.test(identity) ? ' A participant is named by identity here, and not by sid.' : '';
+  return new ServiceError(
+    'participant-not-found',
+    `There is no participant ${JSON.stringify(identity)} in this room.${note}`,
+  );
+}
+
+/** Form of the sids that the media server generates for participants. */
+const SID = /^PA_\w{6,}$/;
+
+type ParticipantUpdate = {
+  readonly room: string;
+  readonly identity: string;
+  readonly patch: ParticipantPatch;
+};
+
+/**
+ * Updates a participant and returns the new state. LiveKit notifies everyone in the room, and gives the participant a new
+ * token with the changed grants, which the client uses to reconnect. Throws room-not-found, participant-not-found and
+ * invalid-request.
+ */
+export async function updateParticipant(
+  deps: ParticipantDeps,
+  { room, identity, patch }: ParticipantUpdate,
+): Promise<Participant> {
+  const metadata = patch.metadata === undefined ? undefined : metadataText(patch.metadata);
+  refuseOwnAttributes(patch.attributes);
+  // The media server responds for an absent participant only after 3 s.
+  const participant = await findParticipant(deps, room, identity);
+  const attributes = changedAttributes(participant, patch);
+  const change: ParticipantChange = {
+    name: patch.name,
+    metadata,
+    attributes,
+    permission: changedPermission(participant, patch),
+  };
+  if (Object.values(change).every((each) => each === undefined)) return participant;
+  try {
+    return await deps.mediaServer.updateParticipant(room, identity, change);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'participant-not-found') throw error;
+    throw participantNotFound(identity);
+  }
+}
+
+/** LiveKit's limit for all attributes of a participant, names included, in bytes of UTF-8. */
+const MAX_ATTRIBUTES_BYTES = 64 * 1024;
+/** Prefix of the attributes that describe what the token allows. Only a change of the role changes them. */
+const OWN_PREFIX = 'rtc.';
+
+function refuseOwnAttributes(attributes: ParticipantPatch['attributes']): void {
+  const own = Object.keys(attributes ?? {}).filter((name) => name.startsWith(OWN_PREFIX));
+  if (own.length > 0) throw attributesError(`must not set ${own.join(', ')}: change the role instead`);
+}
+
+/** Returns the changed attributes, with an empty text for those that are removed. */
+function changedAttributes(
+  { attributes: present }: Participant,
+  { attributes, role }: ParticipantPatch,
+): Readonly<Record<string, string>> | undefined {
+  if (attributes === undefined && role === undefined) return undefined;
+  const given = Object.entries(attributes ?? {}).map(([name, value]) => [name, value ?? ''] as const);
+  const changed = Object.fromEntries([
+    ...given,
+    ...Object.entries(role === undefined ? {} : attributesOf(role)),
+  ]);
+  const after = Object.entries({ ...present, ...changed }).filter(([, value]) => value !== '');
+  const bytes = after.reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value),
+    0,
+  );
+  if (bytes <= MAX_ATTRIBUTES_BYTES) return changed;
+  throw attributesError(
+    `would make ${bytes} bytes of attributes; at most ${MAX_ATTRIBUTES_BYTES} are possible`,
+  );
+}
+
+function attributesError(detail: string): ServiceError {
+  return new ServiceError('invalid-request', `#/attributes ${detail}.`, {
+    errors: [{ pointer: '#/attributes', detail }],
+  });
+}
+
+/** LiveKit replaces all permissions at once, so permissions that no role decides are sent unchanged. */
+function changedPermission(
+  { permission }: Participant,
+  { role }: ParticipantPatch,
+): ParticipantChange['permission'] {
+  if (role === undefined) return undefined;
+  const { canPublish, canSubscribe, canPublishData, canUpdateOwnMetadata } = ROLE_GRANTS[role].grants;
+  return {
+    hidden: false,
+    ...permission,
+    canPublish,
+    canSubscribe,
+    canPublishData,
+    canUpdateMetadata: canUpdateOwnMetadata,
+  };
+}
+
+type MuteRequest = { readonly room: string; readonly identity: string; readonly trackSid: string };
+
+/**
+ * Mutes a track. Reads the participant first: the media server responds for an unknown participant only after 3 s, and
+ * reports success for an unknown track. Throws room-not-found, participant-not-found or track-not-found.
+ */
+export async function muteParticipant(deps: ParticipantDeps, request: MuteRequest): Promise<void> {
+  await requireTrack(deps, request);
+  await deps.mediaServer.muteTrack(request.room, request.identity, request.trackSid);
+}
+
+/**
+ * Unmutes a track. Throws the errors of muteParticipant, and conflict when the media server lets only participants unmute
+ * themselves.
+ */
+export async function unmuteParticipant(deps: ParticipantDeps, request: MuteRequest): Promise<void> {
+  await requireTrack(deps, request);
+  try {
+    await deps.mediaServer.unmuteTrack(request.room, request.identity, request.trackSid);
+  } catch (cause) {
+    if (!(cause instanceof ServiceError) || cause.code !== 'conflict') throw cause;
+    throw new ServiceError('conflict', 'The media server lets only participants unmute themselves.', {
+      cause,
+      hint: { text: "set room.enable_remote_unmute in LiveKit's configuration, or ask the participant" },
+    });
+  }
+}
+
+async function requireTrack(deps: ParticipantDeps, { room, identity, trackSid }: MuteRequest): Promise<void> {
+  const participant = await findParticipant(deps, room, identity);
+  if (participant.tracks.some((track) => track.sid === trackSid)) return;
+  throw new ServiceError(
+    'track-not-found',
+    `The participant publishes no track ${JSON.stringify(trackSid)}.`,
+  );
+}
+
+type Target = RoomMuted['muted'][number];
+
+const REQUESTS_AT_ONCE = 8;
+
+/**
+ * Mutes all published tracks that are not muted. Tracks that end in the meantime are left out. After an error some tracks
+ * may be muted: the same request again mutes the others. Throws room-not-found.
+ */
+export async function muteRoom(
+  deps: ParticipantDeps,
+  room: string,
+  { except = [], sources }: RoomMute,
+): Promise<RoomMuted> {
+  const excluded = new Set(except);
+  const wanted = sources && new Set<string>(sources.map((source) => source.toUpperCase()));
+  const participants = await listParticipants(deps, room);
+  const targets = participants
+    .filter(({ identity }) => !excluded.has(identity))
+    .flatMap(({ identity, tracks }) =>
+      tracks
+        .filter(({ muted, source }) => !muted && (wanted === undefined || wanted.has(source)))
+        .map(({ sid }): Target => ({ identity, trackSid: sid })),
+    );
+  const muted = new Set<Target>();
+  await forEachConcurrently(targets, REQUESTS_AT_ONCE, async (target) => {
+    if (await mute(deps, room, target)) muted.add(target);
+  });
+  return { muted: targets.filter((target) => muted.has(target)) };
+}
+
+/** Returns false when the track or its publisher is gone. */
+async function mute({ mediaServer }: ParticipantDeps, room: string, target: Target): Promise<boolean> {
+  const { identity, trackSid } = target;
+  try {
+    await mediaServer.muteTrack(room, identity, trackSid);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'track-not-found') return false;
+    if (error.code !== 'media-server-unavailable') throw error;
+    // The media server responds with this error also for a participant who has left.
+    const present = await mediaServer.listParticipants(room);
+    if (present.some((participant) => participant.identity === identity)) throw error;
+    return false;
+  }
+}
+
+type Removal = {
+  readonly room: string;
+  readonly identity: string;
+  /** How long the identity is also blocked. */
+  readonly block?: BlockDuration | undefined;
+};
+
+/**
+ * Removes a participant. Throws room-not-found or participant-not-found, except with a block, which also applies to somebody
+ * who has left or has not joined yet. Returns false when nobody was removed.
+ *
+ * The block is stored first: a participant who joins before that can be removed now, and one who joins later is removed when
+ * the media server reports the join.
+ */
+export async function removeParticipant(
+  deps: ParticipantDeps & BlockDeps,
+  { room, identity, block }: Removal,
+): Promise<boolean> {
+  if (block !== undefined) await blockIdentity(deps, { room, identity }, block);
+  try {
+    await findParticipant(deps, room, identity);
+    await deps.mediaServer.removeParticipant(room, identity);
+    return true;
+  } catch (error) {
+    if (block !== undefined && isAbsence(error)) return false;
+    throw error;
+  }
+}
+
+function isAbsence(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    (error.code === 'participant-not-found' || error.code === 'room-not-found')
+  );
+}
