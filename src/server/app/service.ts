@@ -19,7 +19,7 @@ import { removeUnusedFolder } from '../recordings/files/remove-unused-folder.ts'
 import { storeRecordingEnd } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import { openBlockCache } from '../rooms/blocks/block-cache.ts';
-import { removeWhenBlocked } from '../rooms/blocks/remove-blocked.ts';
+import { removeWhenBlocked } from '../rooms/blocks/blocks.ts';
 import { createRoomNames } from '../rooms/list-rooms.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';

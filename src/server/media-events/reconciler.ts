@@ -11,7 +11,7 @@ import {
 } from '../recordings/abandoned-starts.ts';
 import type { RefreshDeps } from '../recordings/egress-state.ts';
 import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-recordings.ts';
-import { sweepBlocks } from '../rooms/blocks/remove-blocked.ts';
+import { sweepBlocks } from '../rooms/blocks/blocks.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
 import { FullComparison, POLL_INTERVAL_MS } from './full-comparison.ts';
 import { IdleTime } from './idle-time.ts';
