@@ -18,10 +18,10 @@ import { recordingRoutes } from '../recordings/room-recording-routes.ts';
 import type { RecordingDeps } from '../recordings/start-recording.ts';
 import { blockRoutes } from '../rooms/blocks/block-routes.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
-import type { IssueTokenDeps } from '../rooms/issue-token.ts';
 import { type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';
 import { type RoomRouteDeps, roomRoutes } from '../rooms/room-routes.ts';
-import { tokenRoutes } from '../rooms/token-routes.ts';
+import { type IssueTokenDeps, tokenRoutes } from '../rooms/token-routes.ts';
+
 import { sessionRoutes } from '../sessions/session-routes.ts';
 import type { SessionDeps } from '../sessions/sessions.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
