@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { requireNativePackages } from './app/native-packages.ts';
 import { joinRoom, type RoomClientEnd, type RoomClientNews } from './room-client/join-room.ts';
-import { mediaOf, type Publication } from './room-client/media-of.ts';
+import { openMedia, type Publication } from './room-client/media-of.ts';
 import { LISTENED_RATE } from './room-client/sound-mixer.ts';
 import { createWavFile, createWavStream, type WavWriter } from './room-client/wav-writer.ts';
 
@@ -26,7 +26,7 @@ export async function visitRoom(options: RoomVisitOptions): Promise<RoomClientEn
   process.env.NODE_ENV = 'production';
   const sdk = await import('@livekit/rtc-node');
   const { publication, isLooped, onNews } = options;
-  const media = publication === undefined ? undefined : await mediaOf(publication, process.env);
+  const media = publication === undefined ? undefined : await openMedia(publication, process.env);
   const { url, token } = await options.issueToken();
   const failed = new AbortController();
   const writer = await openWriter(options.listenTo, (error) => failed.abort(error));

@@ -87,7 +87,7 @@ async function run(
   } catch (error) {
     const refusal = toServiceError(error);
     const isFinal = refusal.status < 500 && refusal.status !== 429;
-    await storeOutcome(deps, own, isFinal ? { error: recordOf(refusal) } : undefined);
+    await storeOutcome(deps, own, isFinal ? { error: toStoredError(refusal) } : undefined);
     throw error;
   } finally {
     ended.abort();
@@ -117,7 +117,7 @@ type StoredError = Pick<ServiceErrorOptions, 'hint' | 'retryable' | 'errors' | '
 };
 type StoredOutcome = { readonly response: RouteResponse } | { readonly error: StoredError };
 
-function recordOf(error: ServiceError): StoredError {
+function toStoredError(error: ServiceError): StoredError {
   const { code, reason, hint, retryable, errors, extensions, headers } = error;
   const optional = { ...(hint === undefined ? {} : { hint }), ...(errors === undefined ? {} : { errors }) };
   return { code, reason, retryable, extensions, headers, ...optional };

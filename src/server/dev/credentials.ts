@@ -25,8 +25,8 @@ export async function developmentCredentials(
   environment: Environment,
   dataDir: string,
 ): Promise<Credentials> {
-  const service = pairOf(environment, PAIRS.service);
-  const mediaServer = pairOf(environment, PAIRS.mediaServer);
+  const service = readKeyPair(environment, PAIRS.service);
+  const mediaServer = readKeyPair(environment, PAIRS.mediaServer);
   if (service !== undefined && mediaServer !== undefined) return { service, mediaServer, areNew: false };
   const file = join(dataDir, 'credentials.json');
   const stored = await readStored(file);
@@ -48,7 +48,7 @@ const PAIRS = {
   mediaServer: { key: 'LIVEKIT_API_KEY', secret: 'LIVEKIT_API_SECRET' },
 } as const;
 
-function pairOf(
+function readKeyPair(
   environment: Environment,
   { key, secret }: (typeof PAIRS)[keyof typeof PAIRS],
 ): KeyPair | undefined {

@@ -21,7 +21,7 @@ export type HeldPort = {
 
 /** Like nextFreePort, but listens on the port until it is released. Connections are closed meanwhile. */
 export async function holdFreePort(wanted: number, host: string): Promise<HeldPort> {
-  return await firstOf(wanted, host, async (port) => {
+  return await takeFirst(wanted, host, async (port) => {
     const server = await listenOn(port, host);
     return server && { port, release: () => closed(server) };
   });
@@ -29,7 +29,7 @@ export async function holdFreePort(wanted: number, host: string): Promise<HeldPo
 
 /** Like nextFreePort, for UDP. */
 export async function nextFreeUdpPort(wanted: number, host = '127.0.0.1'): Promise<number> {
-  return await firstOf(wanted, host, async (port) =>
+  return await takeFirst(wanted, host, async (port) =>
     (await isFreeForDatagrams(port, host)) ? port : undefined,
   );
 }
@@ -48,7 +48,7 @@ export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
 }
 
 /** Returns the first result of `take` that is not undefined, for the ports from the wanted one on. */
-async function firstOf<T>(
+async function takeFirst<T>(
   wanted: number,
   host: string,
   take: (port: number) => Promise<T | undefined>,

@@ -11,7 +11,7 @@ import { defaultCacheDir } from './binaries/go-binary.ts';
 import { buildLivekitServer, findLivekitServer, livekitServerVersion } from './binaries/livekit-binary.ts';
 import { nextFreePort, nextFreeUdpPort, withFreePorts } from './free-port.ts';
 import type { ProcessSupervisor } from './process-supervisor.ts';
-import { addressOf, type DevRedis, livekitRedis, startRedis } from './redis.ts';
+import { type DevRedis, livekitRedis, startRedis, toAddress } from './redis.ts';
 import { waitForReady } from './wait-for-ready.ts';
 
 /*
@@ -152,7 +152,7 @@ async function startServer(
     kind: 'livekit',
     url: `ws://127.0.0.1:${port}`,
     redisUrl: redis?.url.href,
-    notes: livekitNotes(redis && addressOf(redis.url)),
+    notes: livekitNotes(redis && toAddress(redis.url)),
     children,
     close,
   };

@@ -63,7 +63,7 @@ function redisUrl(text: string): URL {
 }
 
 /** Returns host and port for messages, without the password. */
-export function addressOf({ hostname, port }: URL): string {
+export function toAddress({ hostname, port }: URL): string {
   return `${hostname}:${port === '' ? REDIS_PORT : port}`;
 }
 
@@ -71,7 +71,7 @@ export function addressOf({ hostname, port }: URL): string {
 export function livekitRedis(url: URL) {
   const { username, password, pathname, protocol } = url;
   return {
-    address: addressOf(url),
+    address: toAddress(url),
     ...(username === '' ? {} : { username: decodeURIComponent(username) }),
     ...(password === '' ? {} : { password: decodeURIComponent(password) }),
     ...(/^\/\d+$/.test(pathname) ? { db: Number(pathname.slice(1)) } : {}),

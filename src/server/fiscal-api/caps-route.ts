@@ -11,7 +11,7 @@ import { type CapsResult, caps, type Language, type Place } from '../../fiscal/i
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
 import { FISCAL_TEXTS } from './fiscal-texts.ts';
-import { languageHeaders, languageOf } from './language.ts';
+import { chooseLanguage, languageHeaders } from './language.ts';
 import { lastingResponse } from './place-lists.ts';
 import { belfioreCode, lastingSuccess, PLACE_ROUTE, unknownProvince } from './place-route.ts';
 
@@ -38,7 +38,7 @@ export function capsRoute(): Route {
     },
     handle: ({ params, query, raw }) => {
       const found = caps(params.province_abbreviation, params.city_name);
-      if (!found.ok) return noCapsResponse(found, languageOf(raw.headers));
+      if (!found.ok) return noCapsResponse(found, chooseLanguage(raw.headers));
       const body = query.details === 'true' ? datedCaps(found) : found.caps.map(Number);
       return lastingResponse(raw.headers, body);
     },

@@ -22,7 +22,7 @@ import { defineRoute, type Route, type RouteResponse } from '../platform/http/ro
 import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
 import { FISCAL_CODE_ROUTE, NOT_STORED } from './fiscal-route.ts';
 import { FISCAL_TEXTS } from './fiscal-texts.ts';
-import { languageHeaders, languageOf } from './language.ts';
+import { chooseLanguage, languageHeaders } from './language.ts';
 import { personRoutes } from './person-routes.ts';
 
 export type FiscalCodeDeps = { readonly clock: Clock };
@@ -54,7 +54,7 @@ function decodeRoute(today: () => string): Route {
     },
     handle: ({ params, query, raw }) => {
       const decoded = decode(params.fiscal_code, { asOf: today() });
-      if (!decoded.ok) return invalidCodeResponse(decoded, query, languageOf(raw.headers));
+      if (!decoded.ok) return invalidCodeResponse(decoded, query, chooseLanguage(raw.headers));
       return { status: 200, body: decodedResponse(decoded, wanted(query)), headers: NOT_STORED };
     },
   });
@@ -73,7 +73,7 @@ function omocodieRoute(today: () => string): Route {
     success: { 200: { description: 'The other forms', schema: OmocodieSchema }, 400: INVALID_CODE_RESPONSE },
     handle: ({ params, query, raw }) => {
       const found = omocodie(params.fiscal_code, { asOf: today() });
-      if (!found.ok) return invalidCodeResponse(found, query, languageOf(raw.headers));
+      if (!found.ok) return invalidCodeResponse(found, query, chooseLanguage(raw.headers));
       return { status: 200, body: found.omocodie, headers: NOT_STORED };
     },
   });
@@ -98,7 +98,7 @@ function checkRoute(today: () => string): Route {
       },
     },
     handle: ({ params, query, raw }) => {
-      const language = languageOf(raw.headers);
+      const language = chooseLanguage(raw.headers);
       const checked = check(params.fiscal_code, { asOf: today(), strict: query.strict === 'true' });
       const translated = checked.ok ? checked : translateFailure(checked, language);
       return {

@@ -2,7 +2,7 @@ import { type ErrorCode, reasonPhrase, type ServiceError } from '../../contract/
 import { type FiscalError, FiscalErrorSchema } from '../../contract/fiscal-codes.ts';
 import type { ErrorFormat, RouteResponse, SuccessResponse } from '../platform/http/route.ts';
 import { SchemaViolations, type Violation } from '../platform/http/validate.ts';
-import { languageHeaders, languageOf } from './language.ts';
+import { chooseLanguage, languageHeaders } from './language.ts';
 
 /** Error format of /cf and /it: the three fields of the specification, and further details. */
 export const FISCAL_ERROR_FORMAT: ErrorFormat = {
@@ -10,10 +10,10 @@ export const FISCAL_ERROR_FORMAT: ErrorFormat = {
   isOpenToBrowsers: true,
   errorSchema: FiscalErrorSchema,
   errorBody: (error, request) =>
-    languageOf(request) === 'it'
+    chooseLanguage(request) === 'it'
       ? italianError(error)
       : fiscalError(error.status, error.message, fieldErrors(error)),
-  errorHeaders: (request) => languageHeaders(languageOf(request)),
+  errorHeaders: (request) => languageHeaders(chooseLanguage(request)),
 };
 
 function italianError(error: ServiceError): FiscalError {

@@ -2,13 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Language } from '../../fiscal/index.ts';
 
 /** Returns Italian if the caller's Accept-Language prefers it to English, else English. */
-export function languageOf(headers: IncomingHttpHeaders): Language {
+export function chooseLanguage(headers: IncomingHttpHeaders): Language {
   const ranges = String(headers['accept-language'] ?? '').split(',');
-  const weightOf = (language: Language): number => {
-    const weights = ranges.map((range) => weightOfRange(range, language));
+  const weighLanguage = (language: Language): number => {
+    const weights = ranges.map((range) => weighRange(range, language));
     return Math.max(0, ...weights);
   };
-  return weightOf('it') > weightOf('en') ? 'it' : 'en';
+  return weighLanguage('it') > weighLanguage('en') ? 'it' : 'en';
 }
 
 /** Returns the headers of a response that has messages. */
@@ -17,7 +17,7 @@ export function languageHeaders(language: Language): Readonly<Record<string, str
 }
 
 /** Returns the weight of a range (RFC 9110, section 12.5.4): `it-IT;q=0.8` has the weight 0.8 for Italian. */
-function weightOfRange(range: string, language: Language): number {
+function weighRange(range: string, language: Language): number {
   const [tag = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
   if (tag !== language && !tag.startsWith(`${language}-`)) return 0;
   const quality = parameters.find((parameter) => parameter.startsWith('q='));

@@ -23,7 +23,7 @@ import { defineRoute, type Route, type RouteResponse } from '../platform/http/ro
 import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
 import { FISCAL_CODE_ROUTE, NOT_STORED } from './fiscal-route.ts';
 import { FISCAL_TEXTS } from './fiscal-texts.ts';
-import { languageHeaders, languageOf } from './language.ts';
+import { chooseLanguage, languageHeaders } from './language.ts';
 import { belfioreCode } from './place-route.ts';
 
 /* Routes about a person's data: the code of a person, and whether a code is that person's. */
@@ -57,7 +57,7 @@ function generateRoute(today: () => string): Route {
     handle: ({ body, query, raw }) =>
       generateFor(body, {
         today: today(),
-        language: languageOf(raw.headers),
+        language: chooseLanguage(raw.headers),
         withDetails: query.details === 'true',
       }),
   });
@@ -84,7 +84,7 @@ function matchRoute(today: () => string): Route {
         }),
       ),
     },
-    handle: ({ body, raw }) => matchFor(body, { today: today(), language: languageOf(raw.headers) }),
+    handle: ({ body, raw }) => matchFor(body, { today: today(), language: chooseLanguage(raw.headers) }),
   });
 }
 

@@ -14,7 +14,10 @@ export type Page<T> = { readonly items: readonly T[]; readonly next: string | un
 export type PageQuery = { readonly limit?: string | undefined; readonly offset?: string | undefined };
 
 /** Returns part of a list. Without a limit, everything from the offset on. */
-export function pageOf<T>(all: readonly T[], query: PageQuery & Readonly<Record<string, unknown>>): Page<T> {
+export function slicePage<T>(
+  all: readonly T[],
+  query: PageQuery & Readonly<Record<string, unknown>>,
+): Page<T> {
   const offset = Number(query.offset ?? 0);
   const limit = query.limit === undefined ? all.length : Number(query.limit);
   const end = offset + limit;

@@ -24,8 +24,8 @@ import { defineRoute, type Route, type RouteResponse } from '../platform/http/ro
 import { capsRoute } from './caps-route.ts';
 import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
 import { FISCAL_TEXTS } from './fiscal-texts.ts';
-import { languageHeaders, languageOf } from './language.ts';
-import { lastingResponse, pageOf } from './place-lists.ts';
+import { chooseLanguage, languageHeaders } from './language.ts';
+import { lastingResponse, slicePage } from './place-lists.ts';
 import { belfioreCode, lastingSuccess, PLACE_ROUTE, unknownProvince } from './place-route.ts';
 
 export function placeRoutes(): readonly Route[] {
@@ -78,9 +78,9 @@ function citiesRoute(): Route {
     },
     handle: ({ params, query, raw }) => {
       const all = cities(params.province_abbreviation);
-      if (all.length === 0) return unknownProvince(languageOf(raw.headers));
-      if (!isDate(query.date)) return noSuchDate(languageOf(raw.headers));
-      const { items, next } = pageOf(
+      if (all.length === 0) return unknownProvince(chooseLanguage(raw.headers));
+      if (!isDate(query.date)) return noSuchDate(chooseLanguage(raw.headers));
+      const { items, next } = slicePage(
         all.filter((place) => isListed(place, query)),
         query,
       );
@@ -105,7 +105,7 @@ function placesRoute(): Route {
       400: describeFiscalError('A parameter is malformed', fiscalError(400, FISCAL_TEXTS.en.noSuchDate)),
     },
     handle: ({ query, raw }) => {
-      if (!isDate(query.date)) return noSuchDate(languageOf(raw.headers));
+      if (!isDate(query.date)) return noSuchDate(chooseLanguage(raw.headers));
       const { q, province, date } = query;
       const limit = Math.min(Number(query.limit ?? 10), MAX_FOUND);
       return lastingResponse(raw.headers, searchPlaces(q, { province, date, limit }).map(foundPlaceResponse));

@@ -20,7 +20,7 @@ const CHECK_TIMEOUT_MS = 200;
  * known status, and starts no further query.
  */
 export function createWorkerStatus(deps: WorkerStatusDeps): () => Promise<WorkerStatus> {
-  let known = statusOf([]);
+  let known = toWorkerStatus([]);
   let reading: Promise<WorkerStatus> | undefined;
   return async () => {
     reading ??= readStatus(deps).finally(() => {
@@ -33,15 +33,15 @@ export function createWorkerStatus(deps: WorkerStatusDeps): () => Promise<Worker
 
 async function readStatus({ store, clock }: WorkerStatusDeps): Promise<WorkerStatus> {
   try {
-    return statusOf(await store.transcriptions.listAlive(clock.now()));
+    return toWorkerStatus(await store.transcriptions.listAlive(clock.now()));
   } catch (error) {
     // Nothing can be transcribed while the database does not respond.
-    if (error instanceof ServiceError) return statusOf([]);
+    if (error instanceof ServiceError) return toWorkerStatus([]);
     throw error;
   }
 }
 
-function statusOf(workers: readonly SpeechWorker[]): WorkerStatus {
+function toWorkerStatus(workers: readonly SpeechWorker[]): WorkerStatus {
   const isAlive = (kind: WorkerKind): boolean => workers.some((worker) => worker.kind === kind);
   return {
     transcriptionLive: isAlive('stt-live'),

@@ -6,7 +6,7 @@ import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { applyObservation } from '../recordings/apply-observation.ts';
-import { correctsEnd, endedStateOf } from '../recordings/lifecycle.ts';
+import { correctsEnd, toEndedState } from '../recordings/lifecycle.ts';
 import { recordingEvent, toInstant } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import type { RecentCounts } from '../rooms/recent-counts.ts';
@@ -177,7 +177,7 @@ async function interpretEgress(
   const facts = {
     egressId,
     error,
-    status: isStart ? 'recording' : (endedStateOf(egress.status) ?? 'stopped'),
+    status: isStart ? 'recording' : (toEndedState(egress.status) ?? 'stopped'),
     durationMs: file && (known?.durationMs ?? Math.round(file.durationMs)),
     sizeBytes: file?.sizeBytes,
     recordingId: recording?.id,

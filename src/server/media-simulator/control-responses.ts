@@ -78,13 +78,13 @@ function isTrack(value: unknown): value is SimulatedTrack {
   const { type, source, name, ...rest } = value as Record<string, unknown>;
   return (
     Object.keys(rest).length === 0 &&
-    (type === undefined || isNameOf(TrackType, type)) &&
-    (source === undefined || isNameOf(TrackSource, source)) &&
+    (type === undefined || isEnumName(TrackType, type)) &&
+    (source === undefined || isEnumName(TrackSource, source)) &&
     (name === undefined || typeof name === 'string')
   );
 }
 
-function isNameOf(names: object, value: unknown): boolean {
+function isEnumName(names: object, value: unknown): boolean {
   return (
     typeof value === 'string' && /^[A-Z_]+$/.test(value) && Object.hasOwn(names, value) && value !== 'DATA'
   );

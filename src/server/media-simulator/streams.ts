@@ -36,7 +36,7 @@ export function createStreams(context: SimulatorContext, rooms: Rooms, events: E
 
   const end = (info: IngressInfo) => {
     rooms.leave(info.roomName, info.participantIdentity, DisconnectReason.CLIENT_INITIATED);
-    const state = stateOf(info);
+    const state = ensureState(info);
     state.status = IngressState_Status.ENDPOINT_INACTIVE;
     state.endedAt = nowNs();
     events.emit({ event: 'ingress_ended', ingressInfo: info });
@@ -80,7 +80,7 @@ function isPublishing(info: IngressInfo): boolean {
   return info.state?.status === IngressState_Status.ENDPOINT_PUBLISHING;
 }
 
-function stateOf(info: IngressInfo): IngressState {
+function ensureState(info: IngressInfo): IngressState {
   info.state ??= new IngressState();
   return info.state;
 }

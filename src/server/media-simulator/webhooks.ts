@@ -50,14 +50,14 @@ export function createWebhooks(context: SimulatorContext, settings: WebhookSetti
     notify: (event) => {
       const id = `EV_${context.ids.next()}`;
       const body = toMessage(event, id, context.clock.now()).toJsonString();
-      for (const url of settings.urls) enqueue(url, subjectOf(event), body);
+      for (const url of settings.urls) enqueue(url, toSubject(event), body);
       for (const webhook of requestWebhooks(event)) {
         // An egress names a signing key, and the simulator has the secret of its own key only.
         if (webhook.signingKey !== '' && webhook.signingKey !== settings.apiKey) {
           context.log?.warn({ event: event.event }, 'webhook names an unknown signing key');
           continue;
         }
-        enqueue(webhook.url, subjectOf(event), body);
+        enqueue(webhook.url, toSubject(event), body);
       }
     },
     settled: async () => {
@@ -128,16 +128,16 @@ function withShortForms(event: MediaEvent): MediaEvent {
   };
 }
 
-function subjectOf(event: MediaEvent): string {
+function toSubject(event: MediaEvent): string {
   if ('egressInfo' in event) return event.egressInfo.egressId;
   if ('ingressInfo' in event) return event.ingressInfo.ingressId;
   return `room ${event.room.name}`;
 }
 
 function requestWebhooks(event: MediaEvent): readonly WebhookConfig[] {
-  return 'egressInfo' in event ? webhooksOf(event.egressInfo) : [];
+  return 'egressInfo' in event ? readEgressWebhooks(event.egressInfo) : [];
 }
 
-function webhooksOf({ request }: EgressInfo): readonly WebhookConfig[] {
+function readEgressWebhooks({ request }: EgressInfo): readonly WebhookConfig[] {
   return request.case === 'roomComposite' ? request.value.webhooks : [];
 }

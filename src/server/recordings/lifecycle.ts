@@ -133,12 +133,12 @@ const STATE_OF_STATUS: Readonly<Record<Egress['status'], EndedState | undefined>
 };
 
 /** Returns the final state of a recording whose egress has ended; undefined for a running egress. */
-export function endedStateOf(status: Egress['status']): EndedState | undefined {
+export function toEndedState(status: Egress['status']): EndedState | undefined {
   return STATE_OF_STATUS[status];
 }
 
 export function isOver(egress: Egress): boolean {
-  return endedStateOf(egress.status) !== undefined;
+  return toEndedState(egress.status) !== undefined;
 }
 
 function holdsClaim({ status, claimOwner }: Recording, owner: string): boolean {
@@ -151,8 +151,8 @@ function stopped({ status }: Recording, at: number): RecordingChange {
 
 function afterEgress(recording: Recording, egress: Egress, at: number): Transition {
   if (recording.egressId === null) return UNCHANGED;
-  const status = endedStateOf(egress.status);
-  const media = mediaStartOf(recording, egress);
+  const status = toEndedState(egress.status);
+  const media = changeMediaStart(recording, egress);
   if (status === undefined) {
     // The event egress_ended arrives when the file is complete.
     const stop = egress.status === 'EGRESS_ENDING' ? stopped(recording, at) : {};
@@ -184,11 +184,11 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
  * file nevertheless.
  */
 export function correctsEnd({ status, endedAt }: Recording, egress: Egress): boolean {
-  return status === 'failed' && endedAt !== null && endedStateOf(egress.status) === 'stopped';
+  return status === 'failed' && endedAt !== null && toEndedState(egress.status) === 'stopped';
 }
 
 /** The first report counts, because the time of the first frame does not change. */
-function mediaStartOf(recording: Recording, { mediaStartedAt }: Egress): RecordingChange {
+function changeMediaStart(recording: Recording, { mediaStartedAt }: Egress): RecordingChange {
   if (recording.mediaStartedAt !== null || mediaStartedAt === undefined) return {};
   return { mediaStartedAt };
 }

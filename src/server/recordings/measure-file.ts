@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import type { FileLocation, RecordingFiles } from './files/recording-files.ts';
-import { endedStateOf } from './lifecycle.ts';
+import { toEndedState } from './lifecycle.ts';
 import { readMp4Duration } from './mp4-duration.ts';
 import type { Recording } from './store.ts';
 import { withinTime } from './within-time.ts';
@@ -36,7 +36,7 @@ export async function measureEgress(
   egress: Egress,
 ): Promise<Egress> {
   const { file, status } = egress;
-  if (file === undefined || recording.durationMs !== null || endedStateOf(status) !== 'stopped')
+  if (file === undefined || recording.durationMs !== null || toEndedState(status) !== 'stopped')
     return egress;
   const durationMs = await measureFile(deps, recording, file.sizeBytes);
   if (durationMs === undefined || durationMs > file.durationMs + PLAUSIBLE_MS) return egress;

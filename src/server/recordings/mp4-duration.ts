@@ -35,7 +35,7 @@ export async function readMp4Duration(read: ReadBytes, fileBytes: number): Promi
   const inside = { start: movie.start + movie.headBytes, end: movie.start + movie.sizeBytes };
   const [header] = await findBox(reader, inside, { type: 'mvhd', limit: MAX_BOXES });
   if (header === undefined) return undefined;
-  return durationOf(await reader.read(header.start + header.headBytes, MOVIE_HEADER_BYTES));
+  return readMovieDuration(await reader.read(header.start + header.headBytes, MOVIE_HEADER_BYTES));
 }
 
 type Range = { readonly start: number; readonly end: number };
@@ -45,7 +45,7 @@ type Wanted = { readonly type: string; readonly limit: number };
 async function findBox(reader: PartReader, { start, end }: Range, { type, limit }: Wanted) {
   const found: Box[] = [];
   for (let at = start, seen = 0; seen < limit && found.length === 0; seen += 1) {
-    const box = headOf(await reader.read(at, MAX_HEAD_BYTES), { start: at, end });
+    const box = readBoxHead(await reader.read(at, MAX_HEAD_BYTES), { start: at, end });
     if (box === undefined) break;
     if (box.type === type) found.push(box);
     at += box.sizeBytes;
@@ -54,7 +54,7 @@ async function findBox(reader: PartReader, { start, end }: Range, { type, limit 
 }
 
 /** Returns undefined for a head that is cut off or has an impossible size. */
-function headOf(bytes: Buffer, { start, end }: Range): Box | undefined {
+function readBoxHead(bytes: Buffer, { start, end }: Range): Box | undefined {
   if (bytes.length < 8) return undefined;
   const shortSize = bytes.readUInt32BE(0);
   const type = bytes.toString('latin1', 4, 8);
@@ -71,7 +71,7 @@ function headOf(bytes: Buffer, { start, end }: Range): Box | undefined {
 /**
  * All ones mean that the duration is unknown. 0 means that the media is in fragments, which have durations of their own.
  */
-function durationOf(bytes: Buffer): number | undefined {
+function readMovieDuration(bytes: Buffer): number | undefined {
   if (bytes.length < MOVIE_HEADER_BYTES) return undefined;
   const isLong = bytes.readUInt8(0) === 1;
   const timescale = bytes.readUInt32BE(isLong ? 20 : 12);

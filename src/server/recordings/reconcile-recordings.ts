@@ -75,10 +75,10 @@ const ENDED: readonly EndedState[] = ['stopped', 'aborted', 'failed'];
 
 /** Publishes stored ends that have no event, because the media server's own event was expected and never arrived. */
 export async function publishMissedEnds(deps: AppendEventsDeps<RecordingStores>): Promise<void> {
-  for (const status of ENDED) await publishMissedEndsOf(deps, status);
+  for (const status of ENDED) await publishMissedEndsInStatus(deps, status);
 }
 
-async function publishMissedEndsOf(
+async function publishMissedEndsInStatus(
   deps: AppendEventsDeps<RecordingStores>,
   status: EndedState,
 ): Promise<void> {
@@ -95,11 +95,11 @@ async function publishMissedEndsOf(
   const published = await deps.store.events.findKnown(recent.map(endSourceId));
   for (const recording of recent.filter((one) => !published.has(endSourceId(one)))) {
     const { error, sizeBytes } = recording;
-    const file = sizeBytes === null ? undefined : fileOf(recording, sizeBytes);
+    const file = sizeBytes === null ? undefined : toFile(recording, sizeBytes);
     await publishRecordingEnd(deps, recording, { status, file, error: error ?? undefined });
   }
 }
 
-function fileOf({ durationMs }: Recording, sizeBytes: number) {
+function toFile({ durationMs }: Recording, sizeBytes: number) {
   return { sizeBytes, durationMs: durationMs ?? undefined };
 }

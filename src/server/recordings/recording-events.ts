@@ -15,17 +15,17 @@ export function recordingEvent(
   recording: EventRecording,
   { occurredAt, isReconciled }: Pick<DomainEvent, 'occurredAt' | 'isReconciled'>,
 ): DomainEvent {
-  const end = sourceIdOf(type, recording.egressId);
+  const end = toSourceId(type, recording.egressId);
   const sourceId = recording.corrected === true ? `${end}:corrected` : end;
   return { type, sourceId, occurredAt, isReconciled, subject: { recording } };
 }
 
 /** Source id of the end of a recording, so that the media server's event and ours are stored once. */
 export function endSourceId({ egressId }: Pick<Recording, 'egressId'>): string {
-  return sourceIdOf('egress_ended', egressId ?? '');
+  return toSourceId('egress_ended', egressId ?? '');
 }
 
-function sourceIdOf(type: RecordingEventType, egressId: string): string {
+function toSourceId(type: RecordingEventType, egressId: string): string {
   return `${type}:${egressId}`;
 }
 
@@ -44,7 +44,7 @@ export async function publishRecordingEnd(
   event: EndEvent,
 ): Promise<void> {
   await appendEvents(deps, async (store, appender) => {
-    const session = await lockRoomOf(store, recording);
+    const session = await lockRecordedRoom(store, recording);
     await appendEnd(store, appender, {
       recording,
       session,
@@ -62,7 +62,7 @@ export async function storeRecordingEnd(
   { recording, change, event }: RecordingEnd,
 ): Promise<Recording | undefined> {
   return await appendEvents(deps, async (store, appender) => {
-    const session = await lockRoomOf(store, recording);
+    const session = await lockRecordedRoom(store, recording);
     const ended = await store.recordings.update(recording, change);
     if (ended === undefined) return undefined;
     await appendEnd(store, appender, {
@@ -74,7 +74,7 @@ export async function storeRecordingEnd(
   });
 }
 
-async function lockRoomOf(
+async function lockRecordedRoom(
   { presence }: Pick<EventStores, 'presence'>,
   { room, startedAt, createdAt }: Recording,
 ): Promise<RoomSession | undefined> {

@@ -34,7 +34,7 @@ export async function getRecordingStatus(deps: EgressStateDeps, room: string): P
   if (recording?.startedAt != null && (await isStillRecording(deps, recording))) {
     const startedAt = new Date(recording.startedAt).toISOString();
     const current = (await deps.store.recordings.find(recording.id)) ?? recording;
-    const mediaStartedAt = toInstant(mediaStartOf(deps, current));
+    const mediaStartedAt = toInstant(readMediaStart(deps, current));
     return { isRecording: true, egressId: recording.egressId, startedAt, mediaStartedAt };
   }
   await findRoom(deps, room);
@@ -45,7 +45,7 @@ export async function getRecordingStatus(deps: EgressStateDeps, room: string): P
  * The recorder announces its first frame in advance. While it records, the time is returned once the frame has been
  * recorded.
  */
-function mediaStartOf({ clock }: Pick<EgressStateDeps, 'clock'>, recording: Recording): number | null {
+function readMediaStart({ clock }: Pick<EgressStateDeps, 'clock'>, recording: Recording): number | null {
   const { status, mediaStartedAt } = recording;
   if (mediaStartedAt === null || (status === 'recording' && mediaStartedAt > clock.now())) return null;
   return mediaStartedAt;
@@ -163,7 +163,7 @@ export function toRecord(deps: Pick<EgressStateDeps, 'clock'>, row: Recording): 
     roomId: row.room,
     status: row.status === 'starting' ? 'recording' : row.status,
     startedAt: toInstant(row.startedAt),
-    mediaStartedAt: toInstant(mediaStartOf(deps, row)),
+    mediaStartedAt: toInstant(readMediaStart(deps, row)),
     stoppedAt: toInstant(row.stoppedAt),
     endedAt: toInstant(row.endedAt),
     durationMs: row.durationMs,

@@ -47,7 +47,7 @@ async function openMedia(
   [audio, video]: readonly [Ffmpeg, Ffmpeg],
   close: () => Promise<void>,
 ): Promise<Media> {
-  const [sound, picture] = await Promise.all([soundOf(audio), pictureOf(video)]);
+  const [sound, picture] = await Promise.all([readSound(audio), readPicture(video)]);
   const reason = (await audio.failure()) ?? (await video.failure());
   if (reason?.kind === 'missing') {
     throw new RoomClientError(
@@ -68,7 +68,7 @@ async function openMedia(
 }
 
 /** Returns undefined when the file has no audio. */
-async function soundOf({ bytes }: Ffmpeg): Promise<Sound | undefined> {
+async function readSound({ bytes }: Ffmpeg): Promise<Sound | undefined> {
   const sound = await readWavOrRaw(bytes, { name: 'the sound', raw: SOUND });
   const first = await sound.frames.next();
   if (first.done === true) return undefined;
@@ -81,16 +81,16 @@ async function* startingWith<T>(first: T, rest: AsyncIterator<T>): AsyncGenerato
 }
 
 /** Returns undefined when the file has no video. The size is in the first line, `YUV4MPEG2 W1280 H720 …`. */
-async function pictureOf({ bytes }: Ffmpeg): Promise<Picture | undefined> {
+async function readPicture({ bytes }: Ffmpeg): Promise<Picture | undefined> {
   const reader = new ByteReader(bytes);
   const header = (await reader.readLine(1_024)) ?? '';
   const [width, height] = ['W', 'H'].map((name) => Number(new RegExp(` ${name}(\\d+)`).exec(header)?.[1]));
   if (!(Number(width) > 0) || !(Number(height) > 0)) return undefined;
   const size = { width: Number(width), height: Number(height) };
-  return { ...size, framesPerSecond: FRAMES_PER_SECOND, frames: framesOf(reader, size) };
+  return { ...size, framesPerSecond: FRAMES_PER_SECOND, frames: readPictureFrames(reader, size) };
 }
 
-async function* framesOf(
+async function* readPictureFrames(
   reader: ByteReader,
   { width, height }: { readonly width: number; readonly height: number },
 ): AsyncGenerator<Uint8Array> {

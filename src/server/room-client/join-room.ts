@@ -44,7 +44,7 @@ export type RoomVisit = {
 export async function joinRoom(sdk: Sdk, visit: RoomVisit): Promise<RoomClientEnd> {
   const room = new sdk.Room();
   const left = Promise.withResolvers<RoomClientEnd>();
-  room.on(sdk.RoomEvent.Disconnected, (reason) => left.resolve(endOf(sdk, reason)));
+  room.on(sdk.RoomEvent.Disconnected, (reason) => left.resolve(toEnd(sdk, reason)));
   reportPeople(sdk, room, visit);
   const { writer, now, onNews } = visit;
   const listener =
@@ -150,7 +150,7 @@ async function leave(room: Room, listener: Listener | undefined): Promise<void> 
   await listener?.close();
 }
 
-function endOf({ DisconnectReason: reasons }: Sdk, reason: DisconnectReason): RoomClientEnd {
+function toEnd({ DisconnectReason: reasons }: Sdk, reason: DisconnectReason): RoomClientEnd {
   if (reason === reasons.DUPLICATE_IDENTITY) return 'replaced';
   if (reason === reasons.PARTICIPANT_REMOVED) return 'removed';
   if (reason === reasons.ROOM_DELETED || reason === reasons.ROOM_CLOSED) return 'room-closed';

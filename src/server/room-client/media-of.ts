@@ -12,7 +12,7 @@ export type Publication =
   | { readonly kind: 'stdin'; readonly stream: Readable; readonly raw: RawFormat };
 
 /** Opens media. Rejects when the file cannot be opened. */
-export async function mediaOf(
+export async function openMedia(
   publication: Publication,
   environment: NodeJS.ProcessEnv,
 ): Promise<MediaSource> {

@@ -111,7 +111,7 @@ async function playOnce(sdk: Sdk, { media, sink }: Played, signal: AbortSignal):
     hasSound = next !== undefined && next.done !== true;
     const samples = next !== undefined && next.done !== true ? next.value : undefined;
     if (samples === undefined && (pictures === undefined || pictures.isAtEnd)) return;
-    await audio.captureFrame(frameOf(sdk, audio, samples));
+    await audio.captureFrame(toAudioFrame(sdk, audio, samples));
     // Audio that was queued now is played when the queue before it has been played.
     await pictures?.show((frames - QUEUED_FRAMES) * FRAME_MS);
   }
@@ -166,20 +166,20 @@ async function playLead(sdk: Sdk, { audio, subscribed }: Sink, signal: AbortSign
   });
   let left = LEAD_FRAMES;
   for (let frames = 0; frames < MOST_LEAD_FRAMES && left > 0 && !signal.aborted; frames += 1) {
-    await audio.captureFrame(frameOf(sdk, audio, undefined));
+    await audio.captureFrame(toAudioFrame(sdk, audio, undefined));
     if (isSubscribed) left -= 1;
   }
 }
 
 async function playTail(sdk: Sdk, { audio }: Sink, signal: AbortSignal): Promise<void> {
   for (let frames = 0; frames < TAIL_FRAMES && !signal.aborted; frames += 1) {
-    await audio.captureFrame(frameOf(sdk, audio, undefined));
+    await audio.captureFrame(toAudioFrame(sdk, audio, undefined));
   }
   if (!signal.aborted) await audio.waitForPlayout();
 }
 
 /** Returns a frame of silence without samples. */
-function frameOf(sdk: Sdk, { sampleRate, numChannels }: AudioSource, samples: Int16Array | undefined) {
+function toAudioFrame(sdk: Sdk, { sampleRate, numChannels }: AudioSource, samples: Int16Array | undefined) {
   const length = frameLength(sampleRate);
   return new sdk.AudioFrame(samples ?? new Int16Array(length * numChannels), sampleRate, numChannels, length);
 }

@@ -19,7 +19,7 @@ const UNKNOWN_LENGTH = 0xffffffff;
 export function createWavStream(stream: Writable, sampleRate: number): WavWriter {
   stream.write(header(sampleRate, UNKNOWN_LENGTH));
   return {
-    write: (samples) => void stream.write(bytesOf(samples)),
+    write: (samples) => void stream.write(toBytes(samples)),
     close: () => new Promise((resolve) => stream.write('', () => resolve())),
   };
 }
@@ -50,7 +50,7 @@ export async function createWavFile(
   return {
     write: (samples) =>
       enqueue(async () => {
-        const bytes = bytesOf(samples);
+        const bytes = toBytes(samples);
         await writeAll(file, bytes, HEADER_BYTES + length);
         length += bytes.length;
       }),
@@ -70,7 +70,7 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
   }
 }
 
-function bytesOf(samples: Int16Array): Buffer {
+function toBytes(samples: Int16Array): Buffer {
   return Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
 }
 

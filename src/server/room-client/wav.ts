@@ -31,7 +31,7 @@ export async function readWavOrRaw(
 ): Promise<Sound> {
   const reader = new ByteReader(stream);
   if (isRiff(await reader.peek(12))) return await readSound(reader, name);
-  return soundOf(reader, raw, Number.POSITIVE_INFINITY);
+  return toSound(reader, raw, Number.POSITIVE_INFINITY);
 }
 
 function isRiff(head: Buffer): boolean {
@@ -49,7 +49,7 @@ async function readSound(reader: ByteReader, name: string): Promise<Sound> {
     if (chunk === 'data') {
       if (format === undefined) throw badMedia(`${name} does not say its format`, convert(name));
       const isKnown = !UNKNOWN_LENGTHS.includes(length);
-      return soundOf(reader, format, isKnown ? length : Number.POSITIVE_INFINITY);
+      return toSound(reader, format, isKnown ? length : Number.POSITIVE_INFINITY);
     }
     if (chunk === 'fmt ') format = readFormat(await reader.read(Math.min(length, 64)), name);
     // A chunk is padded to an even length.
@@ -73,12 +73,12 @@ function readFormat(chunk: Buffer, name: string): RawFormat {
   return { sampleRate, channels };
 }
 
-function soundOf(reader: ByteReader, { sampleRate, channels }: RawFormat, bytes: number): Sound {
-  return { sampleRate, channels, frames: framesOf(reader, { sampleRate, channels }, bytes) };
+function toSound(reader: ByteReader, { sampleRate, channels }: RawFormat, bytes: number): Sound {
+  return { sampleRate, channels, frames: readSoundFrames(reader, { sampleRate, channels }, bytes) };
 }
 
 /** Fills the last frame up with silence. */
-async function* framesOf(
+async function* readSoundFrames(
   reader: ByteReader,
   { sampleRate, channels }: RawFormat,
   bytes: number,

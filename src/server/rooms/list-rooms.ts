@@ -24,7 +24,7 @@ export async function listRooms(deps: ListRoomsDeps, { limit, cursor }: RoomPage
   const [after] = cursor === undefined ? [''] : CURSOR.decode(cursor);
   const known = cursor === undefined || limit === undefined ? undefined : deps.roomNames.get();
   if (known !== undefined) {
-    const { names, nextCursor } = pageOf(known, { after, limit });
+    const { names, nextCursor } = slicePage(known, { after, limit });
     const rooms = names.length === 0 ? [] : await mediaServer.listRooms(names);
     return { rooms: rooms.toSorted(byName).map(recentCounts.correct), nextCursor };
   }
@@ -33,7 +33,7 @@ export async function listRooms(deps: ListRoomsDeps, { limit, cursor }: RoomPage
   // Sorting the names alone takes less time than sorting all rooms.
   const sorted = all.map(({ name }) => name).toSorted();
   deps.roomNames.set(sorted);
-  const { names, nextCursor } = pageOf(sorted, { after, limit });
+  const { names, nextCursor } = slicePage(sorted, { after, limit });
   const onPage = new Set(names);
   const rooms = all.filter(({ name }) => onPage.has(name));
   return { rooms: rooms.toSorted(byName).map(recentCounts.correct), nextCursor };
@@ -42,7 +42,7 @@ export async function listRooms(deps: ListRoomsDeps, { limit, cursor }: RoomPage
 type Bounds = { readonly after: string; readonly limit: number | undefined };
 
 /** Returns the sorted names that follow `after`: all of them, or as many as the limit allows. */
-function pageOf(sorted: readonly string[], { after, limit = sorted.length }: Bounds) {
+function slicePage(sorted: readonly string[], { after, limit = sorted.length }: Bounds) {
   const found = sorted.findIndex((name) => name > after);
   const from = found === -1 ? sorted.length : found;
   const names = sorted.slice(from, from + limit);

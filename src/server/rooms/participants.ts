@@ -1,11 +1,17 @@
 import type { BlockDuration } from '../../contract/blocks.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Participant, ParticipantPatch, RoomMute, RoomMuted } from '../../contract/participants.ts';
+import {
+  MAX_LOSSY_DATA_BYTES,
+  MAX_RELIABLE_DATA_BYTES,
+  type RoomData,
+  type RoomDataSent,
+} from '../../contract/room-data.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { ParticipantChange } from '../platform/livekit/media-server.ts';
 import { type BlockDeps, blockIdentity } from './blocks/blocks.ts';
 import { metadataText } from './metadata-text.ts';
-import { attributesOf, ROLE_GRANTS } from './role-grants.ts';
+import { ROLE_GRANTS, toRoleAttributes } from './role-grants.ts';
 import { findRoom, type MediaDeps } from './rooms.ts';
 
 export type ParticipantDeps = MediaDeps & {
@@ -107,7 +113,7 @@ function changedAttributes(
   const given = Object.entries(attributes ?? {}).map(([name, value]) => [name, value ?? ''] as const);
   const changed = Object.fromEntries([
     ...given,
-    ...Object.entries(role === undefined ? {} : attributesOf(role)),
+    ...Object.entries(role === undefined ? {} : toRoleAttributes(role)),
   ]);
   const after = Object.entries({ ...present, ...changed }).filter(([, value]) => value !== '');
   const bytes = after.reduce(
@@ -261,4 +267,51 @@ function isAbsence(error: unknown): boolean {
     error instanceof ServiceError &&
     (error.code === 'participant-not-found' || error.code === 'room-not-found')
   );
+}
+
+/**
+ * Sends data to participants of the room. Identities that are not in the room are left out, because participants may leave
+ * at any time. Throws room-not-found, participant-not-found when none of the identities is in the room, and invalid-request.
+ */
+export async function sendData(
+  deps: ParticipantDeps,
+  room: string,
+  message: RoomData,
+): Promise<RoomDataSent> {
+  const { kind = 'reliable', topic, destinationIdentities } = message;
+  const data = toBytes(message);
+  const limit = kind === 'lossy' ? MAX_LOSSY_DATA_BYTES : MAX_RELIABLE_DATA_BYTES;
+  if (data.length > limit) throw dataError(`is ${data.length} bytes; at most ${limit} can be sent ${kind}`);
+  // The media server responds for an unknown room only after 3 s.
+  const present = (await listParticipants(deps, room)).map(({ identity }) => identity);
+  if (destinationIdentities === undefined) {
+    if (present.length > 0) await deps.mediaServer.sendData(room, { data, kind, topic, identities: [] });
+    return { sentTo: present };
+  }
+  const wanted = new Set(destinationIdentities);
+  const identities = present.filter((identity) => wanted.has(identity));
+  // For LiveKit, an empty list of identities means everyone.
+  if (identities.length === 0) throw noneInRoom(destinationIdentities);
+  await deps.mediaServer.sendData(room, { data, kind, topic, identities });
+  return { sentTo: identities };
+}
+
+function noneInRoom(identities: readonly string[]): ServiceError {
+  const [only] = identities;
+  if (identities.length === 1 && only !== undefined) return participantNotFound(only);
+  return new ServiceError('participant-not-found', 'None of these identities is in this room.');
+}
+
+function toBytes({ data, encoding }: RoomData): Buffer {
+  if (encoding !== 'base64') return Buffer.from(data);
+  const bytes = Buffer.from(data, 'base64');
+  // Buffer ignores characters that are not base64.
+  if (bytes.toString('base64') !== data) throw dataError('must be base64 with padding');
+  return bytes;
+}
+
+function dataError(detail: string): ServiceError {
+  return new ServiceError('invalid-request', `#/data ${detail}.`, {
+    errors: [{ pointer: '#/data', detail }],
+  });
 }

@@ -24,6 +24,6 @@ export const ROLE_GRANTS: Readonly<Record<Role, RoleGrants>> = {
 };
 
 /** Attributes that describe what a role may do, for clients and for our events. */
-export function attributesOf(role: Role): Readonly<Record<string, string>> {
+export function toRoleAttributes(role: Role): Readonly<Record<string, string>> {
   return { 'rtc.role': role, 'rtc.canMuteOthers': String(ROLE_GRANTS[role].canMuteOthers) };
 }

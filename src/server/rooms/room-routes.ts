@@ -10,8 +10,8 @@ import {
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
-import type { ParticipantDeps } from './participants.ts';
-import { createRoom, deleteRoom, findRoom, type MediaDeps, sendData, updateRoom } from './rooms.ts';
+import { type ParticipantDeps, sendData } from './participants.ts';
+import { createRoom, deleteRoom, findRoom, type MediaDeps, updateRoom } from './rooms.ts';
 
 export type RoomRouteDeps = ParticipantDeps & ListRoomsDeps;
 

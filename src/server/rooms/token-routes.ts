@@ -9,7 +9,7 @@ import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-s
 import type { FindBlock } from './blocks/block-cache.ts';
 import { ensureNotBlocked } from './blocks/blocks.ts';
 import { metadataText } from './metadata-text.ts';
-import { attributesOf, ROLE_GRANTS } from './role-grants.ts';
+import { ROLE_GRANTS, toRoleAttributes } from './role-grants.ts';
 
 export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
   const issue = ({ path, operationId, summary, description }: Issuing): Route =>
@@ -95,8 +95,8 @@ async function issueToken(deps: IssueTokenDeps, request: TokenRequest): Promise<
     identity: request.userId,
     name: request.name,
     metadata: metadata === undefined ? undefined : metadataText(metadata),
-    attributes: attributesOf(role),
-    grants: grantsOf(request),
+    attributes: toRoleAttributes(role),
+    grants: chooseGrants(request),
     issuedAt,
     expiresAt,
   });
@@ -113,7 +113,7 @@ function lifetime({ tokenTtlSeconds, maxTokenTtlSeconds }: IssueTokenDeps, { ttl
   return ttl;
 }
 
-function grantsOf({ role, canPublishSources }: TokenRequest): ParticipantGrants {
+function chooseGrants({ role, canPublishSources }: TokenRequest): ParticipantGrants {
   const { grants } = ROLE_GRANTS[role];
   if (canPublishSources === undefined) return grants;
   if (!grants.canPublish)

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
-import { figuresOf, type Presence, type SessionFigures } from './session-figures.ts';
+import { computeFigures, type Presence, type SessionFigures } from './session-figures.ts';
 
 /** Connections that are read in one step: on SQLite nothing else runs during a step. */
 const ROWS_AT_ONCE = 5_000;
@@ -15,7 +15,7 @@ export async function readFigures(
   { sids, now }: FigureQuery,
 ): Promise<ReadonlyMap<string, SessionFigures>> {
   const figures = new Map<string, SessionFigures>();
-  for (const chunk of await chunksOf(connection, sids)) {
+  for (const chunk of await splitIntoChunks(connection, sids)) {
     const connections = new Map<string, Presence[]>();
     for (const row of await readConnections(connection, chunk)) {
       const ofRoom = connections.get(row.roomSid);
@@ -23,7 +23,7 @@ export async function readFigures(
       else ofRoom.push(row);
     }
     for (const [sid, ofRoom] of connections) {
-      const known = figuresOf(ofRoom, now);
+      const known = computeFigures(ofRoom, now);
       if (known !== undefined) figures.set(sid, known);
     }
     await setImmediate();
@@ -32,7 +32,7 @@ export async function readFigures(
 }
 
 /** Splits the sids into chunks that each have ROWS_AT_ONCE connections, or one session. */
-async function chunksOf(
+async function splitIntoChunks(
   { db, dialect }: Connection,
   sids: readonly string[],
 ): Promise<readonly (readonly string[])[]> {

@@ -21,26 +21,26 @@ type Span = { readonly from: number; to: number };
  * joined. Then each join adds one and each leave subtracts one, in the order of time, leaves first. `now` is the end of
  * connections that still last.
  */
-export function figuresOf(connections: readonly Presence[], now: number): SessionFigures | undefined {
+export function computeFigures(connections: readonly Presence[], now: number): SessionFigures | undefined {
   const [first] = connections;
   if (first === undefined) return undefined;
   const spans: Span[] = [];
-  const lastOf = new Map<string, Span>();
+  const lastSpans = new Map<string, Span>();
   for (const { identity, joinedAt: from, leftAt } of connections) {
     // Participants who are present are included, even if the media server's clock is ahead of ours.
     const to = Math.max(from, leftAt ?? Number.POSITIVE_INFINITY);
-    const last = lastOf.get(identity);
+    const last = lastSpans.get(identity);
     if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
     else {
       const span = { from, to };
-      lastOf.set(identity, span);
+      lastSpans.set(identity, span);
       spans.push(span);
     }
   }
   return {
     firstJoinedAt: first.joinedAt,
-    totalParticipants: lastOf.size,
-    peakParticipants: peakOf(spans),
+    totalParticipants: lastSpans.size,
+    peakParticipants: countPeak(spans),
     participantMs: spans.reduce(
       (sum, { from, to }) => sum + Math.max(0, (to === Number.POSITIVE_INFINITY ? now : to) - from),
       0,
@@ -52,7 +52,7 @@ export function figuresOf(connections: readonly Presence[], now: number): Sessio
  * The spans are ordered by their beginnings. A participant who left in the instant of joining was present for a moment
  * nevertheless.
  */
-function peakOf(spans: readonly Span[]): number {
+function countPeak(spans: readonly Span[]): number {
   const ends = spans.map(({ from, to }) => Math.max(to, from + 1)).sort((one, other) => one - other);
   let peak = 0;
   let gone = 0;

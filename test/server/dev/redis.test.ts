@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressOf, livekitRedis, startRedis } from '../../../src/server/dev/redis.ts';
+import { livekitRedis, startRedis, toAddress } from '../../../src/server/dev/redis.ts';
 
 const start = (REDIS_URL: string) =>
   startRedis({
@@ -27,7 +27,7 @@ it.each([
 
 it('the Redis address is shown without its password', async () => {
   const redis = await start('redis://:hunter2@localhost:6379');
-  expect(redis && addressOf(redis.url)).toBe('localhost:6379');
+  expect(redis && toAddress(redis.url)).toBe('localhost:6379');
 });
 
 it.each(['localhost:6379', 'http://localhost', 'hunter2'])(

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { figuresOf } from '../../../src/server/sessions/session-figures.ts';
+import { computeFigures } from '../../../src/server/sessions/session-figures.ts';
 import { getSession, listSessions } from '../../../src/server/sessions/sessions.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
@@ -110,11 +110,11 @@ describe('the figures of a session', () => {
     leftAt,
   });
 
-  it('are empty without participants', () => expect(figuresOf([], 9)).toBeUndefined());
+  it('are empty without participants', () => expect(computeFigures([], 9)).toBeUndefined());
 
   it('count a join in the instant of another leave after that leave', () => {
     const stays = [stay('ada', 0, 10), stay('bob', 10, 20), stay('eve', 19, 30)];
-    expect(figuresOf(stays, 99)).toMatchObject({
+    expect(computeFigures(stays, 99)).toMatchObject({
       totalParticipants: 3,
       peakParticipants: 2,
       participantMs: 31,
@@ -123,11 +123,11 @@ describe('the figures of a session', () => {
 
   it('include a participant who joined and left in one instant', () => {
     const stays = [stay('ada', 0, 50), stay('bob', 10, 10), stay('eve', 11, 12)];
-    expect(figuresOf(stays, 99)).toMatchObject({ totalParticipants: 3, peakParticipants: 2 });
+    expect(computeFigures(stays, 99)).toMatchObject({ totalParticipants: 3, peakParticipants: 2 });
   });
 
   it('have the peak of a thousand overlapping participants', () => {
     const stays = Array.from({ length: 1000 }, (_, n) => stay(`id ${n}`, n, n + 100));
-    expect(figuresOf(stays, 99)).toMatchObject({ peakParticipants: 100, participantMs: 100_000 });
+    expect(computeFigures(stays, 99)).toMatchObject({ peakParticipants: 100, participantMs: 100_000 });
   });
 });

@@ -18,7 +18,7 @@ export async function listAudit(
   query: AuditListQuery,
 ): Promise<AuditList> {
   const { cursor, limit = DEFAULT_LIMIT, since, until, ...filter } = query;
-  const before = cursor === undefined ? undefined : positionOf(cursor);
+  const before = cursor === undefined ? undefined : decodePosition(cursor);
   await auditWriter.flush();
   const found = await store.audit.list({
     ...filter,
@@ -37,7 +37,7 @@ export async function listAudit(
   };
 }
 
-function positionOf(cursor: string): Pick<AuditRecord, 'occurredAt' | 'id'> {
+function decodePosition(cursor: string): Pick<AuditRecord, 'occurredAt' | 'id'> {
   const [occurredAt, id] = POSITION.decode(cursor);
   return { occurredAt, id };
 }
@@ -55,11 +55,11 @@ function toEntry({
     ids: { ...ids },
     occurredAt: new Date(occurredAt).toISOString(),
     status,
-    result: resultOf(status),
+    result: toResult(status),
   };
 }
 
-function resultOf(status: number): AuditResult {
+function toResult(status: number): AuditResult {
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'done';
 }

@@ -77,7 +77,7 @@ export async function getOwnKey({ store }: KeyDeps, { keyId, scopes }: Caller): 
   const key = await store.keys.find(keyId);
   if (key === undefined) throw keyNotFound(keyId);
   const { id, name, expiresAt } = key;
-  return { id, name, isRoot: false, scopes: [...scopes], expiresAt: instantOf(expiresAt) };
+  return { id, name, isRoot: false, scopes: [...scopes], expiresAt: toInstant(expiresAt) };
 }
 
 /** Revokes a key, which is rejected from now on. A second call changes nothing. Throws key-not-found. */
@@ -92,8 +92,8 @@ function toRecord({ id, name, scopes, createdAt, expiresAt, revokedAt }: ApiKey,
     scopes: [...scopes],
     status: revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now ? 'expired' : 'active',
     createdAt: new Date(createdAt).toISOString(),
-    expiresAt: instantOf(expiresAt),
-    revokedAt: instantOf(revokedAt),
+    expiresAt: toInstant(expiresAt),
+    revokedAt: toInstant(revokedAt),
   };
 }
 
@@ -101,7 +101,7 @@ function inOrder(scopes: KeyCreate['scopes']): KeyCreate['scopes'] {
   return SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-function instantOf(at: number | null): string | null {
+function toInstant(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 

@@ -67,13 +67,13 @@ class OpenTelemetryTracing implements Tracing {
   }
 
   start({ name, kind, parent, attributes = {} }: SpanStart): Span {
-    const parentContext = contextOf(parent);
+    const parentContext = toContext(parent);
     const options = { kind: kind === 'server' ? SpanKind.SERVER : SpanKind.CLIENT, attributes };
     const span = this.#tracer.startSpan(name, options, parentContext);
     const context = trace.setSpan(parentContext, span);
     return {
       traceId: span.spanContext().traceId,
-      traceparent: traceparentOf(context) ?? '',
+      traceparent: toTraceparent(context) ?? '',
       within: (work) => this.#contexts.with(context, work),
       end: (end: SpanEnd = {}) => {
         if (end.name !== undefined) span.updateName(end.name);
@@ -96,7 +96,7 @@ class OpenTelemetryTracing implements Tracing {
   }
 
   current(): string | undefined {
-    return traceparentOf(this.#contexts.active());
+    return toTraceparent(this.#contexts.active());
   }
 
   async close(): Promise<void> {
@@ -109,7 +109,7 @@ class OpenTelemetryTracing implements Tracing {
   }
 }
 
-function contextOf(parent: TraceHeaders | undefined): Context {
+function toContext(parent: TraceHeaders | undefined): Context {
   if (typeof parent?.traceparent !== 'string') return ROOT_CONTEXT;
   return HEADERS.extract(ROOT_CONTEXT, parent, {
     keys: (headers) => Object.keys(headers),
@@ -120,7 +120,7 @@ function contextOf(parent: TraceHeaders | undefined): Context {
   });
 }
 
-function traceparentOf(context: Context): string | undefined {
+function toTraceparent(context: Context): string | undefined {
   const headers: Record<string, string> = {};
   HEADERS.inject(context, headers, {
     set: (carrier: Record<string, string>, name, value) => {

@@ -40,7 +40,7 @@ function unknownKey(): Reason {
 }
 
 /** Returns the reason; undefined for an error that is unrelated to our settings. */
-export function reasonOf({ code, bucket }: StorageError): Reason | undefined {
+export function findReason({ code, bucket }: StorageError): Reason | undefined {
   return REASONS[code ?? '']?.(bucket);
 }
 
@@ -48,7 +48,7 @@ const BUSY: readonly number[] = [429, 502, 503, 504];
 
 export function toServiceError(storageError: StorageError): ServiceError {
   const { status, code } = storageError;
-  const reason = reasonOf(storageError);
+  const reason = findReason(storageError);
   if (reason !== undefined) {
     return new ServiceError('recording-storage-error', `The object storage ${reason.what}: ${reason.next}.`);
   }
@@ -76,6 +76,6 @@ export function missingFile(): ServiceError {
 }
 
 /** Returns the `Code` of S3's error document. */
-export function errorCodeOf(document: string): string | undefined {
+export function readErrorCode(document: string): string | undefined {
   return /<Error>.*?<Code>(\w{1,64})<\/Code>/s.exec(document)?.[1];
 }

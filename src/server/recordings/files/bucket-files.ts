@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { errorCodeOf, missingFile, toServiceError, unavailable } from './bucket-errors.ts';
+import { missingFile, readErrorCode, toServiceError, unavailable } from './bucket-errors.ts';
 import type { FileLocation, RecordingFiles } from './recording-files.ts';
 
 export type ObjectStorage = {
@@ -36,7 +36,7 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
   return {
     find: async (location) => {
       const response = await send(deps, location, { method: 'HEAD' });
-      if (response.ok) return factsOf(response);
+      if (response.ok) return readFacts(response);
       // The response to a HEAD has no body. Only a GET distinguishes a missing object from a missing bucket or permission.
       const getResponse = await send(deps, location, { method: 'GET', headers: { range: 'bytes=0-0' } });
       if (getResponse.ok)
@@ -58,7 +58,7 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
     },
     signedUrl: async (location, expiresInSeconds) => {
       if (storage === undefined) return undefined;
-      const url = new URL(addressOf(storage, storage.publicEndpoint, location));
+      const url = new URL(buildAddress(storage, storage.publicEndpoint, location));
       url.searchParams.set('X-Amz-Expires', String(expiresInSeconds));
       const signed = await sign(deps, storage, { method: 'GET', url: url.href, signQuery: true });
       return signed.url.href;
@@ -70,7 +70,7 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
   };
 }
 
-function factsOf({ headers }: Response) {
+function readFacts({ headers }: Response) {
   const modifiedAt = Date.parse(headers.get('last-modified') ?? '');
   return {
     sizeBytes: Number(headers.get('content-length') ?? 0),
@@ -80,7 +80,7 @@ function factsOf({ headers }: Response) {
 
 /** Returns undefined for a missing object, and throws every other error. */
 async function undefinedOrThrow(response: Response, { bucket }: FileLocation): Promise<undefined> {
-  const code = errorCodeOf(await readDocument(response));
+  const code = readErrorCode(await readDocument(response));
   if (response.status === 404 && MISSING_CODES.includes(code ?? '')) return undefined;
   throw toServiceError({ status: response.status, code, bucket: bucket ?? '' });
 }
@@ -133,7 +133,7 @@ export async function ask(
 ): Promise<Response> {
   const { storage, timeoutMs = TIMEOUT_MS } = deps;
   if (storage === undefined) throw notConfigured(location);
-  const url = addressOf(storage, storage.endpoint, location);
+  const url = buildAddress(storage, storage.endpoint, location);
   const signed = await sign(deps, storage, { method, url, headers });
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), timeoutMs).unref();
@@ -153,7 +153,7 @@ export async function ask(
   }
 }
 
-function addressOf(storage: ObjectStorage, endpoint: string | undefined, location: FileLocation): string {
+function buildAddress(storage: ObjectStorage, endpoint: string | undefined, location: FileLocation): string {
   const { region, forcePathStyle } = storage;
   return objectUrl({ bucket: location.bucket ?? '', region, endpoint, forcePathStyle }, location.filepath);
 }

@@ -1,4 +1,4 @@
-import { errorCodeOf, reasonOf } from './bucket-errors.ts';
+import { findReason, readErrorCode } from './bucket-errors.ts';
 import { ask, type BucketFilesDeps, createBucketFiles, readDocument } from './bucket-files.ts';
 import type { FileLocation } from './recording-files.ts';
 import type { StorageCheck } from './recording-storage.ts';
@@ -114,7 +114,7 @@ async function step(location: FileLocation, kind: StepKind, { send, expected }: 
   try {
     const response = await send();
     const text = await readDocument(response);
-    if (!response.ok) return refused(location, kind, { status: response.status, code: errorCodeOf(text) });
+    if (!response.ok) return refused(location, kind, { status: response.status, code: readErrorCode(text) });
     if (expected === undefined || text === expected) return undefined;
     return {
       status: 'fault',
@@ -124,7 +124,7 @@ async function step(location: FileLocation, kind: StepKind, { send, expected }: 
   } catch (error) {
     return {
       ...kind.unreachable,
-      detail: `cannot ${kind.doing}: the object storage does not respond${codeOf(error)}`,
+      detail: `cannot ${kind.doing}: the object storage does not respond${formatErrorCode(error)}`,
     };
   }
 }
@@ -134,7 +134,7 @@ function refused(
   { doing, permission }: StepKind,
   { status, code }: { readonly status: number; readonly code: string | undefined },
 ): StorageCheck {
-  const reason = reasonOf({ status, code, bucket: bucket ?? '' });
+  const reason = findReason({ status, code, bucket: bucket ?? '' });
   const what =
     reason?.what ?? `responded with ${status}${code === undefined ? ', not as S3 does' : ` ${code}`}`;
   const right = `give S3_ACCESS_KEY the right ${permission} on ${JSON.stringify(bucket)}`;
@@ -148,7 +148,7 @@ function refused(
 }
 
 /** Codes such as ECONNREFUSED explain the error and contain nothing secret. */
-function codeOf(error: unknown): string {
+function formatErrorCode(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string' && /^E[A-Z]+$/.test(at.code)) return ` (${at.code})`;
   }

@@ -34,14 +34,14 @@ export function deriveLinkKeys([first, ...others]: readonly [Buffer, ...Buffer[]
 /** Returns path and query of a link, relative to the service's own address. */
 export function signFileLink({ clock, linkKeys }: LinkDeps, id: string, ttlSeconds: number): string {
   const expires = Math.floor(clock.now() / 1000) + ttlSeconds;
-  const signature = signatureOf(linkKeys[0], id, expires).toString('base64url');
+  const signature = signLink(linkKeys[0], id, expires).toString('base64url');
   return `/recordings/${encodeURIComponent(id)}/file?expires=${expires}&signature=${signature}`;
 }
 
 /** Throws invalid-signature, also for a link that has expired. The signature is checked before the expiry. */
 export function checkFileLink({ clock, linkKeys }: LinkDeps, { id, expires, signature }: FileLink): void {
   const given = Buffer.from(signature, 'base64url');
-  const isSigned = linkKeys.some((key) => isEqual(signatureOf(key, id, expires), given));
+  const isSigned = linkKeys.some((key) => isEqual(signLink(key, id, expires), given));
   if (!isSigned) {
     throw new ServiceError(
       'invalid-signature',
@@ -53,7 +53,7 @@ export function checkFileLink({ clock, linkKeys }: LinkDeps, { id, expires, sign
   throw new ServiceError('invalid-signature', `This link expired at ${at}; ask for a new one.`);
 }
 
-function signatureOf(key: Buffer, id: string, expires: number): Buffer {
+function signLink(key: Buffer, id: string, expires: number): Buffer {
   return createHmac('sha256', key).update(`${expires}\n${id}`).digest();
 }
 

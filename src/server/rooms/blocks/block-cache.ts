@@ -39,7 +39,7 @@ type Blocks = ReadonlyMap<string, Block> | undefined;
 export function openBlockCache({ store, clock }: BlockCacheDeps): BlockCache {
   const read = async (): Promise<Blocks> => {
     const rows = await store.blocks.listLasting(clock.now(), MAX_CACHED_BLOCKS + 1);
-    return rows.length > MAX_CACHED_BLOCKS ? undefined : new Map(rows.map((block) => [keyOf(block), block]));
+    return rows.length > MAX_CACHED_BLOCKS ? undefined : new Map(rows.map((block) => [toKey(block), block]));
   };
   const known = openCachedReading({
     store,
@@ -52,7 +52,7 @@ export function openBlockCache({ store, clock }: BlockCacheDeps): BlockCache {
   const findIn = (blocks: Blocks, subject: BlockSubject): ReturnType<FindBlock> => {
     const now = clock.now();
     if (blocks === undefined) return store.blocks.find(subject, now);
-    const block = blocks.get(keyOf(subject));
+    const block = blocks.get(toKey(subject));
     const lasts = block !== undefined && (block.blockedUntil === null || block.blockedUntil > now);
     return lasts ? block : undefined;
   };
@@ -66,6 +66,6 @@ export function openBlockCache({ store, clock }: BlockCacheDeps): BlockCache {
   };
 }
 
-function keyOf({ room, identity }: BlockSubject): string {
+function toKey({ room, identity }: BlockSubject): string {
   return `${room.length}:${room}${identity}`;
 }

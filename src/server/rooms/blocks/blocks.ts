@@ -13,7 +13,7 @@ import type { FindBlock } from './block-cache.ts';
 
 /*
  * Blocks keep an identity out of a room, by name: it gets no token from us, and is removed when it joins with an older one
- * (remove-blocked.ts). LiveKit itself has no such list, and does not revoke tokens.
+ * (`removeBlocked`). LiveKit itself has no such list, and does not revoke tokens.
  */
 
 export type BlockDeps = {
