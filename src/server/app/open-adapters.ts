@@ -13,9 +13,9 @@ import type { Log } from '../platform/log.ts';
 import type { TracingDeps } from '../platform/tracing/open-telemetry.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import { createRecordingFiles } from '../recordings/files/create-recording-files.ts';
-import { createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
+import { createFileUrls, createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
 import { deriveLinkKeys } from '../recordings/files/file-link.ts';
-import { createFileUrls } from '../recordings/files/file-urls.ts';
+
 import type { RecordingFiles } from '../recordings/files/recording-files.ts';
 import type { RecordingStorage } from '../recordings/files/recording-storage.ts';
 import { readEncryptionKey } from '../webhooks/secrets/encryption-keys.ts';
