@@ -15,7 +15,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-port.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
-import { removeUnusedFolder } from '../recordings/files/remove-unused-folder.ts';
+import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { storeRecordingEnd } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import { openBlockCache } from '../rooms/blocks/block-cache.ts';
