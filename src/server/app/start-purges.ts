@@ -1,7 +1,7 @@
 import { type Purge, startPurge } from '../events/purge.ts';
 import type { Loop } from '../platform/jobs/loop.ts';
-import { purgeRecordings } from '../recordings/purge-recordings.ts';
-import type { LibraryDeps } from '../recordings/recordings.ts';
+import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
+
 import { purgeTranscriptions } from '../transcription/purge-transcriptions.ts';
 import { purgeSounds } from '../transcription/turns/purge-sounds.ts';
 import type { Config } from './config/config.ts';
