@@ -16,8 +16,8 @@ import { createRecordingFiles } from '../recordings/files/create-recording-files
 import { createFileUrls, createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
 import { deriveLinkKeys } from '../recordings/files/file-link.ts';
 
-import type { RecordingFiles } from '../recordings/files/recording-files.ts';
-import type { RecordingStorage } from '../recordings/files/recording-storage.ts';
+import type { RecordingFiles, RecordingStorage } from '../recordings/files/recording-files.ts';
+
 import { readEncryptionKey } from '../webhooks/secrets/encryption-keys.ts';
 import { createSecretBox } from '../webhooks/secrets/secret-box.ts';
 import { type AddressGuard, createAddressGuard } from '../webhooks/sender/address-guard.ts';

@@ -14,7 +14,7 @@ import {
 } from './abandoned-starts.ts';
 import { type ApplyDeps, applyObservation } from './apply-observation.ts';
 import { isStillRecording } from './egress-state.ts';
-import type { RecordingStorage } from './files/recording-storage.ts';
+import type { RecordingStorage } from './files/recording-files.ts';
 import { hasClaimRunOut } from './lifecycle.ts';
 import type { MeasureDeps } from './measure-file.ts';
 import { recordingPath } from './recording-path.ts';

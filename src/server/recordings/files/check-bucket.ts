@@ -1,7 +1,6 @@
 import { findReason, readErrorCode } from './bucket-errors.ts';
 import { ask, type BucketFilesDeps, createBucketFiles, readDocument } from './bucket-files.ts';
-import type { FileLocation } from './recording-files.ts';
-import type { StorageCheck } from './recording-storage.ts';
+import type { FileLocation, StorageCheck } from './recording-files.ts';
 
 /*
  * Does everything with a small object that happens to the file of a recording: writes it, reads it back, fetches it by its

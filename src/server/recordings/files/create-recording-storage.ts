@@ -7,8 +7,7 @@ import type { RecordingStores } from '../store.ts';
 import type { BucketFilesDeps, ObjectStorage } from './bucket-files.ts';
 import { checkBucket } from './check-bucket.ts';
 import { type LinkDeps, signFileLink } from './file-link.ts';
-import type { RecordingFiles } from './recording-files.ts';
-import type { RecordingStorage, StorageCheck } from './recording-storage.ts';
+import type { RecordingFiles, RecordingStorage, StorageCheck } from './recording-files.ts';
 
 /** Time for at most five steps while a caller waits. */
 const TIMEOUT_MS = 4000;

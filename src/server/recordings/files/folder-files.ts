@@ -6,8 +6,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Recording, RecordingStores } from '../store.ts';
-import type { FileLocation, OpenFile, RecordingFiles } from './recording-files.ts';
-import type { RecordingStorage } from './recording-storage.ts';
+import type { FileLocation, OpenFile, RecordingFiles, RecordingStorage } from './recording-files.ts';
 
 /*
  * Reads files in the folder of recordings, and in no other folder. The path comes from the recorder. Therefore the file is
