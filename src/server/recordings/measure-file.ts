@@ -5,7 +5,6 @@ import type { FileLocation, RecordingFiles } from './files/recording-files.ts';
 import { toEndedState } from './lifecycle.ts';
 import { readMp4Duration } from './mp4-duration.ts';
 import type { Recording } from './store.ts';
-import { withinTime } from './within-time.ts';
 
 /*
  * The recorder reports the time from the start of its pipeline to the stop. The file also has the media that was buffered at
@@ -92,4 +91,18 @@ async function readBytes(
     if (size >= length) break;
   }
   return Buffer.concat(chunks).subarray(0, length);
+}
+
+/** Returns the result of `work`, or undefined when it takes longer than `ms` milliseconds. The work continues. */
+export async function withinTime<T>(clock: Clock, work: Promise<T>, ms: number): Promise<T | undefined> {
+  const timer = new AbortController();
+  const timeUp = clock.sleep(ms, timer.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    return await Promise.race([work, timeUp]);
+  } finally {
+    timer.abort();
+  }
 }

@@ -16,10 +16,9 @@ import { type ApplyDeps, applyObservation } from './apply-observation.ts';
 import { isStillRecording } from './egress-state.ts';
 import type { RecordingStorage } from './files/recording-files.ts';
 import { hasClaimRunOut } from './lifecycle.ts';
-import type { MeasureDeps } from './measure-file.ts';
+import { type MeasureDeps, withinTime } from './measure-file.ts';
 import { recordingPath } from './recording-path.ts';
 import type { Recording } from './store.ts';
-import { withinTime } from './within-time.ts';
 
 export type RecordingDeps = AbandonedStartDeps &
   ApplyDeps &
