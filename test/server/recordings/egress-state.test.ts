@@ -16,7 +16,7 @@ import {
   getRecording,
   type LibraryDeps,
 } from '../../../src/server/recordings/recordings.ts';
-import { stopRecording } from '../../../src/server/recordings/stop-recording.ts';
+import { stopRecording } from '../../../src/server/recordings/room-recording-routes.ts';
 import type { Recording } from '../../../src/server/recordings/store.ts';
 import { collectingLog } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

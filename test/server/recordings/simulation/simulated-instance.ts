@@ -14,8 +14,8 @@ import {
   reconcileRecordings,
 } from '../../../../src/server/recordings/reconcile-recordings.ts';
 import { endSourceId } from '../../../../src/server/recordings/recording-events.ts';
+import { stopRecording } from '../../../../src/server/recordings/room-recording-routes.ts';
 import { type RecordingDeps, startRecording } from '../../../../src/server/recordings/start-recording.ts';
-import { stopRecording } from '../../../../src/server/recordings/stop-recording.ts';
 import type { RecordingStores } from '../../../../src/server/recordings/store.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
 import type { Schedule } from '../../../support/simulation/schedule.ts';
