@@ -1,5 +1,5 @@
-import { auditRoutes } from '../access/audit/audit-routes.ts';
-import type { AuditDeps } from '../access/audit/list-audit.ts';
+import { type AuditDeps, auditRoutes } from '../access/audit/audit-routes.ts';
+
 import { keyRoutes } from '../access/keys/key-routes.ts';
 import type { KeyDeps } from '../access/keys/keys.ts';
 import { eventRoutes } from '../events/event-routes.ts';

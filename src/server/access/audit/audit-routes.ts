@@ -1,6 +1,9 @@
-import { AuditListQuery, AuditListSchema } from '../../../contract/audit.ts';
+import { type AuditEntry, type AuditList, AuditListQuery, AuditListSchema } from '../../../contract/audit.ts';
+import type { AuditResult } from '../../../contract/choices.ts';
+import { cursorOf } from '../../platform/http/cursor.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { type AuditDeps, listAudit } from './list-audit.ts';
+import type { AccessStores, AuditRecord } from '../store.ts';
+import type { AuditWriter } from './audit-writer.ts';
 
 export function auditRoutes(deps: AuditDeps): readonly Route[] {
   return [
@@ -20,4 +23,61 @@ export function auditRoutes(deps: AuditDeps): readonly Route[] {
       handle: async ({ query }) => ({ status: 200, body: await listAudit(deps, query) }),
     }),
   ];
+}
+
+export type AuditDeps = {
+  readonly store: Pick<AccessStores, 'audit'>;
+  readonly auditWriter: Pick<AuditWriter, 'flush'>;
+};
+
+const DEFAULT_LIMIT = 50;
+const POSITION = cursorOf('audit', 'number', 'string');
+
+/** Lists audit entries, the newest first. Requests to which this instance has responded are included. */
+async function listAudit({ store, auditWriter }: AuditDeps, query: AuditListQuery): Promise<AuditList> {
+  const { cursor, limit = DEFAULT_LIMIT, since, until, ...filter } = query;
+  const before = cursor === undefined ? undefined : decodePosition(cursor);
+  await auditWriter.flush();
+  const found = await store.audit.list({
+    ...filter,
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
+    before,
+    // Reads one more, to know whether there is a next page.
+    limit: limit + 1,
+  });
+  const records = found.slice(0, limit);
+  const last = records.at(-1);
+  const hasMore = found.length > limit && last !== undefined;
+  return {
+    entries: records.map(toEntry),
+    nextCursor: hasMore ? POSITION.encode(last.occurredAt, last.id) : null,
+  };
+}
+
+function decodePosition(cursor: string): Pick<AuditRecord, 'occurredAt' | 'id'> {
+  const [occurredAt, id] = POSITION.decode(cursor);
+  return { occurredAt, id };
+}
+
+function toEntry({
+  room: _room,
+  expiresAt: _expiresAt,
+  occurredAt,
+  status,
+  ids,
+  ...rest
+}: AuditRecord): AuditEntry {
+  return {
+    ...rest,
+    ids: { ...ids },
+    occurredAt: new Date(occurredAt).toISOString(),
+    status,
+    result: toResult(status),
+  };
+}
+
+function toResult(status: number): AuditResult {
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'refused' : 'done';
 }
