@@ -9,7 +9,7 @@ import { openStore } from './app/open-store.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import type { Store } from './app/store.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
-import { serveMetrics } from './metrics/metrics-port.ts';
+import { serveMetrics } from './metrics/metrics-routes.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics/worker-metrics.ts';
 import { createLivekitMediaServer } from './platform/livekit/livekit-media-server.ts';
 import { createRoomAudioSubscriber } from './platform/livekit/room-audio-subscriber.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serveMetrics } from '../../src/server/metrics/metrics-port.ts';
+import { serveMetrics } from '../../src/server/metrics/metrics-routes.ts';
 import { createWorkerMetrics } from '../../src/server/metrics/worker-metrics.ts';
 import { LOOPBACK_ALLOWED, register } from '../server/webhooks/support/hooked-service.ts';
 import { postMediaEvent, roomLife } from '../server/webhooks/support/media-webhook.ts';

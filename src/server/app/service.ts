@@ -12,7 +12,7 @@ import { measureRecording } from '../media-events/measure-recording.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import { recordEventsOfFreeRooms, recordMediaEvents } from '../media-events/record-media-events.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { serveMetrics } from '../metrics/metrics-port.ts';
+import { serveMetrics } from '../metrics/metrics-routes.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';

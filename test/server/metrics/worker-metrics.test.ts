@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { serveMetrics } from '../../../src/server/metrics/metrics-port.ts';
+import { serveMetrics } from '../../../src/server/metrics/metrics-routes.ts';
 import { createWorkerMetrics } from '../../../src/server/metrics/worker-metrics.ts';
 import { startHeartbeat } from '../../../src/server/transcription/heartbeat.ts';
 import { FairQueue } from '../../../src/server/transcription/live/fair-queue.ts';
