@@ -22,8 +22,8 @@ import { type ParticipantRouteDeps, participantRoutes } from '../rooms/participa
 import { type RoomRouteDeps, roomRoutes } from '../rooms/room-routes.ts';
 import { type IssueTokenDeps, tokenRoutes } from '../rooms/token-routes.ts';
 
-import { sessionRoutes } from '../sessions/session-routes.ts';
-import type { SessionDeps } from '../sessions/sessions.ts';
+import { type SessionDeps, sessionRoutes } from '../sessions/session-routes.ts';
+
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
 import type { VocabularyStores } from '../transcription/vocabulary/store.ts';

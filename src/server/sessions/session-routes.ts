@@ -1,13 +1,27 @@
+import { ServiceError } from '../../contract/errors.ts';
 import {
+  MAX_SHOWN_PARTICIPANTS,
+  type Session,
+  type SessionDetail,
   SessionDetailSchema,
+  type SessionList,
   SessionListQuery,
   SessionListSchema,
   SessionParams,
+  type SessionParticipant,
+  type SessionParticipantList,
   SessionParticipantListQuery,
   SessionParticipantListSchema,
+  type SessionTranscription,
 } from '../../contract/sessions.ts';
+import type { Clock } from '../platform/clock.ts';
+import { pageReader } from '../platform/http/read-page.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { getSession, listSessionParticipants, listSessions, type SessionDeps } from './sessions.ts';
+import { toInstant } from '../recordings/recording-events.ts';
+import { toRecord } from '../recordings/recordings.ts';
+import type { RecordingStore } from '../recordings/store.ts';
+import type { Transcription, TranscriptionStore } from '../transcription/store.ts';
+import type { ParticipantConnection, SessionRow, SessionState, SessionStores } from './store.ts';
 
 const DEFAULT_LIMIT = 50;
 const DEFAULT_PARTICIPANTS = 200;
@@ -74,4 +88,118 @@ export function sessionRoutes(deps: SessionDeps): readonly Route[] {
       }),
     }),
   ];
+}
+
+export type SessionDeps = {
+  readonly store: SessionStores & {
+    readonly recordings: Pick<RecordingStore, 'listOfSession'>;
+    readonly transcriptions: Pick<TranscriptionStore, 'listOfSession'>;
+  };
+  readonly clock: Clock;
+};
+
+type Page = { readonly cursor?: string | undefined; readonly limit: number };
+
+type SessionsQuery = Page & {
+  readonly roomId?: string | undefined;
+  readonly status?: SessionState | undefined;
+  /** Unix milliseconds. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+};
+
+const readSessions = pageReader('sessions');
+const readConnections = pageReader('session-participants');
+
+/** Lists sessions, the newest first. */
+export async function listSessions(
+  { store, clock }: SessionDeps,
+  { roomId: room, status, since, until, ...asked }: SessionsQuery,
+): Promise<SessionList> {
+  const now = clock.now();
+  const { rows, nextCursor } = await readSessions(asked, async (wanted) => {
+    const found = await store.sessions.list({ room, status, since, until, now, ...wanted });
+    return found.map((row) => ({ ...row, id: row.sid }));
+  });
+  return { sessions: rows.map((row) => toSession(row, now)), nextCursor };
+}
+
+/** Returns a session with its first participants. Throws session-not-found. */
+export async function getSession({ store, clock }: SessionDeps, sessionId: string): Promise<SessionDetail> {
+  const now = clock.now();
+  const row = await findSession({ store, clock }, sessionId);
+  const { sid: roomSid } = row;
+  const connections = await store.sessions.listConnections({ roomSid, limit: MAX_SHOWN_PARTICIPANTS + 1 });
+  const recordings = await store.recordings.listOfSession(roomSid);
+  const transcriptions = await store.transcriptions.listOfSession(roomSid);
+  return {
+    ...toSession(row, now),
+    recordings: recordings
+      .filter(({ status }) => status !== 'starting')
+      .map((recording) => toRecord({ clock }, recording)),
+    transcriptions: transcriptions.map(toTranscription),
+    participants: connections
+      .slice(0, MAX_SHOWN_PARTICIPANTS)
+      .map((connection) => toParticipant(connection, now)),
+    ...(connections.length > MAX_SHOWN_PARTICIPANTS ? { participantsTruncated: true } : {}),
+  };
+}
+
+/** Lists the participants of a session in the order in which they joined. Throws session-not-found. */
+async function listSessionParticipants(
+  { store, clock }: SessionDeps,
+  sessionId: string,
+  page: Page,
+): Promise<SessionParticipantList> {
+  const now = clock.now();
+  const { sid: roomSid } = await findSession({ store, clock }, sessionId);
+  const { rows, nextCursor } = await readConnections(page, async (wanted) => {
+    const found = await store.sessions.listConnections({ roomSid, ...wanted });
+    return found.map((connection) => ({ ...connection, createdAt: connection.joinedAt, id: connection.sid }));
+  });
+  return { participants: rows.map((connection) => toParticipant(connection, now)), nextCursor };
+}
+
+async function findSession({ store, clock }: SessionDeps, sessionId: string): Promise<SessionRow> {
+  const row = await store.sessions.find(sessionId, clock.now());
+  if (row !== undefined) return row;
+  throw new ServiceError('session-not-found', `There is no session ${JSON.stringify(sessionId)}.`);
+}
+
+function toSession(row: SessionRow, now: number): Session {
+  const { startedAt, endedAt } = row;
+  return {
+    sessionId: row.sid,
+    roomId: row.name,
+    status: endedAt === null ? 'open' : 'ended',
+    createdAt: new Date(row.createdAt).toISOString(),
+    startedAt: toInstant(startedAt),
+    endedAt: toInstant(endedAt),
+    durationMs: startedAt === null ? 0 : Math.max(0, (endedAt ?? now) - startedAt),
+    totalParticipants: row.totalParticipants,
+    peakParticipants: row.peakParticipants,
+    participantMinutes: Math.round(row.participantMs / 600) / 100,
+  };
+}
+
+function toParticipant(
+  { sid, identity, name, accessRole, joinedAt, leftAt }: ParticipantConnection,
+  now: number,
+) {
+  return {
+    ...{ sid, identity, name, role: accessRole },
+    joinedAt: new Date(joinedAt).toISOString(),
+    leftAt: toInstant(leftAt),
+    durationMs: Math.max(0, (leftAt ?? now) - joinedAt),
+  } satisfies SessionParticipant;
+}
+
+function toTranscription(transcription: Transcription): SessionTranscription {
+  const { id, kind, egressId, status, language, createdAt, endedAt } = transcription;
+  return {
+    transcriptionId: id,
+    ...{ kind, recordingId: egressId, status, language },
+    startedAt: new Date(createdAt).toISOString(),
+    endedAt: toInstant(endedAt),
+  };
 }
