@@ -24,7 +24,7 @@ import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-
 import { FISCAL_CODE_ROUTE, NOT_STORED } from './fiscal-route.ts';
 import { FISCAL_TEXTS } from './fiscal-texts.ts';
 import { chooseLanguage, languageHeaders } from './language.ts';
-import { belfioreCode } from './place-route.ts';
+import { belfioreCode } from './place-routes.ts';
 
 /* Routes about a person's data: the code of a person, and whether a code is that person's. */
 

@@ -1,32 +1,47 @@
-import { periodResponse } from '../../contract/fiscal-responses.ts';
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { type FiscalError, FiscalQuery } from '../../contract/fiscal-codes.ts';
+import { periodResponse, placeResponse } from '../../contract/fiscal-responses.ts';
 import { beginsWith, isInForceOn } from '../../contract/listed-places.ts';
 import {
+  CapsQuery,
+  CapsResponseSchema,
   CitiesQuery,
+  CityParams,
+  type DatedCaps,
   type FoundPlace,
   FoundPlaceListSchema,
   PlaceListSchema,
   type PlacePeriod,
+  type PlaceRecord,
   PlacesQuery,
   ProvinceParams,
   RegionListSchema,
 } from '../../contract/places.ts';
 import {
+  type CapsResult,
+  caps,
   cities,
+  findPlace,
   type Language,
   type ListedPlace,
+  type Place,
   type PlaceWithHistory,
   provinces,
   regions,
   searchPlaces,
   suggestPlaces,
 } from '../../fiscal/index.ts';
-import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
-import { capsRoute } from './caps-route.ts';
-import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
+import { defineRoute, type Route, type RouteResponse, type SuccessResponse } from '../platform/http/route.ts';
+import {
+  describeFiscalError,
+  FISCAL_ERROR_FORMAT,
+  fiscalError,
+  fiscalErrorResponse,
+} from './fiscal-errors.ts';
 import { FISCAL_TEXTS } from './fiscal-texts.ts';
 import { chooseLanguage, languageHeaders } from './language.ts';
-import { lastingResponse, slicePage } from './place-lists.ts';
-import { belfioreCode, lastingSuccess, PLACE_ROUTE, unknownProvince } from './place-route.ts';
 
 export function placeRoutes(): readonly Route[] {
   return [regionsRoute(), provincesRoute(), citiesRoute(), placesRoute(), capsRoute()];
@@ -162,4 +177,180 @@ function foundPlaceResponse({ place, history, successors }: PlaceWithHistory): F
 
 function listedPlaceResponse(place: ListedPlace): PlacePeriod {
   return periodResponse(place, place.codiceCatastaleToday);
+}
+
+function capsRoute(): Route {
+  return defineRoute({
+    ...PLACE_ROUTE,
+    path: '/it/caps/:province_abbreviation/:city_name',
+    operationId: 'listCaps',
+    summary: 'List the postal codes of a city',
+    description:
+      'For a former comune, returns the codes of the comune to which its territory belongs today. With `details=true` the response also has the place, the month of the codes, and the code that will replace them.',
+    params: CityParams,
+    query: CapsQuery,
+    success: {
+      ...lastingSuccess('The postal codes, in order', CapsResponseSchema),
+      400: describeFiscalError(
+        'Several places of the province have this name; use the Belfiore code',
+        fiscalError(400, FISCAL_TEXTS.en.ambiguousCity),
+      ),
+      404: describeFiscalError(
+        'The province or city is unknown, or has no postal codes',
+        fiscalError(404, FISCAL_TEXTS.en.unknownCity),
+      ),
+    },
+    handle: ({ params, query, raw }) => {
+      const found = caps(params.province_abbreviation, params.city_name);
+      if (!found.ok) return noCapsResponse(found, chooseLanguage(raw.headers));
+      const body = query.details === 'true' ? datedCaps(found) : found.caps.map(Number);
+      return lastingResponse(raw.headers, body);
+    },
+  });
+}
+
+type FoundCaps = Extract<CapsResult, { readonly ok: true }>;
+
+function datedCaps({ place, caps: codes, asOf, replacedBy }: FoundCaps): DatedCaps {
+  return {
+    place: placeResponse(place, place.codiceCatastale),
+    caps: [...codes],
+    asOf,
+    replacedBy,
+  };
+}
+
+type NoCaps = Exclude<CapsResult, { readonly ok: true }>;
+
+function noCapsResponse({ reason, candidates, suggestions }: NoCaps, language: Language): RouteResponse {
+  const texts = FISCAL_TEXTS[language];
+  const respond = (
+    status: number,
+    message: string,
+    rest: Pick<FiscalError, 'candidates' | 'suggestions'> = {},
+  ) => ({
+    ...fiscalErrorResponse(status, message, rest),
+    headers: languageHeaders(language),
+  });
+  switch (reason) {
+    case 'province':
+      return unknownProvince(language);
+    case 'ambiguous':
+      return respond(400, texts.ambiguousCity, { candidates: placeRecords(candidates) });
+    case 'no-caps':
+      return respond(404, texts.noPostalCodes);
+    default:
+      return respond(
+        404,
+        texts.unknownCity,
+        suggestions.length === 0 ? {} : { suggestions: placeRecords(suggestions) },
+      );
+  }
+}
+
+function placeRecords(places: readonly Place[]): PlaceRecord[] {
+  return places.map((place) => placeResponse(place, belfioreCode(place.codiceCatastale)));
+}
+
+/** Properties that the routes about places share. */
+const PLACE_ROUTE = {
+  method: 'GET',
+  tag: 'places',
+  security: 'public',
+  errorFormat: FISCAL_ERROR_FORMAT,
+  query: FiscalQuery,
+  errors: [],
+} as const;
+
+const CACHE_HEADERS = {
+  ETag: 'Changes with the data of a release; for If-None-Match',
+  'Cache-Control': 'A day',
+  Vary: 'Accept-Encoding: long responses are compressed for callers that accept gzip',
+};
+
+/** Describes the responses of a route whose data change only with a release. */
+function lastingSuccess(
+  description: string,
+  schema: SuccessResponse['schema'],
+  headers: Readonly<Record<string, string>> = {},
+): Readonly<Record<number, SuccessResponse>> {
+  return {
+    200: { description, schema, headers: { ...CACHE_HEADERS, ...headers } },
+    304: { description: 'Not modified since the version that the caller has', headers: CACHE_HEADERS },
+  };
+}
+
+/** Returns the Belfiore code of the comune to which a place belongs today; the place's own code when none is known. */
+export function belfioreCode(code: string): string {
+  const found = findPlace(code);
+  return found.ok ? (found.place.successor?.codiceCatastale ?? code) : code;
+}
+
+function unknownProvince(language: Language): RouteResponse {
+  return {
+    ...fiscalErrorResponse(404, FISCAL_TEXTS[language].unknownProvince),
+    headers: languageHeaders(language),
+  };
+}
+
+/*
+ * Responses of /it. They change only with the data of a release, so that each has an ETag and may be cached. Long responses
+ * are compressed.
+ */
+
+/** One page of an array, and the address of the next page. */
+type Page<T> = { readonly items: readonly T[]; readonly next: string | undefined };
+
+type PageQuery = { readonly limit?: string | undefined; readonly offset?: string | undefined };
+
+/** Returns part of a list. Without a limit, everything from the offset on. */
+function slicePage<T>(all: readonly T[], query: PageQuery & Readonly<Record<string, unknown>>): Page<T> {
+  const offset = Number(query.offset ?? 0);
+  const limit = query.limit === undefined ? all.length : Number(query.limit);
+  const end = offset + limit;
+  const items = all.slice(offset, end);
+  if (end >= all.length || limit === 0) return { items, next: undefined };
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...query, offset: String(end) }))
+    if (value !== undefined) parameters.set(name, String(value));
+  return { items, next: `?${parameters}` };
+}
+
+/** Responses that depend only on the data of the release may be cached for a day. */
+const CACHE_CONTROL = 'public, max-age=86400';
+
+/** Compressing a shorter response costs more than it saves. */
+const MIN_COMPRESSED_BYTES = 1024;
+
+/** Returns `body` as JSON: 304 when the caller has the current version, compressed when the caller accepts gzip. */
+function lastingResponse(
+  headers: IncomingHttpHeaders,
+  body: unknown,
+  link?: string | undefined,
+): RouteResponse {
+  const text = JSON.stringify(body);
+  const etag = `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  const common = {
+    etag,
+    'cache-control': CACHE_CONTROL,
+    vary: 'accept-encoding',
+    ...(link === undefined ? {} : { link: `<${link}>; rel="next"` }),
+  };
+  if (isSame(headers['if-none-match'], etag)) return { status: 304, headers: common };
+  const typed = { ...common, 'content-type': 'application/json; charset=utf-8' };
+  const bytes = Buffer.from(text);
+  return takesGzip(headers) && bytes.length >= MIN_COMPRESSED_BYTES
+    ? { status: 200, body: gzipSync(bytes), headers: { ...typed, 'content-encoding': 'gzip' } }
+    : { status: 200, body: bytes, headers: typed };
+}
+
+function isSame(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim());
+  return tags.includes('*') || tags.some((tag) => tag.replace(/^W\//, '') === etag.replace(/^W\//, ''));
+}
+
+/** Whether the caller accepts gzip; `gzip;q=0` rejects it. */
+function takesGzip(headers: IncomingHttpHeaders): boolean {
+  const codings = String(headers['accept-encoding'] ?? '').split(',');
+  return codings.some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
 }
