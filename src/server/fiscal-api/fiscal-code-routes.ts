@@ -21,8 +21,8 @@ import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
 import { FISCAL_CODE_ROUTE, NOT_STORED } from './fiscal-route.ts';
-import { FISCAL_TEXTS } from './fiscal-texts.ts';
-import { chooseLanguage, languageHeaders } from './language.ts';
+import { chooseLanguage, FISCAL_TEXTS, languageHeaders } from './fiscal-texts.ts';
+
 import { personRoutes } from './person-routes.ts';
 
 export type FiscalCodeDeps = { readonly clock: Clock };

@@ -2,7 +2,7 @@ import { type ErrorCode, reasonPhrase, type ServiceError } from '../../contract/
 import { type FiscalError, FiscalErrorSchema } from '../../contract/fiscal-codes.ts';
 import type { ErrorFormat, RouteResponse, SuccessResponse } from '../platform/http/route.ts';
 import { SchemaViolations, type Violation } from '../platform/http/validate.ts';
-import { chooseLanguage, languageHeaders } from './language.ts';
+import { chooseLanguage, languageHeaders } from './fiscal-texts.ts';
 
 /** Error format of /cf and /it: the three fields of the specification, and further details. */
 export const FISCAL_ERROR_FORMAT: ErrorFormat = {

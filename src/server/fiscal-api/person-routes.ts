@@ -22,8 +22,8 @@ import {
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
 import { FISCAL_CODE_ROUTE, NOT_STORED } from './fiscal-route.ts';
-import { FISCAL_TEXTS } from './fiscal-texts.ts';
-import { chooseLanguage, languageHeaders } from './language.ts';
+import { chooseLanguage, FISCAL_TEXTS, languageHeaders } from './fiscal-texts.ts';
+
 import { belfioreCode } from './place-routes.ts';
 
 /* Routes about a person's data: the code of a person, and whether a code is that person's. */

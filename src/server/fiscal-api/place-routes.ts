@@ -40,8 +40,7 @@ import {
   fiscalError,
   fiscalErrorResponse,
 } from './fiscal-errors.ts';
-import { FISCAL_TEXTS } from './fiscal-texts.ts';
-import { chooseLanguage, languageHeaders } from './language.ts';
+import { chooseLanguage, FISCAL_TEXTS, languageHeaders } from './fiscal-texts.ts';
 
 export function placeRoutes(): readonly Route[] {
   return [regionsRoute(), provincesRoute(), citiesRoute(), placesRoute(), capsRoute()];
