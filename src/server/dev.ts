@@ -7,9 +7,9 @@ import { requireModels } from './app/open-speech.ts';
 import { findPackageRoot } from './app/package-root.ts';
 import { type RunningService, startService } from './app/service.ts';
 import type { AbsentAddOn, AddOn } from './dev/add-ons/add-on.ts';
-import { type AddOnChoice, type ChosenAddOns, chooseAddOns } from './dev/add-ons/choose-add-ons.ts';
 import { recorder } from './dev/add-ons/recorder.ts';
-import { startAddOns } from './dev/add-ons/run-add-ons.ts';
+import { type AddOnChoice, type ChosenAddOns, chooseAddOns, startAddOns } from './dev/add-ons/run-add-ons.ts';
+
 import { speechWorker } from './dev/add-ons/speech-worker.ts';
 import { childError } from './dev/binaries/child-process.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';

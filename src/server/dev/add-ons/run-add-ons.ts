@@ -1,11 +1,11 @@
-import type { DevAddOn } from '../../../contract/choices.ts';
+import { DEV_ADD_ONS, type DevAddOn } from '../../../contract/choices.ts';
+import { hintOf, reasonOf } from '../../../contract/hint.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RunningChild } from '../binaries/child-process.ts';
 import { waitForReady } from '../wait-for-ready.ts';
-import { absentBecause } from './absent-because.ts';
 import type { AbsentAddOn, AddOn } from './add-on.ts';
 
-export type AddOnsSettings = {
+type AddOnsSettings = {
   readonly addOns: readonly AddOn[];
   /** Required add-ons: an error of one of them ends the development server. */
   readonly required: readonly DevAddOn[];
@@ -13,7 +13,7 @@ export type AddOnsSettings = {
   readonly progress: (line: string) => void;
 };
 
-export type RunningAddOns = {
+type RunningAddOns = {
   /**
    * Waits until all add-ons are ready or have ended. Throws the error of a required one that is not ready, and returns the
    * others that are not.
@@ -80,4 +80,40 @@ async function restartWhenEnded(one: Running, { clock, progress, closing }: Supe
     if (closing.aborted) return;
     one.child = one.addOn.start('append');
   }
+}
+
+export type AddOnChoice = {
+  /** Required add-ons: when one of them is missing nothing is started. */
+  readonly required: readonly DevAddOn[];
+  readonly unwanted: readonly DevAddOn[];
+  /** Whether the other add-ons are started too, if possible. */
+  readonly areOthersTried: boolean;
+};
+
+/** Finds the parts of an add-on. Rejects with what is missing and what to do. */
+type FindAddOn = (name: DevAddOn) => Promise<AddOn>;
+
+export type ChosenAddOns = { readonly addOns: readonly AddOn[]; readonly absent: readonly AbsentAddOn[] };
+
+/** Selects the add-ons to start, and those that cannot be started. Rejects when a required one cannot be started. */
+export async function chooseAddOns(choice: AddOnChoice, find: FindAddOn): Promise<ChosenAddOns> {
+  const { required, unwanted, areOthersTried } = choice;
+  const addOns: AddOn[] = [];
+  const absent: AbsentAddOn[] = [];
+  for (const name of DEV_ADD_ONS) {
+    const isRequired = required.includes(name);
+    if (!isRequired && (unwanted.includes(name) || !areOthersTried)) continue;
+    try {
+      addOns.push(await find(name));
+    } catch (error) {
+      if (isRequired || !(error instanceof Error)) throw error;
+      absent.push(absentBecause(name, error));
+    }
+  }
+  return { addOns, absent };
+}
+
+/** Describes an add-on that cannot run because of this error. */
+function absentBecause(name: DevAddOn, error: Error): AbsentAddOn {
+  return { name, reason: reasonOf(error), hint: hintOf(error) };
 }

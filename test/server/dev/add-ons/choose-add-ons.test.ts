@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { DevAddOn } from '../../../../src/contract/choices.ts';
 import { HintedError } from '../../../../src/contract/hint.ts';
 import type { AddOn } from '../../../../src/server/dev/add-ons/add-on.ts';
-import { type AddOnChoice, chooseAddOns } from '../../../../src/server/dev/add-ons/choose-add-ons.ts';
-import { startAddOns } from '../../../../src/server/dev/add-ons/run-add-ons.ts';
+import {
+  type AddOnChoice,
+  chooseAddOns,
+  startAddOns,
+} from '../../../../src/server/dev/add-ons/run-add-ons.ts';
+
 import { systemClock } from '../../../../src/server/platform/system.ts';
 
 const HINT = { text: 'install it' };
