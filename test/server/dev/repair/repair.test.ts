@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { IMAGES } from '../../../../src/server/dev/repair/container.ts';
-import { repair } from '../../../../src/server/dev/repair/repair.ts';
-import type { MediaWorkerKind } from '../../../../src/server/dev/repair/worker-files.ts';
-import { workerFile } from '../../../../src/server/dev/repair/worker-files.ts';
+import {
+  IMAGES,
+  type MediaWorkerKind,
+  repair,
+  workerFile,
+} from '../../../../src/server/dev/repair/repair.ts';
+
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../../support/parts/redis.ts';
 
