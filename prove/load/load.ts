@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
+import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts';
 import type { FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { Random } from '../../test/support/random.ts';

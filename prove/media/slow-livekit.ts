@@ -1,4 +1,4 @@
-import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
+import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts';
 import { Random } from '../../test/support/random.ts';
 import {
   atMost,

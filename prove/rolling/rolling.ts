@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
+import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { startHaproxy } from '../../test/support/parts/haproxy.ts';
 import { startLivekit } from '../../test/support/parts/livekit.ts';

@@ -1,5 +1,5 @@
 import { INGRESS_TYPES } from '../../src/contract/choices.ts';
-import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
+import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts';
 import {
   atMost,
   exactly,

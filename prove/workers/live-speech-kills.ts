@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
+import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts';
 import {
   atLeast,
   atMost,

@@ -1,11 +1,12 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
 import {
   buildLivekitServer,
+  defaultCacheDir,
   findCachedLivekitServer,
   livekitServerVersion,
-} from '../../src/server/dev/binaries/livekit-binary.ts';
+} from '../../src/server/dev/binaries/go-binary.ts';
+
 import { isFaketimeInstalled } from '../../test/support/parts/faketime.ts';
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { isRecorderInstalled } from '../../test/support/parts/recorder.ts';

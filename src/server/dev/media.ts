@@ -6,9 +6,14 @@ import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { messageOf } from '../platform/error-message.ts';
 import { createTokenSigner } from '../platform/livekit/token-signer.ts';
 import type { RunningChild } from './binaries/child-process.ts';
-import { findOnPath } from './binaries/find-on-path.ts';
-import { defaultCacheDir } from './binaries/go-binary.ts';
-import { buildLivekitServer, findLivekitServer, livekitServerVersion } from './binaries/livekit-binary.ts';
+import {
+  buildLivekitServer,
+  defaultCacheDir,
+  findLivekitServer,
+  findOnPath,
+  livekitServerVersion,
+} from './binaries/go-binary.ts';
+
 import { nextFreePort, nextFreeUdpPort, withFreePorts } from './free-port.ts';
 import type { ProcessSupervisor } from './process-supervisor.ts';
 import { type DevRedis, livekitRedis, startRedis, toAddress } from './redis.ts';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultCacheDir } from '../../../src/server/dev/binaries/go-binary.ts';
-import { findCachedLivekitServer } from '../../../src/server/dev/binaries/livekit-binary.ts';
+import { defaultCacheDir, findCachedLivekitServer } from '../../../src/server/dev/binaries/go-binary.ts';
+
 import type { Redis } from './redis.ts';
 import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
 

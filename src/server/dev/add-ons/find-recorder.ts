@@ -3,8 +3,7 @@ import { basename, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { HintedError } from '../../../contract/hint.ts';
 import type { Environment } from '../../app/config/config.ts';
-import { findOnPath, type Program } from '../binaries/find-on-path.ts';
-import { isExecutable } from '../binaries/go-binary.ts';
+import { findOnPath, isExecutable, type Program } from '../binaries/go-binary.ts';
 
 /** The image that compose.yaml uses. */
 export const RECORDER_IMAGE = 'livekit/egress:v1.12.0';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { access, chmod, constants, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix, win32 } from 'node:path';
 import { createInterface } from 'node:readline';
 import { makeFolder } from '../../../folders/make-folder.ts';
 
@@ -112,4 +112,61 @@ async function followBuild(
     );
   }
   return lastLines;
+}
+
+export type Program = { readonly name: string; readonly path: string };
+
+/** Returns the path of the first of these names that is a program in a folder of the search path. */
+export async function findOnPath(
+  names: readonly string[],
+  searchPath: string | undefined,
+  platform: NodeJS.Platform = process.platform,
+): Promise<Program | undefined> {
+  const { delimiter } = platform === 'win32' ? win32 : posix;
+  const folders = (searchPath ?? '').split(delimiter).filter((part) => part !== '');
+  for (const name of names) {
+    for (const folder of folders) {
+      const path = join(folder, programFile(name, platform));
+      if (await isExecutable(path)) return { name, path };
+    }
+  }
+  return undefined;
+}
+
+/** Version of the media server that the service is built for and tested with. */
+export const livekitServerVersion = 'v1.13.5';
+
+/** The media server's module. Go names its command `server`; the cache names it `livekit-server`. */
+const livekitServer: GoProgram = {
+  name: 'livekit-server',
+  packagePath: 'github.com/livekit/livekit-server/cmd/server',
+  version: livekitServerVersion,
+};
+
+/** Where to search for a media server: PATH of `env`, then the cache. */
+interface LivekitSearch {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cacheDir: string;
+}
+
+/** Returns `livekit-server` of PATH, in any version, or the pinned version in the cache. */
+export async function findLivekitServer(search: LivekitSearch): Promise<string | undefined> {
+  const onPath = await findOnPath(['livekit-server'], search.env.PATH);
+  return onPath?.path ?? (await findCachedLivekitServer(search.cacheDir));
+}
+
+/** Returns the pinned version if it was built before. Tests use it, whatever PATH contains. */
+export async function findCachedLivekitServer(cacheDir: string): Promise<string | undefined> {
+  const path = cachedProgramPath(livekitServer, cacheDir);
+  return (await isExecutable(path)) ? path : undefined;
+}
+
+/**
+ * Builds the pinned media server into the cache with `go install` (about 2 minutes on two cores, once; 75 MB)
+ * and returns its path. Safe when two processes do it at once.
+ *
+ * @throws Error when Go is missing, the build fails, or the signal aborts it.
+ */
+export async function buildLivekitServer(options: GoInstallOptions): Promise<string> {
+  return installGoProgram(livekitServer, options);
 }

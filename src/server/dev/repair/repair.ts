@@ -9,7 +9,7 @@ import { makeFolder } from '../../../folders/make-folder.ts';
 import { type Config, type Environment, loadConfig } from '../../app/config/config.ts';
 import { createMediaWorkers } from '../../platform/livekit/count-media-workers.ts';
 import { RECORDER_IMAGE } from '../add-ons/find-recorder.ts';
-import { findOnPath, type Program } from '../binaries/find-on-path.ts';
+import { findOnPath, type Program } from '../binaries/go-binary.ts';
 import { livekitRedis } from '../redis.ts';
 
 /** Outcome of one step of `rtc doctor --fix`, with its subject. */

@@ -2,8 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findOnPath } from '../../../../src/server/dev/binaries/find-on-path.ts';
-import { programFile } from '../../../../src/server/dev/binaries/go-binary.ts';
+import { findOnPath, programFile } from '../../../../src/server/dev/binaries/go-binary.ts';
 
 let folder: string;
 beforeEach(async () => {

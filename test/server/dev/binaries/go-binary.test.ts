@@ -7,14 +7,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   cachedProgramPath,
   defaultCacheDir,
-  type GoProgram,
-  installGoProgram,
-} from '../../../../src/server/dev/binaries/go-binary.ts';
-import {
   findCachedLivekitServer,
   findLivekitServer,
+  type GoProgram,
+  installGoProgram,
   livekitServerVersion,
-} from '../../../../src/server/dev/binaries/livekit-binary.ts';
+} from '../../../../src/server/dev/binaries/go-binary.ts';
+
 import { writeGoModule } from '../../../support/parts/go.ts';
 
 const run = promisify(execFile);
