@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { agentDispatchService } from './agent-dispatch-service.ts';
 import { createControl, type EmbeddedControl } from './control.ts';
 import { egressService } from './egress-service.ts';
 import { createEventStream } from './events.ts';
 import { createHttpApi } from './http-api.ts';
 import { ingressService } from './ingress-service.ts';
 import { createRecorders } from './recorders.ts';
-import { roomService } from './room-service.ts';
+import { agentDispatchService, roomService } from './room-service.ts';
+
 import { createRooms } from './rooms.ts';
 import {
   type EmbeddedMediaSettings,

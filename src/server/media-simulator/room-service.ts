@@ -3,6 +3,8 @@ import {
   DeleteRoomRequest,
   DeleteRoomResponse,
   DisconnectReason,
+  ListAgentDispatchRequest,
+  ListAgentDispatchResponse,
   ListParticipantsRequest,
   ListParticipantsResponse,
   ListRoomsRequest,
@@ -185,4 +187,21 @@ function ensureMetadataFits(metadata: string): void {
 
 function limitFailure(text: string, limit: number): TwirpError {
   return new TwirpError('invalid_argument', `${text} ${limit}`, { argument: text });
+}
+
+/** Implements the reading part of livekit.AgentDispatchService; no agent is ever dispatched here. */
+export function agentDispatchService(context: SimulatorContext, rooms: Rooms): TwirpService {
+  return {
+    CreateDispatch: unimplemented('CreateDispatch'),
+    DeleteDispatch: unimplemented('DeleteDispatch'),
+    ListDispatch: twirpMethod(ListAgentDispatchRequest, async ({ room }, access) => {
+      ensureRoomAdmin(access, room);
+      if (rooms.find(room) === undefined) {
+        // The real server asks the process of the room, which does not respond.
+        await context.clock.sleep(context.timings.noResponseMs, context.closing);
+        throw psrpcError('unavailable', 'no response from servers');
+      }
+      return new ListAgentDispatchResponse();
+    }),
+  };
 }
