@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { InvalidTokenError, type Keys, readAccess } from './access-token.ts';
-import type { EmbeddedControl } from './control.ts';
-import { controlResponse } from './control-responses.ts';
+import { controlResponse, type EmbeddedControl } from './control.ts';
+
 import type { SimulatorContext } from './settings.ts';
 import type { TwirpFormat, TwirpService } from './twirp.ts';
 import { TwirpError } from './twirp-error.ts';
