@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { VideoGrant } from 'livekit-server-sdk';
-import { TwirpError } from './twirp-error.ts';
+import { TwirpError } from './twirp.ts';
 
 /*
  * Verifies LiveKit's access tokens, https://docs.livekit.io/home/get-started/authentication/: a JWT (RFC 7519) signed

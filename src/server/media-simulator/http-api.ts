@@ -4,8 +4,7 @@ import { InvalidTokenError, type Keys, readAccess } from './access-token.ts';
 import { controlResponse, type EmbeddedControl } from './control.ts';
 
 import type { SimulatorContext } from './settings.ts';
-import type { TwirpFormat, TwirpService } from './twirp.ts';
-import { TwirpError } from './twirp-error.ts';
+import { TwirpError, type TwirpFormat, type TwirpService } from './twirp.ts';
 
 const NO_MEDIA =
   'This is the embedded media server of rtc-service: it carries no sound and no pictures, so nobody can connect. ' +

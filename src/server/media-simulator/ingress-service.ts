@@ -10,8 +10,7 @@ import {
 import { ensureGrant } from './access-token.ts';
 import type { IngressUrls, SimulatorContext } from './settings.ts';
 import type { Streams } from './streams.ts';
-import { type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
-import { psrpcError, TwirpError } from './twirp-error.ts';
+import { psrpcError, TwirpError, type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
 
 /** Implements livekit.Ingress for pushed streams (RTMP and WHIP). An ingress may name a room that does not exist yet. */
 export function ingressService(context: SimulatorContext, streams: Streams, urls: IngressUrls): TwirpService {

@@ -23,8 +23,7 @@ import {
 import { ensureGrant, ensureRoomAdmin } from './access-token.ts';
 import type { Rooms } from './rooms.ts';
 import type { SimulatorContext } from './settings.ts';
-import { type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
-import { psrpcError, TwirpError } from './twirp-error.ts';
+import { psrpcError, TwirpError, type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
 
 const MAX_NAME_BYTES = 256;
 const MAX_METADATA_BYTES = 512 * 1024;
