@@ -16,8 +16,8 @@ import { AwsClient } from 'aws4fetch';
 import { makeFolder } from '../../folders/make-folder.ts';
 import type { EventStream } from './events.ts';
 import type { Rooms } from './rooms.ts';
-import { runLater } from './run-later.ts';
-import type { SimulatorContext } from './settings.ts';
+import { runLater, type SimulatorContext } from './settings.ts';
+
 import { silentMp4 } from './silent-mp4.ts';
 
 /*

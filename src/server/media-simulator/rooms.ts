@@ -10,8 +10,7 @@ import {
   type TrackInfo,
 } from '@livekit/protocol';
 import type { EventStream } from './events.ts';
-import { runLater } from './run-later.ts';
-import type { SimulatorContext } from './settings.ts';
+import { runLater, type SimulatorContext } from './settings.ts';
 
 /*
  * The open rooms and their participants, with the lifecycle of LiveKit's room manager:

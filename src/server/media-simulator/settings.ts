@@ -1,5 +1,5 @@
 /** The clock of the simulator. */
-export type Clock = {
+type Clock = {
   /** Unix time in milliseconds. */
   readonly now: () => number;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
@@ -7,10 +7,10 @@ export type Clock = {
 };
 
 /** Random, URL-safe ids without a prefix. */
-export type IdGenerator = { readonly next: () => string };
+type IdGenerator = { readonly next: () => string };
 
 /** Structured logging: constant messages, values as fields. */
-export type Log = {
+type Log = {
   readonly warn: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   readonly error: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 };
@@ -45,7 +45,7 @@ export type EmbeddedMediaSettings = {
 export type IngressUrls = { readonly rtmp: string; readonly whip: string };
 
 /** Durations in milliseconds. The defaults were measured on a real server with a real recorder. */
-export type Timings = {
+type Timings = {
   /** From the start request until a recorder accepts the egress and egress_started is emitted. */
   readonly startMs: number;
   /** From then until the response to the start request, which therefore follows the webhook. */
@@ -111,3 +111,30 @@ export type SimulatorContext = {
   readonly closing: AbortSignal;
   readonly log: Log | undefined;
 };
+
+/**
+ * Runs `work` after `ms`, unless `signal` is aborted or the server closes first. Errors of `work` are logged, because no
+ * caller waits for it.
+ */
+export function runLater(
+  { clock, closing, log }: Pick<SimulatorContext, 'clock' | 'closing' | 'log'>,
+  { ms, signal }: { readonly ms: number; readonly signal?: AbortSignal },
+  work: () => void | Promise<void>,
+): void {
+  const stop = signal === undefined ? closing : AbortSignal.any([closing, signal]);
+  const run = async () => {
+    try {
+      await clock.sleep(ms, stop);
+    } catch (error) {
+      if (stop.aborted) return;
+      throw error;
+    }
+    if (!stop.aborted) await work();
+  };
+  run().catch((error: unknown) => {
+    log?.error(
+      { reason: error instanceof Error ? error.message : String(error) },
+      'embedded media work failed',
+    );
+  });
+}
