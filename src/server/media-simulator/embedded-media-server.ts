@@ -3,12 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createControl, type EmbeddedControl } from './control.ts';
 import { egressService } from './egress-service.ts';
-import { createEventStream } from './events.ts';
 import { createHttpApi } from './http-api.ts';
 import { ingressService } from './ingress-service.ts';
 import { createRecorders } from './recorders.ts';
 import { agentDispatchService, roomService } from './room-service.ts';
-
 import { createRooms } from './rooms.ts';
 import {
   type EmbeddedMediaSettings,
@@ -18,7 +16,7 @@ import {
   type SimulatorContext,
 } from './settings.ts';
 import { createStreams } from './streams.ts';
-import { createWebhooks } from './webhooks.ts';
+import { createEventStream, createWebhooks } from './webhooks.ts';
 
 export type EmbeddedMediaServer = {
   /** Address: http://HOST:PORT */

@@ -14,11 +14,10 @@ import {
 } from '@livekit/protocol';
 import { AwsClient } from 'aws4fetch';
 import { makeFolder } from '../../folders/make-folder.ts';
-import type { EventStream } from './events.ts';
 import type { Rooms } from './rooms.ts';
 import { runLater, type SimulatorContext } from './settings.ts';
-
 import { silentMp4 } from './silent-mp4.ts';
+import type { EventStream } from './webhooks.ts';
 
 /*
  * The lifecycle of a room composite, as in livekit/egress:

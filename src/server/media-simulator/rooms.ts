@@ -9,8 +9,8 @@ import {
   Room,
   type TrackInfo,
 } from '@livekit/protocol';
-import type { EventStream } from './events.ts';
 import { runLater, type SimulatorContext } from './settings.ts';
+import type { EventStream } from './webhooks.ts';
 
 /*
  * The open rooms and their participants, with the lifecycle of LiveKit's room manager:

@@ -9,9 +9,9 @@ import {
   TrackSource,
   TrackType,
 } from '@livekit/protocol';
-import type { EventStream } from './events.ts';
 import type { Rooms } from './rooms.ts';
 import type { SimulatorContext } from './settings.ts';
+import type { EventStream } from './webhooks.ts';
 
 /** The ingresses and their simulated streams. */
 export type Streams = {

@@ -1,7 +1,54 @@
 import { createHash, createHmac } from 'node:crypto';
-import { type EgressInfo, ParticipantInfo, Room, type WebhookConfig, WebhookEvent } from '@livekit/protocol';
-import type { MediaEvent } from './events.ts';
+import {
+  type EgressInfo,
+  type IngressInfo,
+  ParticipantInfo,
+  Room,
+  type TrackInfo,
+  type WebhookConfig,
+  WebhookEvent,
+} from '@livekit/protocol';
 import type { SimulatorContext } from './settings.ts';
+
+/** The events of the media server, named as in LiveKit's webhooks. */
+type MediaEvent =
+  | { readonly event: 'room_started' | 'room_finished'; readonly room: Room }
+  | {
+      readonly event: 'participant_joined' | 'participant_left';
+      readonly room: Room;
+      readonly participant: ParticipantInfo;
+    }
+  | {
+      readonly event: 'track_published' | 'track_unpublished';
+      readonly room: Room;
+      readonly participant: ParticipantInfo;
+      readonly track: TrackInfo;
+    }
+  | {
+      readonly event: 'egress_started' | 'egress_updated' | 'egress_ended';
+      readonly egressInfo: EgressInfo;
+    }
+  | { readonly event: 'ingress_started' | 'ingress_ended'; readonly ingressInfo: IngressInfo };
+
+type EventListener = (event: MediaEvent) => void;
+
+/** Calls its listeners synchronously, in the order of their subscription. Listeners must copy what they keep. */
+export type EventStream = {
+  readonly emit: EventListener;
+  readonly subscribe: (listener: EventListener) => void;
+};
+
+export function createEventStream(): EventStream {
+  const listeners: EventListener[] = [];
+  return {
+    emit: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    subscribe: (listener) => {
+      listeners.push(listener);
+    },
+  };
+}
 
 /*
  * Sends LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. Each receiver has one queue per subject (egress,
@@ -14,14 +61,14 @@ const MAX_DEPTH = 200;
 const RETRY_WAITS_MS = [1_000, 2_000, 4_000, 8_000];
 const TOKEN_TTL_SECONDS = 300;
 
-export type WebhookSettings = {
+type WebhookSettings = {
   readonly apiKey: string;
   readonly apiSecret: string;
   readonly urls: readonly string[];
   readonly tokenTime: () => number;
 };
 
-export type Webhooks = {
+type Webhooks = {
   readonly notify: (event: MediaEvent) => void;
   /** Resolves when every queue is empty. */
   readonly settled: () => Promise<void>;
