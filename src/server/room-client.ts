@@ -3,7 +3,7 @@ import { requireNativePackages } from './app/native-packages.ts';
 import { joinRoom, type RoomClientEnd, type RoomClientNews } from './room-client/join-room.ts';
 import { openMedia, type Publication } from './room-client/open-media.ts';
 import { LISTENED_RATE } from './room-client/sound-mixer.ts';
-import { createWavFile, createWavStream, type WavWriter } from './room-client/wav-writer.ts';
+import { createWavFile, createWavStream, type WavWriter } from './room-client/wav.ts';
 
 export type RoomVisitOptions = {
   readonly publication: Publication | undefined;

@@ -1,10 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { ByteReader } from './byte-reader.ts';
 import type { Media, MediaSource, Picture, Sound } from './media.ts';
 import { badMedia, RoomClientError } from './room-client-error.ts';
-import { readWavOrRaw } from './wav.ts';
+import { ByteReader, readWavOrRaw } from './wav.ts';
 
 /*
  * Reads files of every other kind with ffmpeg. Audio and video have a process each, because one process that writes both

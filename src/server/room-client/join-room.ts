@@ -5,7 +5,7 @@ import { type Listener, listen } from './listen.ts';
 import type { MediaSource } from './media.ts';
 import { playMedia } from './play-media.ts';
 import { RoomClientError } from './room-client-error.ts';
-import type { WavWriter } from './wav-writer.ts';
+import type { WavWriter } from './wav.ts';
 
 /*
  * A participant without a browser: joins a room with an access token, publishes, listens, and leaves at the end of the

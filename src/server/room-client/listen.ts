@@ -7,7 +7,7 @@ import type {
 } from '@livekit/rtc-node';
 import { FRAME_MS } from './media.ts';
 import { LISTENED_RATE, SoundMixer } from './sound-mixer.ts';
-import type { WavWriter } from './wav-writer.ts';
+import type { WavWriter } from './wav.ts';
 
 type Sdk = typeof import('@livekit/rtc-node');
 

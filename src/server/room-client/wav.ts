@@ -1,4 +1,5 @@
-import { ByteReader } from './byte-reader.ts';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
 import { frameLength, isUsualRate, type Sound } from './media.ts';
 import { badMedia } from './room-client-error.ts';
 
@@ -100,3 +101,153 @@ function convert(name: string): { readonly text: string; readonly command: strin
     command: `ffmpeg -i ${input} -ac 1 -ar 48000 -c:a pcm_s16le converted.wav`,
   };
 }
+
+/*
+ * Writes a WAV file of one channel while it grows. Until the end its header has an unknown length, so that the file of a
+ * killed process can be played too.
+ */
+
+export type WavWriter = {
+  write(samples: Int16Array): void;
+  /** Resolves when everything is in the file. Rejects with the first write error. */
+  close(): Promise<void>;
+};
+
+const HEADER_BYTES = 44;
+const UNKNOWN_LENGTH = 0xffffffff;
+
+/** Writes to a stream, such as a pipe that another program reads. */
+export function createWavStream(stream: Writable, sampleRate: number): WavWriter {
+  stream.write(header(sampleRate, UNKNOWN_LENGTH));
+  return {
+    write: (samples) => void stream.write(toBytes(samples)),
+    close: () => new Promise((resolve) => stream.write('', () => resolve())),
+  };
+}
+
+/**
+ * Creates a new file. Rejects with EEXIST when it exists. `onError` is called with the first error, such as a full disk.
+ */
+export async function createWavFile(
+  path: string,
+  { sampleRate, onError }: { readonly sampleRate: number; readonly onError: (error: Error) => void },
+): Promise<WavWriter> {
+  const file = await open(path, 'wx');
+  await file.write(header(sampleRate, UNKNOWN_LENGTH));
+  let length = 0;
+  let failure: Error | undefined;
+  let writing = Promise.resolve();
+  const enqueue = (write: () => Promise<void>): void => {
+    writing = writing.then(async () => {
+      if (failure !== undefined) return;
+      try {
+        await write();
+      } catch (error) {
+        failure = error instanceof Error ? error : new Error(String(error));
+        onError(failure);
+      }
+    });
+  };
+  return {
+    write: (samples) =>
+      enqueue(async () => {
+        const bytes = toBytes(samples);
+        await writeAll(file, bytes, HEADER_BYTES + length);
+        length += bytes.length;
+      }),
+    close: async () => {
+      enqueue(() => writeAll(file, header(sampleRate, Math.min(length, UNKNOWN_LENGTH)), 0));
+      await writing;
+      await file.close();
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
+/** Repeats partial writes. */
+async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+  }
+}
+
+function toBytes(samples: Int16Array): Buffer {
+  return Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+}
+
+function header(sampleRate: number, dataBytes: number): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  bytes.write('RIFF', 0, 'latin1');
+  bytes.writeUInt32LE(Math.min(dataBytes + HEADER_BYTES - 8, UNKNOWN_LENGTH), 4);
+  bytes.write('WAVEfmt ', 8, 'latin1');
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(sampleRate, 24);
+  bytes.writeUInt32LE(sampleRate * 2, 28);
+  bytes.writeUInt16LE(2, 32);
+  bytes.writeUInt16LE(16, 34);
+  bytes.write('data', 36, 'latin1');
+  bytes.writeUInt32LE(dataBytes, 40);
+  return bytes;
+}
+
+/** Reads a stream of bytes in pieces of requested sizes, and reads no more from it than needed. */
+export class ByteReader {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #rest = Buffer.alloc(0);
+  #isAtEnd = false;
+
+  constructor(stream: AsyncIterable<Uint8Array>) {
+    this.#chunks = stream[Symbol.asyncIterator]();
+  }
+
+  /** Returns as many bytes as requested; fewer only at the end of the stream. */
+  async read(count: number): Promise<Buffer> {
+    await this.#fill(count);
+    const taken = this.#rest.subarray(0, count);
+    this.#rest = this.#rest.subarray(count);
+    return taken;
+  }
+
+  /** Returns the next bytes without consuming them. */
+  async peek(count: number): Promise<Buffer> {
+    await this.#fill(count);
+    return this.#rest.subarray(0, count);
+  }
+
+  async skip(count: number): Promise<void> {
+    for (let left = count; left > 0; ) {
+      const skipped = await this.read(Math.min(left, SKIPPED_AT_ONCE));
+      if (skipped.length === 0) return;
+      left -= skipped.length;
+    }
+  }
+
+  /** Returns the text up to a line feed, which is consumed; undefined when there is none within `most` bytes. */
+  async readLine(most: number): Promise<string | undefined> {
+    for (let length = 64; ; length = Math.min(length * 2, most)) {
+      const head = await this.peek(length);
+      const end = head.indexOf(LINE_FEED);
+      if (end !== -1) return (await this.read(end + 1)).subarray(0, end).toString('latin1');
+      if (head.length < length || length === most) return undefined;
+    }
+  }
+
+  async #fill(count: number): Promise<void> {
+    const pieces: Uint8Array[] = [this.#rest];
+    let length = this.#rest.length;
+    while (length < count && !this.#isAtEnd) {
+      const { value, done } = await this.#chunks.next();
+      if (done === true) this.#isAtEnd = true;
+      else {
+        pieces.push(value);
+        length += value.length;
+      }
+    }
+    if (pieces.length > 1) this.#rest = Buffer.concat(pieces);
+  }
+}
+
+const SKIPPED_AT_ONCE = 65_536;
+const LINE_FEED = 0x0a;
