@@ -1,8 +1,15 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import type { Media, MediaSource, Picture, Sound } from './media.ts';
-import { badMedia, RoomClientError } from './room-client-error.ts';
+import {
+  badMedia,
+  type Media,
+  type MediaSource,
+  type Picture,
+  RoomClientError,
+  type Sound,
+} from './media.ts';
+
 import { ByteReader, readWavOrRaw } from './wav.ts';
 
 /*

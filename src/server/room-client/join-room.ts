@@ -2,9 +2,9 @@ import type { DisconnectReason, RemoteParticipant, Room } from '@livekit/rtc-nod
 import { messageOf } from '../platform/error-message.ts';
 import { hideTokens } from '../platform/livekit/errors.ts';
 import { type Listener, listen } from './listen.ts';
-import type { MediaSource } from './media.ts';
+import { type MediaSource, RoomClientError } from './media.ts';
 import { playMedia } from './play-media.ts';
-import { RoomClientError } from './room-client-error.ts';
+
 import type { WavWriter } from './wav.ts';
 
 /*

@@ -1,7 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import { frameLength, isUsualRate, type Sound } from './media.ts';
-import { badMedia } from './room-client-error.ts';
+import { badMedia, frameLength, isUsualRate, type Sound } from './media.ts';
 
 /*
  * Reads WAV files with 16-bit samples as they arrive, so that a pipe that never ends is no different from a file. The header
