@@ -10,8 +10,8 @@ import {
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { ParticipantChange } from '../platform/livekit/media-server.ts';
 import { type BlockDeps, blockIdentity } from './blocks/blocks.ts';
-import { metadataText } from './metadata-text.ts';
-import { ROLE_GRANTS, toRoleAttributes } from './role-grants.ts';
+import { metadataText, ROLE_GRANTS, toRoleAttributes } from './role-grants.ts';
+
 import { findRoom, type MediaDeps } from './rooms.ts';
 
 export type ParticipantDeps = MediaDeps & {
