@@ -48,7 +48,7 @@ async function findParticipant(deps: ParticipantDeps, room: string, identity: st
   throw participantNotFound(identity);
 }
 
-export function participantNotFound(identity: string): ServiceError {
+function participantNotFound(identity: string): ServiceError {
   const note = SID.test(identity) ? ' A participant is named by identity here, and not by sid.' : '';
   return new ServiceError(
     'participant-not-found',

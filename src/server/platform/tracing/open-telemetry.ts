@@ -183,7 +183,7 @@ export type OtlpExport = {
   };
 };
 
-export function createSpanProcessor(target: SpanExport, log: Log): SpanProcessor {
+function createSpanProcessor(target: SpanExport, log: Log): SpanProcessor {
   if (target.to === 'console') return new SimpleSpanProcessor({ exporter: new ConsoleSpanExporter() });
   return new BatchSpanProcessor({
     exporter: new ReportingExporter(createExporter(target), log),
