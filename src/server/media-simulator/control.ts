@@ -8,11 +8,11 @@ import {
   TrackSource,
   TrackType,
 } from '@livekit/protocol';
-import { type Access, ANONYMOUS } from './access-token.ts';
 import type { Recorders } from './recorders.ts';
 import { RoomFullError, type Rooms } from './rooms.ts';
 import type { Faults, SimulatorContext } from './settings.ts';
 import type { Streams } from './streams.ts';
+import { type Access, ANONYMOUS } from './twirp.ts';
 
 /** Simulates participants, broadcasters and failures, for tests and for /embedded in development. */
 export type EmbeddedControl = {

@@ -6,11 +6,17 @@ import {
   RoomCompositeEgressRequest,
   StopEgressRequest,
 } from '@livekit/protocol';
-import { ensureGrant } from './access-token.ts';
 import { fileOutput, isOver, type Recorders, UnsupportedOutputError } from './recorders.ts';
 import type { Rooms } from './rooms.ts';
 import type { SimulatorContext } from './settings.ts';
-import { psrpcError, TwirpError, type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import {
+  ensureGrant,
+  psrpcError,
+  TwirpError,
+  type TwirpService,
+  twirpMethod,
+  unimplemented,
+} from './twirp.ts';
 
 /** Implements livekit.Egress for room composites with a file output; other kinds of egress are unimplemented. */
 export function egressService(context: SimulatorContext, rooms: Rooms, recorders: Recorders): TwirpService {

@@ -1,10 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { InvalidTokenError, type Keys, readAccess } from './access-token.ts';
 import { controlResponse, type EmbeddedControl } from './control.ts';
-
 import type { SimulatorContext } from './settings.ts';
-import { TwirpError, type TwirpFormat, type TwirpService } from './twirp.ts';
+import {
+  InvalidTokenError,
+  type Keys,
+  readAccess,
+  TwirpError,
+  type TwirpFormat,
+  type TwirpService,
+} from './twirp.ts';
 
 const NO_MEDIA =
   'This is the embedded media server of rtc-service: it carries no sound and no pictures, so nobody can connect. ' +

@@ -7,10 +7,16 @@ import {
   ListIngressRequest,
   ListIngressResponse,
 } from '@livekit/protocol';
-import { ensureGrant } from './access-token.ts';
 import type { IngressUrls, SimulatorContext } from './settings.ts';
 import type { Streams } from './streams.ts';
-import { psrpcError, TwirpError, type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import {
+  ensureGrant,
+  psrpcError,
+  TwirpError,
+  type TwirpService,
+  twirpMethod,
+  unimplemented,
+} from './twirp.ts';
 
 /** Implements livekit.Ingress for pushed streams (RTMP and WHIP). An ingress may name a room that does not exist yet. */
 export function ingressService(context: SimulatorContext, streams: Streams, urls: IngressUrls): TwirpService {

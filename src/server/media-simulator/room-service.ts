@@ -20,10 +20,17 @@ import {
   UpdateParticipantRequest,
   UpdateRoomMetadataRequest,
 } from '@livekit/protocol';
-import { ensureGrant, ensureRoomAdmin } from './access-token.ts';
 import type { Rooms } from './rooms.ts';
 import type { SimulatorContext } from './settings.ts';
-import { psrpcError, TwirpError, type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import {
+  ensureGrant,
+  ensureRoomAdmin,
+  psrpcError,
+  TwirpError,
+  type TwirpService,
+  twirpMethod,
+  unimplemented,
+} from './twirp.ts';
 
 const MAX_NAME_BYTES = 256;
 const MAX_METADATA_BYTES = 512 * 1024;
