@@ -40,14 +40,9 @@ import {
 } from '../../fiscal/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
-import {
-  describeFiscalError,
-  FISCAL_ERROR_FORMAT,
-  fiscalError,
-  fiscalErrorResponse,
-} from './fiscal-errors.ts';
+import { describeFiscalError, FISCAL_CODE_ROUTE, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
 import { chooseLanguage, FISCAL_TEXTS, languageHeaders } from './fiscal-texts.ts';
-import { belfioreCode } from './place-routes.ts';
+import { belfioreCode } from './place-responses.ts';
 
 export type FiscalCodeDeps = { readonly clock: Clock };
 
@@ -292,14 +287,6 @@ function meantPlaces(faults: readonly PersonFault[]): Pick<FiscalError, 'candida
     ...(suggestions.length === 0 ? {} : { suggestions: records(suggestions) }),
   };
 }
-
-/** Properties that the routes about codes and persons share. */
-const FISCAL_CODE_ROUTE = {
-  tag: 'fiscal codes',
-  security: 'public',
-  errorFormat: FISCAL_ERROR_FORMAT,
-  errors: [],
-} as const;
 
 /** The response has personal data, and depends on the current date. */
 const NOT_STORED = { 'cache-control': 'no-store' } as const;

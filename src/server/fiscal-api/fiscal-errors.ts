@@ -16,6 +16,14 @@ export const FISCAL_ERROR_FORMAT: ErrorFormat = {
   errorHeaders: (request) => languageHeaders(chooseLanguage(request)),
 };
 
+/** Properties that the routes about codes and persons share. */
+export const FISCAL_CODE_ROUTE = {
+  tag: 'fiscal codes',
+  security: 'public',
+  errorFormat: FISCAL_ERROR_FORMAT,
+  errors: [],
+} as const;
+
 function italianError(error: ServiceError): FiscalError {
   const errors = italianFields(error);
   return fiscalError(error.status, italianMessage(error), errors === undefined ? {} : { errors });
