@@ -16,7 +16,7 @@ export type ReadinessDeps = {
  */
 const MAX_AGE_MS = 1000;
 /** Time limit of a check. Load balancers expect a response within a second. */
-const CHECK_TIMEOUT_MS = 900;
+const READINESS_TIMEOUT_MS = 900;
 const LEASE = 'readiness';
 
 /** Returns a function that checks the media server and the database, at most once per second. */
@@ -49,5 +49,5 @@ async function succeeds(work: Promise<unknown>): Promise<boolean> {
     () => true,
     () => false,
   );
-  return await withTimeout(success, CHECK_TIMEOUT_MS, false);
+  return await withTimeout(success, READINESS_TIMEOUT_MS, false);
 }

@@ -13,7 +13,7 @@ export type WorkerStatusDeps = {
 type WorkerStatus = Health['capabilities'];
 
 /** The health response does not wait longer for the database. */
-const CHECK_TIMEOUT_MS = 200;
+const STATUS_TIMEOUT_MS = 200;
 
 /**
  * Returns a function that reads which workers are alive. While the database is slow or frozen it resolves to the last
@@ -26,7 +26,7 @@ export function createWorkerStatus(deps: WorkerStatusDeps): () => Promise<Worker
     reading ??= readStatus(deps).finally(() => {
       reading = undefined;
     });
-    known = await withTimeout(reading, CHECK_TIMEOUT_MS, known);
+    known = await withTimeout(reading, STATUS_TIMEOUT_MS, known);
     return known;
   };
 }

@@ -28,7 +28,7 @@ export type DependencyGauges = {
 
 /** Creates the gauges. They have no series before `watchDependencies`, nor while a value is unknown. */
 export function createDependencyGauges(registry: Registry): DependencyGauges {
-  const gauges = createGauges(registry);
+  const gauges = registerDependencies(registry);
   let refreshers: readonly (() => Promise<void>)[] = [];
   return {
     watch: (dependencies) => {
@@ -40,9 +40,9 @@ export function createDependencyGauges(registry: Registry): DependencyGauges {
   };
 }
 
-type Gauges = ReturnType<typeof createGauges>;
+type DependencySeries = ReturnType<typeof registerDependencies>;
 
-function createGauges(registry: Registry) {
+function registerDependencies(registry: Registry) {
   const registers = [registry];
   const disk = { labelNames: ['folder'], registers } as const;
   return {
@@ -80,7 +80,7 @@ function createGauges(registry: Registry) {
   };
 }
 
-function createRefreshers(gauges: Gauges, dependencies: Dependencies): readonly (() => Promise<void>)[] {
+function createRefreshers(gauges: DependencySeries, dependencies: Dependencies): readonly (() => Promise<void>)[] {
   const { clock, leases, mediaServer, mediaWorkers, folders } = dependencies;
   return [
     createRefresh(clock, {
@@ -117,13 +117,13 @@ async function readMediaServer(mediaServer: Dependencies['mediaServer']): Promis
 }
 
 /** A reset sets a gauge without labels to 0, so the series of an unknown value is removed. */
-function showMediaServer({ mediaServer, key }: Gauges, state: MediaServerState | undefined): void {
+function showMediaServer({ mediaServer, key }: DependencySeries, state: MediaServerState | undefined): void {
   mediaServer.set(state === undefined ? 0 : 1);
   if (state === undefined) key.remove({});
   else key.set(state === 'ok' ? 1 : 0);
 }
 
-function showWorkers({ workers }: Gauges, count: WorkerCount | undefined): void {
+function showWorkers({ workers }: DependencySeries, count: WorkerCount | undefined): void {
   workers.reset();
   if (count === undefined || count.unknown !== undefined) return;
   workers.set({ kind: 'recorder' }, count.recorders);
@@ -143,7 +143,7 @@ async function readDisk(path: string): Promise<Disk> {
   }
 }
 
-function showDisk({ free, size }: Gauges, shown: { folder: string; disk: Disk | undefined }): void {
+function showDisk({ free, size }: DependencySeries, shown: { folder: string; disk: Disk | undefined }): void {
   const { folder, disk } = shown;
   if (disk === undefined) {
     free.remove({ folder });

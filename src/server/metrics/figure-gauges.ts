@@ -16,22 +16,22 @@ export type FigureGauges = {
 
 /** Creates gauges of counts in the database. While it does not respond they have no series, and rtc_database_up is 0. */
 export function createFigureGauges(registry: Registry): FigureGauges {
-  const gauges = createGauges(registry);
+  const gauges = registerFigures(registry);
   let refresh = async (): Promise<void> => {};
   return {
     watch: ({ figures: store, clock }) => {
       refresh = createRefresh(clock, {
         read: () => store.read(clock.now()),
-        update: (figures) => (figures === undefined ? hide(gauges) : show(gauges, figures, clock.now())),
+        update: (figures) => (figures === undefined ? hideFigures(gauges) : showFigures(gauges, figures, clock.now())),
       });
     },
     refresh: () => refresh(),
   };
 }
 
-type Gauges = ReturnType<typeof createGauges>;
+type FigureSeries = ReturnType<typeof registerFigures>;
 
-function createGauges(registry: Registry) {
+function registerFigures(registry: Registry) {
   const registers = [registry];
   return {
     up: new Gauge({ name: 'rtc_database_up', help: '1 while the database responds, else 0', registers }),
@@ -69,7 +69,7 @@ function createGauges(registry: Registry) {
 }
 
 /** A reset sets a gauge without labels to 0, which would mean that nothing waits. Therefore the series is removed. */
-function hide(gauges: Gauges): void {
+function hideFigures(gauges: FigureSeries): void {
   for (const gauge of Object.values(gauges)) {
     gauge.reset();
     gauge.remove({});
@@ -77,7 +77,7 @@ function hide(gauges: Gauges): void {
   gauges.up.set(0);
 }
 
-function show(gauges: Gauges, figures: Figures, now: number): void {
+function showFigures(gauges: FigureSeries, figures: Figures, now: number): void {
   const { oldestPendingDeliveryAt: oldest } = figures;
   gauges.up.set(1);
   gauges.pending.set(figures.deliveriesPending);

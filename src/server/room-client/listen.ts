@@ -5,11 +5,11 @@ import type {
   RemoteTrackPublication,
   Room,
 } from '@livekit/rtc-node';
+import type { Sdk } from './join-room.ts';
 import { FRAME_MS } from './media.ts';
 import { LISTENED_RATE, SoundMixer } from './sound-mixer.ts';
 import type { WavWriter } from './wav.ts';
 
-type Sdk = typeof import('@livekit/rtc-node');
 
 export type Listening = {
   readonly writer: WavWriter;
