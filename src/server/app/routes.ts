@@ -7,8 +7,8 @@ import type { ListEventsDeps } from '../events/list-events.ts';
 import { type FiscalCodeDeps, fiscalCodeRoutes } from '../fiscal-api/fiscal-code-routes.ts';
 import { placeRoutes } from '../fiscal-api/place-routes.ts';
 import type { SelfCheckDeps } from '../health/check-self.ts';
-import { type HealthDeps, healthRoutes } from '../health/health-routes.ts';
-import { selfCheckRoutes } from '../health/self-check-routes.ts';
+import { type HealthDeps, healthRoutes, selfCheckRoutes } from '../health/health-routes.ts';
+
 import { type MediaEventDeps, mediaEventRoutes } from '../media-events/media-event-routes.ts';
 import { type MetricsDeps, metricsRoutes } from '../metrics/metrics-routes.ts';
 import type { Route } from '../platform/http/route.ts';

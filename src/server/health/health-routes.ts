@@ -1,7 +1,14 @@
-import { HealthSchema, ReadinessSchema } from '../../contract/health.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { type Health, HealthSchema, type Readiness, ReadinessSchema } from '../../contract/health.ts';
+import { SelfCheckListSchema } from '../../contract/self-check.ts';
+import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { createReadinessCheck, type ReadinessDeps } from './check-readiness.ts';
-import { createWorkerStatus, type WorkerStatusDeps } from './worker-status.ts';
+import type { LeaseStore } from '../platform/jobs/leases.ts';
+import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
+import { failedLanguagesOf, languagesOf } from '../transcription/speech-workers.ts';
+import type { SpeechWorker, TranscriptionStores, WorkerKind } from '../transcription/store.ts';
+import { checkSelf, type SelfCheckDeps } from './check-self.ts';
 
 export type HealthDeps = ReadinessDeps &
   WorkerStatusDeps & {
@@ -60,4 +67,123 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       },
     }),
   ];
+}
+
+export function selfCheckRoutes(deps: SelfCheckDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/self-check',
+      operationId: 'checkSelf',
+      tag: 'service',
+      summary: 'Check the systems behind the service, as rtc doctor does',
+      description:
+        'Writes a small file where recordings go, reads it back, fetches it by its pre-signed URL and deletes it. A fault is a result, not an error.',
+      security: 'signed',
+      scopes: ['admin'],
+      success: { 200: { description: 'What was found', schema: SelfCheckListSchema } },
+      errors: [],
+      handle: async () => ({ status: 200, body: { checks: [...(await checkSelf(deps))] } }),
+    }),
+  ];
+}
+
+type ReadinessDeps = {
+  readonly mediaServer: MediaServer;
+  readonly store: { readonly leases: Pick<LeaseStore, 'acquire'> };
+  readonly clock: Clock;
+};
+
+/**
+ * Maximum age of a result. Readiness is public, so that its calls of the media server and its writes must not depend on the
+ * number of requests.
+ */
+const MAX_AGE_MS = 1000;
+/** Time limit of a check. Load balancers expect a response within a second. */
+const READINESS_TIMEOUT_MS = 900;
+const LEASE = 'readiness';
+
+/** Returns a function that checks the media server and the database, at most once per second. */
+export function createReadinessCheck(deps: ReadinessDeps): () => Promise<Readiness> {
+  let latest: { readonly at: number; readonly readiness: Promise<Readiness> } | undefined;
+  return () => {
+    const now = deps.clock.monotonic();
+    if (latest === undefined || now - latest.at >= MAX_AGE_MS) {
+      latest = { at: now, readiness: checkReadiness(deps) };
+    }
+    return latest.readiness;
+  };
+}
+
+async function checkReadiness({ mediaServer, store, clock }: ReadinessDeps): Promise<Readiness> {
+  const now = clock.now();
+  const [isMediaServerReady, isDatabaseReady] = await Promise.all([
+    succeeds(mediaServer.listRooms([NO_ROOM])),
+    // Checks a write, because a full or read-only disk can still be read.
+    succeeds(store.leases.acquire({ name: LEASE, owner: LEASE, until: now }, now)),
+  ]);
+  return {
+    ready: isMediaServerReady && isDatabaseReady,
+    checks: { mediaServer: isMediaServerReady, database: isDatabaseReady },
+  };
+}
+
+async function succeeds(work: Promise<unknown>): Promise<boolean> {
+  const success = work.then(
+    () => true,
+    () => false,
+  );
+  return await withTimeout(success, READINESS_TIMEOUT_MS, false);
+}
+
+type WorkerStatusDeps = {
+  readonly store: Pick<TranscriptionStores, 'transcriptions'>;
+  readonly clock: Clock;
+};
+
+type WorkerStatus = Health['capabilities'];
+
+/** The health response does not wait longer for the database. */
+const STATUS_TIMEOUT_MS = 200;
+
+/**
+ * Returns a function that reads which workers are alive. While the database is slow or frozen it resolves to the last
+ * known status, and starts no further query.
+ */
+export function createWorkerStatus(deps: WorkerStatusDeps): () => Promise<WorkerStatus> {
+  let known = toWorkerStatus([]);
+  let reading: Promise<WorkerStatus> | undefined;
+  return async () => {
+    reading ??= readStatus(deps).finally(() => {
+      reading = undefined;
+    });
+    known = await withTimeout(reading, STATUS_TIMEOUT_MS, known);
+    return known;
+  };
+}
+
+async function readStatus({ store, clock }: WorkerStatusDeps): Promise<WorkerStatus> {
+  try {
+    return toWorkerStatus(await store.transcriptions.listAlive(clock.now()));
+  } catch (error) {
+    // Nothing can be transcribed while the database does not respond.
+    if (error instanceof ServiceError) return toWorkerStatus([]);
+    throw error;
+  }
+}
+
+function toWorkerStatus(workers: readonly SpeechWorker[]): WorkerStatus {
+  const isAlive = (kind: WorkerKind): boolean => workers.some((worker) => worker.kind === kind);
+  return {
+    transcriptionLive: isAlive('stt-live'),
+    transcriptionPost: isAlive('stt-post'),
+    languages: {
+      live: [...languagesOf(workers, 'stt-live')],
+      post: [...languagesOf(workers, 'stt-post')],
+    },
+    failedLanguages: {
+      live: [...failedLanguagesOf(workers, 'stt-live')],
+      post: [...failedLanguagesOf(workers, 'stt-post')],
+    },
+  };
 }

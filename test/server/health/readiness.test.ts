@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createReadinessCheck } from '../../../src/server/health/check-readiness.ts';
-import { createWorkerStatus } from '../../../src/server/health/worker-status.ts';
+import { createReadinessCheck, createWorkerStatus } from '../../../src/server/health/health-routes.ts';
+
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import type { SpeechWorker, TranscriptionStores } from '../../../src/server/transcription/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
