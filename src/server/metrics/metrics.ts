@@ -3,9 +3,13 @@ import { ERROR_CODES, type ErrorCode } from '../../contract/errors.ts';
 import { EVENT_TYPES } from '../../contract/event-names.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
-import { createDependencyGauges, type Dependencies } from './dependency-gauges.ts';
-import { createFigureGauges, type FigureSource } from './figure-gauges.ts';
-import { createPoolGauges } from './pool-gauges.ts';
+import {
+  createDependencyGauges,
+  createFigureGauges,
+  createPoolGauges,
+  type Dependencies,
+  type FigureSource,
+} from './gauges.ts';
 
 export type Metrics = {
   readonly contentType: string;

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createFigureGauges } from '../../../src/server/metrics/figure-gauges.ts';
 import type { Figures } from '../../../src/server/metrics/figures.ts';
+import { createFigureGauges } from '../../../src/server/metrics/gauges.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const FIGURES: Figures = {
