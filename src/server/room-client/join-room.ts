@@ -1,10 +1,16 @@
-import type { DisconnectReason, RemoteParticipant, Room } from '@livekit/rtc-node';
+import type {
+  AudioStream,
+  DisconnectReason,
+  RemoteParticipant,
+  RemoteTrack,
+  RemoteTrackPublication,
+  Room,
+} from '@livekit/rtc-node';
 import { messageOf } from '../platform/error-message.ts';
 import { hideTokens } from '../platform/livekit/errors.ts';
-import { type Listener, listen } from './listen.ts';
-import { type MediaSource, RoomClientError } from './media.ts';
+import { FRAME_MS, type MediaSource, RoomClientError } from './media.ts';
 import { playMedia } from './play-media.ts';
-
+import { LISTENED_RATE, SoundMixer } from './sound-mixer.ts';
 import type { WavWriter } from './wav.ts';
 
 /*
@@ -12,7 +18,7 @@ import type { WavWriter } from './wav.ts';
  * published media, at the signal, or when the media server ends the connection.
  */
 
-export type Sdk = typeof import('@livekit/rtc-node');
+type Sdk = typeof import('@livekit/rtc-node');
 
 export type RoomClientNews =
   | {
@@ -28,7 +34,7 @@ export type RoomClientNews =
 /** Why the participant is no longer in the room. */
 export type RoomClientEnd = 'stopped' | 'played' | 'room-closed' | 'removed' | 'replaced' | 'disconnected';
 
-export type RoomVisit = {
+type RoomVisit = {
   readonly url: string;
   readonly token: string;
   readonly media: MediaSource | undefined;
@@ -155,4 +161,56 @@ function toEnd({ DisconnectReason: reasons }: Sdk, reason: DisconnectReason): Ro
   if (reason === reasons.PARTICIPANT_REMOVED) return 'removed';
   if (reason === reasons.ROOM_DELETED || reason === reasons.ROOM_CLOSED) return 'room-closed';
   return 'disconnected';
+}
+
+type Listening = {
+  readonly writer: WavWriter;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
+  readonly onHeard: (identity: string) => void;
+};
+
+type Listener = {
+  /** Subscribes to the audio of participants who are already in the room. */
+  subscribe(): void;
+  /** Completes the file. */
+  close(): Promise<void>;
+};
+
+/** Writes the audio of a room to a file, from now on. Only audio is received, because video would only cost bandwidth. */
+function listen(sdk: Sdk, room: Room, { writer, now, onHeard }: Listening): Listener {
+  const mixer = new SoundMixer(now, (samples) => writer.write(samples));
+  const streams = new Set<AudioStream>();
+  const subscribe = (publication: RemoteTrackPublication): void => {
+    if (publication.kind === sdk.TrackKind.KIND_AUDIO) publication.setSubscribed(true);
+  };
+  room.on(sdk.RoomEvent.TrackPublished, subscribe);
+  room.on(
+    sdk.RoomEvent.TrackSubscribed,
+    (track: RemoteTrack, _publication: RemoteTrackPublication, { identity }: RemoteParticipant) => {
+      if (track.kind !== sdk.TrackKind.KIND_AUDIO) return;
+      const options = { sampleRate: LISTENED_RATE, numChannels: 1, frameSizeMs: FRAME_MS };
+      const stream = new sdk.AudioStream(track, options);
+      streams.add(stream);
+      onHeard(identity);
+      void mixIn(mixer, stream).finally(() => streams.delete(stream));
+    },
+  );
+  return {
+    subscribe: () => {
+      for (const participant of room.remoteParticipants.values()) {
+        for (const publication of participant.trackPublications.values()) subscribe(publication);
+      }
+    },
+    close: async () => {
+      mixer.end();
+      await writer.close();
+    },
+  };
+}
+
+async function mixIn(mixer: SoundMixer, stream: AudioStream): Promise<void> {
+  const track = mixer.openTrack();
+  const reader = stream.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) track.add(read.value.data);
 }
