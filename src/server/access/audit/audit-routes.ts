@@ -1,6 +1,6 @@
 import { type AuditEntry, type AuditList, AuditListQuery, AuditListSchema } from '../../../contract/audit.ts';
 import type { AuditResult } from '../../../contract/choices.ts';
-import { cursorOf } from '../../platform/http/cursor.ts';
+import { pageReader } from '../../platform/http/read-page.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import type { AccessStores, AuditRecord } from '../store.ts';
 import type { AuditWriter } from './audit-writer.ts';
@@ -31,33 +31,23 @@ export type AuditDeps = {
 };
 
 const DEFAULT_LIMIT = 50;
-const POSITION = cursorOf('audit', 'number', 'string');
+const readPage = pageReader('audit');
 
 /** Lists audit entries, the newest first. Requests to which this instance has responded are included. */
 async function listAudit({ store, auditWriter }: AuditDeps, query: AuditListQuery): Promise<AuditList> {
   const { cursor, limit = DEFAULT_LIMIT, since, until, ...filter } = query;
-  const before = cursor === undefined ? undefined : decodePosition(cursor);
-  await auditWriter.flush();
-  const found = await store.audit.list({
-    ...filter,
-    since: since === undefined ? undefined : Date.parse(since),
-    until: until === undefined ? undefined : Date.parse(until),
-    before,
-    // Reads one more, to know whether there is a next page.
-    limit: limit + 1,
+  const { rows, nextCursor } = await readPage({ cursor, limit }, async (page) => {
+    await auditWriter.flush();
+    const records = await store.audit.list({
+      ...filter,
+      since: since === undefined ? undefined : Date.parse(since),
+      until: until === undefined ? undefined : Date.parse(until),
+      before: page.after && { occurredAt: page.after.createdAt, id: page.after.id },
+      limit: page.limit,
+    });
+    return records.map((record) => ({ createdAt: record.occurredAt, id: record.id, record }));
   });
-  const records = found.slice(0, limit);
-  const last = records.at(-1);
-  const hasMore = found.length > limit && last !== undefined;
-  return {
-    entries: records.map(toEntry),
-    nextCursor: hasMore ? POSITION.encode(last.occurredAt, last.id) : null,
-  };
-}
-
-function decodePosition(cursor: string): Pick<AuditRecord, 'occurredAt' | 'id'> {
-  const [occurredAt, id] = POSITION.decode(cursor);
-  return { occurredAt, id };
+  return { entries: rows.map(({ record }) => toEntry(record)), nextCursor };
 }
 
 function toEntry({
