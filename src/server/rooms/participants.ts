@@ -13,11 +13,6 @@ export type ParticipantDeps = MediaDeps & {
   readonly findDeparted: (sids: readonly string[]) => Promise<ReadonlySet<string>>;
 };
 
-/** Recorders and hidden agents are system participants and not listed. Other agents are listed. */
-function isListed(participant: Participant): boolean {
-  return participant.kind !== 'EGRESS' && participant.permission?.hidden !== true;
-}
-
 /** Lists the participants of the room, without system participants. Throws room-not-found. */
 export async function listParticipants(deps: ParticipantDeps, room: string): Promise<readonly Participant[]> {
   const all = await deps.mediaServer.listParticipants(room);
@@ -48,6 +43,11 @@ export function participantNotFound(identity: string): ServiceError {
     'participant-not-found',
     `There is no participant ${JSON.stringify(identity)} in this room.${note}`,
   );
+}
+
+/** Recorders and hidden agents are system participants and not listed. Other agents are listed. */
+function isListed(participant: Participant): boolean {
+  return participant.kind !== 'EGRESS' && participant.permission?.hidden !== true;
 }
 
 /** Form of the sids that the media server generates for participants. */
