@@ -8,10 +8,16 @@ import { explainDelivery, findDelivery } from './explain-delivery.ts';
 import { explainRecording } from './explain-recording.ts';
 import { explainRequest } from './explain-request.ts';
 import { explainRoom } from './explain-room.ts';
-import { EXPLANATION_FIELDS, type Explanation, SUBJECT_KINDS, type SubjectKind } from './explanation.ts';
+import {
+  EXPLANATION_FIELDS,
+  type Explanation,
+  renderExplanation,
+  SHOWN_MOMENTS,
+  SUBJECT_KINDS,
+  type SubjectKind,
+} from './explanation.ts';
 import { ifFound } from './if-found.ts';
 import { readAudit } from './read-audit.ts';
-import { renderExplanation, SHOWN_MOMENTS } from './render.ts';
 
 const explain = defineCommand({
   noun: 'explain',
