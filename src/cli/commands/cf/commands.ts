@@ -57,7 +57,7 @@ const check = defineCommand({
       const { appendChecks } = await import('./codes/append-codes.ts');
       return appendChecks(context, many, rules);
     }
-    const { checkMany } = await import('./codes/check-many.ts');
+    const { checkMany } = await import('./codes/many-codes.ts');
     return checkMany(context, many, rules);
   },
 });
@@ -90,7 +90,7 @@ const decode = defineCommand({
         const { appendDecoded } = await import('./codes/append-codes.ts');
         return appendDecoded(context, many, { ...rules, accept: 'person' });
       }
-      const { decodeMany } = await import('./codes/decode-many.ts');
+      const { decodeMany } = await import('./codes/many-codes.ts');
       return decodeMany(context, many, rules);
     }
     const { decodeCodes } = await import('./codes/decode-codes.ts');
@@ -117,7 +117,7 @@ const omocodie = defineCommand({
   async run(context, input) {
     const rules = rulesOf(context, input);
     if (isStreamed(input)) {
-      const { omocodieMany } = await import('./codes/decode-many.ts');
+      const { omocodieMany } = await import('./codes/many-codes.ts');
       return omocodieMany(context, { ...input, language: rules.language }, rules);
     }
     const [code = '', ...others] = await codesOf(context, input.codes);

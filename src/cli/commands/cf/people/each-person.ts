@@ -2,7 +2,7 @@ import type { PersonRecord } from '../../../../people/person-record.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import type { Context } from '../../../framework/context.ts';
 import type { Result } from '../../../terminal/result.ts';
-import { textOf } from '../codes/each-code.ts';
+import { textOf } from '../codes/many-codes.ts';
 import { type Batch, runBatch } from '../files/batch.ts';
 import { eachLine } from '../files/lines.ts';
 import { rowFault } from '../files/row-fault.ts';
