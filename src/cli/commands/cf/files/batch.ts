@@ -5,10 +5,16 @@ import type { Context } from '../../../framework/context.ts';
 import { nothing, type Result } from '../../../terminal/result.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
-import { type BadLine, type BatchOutputs, openOutputs } from './batch-outputs.ts';
-import type { ByteOutput } from './byte-output.ts';
 import { createProgressBar, grouped, type ProgressBar, rate } from './progress.ts';
-import { openRowOutput, type RowOutput } from './row-output.ts';
+import {
+  type BadLine,
+  type BatchOutputs,
+  type ByteOutput,
+  openOutputs,
+  openRowOutput,
+  type RowOutput,
+} from './row-output.ts';
+
 import { keepHeapSmall } from './small-heap.ts';
 import { openSource, type StreamSource } from './stream-source.ts';
 

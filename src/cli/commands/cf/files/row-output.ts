@@ -1,12 +1,15 @@
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { Language } from '../../../../fiscal/index.ts';
 import { csvLine } from '../../../../people/csv-rows.ts';
 import type { CellValue } from '../../../../people/row.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 import { fileError } from '../../../errors/file-error.ts';
+import { escapeCell } from '../../../terminal/escape-for-terminal.ts';
 import type { Io } from '../../../terminal/io.ts';
-import { type ByteOutput, createByteOutput } from './byte-output.ts';
+import { TEXTS } from '../texts.ts';
 
 /** Output of the rows of a table: CSV to stdout or into a file, or a workbook. */
 export type RowOutput = {
@@ -90,6 +93,140 @@ function toCsvFile(file: string, delimiter: string): FileOutput {
       await output.flush();
       await new Promise<void>((done, fail) =>
         stream.end((error?: Error | null) => (error ? fail(error) : done())),
+      );
+    },
+  };
+}
+
+export type BadLine = {
+  readonly line: number;
+  readonly reason: string;
+  /** For people; contains nothing of the line. */
+  readonly message: string;
+  /** Labels that the report at the end counts, one for each error. */
+  readonly labels: readonly string[];
+  /** The line itself, for the file of rejects. */
+  readonly input: () => string;
+};
+
+/** Outputs of a run over many lines: results to stdout, bad lines to stderr or into a file. */
+export type BatchOutputs = {
+  readonly out: ByteOutput;
+  readonly reportBad: (bad: BadLine) => void;
+  /** Writes the gathered text, and waits for it. Rejects with the error of an output. */
+  readonly flush: () => Promise<void>;
+  readonly isStdoutBroken: () => boolean;
+  readonly close: () => Promise<void>;
+};
+
+type OutputOptions = { readonly rejects: string | undefined; readonly language: Language };
+
+/** Maximum bad lines that are named. More do not help a reader, and a wrong file would fill a log with millions. */
+const MAX_NAMED = 1000;
+
+/**
+ * @param beforeStderr called before a write to stderr, where a progress bar may be
+ * @throws CliError (usage) when the file of rejects cannot be written
+ */
+export async function openOutputs(
+  io: Io,
+  { rejects: rejectsFile, language }: OutputOptions,
+  beforeStderr: () => void,
+): Promise<BatchOutputs> {
+  const rejects = await openRejects(io.workingDirectory, rejectsFile);
+  const out = createByteOutput(io.stdout);
+  const badLines = createByteOutput(io.stderr);
+  const texts = TEXTS[language];
+  const rejected: string[] = [];
+  let namedCount = 0;
+  let isStdoutBroken = false;
+  const noteBroken = (): void => {
+    isStdoutBroken = true;
+  };
+  io.stdout.once('error', noteBroken);
+  return {
+    out,
+    reportBad: ({ line, reason, message, input }) => {
+      if (rejects === undefined) {
+        namedCount += 1;
+        if (namedCount <= MAX_NAMED) badLines.text(`${texts.badLine(line, reason, message)}\n`);
+        else if (namedCount === MAX_NAMED + 1) badLines.text(`${texts.furtherBad}\n`);
+      } else rejected.push(`${line}\t${reason}\t${message}\t${escapeCell(input())}\n`);
+    },
+    flush: async () => {
+      await out.flush().catch((error: unknown) => {
+        noteBroken();
+        throw error;
+      });
+      if (rejects !== undefined && rejected.length > 0) await rejects.appendFile(rejected.splice(0).join(''));
+      if (badLines.isEmpty()) return;
+      beforeStderr();
+      // Stderr may have no reader, but the results still count.
+      await badLines.flush().catch(() => undefined);
+    },
+    isStdoutBroken: () => isStdoutBroken,
+    close: async () => {
+      io.stdout.off('error', noteBroken);
+      await rejects?.close();
+    },
+  };
+}
+
+/** Readable only by its owner, because it contains what people typed. */
+async function openRejects(directory: string, file: string | undefined): Promise<FileHandle | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await open(resolve(directory, file), 'w', 0o600);
+  } catch (cause) {
+    throw fileError(cause, { path: file, doing: 'written' });
+  }
+}
+
+/** Gathers small writes into large ones, because a write for each of a million lines would take most of the time. */
+export type ByteOutput = {
+  readonly isEmpty: () => boolean;
+  readonly bytes: (source: Uint8Array, start: number, end: number) => void;
+  readonly text: (text: string) => void;
+  /** Writes the gathered bytes, and waits until the stream has accepted them. Rejects with the stream's error. */
+  readonly flush: () => Promise<void>;
+};
+
+const INITIAL_BYTES = 256 * 1024;
+/** UTF-8 needs at most three bytes for a UTF-16 unit. */
+const MAX_BYTES_PER_UNIT = 3;
+/** A call of the native copy takes as long as copying this many bytes by hand. */
+const SHORT = 48;
+
+function createByteOutput(stream: Writable): ByteOutput {
+  let buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  let length = 0;
+  const reserve = (count: number): void => {
+    if (length + count <= buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(buffer.length * 2, length + count));
+    buffer.copy(larger, 0, 0, length);
+    buffer = larger;
+  };
+  return {
+    isEmpty: () => length === 0,
+    bytes: (source, start, end) => {
+      const count = end - start;
+      reserve(count);
+      if (count <= SHORT)
+        for (let at = 0; at < count; at++) buffer[length + at] = source[start + at] as number;
+      else buffer.set(source.subarray(start, end), length);
+      length += count;
+    },
+    text: (text) => {
+      reserve(text.length * MAX_BYTES_PER_UNIT);
+      length += buffer.write(text, length, 'utf8');
+    },
+    flush: async () => {
+      if (length === 0) return;
+      const gathered = buffer.subarray(0, length);
+      length = 0;
+      // The buffer may be reused only after the stream has finished with it.
+      await new Promise<void>((resolve, reject) =>
+        stream.write(gathered, (error) => (error ? reject(error) : resolve())),
       );
     },
   };
