@@ -15,8 +15,8 @@ import type { Result } from '../../../terminal/result.ts';
 import type { Terminal } from '../../../terminal/terminal.ts';
 import { type Batch, runBatch } from '../files/batch.ts';
 import { type ByteLine, eachLine } from '../files/lines.ts';
-import { rowFault } from '../files/row-fault.ts';
 import { refuseBinary, type StreamSource } from '../files/stream-source.ts';
+import { rowFault } from '../people/faults.ts';
 import { TEXTS } from '../texts.ts';
 import { type CheckRules, type Verdict, verdictLine } from './check-codes.ts';
 import { findCodeColumn, isCodeHeader, type ManyCodes } from './code-column.ts';
@@ -134,7 +134,7 @@ export type CodeVisitor = {
 };
 
 /** Visits the codes of a stream, one per line or in a column of a table. */
-export function eachCode(
+function eachCode(
   context: Context,
   options: ManyCodes,
   makeVisitor: (batch: Batch) => CodeVisitor,

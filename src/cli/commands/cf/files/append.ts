@@ -2,10 +2,10 @@ import type { Language } from '../../../../fiscal/index.ts';
 import type { CellValue, Row, RowProblem } from '../../../../people/row.ts';
 import type { Context } from '../../../framework/context.ts';
 import type { Result } from '../../../terminal/result.ts';
+import { type RowFault, rowFault } from '../people/faults.ts';
 import { type AddedColumn, TEXTS } from '../texts.ts';
 import { type Batch, type BatchOptions, runBatch } from './batch.ts';
 import { eachTableRow, type TableHead } from './each-table-row.ts';
-import { type RowFault, rowFault } from './row-fault.ts';
 
 /** Cells that are added to a row, and the error of the row, if there is one. */
 export type Addition = {

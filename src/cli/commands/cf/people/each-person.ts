@@ -5,9 +5,9 @@ import type { Result } from '../../../terminal/result.ts';
 import { textOf } from '../codes/many-codes.ts';
 import { type Batch, runBatch } from '../files/batch.ts';
 import { eachLine } from '../files/lines.ts';
-import { rowFault } from '../files/row-fault.ts';
 import { refuseBinary, type StreamSource } from '../files/stream-source.ts';
 import { TEXTS } from '../texts.ts';
+import { rowFault } from './faults.ts';
 import { formatOf, MAX_PERSON_BYTES, type PeopleInput, recordOfText } from './person-input.ts';
 
 export type Where = { readonly line: number; readonly input: () => string };

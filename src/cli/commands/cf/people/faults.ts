@@ -1,7 +1,7 @@
-import { messages } from '../../../../fiscal/index.ts';
+import { type Language, messages } from '../../../../fiscal/index.ts';
 import { type Generated, placeLabel, type RecordErrors } from '../../../../people/person-record.ts';
+import type { RowProblem } from '../../../../people/row.ts';
 import type { Rules } from '../../../../people/rules.ts';
-import type { RowFault } from '../files/row-fault.ts';
 import { TEXTS } from '../texts.ts';
 
 /** Describes the errors of a person's fields. */
@@ -36,3 +36,18 @@ export function errorsWithPlaces(
 }
 
 const MOST_CANDIDATES = 5;
+
+/** The error of a row, as a run over many rows reports it. */
+export type RowFault = {
+  /** The reason of a code, or the wrong fields. */
+  readonly reason: string;
+  readonly message: string;
+  /** Labels that the report at the end counts, one for each error. */
+  readonly labels: readonly string[];
+};
+
+/** Returns the error of a row that could not be read. */
+export function rowFault(problem: RowProblem, language: Language): RowFault {
+  const { rowProblems, brokenRow } = TEXTS[language];
+  return { reason: 'csv', message: rowProblems[problem], labels: [brokenRow] };
+}
