@@ -4,6 +4,7 @@ import { LANG } from '../../framework/language.ts';
 import { asText, flag, option, optionalArgument } from '../../framework/parameters.ts';
 import { CHECK_FIELDS, checkCodes } from './codes/check-codes.ts';
 import {
+  ACCEPT,
   APPEND,
   CODES,
   COLUMN,
@@ -11,9 +12,10 @@ import {
   DECODED_FIELDS,
   fieldsFor,
   isStreamed,
+  RULE_OPTIONS,
+  rulesOf,
   STREAM_OPTIONS,
 } from './codes/code-options.ts';
-import { ACCEPT, RULE_OPTIONS, rulesOf } from './rules.ts';
 
 /*
  * These commands work offline, without the service and its settings. Only `check` of a few codes is in this file, so that it
