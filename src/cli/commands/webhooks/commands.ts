@@ -18,12 +18,20 @@ import { done, type ListResult, list, nothing, type Result, record } from '../..
 import { plural } from '../../terminal/time.ts';
 import { deliveries, replay, test } from './delivery-commands.ts';
 import { listen } from './listen-command.ts';
-import { isLoopback, printWarningsOf } from './receiver-address.ts';
 import { rotate } from './rotate-command.ts';
 import { trigger } from './trigger-command.ts';
 import { verify } from './verify-command.ts';
-import { WEBHOOK_EVENTS, WEBHOOK_ID, WEBHOOK_ORDERED, WEBHOOK_UNORDERED } from './webhook-arguments.ts';
-import { readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
+import {
+  isLoopback,
+  printWarningsOf,
+  readGivenSecret,
+  SECRET_STDIN,
+  WEBHOOK_EVENTS,
+  WEBHOOK_ID,
+  WEBHOOK_ORDERED,
+  WEBHOOK_UNORDERED,
+} from './webhook-arguments.ts';
+
 import { WEBHOOK_FIELDS, WEBHOOK_LIST, WEBHOOK_RECORD, WEBHOOK_WITHOUT_SECRET } from './webhook-view.ts';
 
 const create = defineCommand({

@@ -7,8 +7,8 @@ import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { done, type Result, text } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
-import { WEBHOOK_ID } from './webhook-arguments.ts';
-import { generateSecret, readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
+import { generateSecret, readGivenSecret, SECRET_STDIN, WEBHOOK_ID } from './webhook-arguments.ts';
+
 import { WEBHOOK_FIELDS } from './webhook-view.ts';
 
 export const rotate = defineCommand({

@@ -12,7 +12,7 @@ import { KNOWN_EVENTS } from '../events/event-options.ts';
 import { readSigner, receiverUrl, SECRET_VARIABLE, secretOfEnvironment } from '../events/forward.ts';
 import type { PostOutcome } from '../events/post-event.ts';
 import { sampleEvent } from './sample-events.ts';
-import { readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
+import { readGivenSecret, SECRET_STDIN } from './webhook-arguments.ts';
 
 const DEFAULT_ROOM = 'demo';
 

@@ -8,7 +8,7 @@ import { printWarning } from '../../terminal/terminal.ts';
 import { SECRET_VARIABLE, secretOfEnvironment } from '../events/forward.ts';
 import { parseHeader, parseHeaders, parseRequest, type SignedRequest } from './signed-request.ts';
 import { type Verdict, verifySignatures } from './verify-signatures.ts';
-import { readGivenSecret, SECRET_STDIN, type SecretOptions } from './webhook-secret.ts';
+import { readGivenSecret, SECRET_STDIN, type SecretOptions } from './webhook-arguments.ts';
 
 const HEADERS: Parameter<readonly string[]> = {
   flags: '-H, --header <header...>',
