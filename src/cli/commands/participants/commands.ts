@@ -1,18 +1,28 @@
 import { type BlockDuration, MAX_BLOCK_SECONDS } from '../../../contract/blocks.ts';
+import { ROLES } from '../../../contract/choices.ts';
+import type { ParticipantPatch } from '../../../contract/participants.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
+import type { ForgottenWords } from '../../../contract/words.ts';
+import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
-import { option, wholeSeconds } from '../../framework/parameters.ts';
-import { done, type ListResult, list } from '../../terminal/result.ts';
+import {
+  argument,
+  flag,
+  jsonObject,
+  notEmpty,
+  oneOf,
+  option,
+  wholeSeconds,
+} from '../../framework/parameters.ts';
+import { type Column, done, type ListResult, list, record } from '../../terminal/result.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import { findParticipant } from './find-participant.ts';
-import { forget } from './forget-command.ts';
 import { mute, unmute } from './mute-commands.ts';
 import { IDENTITY, PARTICIPANT_COLUMNS, PARTICIPANT_FIELDS, ROOM } from './participant-view.ts';
-import { update } from './update-command.ts';
 
 const listParticipants = defineCommand({
   noun: 'participants',
@@ -112,6 +122,116 @@ async function describeLoss(context: Context, { room, identity, block }: Removal
   return tracks.length === 0
     ? 'The participant publishes nothing'
     : `${plural(tracks.length, 'track')} will end`;
+}
+
+type Attributes = NonNullable<ParticipantPatch['attributes']>;
+
+export const update = defineCommand({
+  noun: 'participants',
+  verb: 'update',
+  summary: "Change a participant's name, metadata, attributes or role",
+  description:
+    'Everyone in the room sees the change at once. The role lasts until the participant leaves. LiveKit grants room administration by token only.',
+  needs: 'service',
+  fields: PARTICIPANT_FIELDS,
+  arguments: { room: ROOM, identity: IDENTITY },
+  options: {
+    role: option('--role <role>', 'what the participant may do from now on', oneOf(ROLES)),
+    name: option('--name <name>', 'new name that others see', { parse: notEmpty, source: 'typed-or-stdin' }),
+    metadata: option('--metadata <json>', 'JSON object that replaces the metadata', {
+      parse: jsonObject,
+      source: 'typed-or-file',
+    }),
+    attributes: option('--attributes <json>', 'JSON object of texts to set; null removes one', {
+      parse: attributeTexts,
+      source: 'typed-or-file',
+    }),
+  },
+  examples: [
+    { line: 'rtc participants update demo ada --role viewer', does: 'From now on ada can only listen' },
+    {
+      line: `rtc participants update demo ada --attributes '{"hand":"raised","seat":null}'`,
+      does: 'Set one attribute, and remove another',
+    },
+  ],
+  async run(context, { room, identity, role, name, metadata, attributes }) {
+    const patch: ParticipantPatch = {
+      ...(role === undefined ? {} : { role }),
+      ...(name === undefined ? {} : { name }),
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(attributes === undefined ? {} : { attributes }),
+    };
+    if (Object.keys(patch).length === 0)
+      throw usageError('nothing to change', 'give --role, --name, --metadata or --attributes');
+    const client = await context.client();
+    const { signal } = context.io;
+    const updated = await client.participants.update({ room, identity }, patch, { signal });
+    return record({ response: updated, record: updated, columns: PARTICIPANT_COLUMNS });
+  },
+});
+
+function attributeTexts(text: string): Attributes {
+  const given = Object.entries(jsonObject(text));
+  return Object.fromEntries(
+    given.map(([name, value]) => {
+      if (value === null || typeof value === 'string') return [name, value];
+      throw usageError(`has ${JSON.stringify(name)} that is neither a text nor null`);
+    }),
+  );
+}
+
+export const forget = defineCommand({
+  noun: 'participants',
+  verb: 'forget',
+  summary: 'Delete what a participant said from every transcript',
+  description:
+    'Deletes it from the room’s transcriptions, live and of recordings, and from the search. The room may have ended and the participant may have left. Recordings stay: delete them to delete their sound.',
+  needs: 'service',
+  fields: ['segments', 'transcriptions', 'running', 'recordings'],
+  arguments: {
+    room: argument('name of the room, which may have ended'),
+    identity: argument('identity of the participant, who may have left'),
+  },
+  options: { allRooms: flag('--all-rooms', 'delete what was said in all rooms'), yes: YES },
+  examples: [
+    { line: 'rtc participants forget demo ada', does: 'Asks first' },
+    { line: 'rtc participants forget demo ada --all-rooms --yes', does: 'In every room, at once' },
+  ],
+  async run(context, { room, identity, allRooms, yes }) {
+    const client = await context.client();
+    const place = allRooms ? 'in every room' : `in ${room}`;
+    await confirmOnService(context, {
+      isSure: yes || context.flags.isCurl,
+      what: 'deleting what a participant said',
+      question: async () =>
+        `Delete all that ${identity} said ${place}? It will be gone from every transcript and from the search.`,
+    });
+    const { signal } = context.io;
+    const response = await client.participants.forgetWords(room, identity, { allRooms, signal });
+    return record({ response, record: response, columns: COLUMNS, notes: notesOf(response, room) });
+  },
+});
+
+const COLUMNS: readonly Column<ForgottenWords>[] = [
+  { heading: 'SEGMENTS', value: ({ segments }) => segments },
+  { heading: 'TRANSCRIPTIONS', value: ({ transcriptions }) => transcriptions },
+  { heading: 'STILL-RUNNING', value: ({ running }) => running },
+  { heading: 'RECORDINGS-LEFT', value: ({ recordings }) => recordings },
+];
+
+function notesOf({ running, recordings }: ForgottenWords, room: string): readonly string[] {
+  return [
+    ...(running === 0
+      ? []
+      : [
+          `${plural(running, 'transcription')} still store what is said. Stop it and repeat this command: rtc transcription stop ${shellQuote(room)}`,
+        ]),
+    ...(recordings === 0
+      ? []
+      : [
+          `The voice can still be heard in ${plural(recordings, 'recording')}: rtc recordings list, rtc recordings delete ID`,
+        ]),
+  ];
 }
 
 export const commands: readonly Command[] = [listParticipants, update, remove, forget, mute, unmute];
