@@ -9,7 +9,7 @@ import { done, nothing } from '../../terminal/result.ts';
 import { createStatusLine } from '../../terminal/status-line.ts';
 import { printStatus } from '../../terminal/terminal.ts';
 import { findParticipant } from '../participants/find-participant.ts';
-import type { ServedPage } from '../rooms/page/serve-page.ts';
+import type { ServedPage } from '../rooms/page/page-server.ts';
 import { HOST, PORT } from '../serve.ts';
 import { announceDev, keepProfile, READY_FIELDS } from './announce.ts';
 import { serveDevConsole, serveFirstRoom } from './serve-pages.ts';

@@ -4,8 +4,8 @@ import type { Context } from '../../framework/context.ts';
 import type { DevReady } from '../../terminal/io.ts';
 import { printWarning } from '../../terminal/terminal.ts';
 import { serveConsole } from '../console/serve-console.ts';
+import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
 import { userIdentity } from '../rooms/page/seats.ts';
-import { type ServedPage, servePage } from '../rooms/page/serve-page.ts';
 import type { KeptProfile } from './announce.ts';
 
 /**

@@ -3,8 +3,8 @@ import type { Context } from '../../framework/context.ts';
 import type { OpenedBrowser } from '../../pages/open-browser.ts';
 import { presentLink, serveUntilAborted } from '../../pages/present-link.ts';
 import { printHint } from '../../terminal/terminal.ts';
+import { type ServedPage, servePage } from './page/page-server.ts';
 import { userIdentity } from './page/seats.ts';
-import { type ServedPage, servePage } from './page/serve-page.ts';
 
 /* Separate from the command, because an HTTP server takes as long to load as the rest of `rtc rooms list`. */
 

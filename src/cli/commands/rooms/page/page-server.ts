@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { RtcClient } from '../../../../client/client.ts';
 import { RtcError } from '../../../../client/rtc-error.ts';
+import type { Role } from '../../../../contract/choices.ts';
 import {
   fileResponse,
   type LoopbackServer,
@@ -7,10 +9,44 @@ import {
   readJson,
   startLoopbackServer,
 } from '../../../pages/loopback-server.ts';
-import type { PageFile } from '../../../pages/page-files.ts';
+import { type PageFile, readPageFiles } from '../../../pages/page-files.ts';
 import { pageHeaders } from '../../../pages/page-headers.ts';
-import { type PageResponse, problem } from '../../../pages/page-response.ts';
-import { type PageActionDeps, runPageAction } from './page-actions.ts';
+import { jsonResponse, type PageResponse, problem } from '../../../pages/page-response.ts';
+import type { Io } from '../../../terminal/io.ts';
+import { requireMedia } from '../require-media.ts';
+import { type Person, Seats } from './seats.ts';
+
+type PageIo = Pick<Io, 'launcher' | 'clock' | 'signal'>;
+
+type PageRequest = {
+  readonly client: RtcClient;
+  readonly room: string;
+  readonly person: Person;
+  /** 0 selects a free port. */
+  readonly port: number;
+  readonly publicUrl: URL | undefined;
+};
+
+export type ServedPage = {
+  /** Origin, such as http://127.0.0.1:41000. */
+  readonly origin: string;
+  /** Link for this machine or, with a public address, for one person anywhere. */
+  readonly link: string;
+  readonly close: () => Promise<void>;
+};
+
+/** Serves the page of a room. Throws when the page is not built, or when the media server carries no media. */
+export async function servePage(io: PageIo, request: PageRequest): Promise<ServedPage> {
+  const { client, room, person, port, publicUrl } = request;
+  const { identity, name, role } = person;
+  const { url: mediaUrl } = await client.tokens.create({ roomId: room, userId: identity, name, role });
+  await requireMedia(mediaUrl, io.signal);
+  const seats = new Seats({ client, room, person, monotonic: () => performance.now() });
+  const files = await readPageFiles(io.launcher, 'room');
+  const { origin, close } = await startPageServer({ client, seats, room, files, mediaUrl, port, publicUrl });
+  const code = publicUrl === undefined ? seats.createLocalCode() : seats.createPublicCode();
+  return { origin, link: `${publicUrl?.origin ?? origin}/#code=${code}`, close };
+}
 
 /*
  * Serves one room's page on 127.0.0.1. Other web pages and other names that resolve to this machine (DNS rebinding) have no
@@ -18,7 +54,7 @@ import { type PageActionDeps, runPageAction } from './page-actions.ts';
  * here. Access tokens are sent in the fragment of the address and in a header, so that they are in no log.
  */
 
-export type PageServerSettings = PageActionDeps & {
+type PageServerSettings = PageActionDeps & {
   readonly files: ReadonlyMap<string, PageFile>;
   /** WebSocket URL of the media server, which the page may connect to. */
   readonly mediaUrl: string;
@@ -77,4 +113,80 @@ async function respond(
     if (!(error instanceof RtcError)) throw error;
     return problem(error.status ?? 502, error.detail);
   }
+}
+
+type PageActionDeps = {
+  readonly client: Pick<RtcClient, 'participants' | 'transcription'>;
+  readonly seats: Seats;
+  readonly room: string;
+};
+
+type PageAction = {
+  readonly action: string;
+  /** The access token of the page. */
+  readonly token: string | undefined;
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+/** Does what the page requests. Rejects with the client's error when the service refuses it. */
+async function runPageAction(deps: PageActionDeps, request: PageAction): Promise<PageResponse> {
+  const { action, token, body } = request;
+  const { seats, client, room } = deps;
+  if (action === 'join') {
+    const invitation = await seats.redeem(textOf(body.code));
+    if (invitation === undefined) return problem(403, 'This link was used already, or is too old.');
+    return jsonResponse(200, invitation);
+  }
+  const person = token === undefined ? undefined : seats.find(token);
+  if (person === undefined) return problem(401, 'This link is from another run of rtc rooms open.');
+  switch (action) {
+    case 'token':
+      return jsonResponse(
+        200,
+        body.asAnotherPerson === true ? await seats.take() : await seats.issue(person),
+      );
+    case 'mute': {
+      if (!hasRole(person, ['host', 'moderator']))
+        return problem(403, 'Only a host or a moderator may mute others.');
+      const [identity, trackSid] = [textOf(body.identity), textOf(body.trackSid)];
+      if (identity === '' || trackSid === '') return problem(400, 'identity and trackSid are required.');
+      await client.participants.mute({ room, identity, trackSid });
+      return { status: 204 };
+    }
+    case 'remove': {
+      if (!hasRole(person, ['host'])) return problem(403, 'Only a host may remove others.');
+      const identity = textOf(body.identity);
+      if (identity === '') return problem(400, 'identity is required.');
+      await client.participants.remove(room, identity);
+      return { status: 204 };
+    }
+    case 'captions': {
+      if (!hasRole(person, ['host'])) return problem(403, 'Only a host may start and stop captions.');
+      return jsonResponse(200, { isOn: await setCaptions(deps, body.isOn) });
+    }
+    default:
+      return problem(404, 'There is no such action.');
+  }
+}
+
+/** Starts or stops the live transcription, and returns whether it runs. Without a boolean it only returns the state. */
+async function setCaptions({ client, room }: PageActionDeps, isOn: unknown): Promise<boolean> {
+  if (isOn === true) await client.transcription.start(room);
+  else if (isOn === false) await client.transcription.stop(room).catch(ignoreNotFound);
+  const current = await client.transcription.get(room).catch(ignoreNotFound);
+  return current?.status === 'active';
+}
+
+/** A room that was never transcribed has no transcription, and another client may have stopped it. */
+function ignoreNotFound(error: unknown): undefined {
+  if (error instanceof RtcError && error.status === 404) return undefined;
+  throw error;
+}
+
+function hasRole({ role }: Person, allowed: readonly Role[]): boolean {
+  return allowed.includes(role);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
