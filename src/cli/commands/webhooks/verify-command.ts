@@ -6,8 +6,15 @@ import { asText, flag, option, type Parameter } from '../../framework/parameters
 import { type Column, list } from '../../terminal/result.ts';
 import { printWarning } from '../../terminal/terminal.ts';
 import { SECRET_VARIABLE, secretOfEnvironment } from '../events/forward.ts';
-import { parseHeader, parseHeaders, parseRequest, type SignedRequest } from './signed-request.ts';
-import { type Verdict, verifySignatures } from './verify-signatures.ts';
+import {
+  parseHeader,
+  parseHeaders,
+  parseRequest,
+  type SignedRequest,
+  type Verdict,
+  verifySignatures,
+} from './verify-signatures.ts';
+
 import { readGivenSecret, SECRET_STDIN, type SecretOptions } from './webhook-arguments.ts';
 
 const HEADERS: Parameter<readonly string[]> = {
