@@ -1,9 +1,14 @@
 import type { RtcClient } from '../../../client/client.ts';
+import type { CallOptions } from '../../../client/client-options.ts';
+import type { ListSessionsOptions } from '../../../client/nouns/sessions.ts';
+import { RtcError } from '../../../client/rtc-error.ts';
 import { SESSION_STATUSES } from '../../../contract/choices.ts';
+import { describeError } from '../../errors/describe-error.ts';
 import { jsonResponse, type PageResponse, problem } from '../../pages/page-response.ts';
-import { sessionParticipantsCsv, sessionsCsv } from '../sessions/session-csv.ts';
+import { renderCsv } from '../../terminal/csv.ts';
+import { list } from '../../terminal/result.ts';
+import { participantCsv, SESSION_CSV } from '../sessions/session-view.ts';
 import type { ConsoleTarget } from './console-target.ts';
-import { errorResponse } from './error-response.ts';
 
 /** A request of the page, with its body read. */
 export type ConsoleCall = {
@@ -90,4 +95,59 @@ function csvResponse(name: string, body: string): PageResponse {
     'cache-control': 'no-store',
   };
   return { status: 200, body, headers };
+}
+
+/** Status when the service does not respond: the page waits and tries again. */
+const UNAVAILABLE = 503;
+const FAILED = 500;
+
+/** Returns the problem as the service sent it, with the hint that the command line would print. */
+export function errorResponse(error: unknown): PageResponse {
+  const { problem, next, cause } = describeError(error, Date.now());
+  const isCall = error instanceof RtcError;
+  const status = isCall ? (error.status ?? UNAVAILABLE) : FAILED;
+  const requestId = isCall ? error.requestId : undefined;
+  const members = {
+    ...problem,
+    status,
+    ...('detail' in problem ? {} : { detail: cause }),
+    ...(next === undefined ? {} : { hint: { text: next } }),
+  };
+  const { body, headers } = jsonResponse(status, members);
+  return {
+    status,
+    ...(body === undefined ? {} : { body }),
+    headers: {
+      ...headers,
+      'content-type': 'application/problem+json',
+      ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+    },
+  };
+}
+
+type SessionsClient = Pick<RtcClient, 'sessions'>;
+
+/** Returns every matching session, as `rtc sessions list --csv` writes them. */
+async function sessionsCsv({ sessions }: SessionsClient, filter: ListSessionsOptions): Promise<string> {
+  const records = await allOf(sessions.all(filter));
+  const identify = ({ sessionId }: { readonly sessionId: string }): string => sessionId;
+  return renderCsv(list({ response: undefined, records, columns: SESSION_CSV, identify, empty: '' }));
+}
+
+/** Returns all participants of a session, as `rtc sessions participants --csv` writes them. */
+async function sessionParticipantsCsv(
+  { sessions }: SessionsClient,
+  id: string,
+  options: CallOptions,
+): Promise<string> {
+  const columns = participantCsv(await sessions.get(id, options));
+  const records = await allOf(sessions.allParticipants(id, options));
+  const identify = ({ sid }: { readonly sid: string }): string => sid;
+  return renderCsv(list({ response: undefined, records, columns, identify, empty: '' }));
+}
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
 }

@@ -1,9 +1,8 @@
 import type { RtcClient } from '../../../client/client.ts';
 import type { ServiceResponse } from '../../../client/client-options.ts';
 import { type PageResponse, problem } from '../../pages/page-response.ts';
-import { type ConsoleCall, readOnlyProblem } from './console-calls.ts';
+import { type ConsoleCall, errorResponse, readOnlyProblem } from './console-calls.ts';
 import type { ConsoleTarget } from './console-target.ts';
-import { errorResponse } from './error-response.ts';
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** Time limit: a long poll lasts 25 s, a recorder may take as long to start, and the request itself takes time. */
