@@ -1,8 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startConsoleServer } from '../../../src/cli/commands/console/console-server.ts';
-import { ConsoleSession } from '../../../src/cli/commands/console/console-session.ts';
 import type { ConsoleInfo } from '../../../src/cli/commands/console/console-target.ts';
+import { ConsoleSession, startConsoleServer } from '../../../src/cli/commands/console/serve-console.ts';
 import type { LoopbackServer } from '../../../src/cli/pages/loopback-server.ts';
 import { RtcClient } from '../../../src/client/client.ts';
 import { run } from '../support/run.ts';
