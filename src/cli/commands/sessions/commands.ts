@@ -2,15 +2,15 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import { SESSION_STATUSES } from '../../../contract/choices.ts';
 import type { SessionDetail } from '../../../contract/sessions.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
+import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { CSV, refuseCsvWithJson } from '../../framework/lists/csv-option.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT, NO_LIMIT } from '../../framework/lists/read-pages.ts';
-import { existing, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { existing, flag, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import { record } from '../../terminal/result.ts';
-import { printStatus } from '../../terminal/terminal.ts';
+import { printStatus, type Terminal } from '../../terminal/terminal.ts';
 import {
   DETAIL_FIELDS,
   PARTICIPANT_FIELDS,
@@ -21,6 +21,9 @@ import {
   SESSION_RECORD,
   sessionColumns,
 } from './session-view.ts';
+
+/** The option of lists that are read in a spreadsheet: `list({ isCsv })` writes them. */
+const CSV = flag('--csv', 'comma-separated, with a header, for a spreadsheet');
 
 const SESSION = existing(
   'id of the session (RM_…, room.id of events), or the name of a room for its last session',
@@ -165,4 +168,10 @@ async function findSession(context: Context, named: string): Promise<SessionDeta
     }
     return await client.sessions.get(last.sessionId, { signal });
   }
+}
+
+/** Must be called first with --csv: it throws a usage error when JSON is requested too. */
+function refuseCsvWithJson({ json }: Terminal): void {
+  if (json === undefined) return;
+  throw usageError('--csv and --json exclude each other', 'leave out one of them');
 }
