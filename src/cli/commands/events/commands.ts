@@ -7,8 +7,8 @@ import { repeatedCursor } from '../../framework/lists/read-pages.ts';
 import { option, wholeNumber, wholeSeconds } from '../../framework/parameters.ts';
 import { list, nothing } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
-import { EVENT_FILTER, eventName, KNOWN_EVENTS } from './event-options.ts';
-import { EVENT_FIELDS, eventColumns } from './event-view.ts';
+import { EVENT_FIELDS, EVENT_FILTER, eventColumns, eventName, KNOWN_EVENTS } from './event-view.ts';
+
 import { tailEvents } from './follow.ts';
 import { FORWARD_TO, forward } from './forward.ts';
 

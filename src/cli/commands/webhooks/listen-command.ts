@@ -2,8 +2,8 @@ import { defineCommand } from '../../framework/command.ts';
 import { flag } from '../../framework/parameters.ts';
 import { nothing, text } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
-import { EVENT_FILTER } from '../events/event-options.ts';
-import { EVENT_FIELDS } from '../events/event-view.ts';
+import { EVENT_FIELDS, EVENT_FILTER } from '../events/event-view.ts';
+
 import { tailEvents } from '../events/follow.ts';
 import { FORWARD_TO, forward, readSigner, SECRET_VARIABLE } from '../events/forward.ts';
 

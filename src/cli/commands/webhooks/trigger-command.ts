@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import manifest from '../../../../package.json' with { type: 'json' };
-import manifest from '../../../../package.json';
 import { EVENT_NAMES, type EventName, type EventType, eventTypeOf } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
@@ -9,7 +8,7 @@ import type { Context } from '../../framework/context.ts';
 import { argument, notEmpty, option } from '../../framework/parameters.ts';
 import { type Column, record } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
-import { KNOWN_EVENTS } from '../events/event-options.ts';
+import { KNOWN_EVENTS } from '../events/event-view.ts';
 import { readSigner, receiverUrl, SECRET_VARIABLE, secretOfEnvironment } from '../events/forward.ts';
 import type { PostOutcome } from '../events/post-event.ts';
 import { readGivenSecret, SECRET_STDIN } from './webhook-arguments.ts';

@@ -7,7 +7,7 @@ import type { Context } from '../../framework/context.ts';
 import { existing, flag, option } from '../../framework/parameters.ts';
 import { readStdin } from '../../terminal/source-text.ts';
 import { printWarning, type Terminal } from '../../terminal/terminal.ts';
-import { eventNames } from '../events/event-options.ts';
+import { eventNames } from '../events/event-view.ts';
 
 export const WEBHOOK_ID = existing('id of the webhook', 'webhooks');
 
