@@ -4,18 +4,19 @@ import type { FollowEventsOptions } from '../../../client/nouns/follow-events.ts
 import { deliveredName, type EventName, eventTypeOf } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
+import type { Io } from '../../terminal/io.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';
-import { clockTime, plural } from '../../terminal/time.ts';
+import { clockTime, formatDuration, plural } from '../../terminal/time.ts';
 import { wrapForTerminal } from '../../terminal/wrap-text.ts';
 import { eventLine, NAME_WIDTH, withId } from './event-view.ts';
-import { type FollowEnd, untilEnd } from './follow-end.ts';
 import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
 
-export type Following = {
+type Following = {
   readonly client: RtcClient;
   readonly room: string | undefined;
   readonly events: readonly EventName[] | undefined;
@@ -42,7 +43,7 @@ export async function tailEvents(context: Context, following: Following): Promis
   }
 }
 
-export type Forwarding = Following & { readonly url: URL; readonly secret: string };
+type Forwarding = Following & { readonly url: URL; readonly secret: string };
 
 /**
  * Like tailEvents, and posts each event to a receiver. Prints two lines per event, one for the event and one for the
@@ -218,4 +219,52 @@ function showEnd(
     `${plural(waiting, 'event')} did not reach ${url.origin}. To send what waited later:`,
   );
   printStatus(terminal, `  rtc events tail ${words.join(' ')}`);
+}
+
+/** Conditions that end following; the first one that is met counts. */
+type FollowEnd = {
+  /** Name of the last event, of either table. */
+  readonly until: EventName | undefined;
+  /** Maximum number of events. */
+  readonly max: number | undefined;
+  readonly timeoutSeconds: number | undefined;
+};
+
+/**
+ * Passes events on until the end.
+ * @throws CliError with exit code 8 at the time limit before the requested event or number
+ */
+async function* untilEnd(
+  io: Io,
+  end: FollowEnd,
+  follow: (signal: AbortSignal) => AsyncGenerator<Waiting, void, undefined>,
+): AsyncGenerator<Waiting, void, undefined> {
+  const { until, max, timeoutSeconds } = end;
+  const last = until === undefined ? undefined : eventTypeOf(until);
+  const timeUp = new AbortController();
+  const timer =
+    timeoutSeconds === undefined ? undefined : setTimeout(() => timeUp.abort(), timeoutSeconds * 1000);
+  let count = 0;
+  try {
+    for await (const waiting of follow(AbortSignal.any([io.signal, timeUp.signal]))) {
+      count += 1;
+      yield waiting;
+      if (count === max || (last !== undefined && eventTypeOf(waiting.event.event) === last)) return;
+    }
+  } catch (error) {
+    if (!timeUp.signal.aborted || io.signal.aborted) throw error;
+    if (until !== undefined || max !== undefined) throw notReached(end, count);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function notReached({ until, max = 0, timeoutSeconds = 0 }: FollowEnd, count: number): CliError {
+  const awaited = until ?? plural(max, 'event');
+  const so = until === undefined ? ` (${count} so far)` : '';
+  return new CliError(
+    EXIT.pending,
+    `still waiting for ${awaited}${so} after ${formatDuration(timeoutSeconds)}`,
+    'wait longer with --timeout, or see what happened: rtc events list',
+  );
 }
