@@ -16,8 +16,7 @@ import {
   SUBJECT_KINDS,
   type SubjectKind,
 } from './explanation.ts';
-import { ifFound } from './if-found.ts';
-import { readAudit } from './read-audit.ts';
+import { ifFound, readAudit } from './timeline.ts';
 
 const explain = defineCommand({
   noun: 'explain',

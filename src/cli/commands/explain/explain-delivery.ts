@@ -3,9 +3,7 @@ import type { Webhook } from '../../../contract/webhooks.ts';
 import { plural } from '../../terminal/time.ts';
 import { type Attempt, mend, type Reading, reasonOf } from './explain-deliveries.ts';
 import type { Explanation, Moment, NextStep } from './explanation.ts';
-import { ifFound } from './if-found.ts';
-import { momentOfEvent } from './moment-of-event.ts';
-import { readEvents } from './read-events.ts';
+import { ifFound, momentOfEvent, readEvents } from './timeline.ts';
 
 /** Searches all webhooks, because the id of a delivery does not name its webhook. Returns undefined when none has it. */
 export async function findDelivery(

@@ -5,8 +5,7 @@ import { formatBytes } from '../../terminal/byte-size.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import { explainDeliveries, type Reading } from './explain-deliveries.ts';
 import { combine, type Explanation, type Moment, type NextStep, type Part } from './explanation.ts';
-import { momentOfEvent } from './moment-of-event.ts';
-import { readEvents } from './read-events.ts';
+import { momentOfEvent, readEvents } from './timeline.ts';
 
 /** Tolerance: the clocks of the recorder and the service may differ, and an end is reported some seconds late. */
 const AROUND_MS = 60_000;

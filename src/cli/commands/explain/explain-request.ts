@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../../contract/audit.ts';
 import { PROBLEMS } from '../../../contract/errors.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { Explanation, NextStep } from './explanation.ts';
-import { describeRequest, momentOfRequest } from './moment-of-request.ts';
+import { describeRequest, momentOfRequest } from './timeline.ts';
 
 /** Explains a request by its id, which every error has. */
 export function explainRequest(requestId: string, entries: readonly AuditEntry[]): Explanation | undefined {

@@ -6,11 +6,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import { explainDeliveries, type Reading } from './explain-deliveries.ts';
 import { combine, type Explanation, type Moment, type NextStep, type Part } from './explanation.ts';
-import { ifFound } from './if-found.ts';
-import { momentOfEvent } from './moment-of-event.ts';
-import { momentOfRequest } from './moment-of-request.ts';
-import { readAudit } from './read-audit.ts';
-import { readEvents } from './read-events.ts';
+import { ifFound, momentOfEvent, momentOfRequest, readAudit, readEvents } from './timeline.ts';
 
 /** How far back a room is explained that the media server has without a stored session. */
 const LOOKED_BACK_MS = 86_400_000;

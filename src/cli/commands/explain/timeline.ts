@@ -1,7 +1,29 @@
+import { RtcError } from '../../../client/rtc-error.ts';
+import type { AuditEntry, AuditListQuery } from '../../../contract/audit.ts';
 import type { Event } from '../../../contract/events.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
 import { formatDuration } from '../../terminal/time.ts';
+import type { Reading } from './explain-deliveries.ts';
 import type { Moment } from './explanation.ts';
+
+/** Maximum events that are read; a busy room has more in a day than anybody reads. */
+const MOST = 10_000;
+
+type WantedEvents = { readonly room?: string; readonly sinceMs: number };
+
+/** Reads the room's events since an instant, the oldest first; of very many only the last ones. */
+export async function readEvents(
+  { client, signal }: Reading,
+  { room, sinceMs }: WantedEvents,
+): Promise<readonly Event[]> {
+  const since = new Date(Math.max(0, sinceMs)).toISOString();
+  const events: Event[] = [];
+  for await (const event of client.events.all({ room, since, signal })) {
+    events.push(event);
+    if (events.length > MOST) events.shift();
+  }
+  return events;
+}
 
 /** Returns the moment that a timeline shows for an event; undefined for one that repeats another event. */
 export function momentOfEvent(event: Event): Moment | undefined {
@@ -82,4 +104,59 @@ function sentenceOfRecordingEnd(recording: NonNullable<Event['recording']>): Sen
 function trackKind({ source, type }: NonNullable<Event['track']>): string {
   const kind = source === undefined || source === 'UNKNOWN' ? type : source;
   return kind === undefined ? 'a track' : `its ${kind.toLowerCase().replaceAll('_', ' ')}`;
+}
+
+const PAGE = 200;
+
+type WantedRequests = Pick<AuditListQuery, 'room' | 'since' | 'requestId'>;
+
+/**
+ * Reads requests that changed something, the oldest first; of very many only the last ones. Returns undefined when the key
+ * may not read the audit log, or when the service's version has none.
+ */
+export async function readAudit(
+  { client, signal }: Reading,
+  wanted: WantedRequests,
+): Promise<readonly AuditEntry[] | undefined> {
+  try {
+    const { entries } = await client.audit.list({ ...wanted, limit: PAGE, signal });
+    return entries.toReversed();
+  } catch (error) {
+    if (error instanceof RtcError && (error.status === 404 || error.status === 403)) return undefined;
+    throw error;
+  }
+}
+
+/** Describes a request that changed something, or tried to. */
+export function momentOfRequest(request: AuditEntry): Moment {
+  const { occurredAt, requestId, status } = request;
+  return {
+    at: occurredAt,
+    text: describeRequest(request),
+    source: 'request',
+    id: requestId,
+    isTrouble: status >= 400,
+  };
+}
+
+/** Formats `DELETE /v1/rooms/demo by key root was refused: 404 room-not-found`. */
+export function describeRequest({ method, path, ids, keyId, status, problem }: AuditEntry): string {
+  const named = path.replaceAll(/:(\w+)/g, (parameter, name: string) => ids[name] ?? parameter);
+  const outcome = `${status}${problem === null ? '' : ` ${problem}`}`;
+  return `${method} ${named} by key ${keyId} ${endOf(status)}: ${outcome}`;
+}
+
+function endOf(status: number): string {
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'was refused' : 'was done';
+}
+
+/** Returns undefined when the service responds with a not-found error. */
+export async function ifFound<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof RtcError && error.status === 404) return undefined;
+    throw error;
+  }
 }
