@@ -1,4 +1,5 @@
 import { SCOPE_MEANINGS, SCOPES } from '../../../contract/choices.ts';
+import type { Key, OwnKey } from '../../../contract/keys.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
@@ -15,8 +16,54 @@ import {
   optionalExisting,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { done, nothing, record } from '../../terminal/result.ts';
-import { KEY_FIELDS, KEY_LIST, KEY_RECORD, NEW_KEY, OWN_KEY } from './key-view.ts';
+import { type Column, done, nothing, record } from '../../terminal/result.ts';
+
+export const KEY_FIELDS = [
+  'id',
+  'name',
+  'scopes',
+  'status',
+  'createdAt',
+  'expiresAt',
+  'revokedAt',
+  'secret',
+] as const satisfies readonly (keyof Key)[];
+
+type Shown = Pick<Key, 'id' | 'name' | 'scopes' | 'expiresAt'>;
+
+const ID: Column<Shown> = { heading: 'ID', value: ({ id }) => id };
+const NAME: Column<Shown> = { heading: 'NAME', value: ({ name }) => name, paint: 'name' };
+const SCOPE_LIST: Column<Shown> = { heading: 'SCOPES', value: ({ scopes }) => scopes.join(',') };
+const EXPIRES: Column<Shown> = {
+  heading: 'EXPIRES',
+  value: ({ expiresAt }) => (expiresAt === null ? 'never' : { instantMs: Date.parse(expiresAt) }),
+};
+const STATUS: Column<Key> = {
+  heading: 'STATUS',
+  value: ({ status }) => status,
+  paint: ({ status }) => (status === 'active' ? 'good' : 'faint'),
+};
+
+export const KEY_LIST: readonly Column<Key>[] = [ID, NAME, SCOPE_LIST, STATUS, EXPIRES];
+
+export const KEY_RECORD: readonly Column<Key>[] = [
+  ...KEY_LIST,
+  { heading: 'CREATED', value: ({ createdAt }) => ({ instantMs: Date.parse(createdAt) }) },
+  {
+    heading: 'REVOKED',
+    value: ({ revokedAt }) => (revokedAt === null ? undefined : { instantMs: Date.parse(revokedAt) }),
+  },
+];
+
+export const NEW_KEY: readonly Column<Key>[] = [
+  ID,
+  { heading: 'SECRET', value: ({ secret }) => secret },
+  NAME,
+  SCOPE_LIST,
+  EXPIRES,
+];
+
+export const OWN_KEY: readonly Column<OwnKey>[] = [ID, NAME, SCOPE_LIST, EXPIRES];
 
 /** A century, the maximum of the API. */
 const MAX_TTL_SECONDS = 3_153_600_000;
