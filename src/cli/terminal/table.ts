@@ -100,10 +100,10 @@ function fitWidths(
   { width: available, areWhole }: Pick<TableLayout, 'width' | 'areWhole'>,
 ): number[] {
   if (available === undefined) return [...widths];
-  const wrapForTerminal = takeFromWidest(widths, available, leastWidths(widths, { areWhole }));
-  if (totalOf(wrapForTerminal) <= available) return wrapForTerminal;
+  const narrowed = takeFromWidest(widths, available, leastWidths(widths, { areWhole }));
+  if (totalOf(narrowed) <= available) return narrowed;
   return takeFromWidest(
-    wrapForTerminal,
+    narrowed,
     available,
     widths.map(() => NARROWEST),
   );
@@ -120,14 +120,14 @@ function leastWidths(
 
 /** No column is cut below its least width. */
 function takeFromWidest(widths: readonly number[], available: number, least: readonly number[]): number[] {
-  const wrapForTerminal = [...widths];
-  while (totalOf(wrapForTerminal) > available) {
-    const candidates = wrapForTerminal.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
+  const narrowed = [...widths];
+  while (totalOf(narrowed) > available) {
+    const candidates = narrowed.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const widest = candidates.indexOf(Math.max(...candidates));
     if ((candidates[widest] ?? 0) === 0) break;
-    wrapForTerminal[widest] = (wrapForTerminal[widest] ?? 0) - 1;
+    narrowed[widest] = (narrowed[widest] ?? 0) - 1;
   }
-  return wrapForTerminal;
+  return narrowed;
 }
 
 function totalOf(widths: readonly number[]): number {
