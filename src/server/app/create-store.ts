@@ -20,8 +20,8 @@ import { createTurnStore } from '../transcription/turns/turns.sql.ts';
 import { createVocabularyStore } from '../transcription/vocabulary/vocabularies.sql.ts';
 import { createWordStore } from '../transcription/words/words.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
-import { RegistrationCache } from '../webhooks/registration-cache.ts';
-import { createWebhookStore } from '../webhooks/webhooks.sql.ts';
+import { createWebhookStore, RegistrationCache } from '../webhooks/webhooks.sql.ts';
+
 import type { Store } from './store.ts';
 
 export type CallObserver = (call: StoreCall) => void;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RegistrationCache } from '../../../src/server/webhooks/registration-cache.ts';
+import { RegistrationCache } from '../../../src/server/webhooks/webhooks.sql.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { newWebhook } from '../platform/storage/webhook-records.ts';
 
