@@ -4,13 +4,14 @@ import { columnList } from '../platform/storage/column-list.ts';
 import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
-import { orderLocks } from '../webhooks/delivery-order.sql.ts';
 import {
   type InsertedDelivery,
   insertDeliveries,
   insertOrdered,
+  orderLocks,
   splitByOrder,
-} from '../webhooks/insert-deliveries.sql.ts';
+} from '../webhooks/delivery-rows.sql.ts';
+
 import type { NewDelivery } from '../webhooks/store.ts';
 import type { EventQuery, EventStore, LeftOut, NewEvent, StoredEvent } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
-import { isEnded, isInState } from './delivery-columns.sql.ts';
+import { isEnded, isInState } from './delivery-rows.sql.ts';
 
 /** Limits the time for which one statement makes other writers wait. */
 const CANCELLED_AT_ONCE = 500;

@@ -3,7 +3,7 @@ import { columnList } from '../platform/storage/column-list.ts';
 import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
-import { advanceOrders, type DeliveryOrder, giveBackWaiting } from './delivery-order.sql.ts';
+import { advanceOrders, type DeliveryOrder, giveBackWaiting } from './delivery-rows.sql.ts';
 import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';
 
 type Database = Kysely<Tables>;

@@ -80,7 +80,7 @@ export class SimulatedDeliveries {
     });
   }
 
-  /** Does the same as insert-deliveries.sql.ts for one event. */
+  /** Does the same as insertDeliveries in delivery-rows.sql.ts for one event. */
   #inItsPlace(delivery: Delivery): Delivery {
     if (delivery.orderingKey === null) return delivery;
     const placed = { ...delivery, sequence: this.events.size };
@@ -157,7 +157,7 @@ export class SimulatedDeliveries {
       );
   }
 
-  /** Does the same as claim-following.sql.ts. */
+  /** Does the same as claimFollowing in claim-deliveries.sql.ts. */
   #following(first: Delivery, { now, owner, limitPerOrder }: ClaimRequest): readonly Delivery[] {
     if (first.orderingKey === null) return [];
     const behind = this.#pendingOf(first)

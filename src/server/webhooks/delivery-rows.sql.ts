@@ -1,0 +1,183 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { columnList } from '../platform/storage/column-list.ts';
+import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
+import type { Tables } from '../platform/storage/schema/tables.ts';
+import type { DeliveryState, NewDelivery } from './store.ts';
+
+/** The columns of a delivery record: all columns of the table except the computed one. */
+export const DELIVERY_COLUMNS = [
+  'id',
+  'webhookId',
+  'eventId',
+  'eventName',
+  'dueAt',
+  'createdAt',
+  'leaseOwner',
+  'leaseUntil',
+  'orderingKey',
+  'sequence',
+  'waiting',
+  'state',
+  'attempts',
+  'roundAttempts',
+  'endedAt',
+] as const;
+
+export const deliveryColumns = columnList(DELIVERY_COLUMNS);
+
+/**
+ * The condition of the index of deliveries that have ended. SQLite uses the index only where a query repeats the first half
+ * literally.
+ */
+export const isEnded = sql`state <> 'pending' and state in ('delivered', 'failed', 'cancelled')`;
+
+/** The condition that finds the deliveries of a state in the partial index that has them. */
+export function isInState(state: DeliveryState): RawBuilder<unknown> {
+  return state === 'pending' ? sql`state = 'pending'` : sql`state <> 'pending' and state = ${sql.lit(state)}`;
+}
+
+const COLUMN_TYPES = {
+  id: 'text',
+  webhookId: 'text',
+  eventId: 'text',
+  eventName: 'text',
+  dueAt: 'integer',
+  createdAt: 'integer',
+  leaseOwner: 'text',
+  leaseUntil: 'integer',
+} as const;
+
+const ORDERED_TYPES = { ...COLUMN_TYPES, orderingKey: 'text', sequence: 'integer' } as const;
+
+const columns = columnsOf(COLUMN_TYPES);
+const unleasedColumns = columnsOf(ORDERED_TYPES, ['leaseOwner', 'leaseUntil']);
+
+/** `isWaiting` is 1 for an ordered delivery that got no lease, because an earlier one is pending. */
+export type InsertedDelivery = { readonly id: string; readonly isWaiting?: 0 | 1 };
+
+type OrderedDelivery = NewDelivery & { readonly orderingKey: string };
+
+/** Separates the deliveries that have a place in an order from the others. */
+export function splitByOrder(deliveries: readonly NewDelivery[]): {
+  readonly ordered: readonly OrderedDelivery[];
+  readonly unordered: readonly NewDelivery[];
+} {
+  return { ordered: deliveries.filter(isOrdered), unordered: deliveries.filter((one) => !isOrdered(one)) };
+}
+
+function isOrdered(delivery: NewDelivery): delivery is OrderedDelivery {
+  return delivery.orderingKey !== null;
+}
+
+/**
+ * Inserts unordered deliveries that meet the condition, as pending. The condition may refer to their columns as `listed`.
+ */
+export function insertDeliveries(
+  dialect: SqlDialect,
+  deliveries: readonly NewDelivery[],
+  condition: RawBuilder<unknown>,
+): RawBuilder<{ id: string }> {
+  return sql`
+    insert into deliveries (${columns}, state, attempts, "roundAttempts")
+    select ${columns}, 'pending', 0, 0 from ${dialect.rows(deliveries, COLUMN_TYPES)} as listed where ${condition}`;
+}
+
+/**
+ * Inserts ordered deliveries that meet the condition, as pending. The first one of a key is not waiting where no earlier one
+ * is pending. Only then do the listed deliveries of that key get their leases: this instance sends them one after the other.
+ * The limit keeps PostgreSQL on the index: it may turn an `exists` into a scan of all pending deliveries.
+ */
+export function insertOrdered(
+  dialect: SqlDialect,
+  deliveries: readonly OrderedDelivery[],
+  condition: RawBuilder<unknown>,
+): RawBuilder<InsertedDelivery> {
+  return sql`
+    insert into deliveries (
+      ${unleasedColumns}, state, attempts, "roundAttempts", waiting, "leaseOwner", "leaseUntil"
+    )
+    select ${unleasedColumns}, 'pending', 0, 0,
+      case when "isBehind" = 1 or place > 1 then 1 end,
+      case when "isBehind" = 0 then "leaseOwner" end,
+      case when "isBehind" = 0 then "leaseUntil" end
+    from (
+      select listed.*,
+        row_number() over (partition by "webhookId", "orderingKey" order by sequence) as place,
+        case when (
+          select 1 from deliveries as earlier
+          where earlier."webhookId" = listed."webhookId" and earlier."orderingKey" = listed."orderingKey"
+            and earlier.state = 'pending'
+          order by earlier.sequence limit 1
+        ) is null then 0 else 1 end as "isBehind"
+      from ${dialect.rows(deliveries, ORDERED_TYPES)} as listed where ${condition}
+    ) as placed
+    returning id, case when waiting = 1 and "leaseOwner" is null then 1 else 0 end as "isWaiting"`;
+}
+
+function columnsOf(types: object, without: readonly string[] = []): RawBuilder<unknown> {
+  const names = Object.keys(types).filter((name) => !without.includes(name));
+  return columnList(names);
+}
+
+/** The deliveries of one session of a room to one webhook. */
+export type DeliveryOrder = { readonly webhookId: string; readonly orderingKey: string };
+
+const ORDER_TYPES = { webhookId: 'text', orderingKey: 'text' } as const;
+
+/**
+ * Statements for RunAtCommit that lock the orders. A transaction that adds a delivery to an order and one that ends a
+ * delivery of it must not overlap: the first would see the earlier delivery as pending and let the new one wait, while the
+ * second would not see the new one and let nothing go on. Both take the lock together with their commit, so that an
+ * instance that is suspended within a transaction does not hold it.
+ */
+export function orderLocks(
+  { nameLocks }: SqlDialect,
+  orders: readonly { readonly orderingKey: string }[],
+): readonly Statement<never>[] {
+  const names = [...new Set(orders.map(({ orderingKey }) => orderingKey))].toSorted();
+  if (nameLocks === undefined || names.length === 0) return [];
+  const { name, sql: text } = nameLocks.all(names.map((key) => `order ${key}`));
+  return [{ name, sql: text.$castTo<never>() }];
+}
+
+/** Ends the waiting of the first pending delivery of each order. Call it in the transaction that has ended one before it. */
+export async function advanceOrders(
+  { dialect, runAtCommit }: Connection,
+  db: Kysely<Tables>,
+  orders: readonly DeliveryOrder[],
+): Promise<void> {
+  if (orders.length === 0) return;
+  const advance = sql<never>`
+    update deliveries set waiting = null where waiting = 1 and id in (
+      select (
+        select id from deliveries
+        where "webhookId" = listed."webhookId" and "orderingKey" = listed."orderingKey" and state = 'pending'
+        order by sequence limit 1
+      ) from ${dialect.rows(distinct(orders), ORDER_TYPES)} as listed
+    )`;
+  await runAtCommit(db, [...orderLocks(dialect, orders), { sql: advance }]);
+}
+
+/**
+ * Ends the leases that `owner` has of waiting deliveries of the orders, because one before them was not delivered. SQLite
+ * reads a list for `in` once, and one for `exists` once for each delivery.
+ */
+export async function giveBackWaiting(
+  { dialect }: Connection,
+  db: Kysely<Tables>,
+  { owner, orders }: { readonly owner: string; readonly orders: readonly DeliveryOrder[] },
+): Promise<void> {
+  if (orders.length === 0) return;
+  await sql`
+    update deliveries set "leaseOwner" = null, "leaseUntil" = null where id in (
+      select id from deliveries
+      where "leaseOwner" = ${owner} and state = 'pending' and "orderingKey" is not null and waiting = 1
+        and ("webhookId", "orderingKey") in (
+        select "webhookId", "orderingKey" from ${dialect.rows(distinct(orders), ORDER_TYPES)} as listed
+      ) ${dialect.lockFreeRows}
+    )`.execute(db);
+}
+
+function distinct(orders: readonly DeliveryOrder[]): readonly DeliveryOrder[] {
+  return [...new Map(orders.map((order) => [`${order.webhookId} ${order.orderingKey}`, order])).values()];
+}
