@@ -14,7 +14,7 @@ import { createLivekitMediaServer } from '../src/server/platform/livekit/livekit
 import type { Log } from '../src/server/platform/log.ts';
 import { systemClock, systemIds } from '../src/server/platform/system.ts';
 import { createRecordingFiles } from '../src/server/recordings/files/create-recording-files.ts';
-import { NO_DISPATCHER } from '../src/server/webhooks/dispatcher/no-dispatcher.ts';
+import { NO_DISPATCHER } from '../src/server/webhooks/dispatcher/dispatcher.ts';
 import { createDatabase, startPostgres } from '../test/support/parts/postgres.ts';
 
 /*

@@ -28,7 +28,7 @@ import { startPostTranscriber } from './transcription/post/post-transcriber.ts';
 import type { WorkerKind } from './transcription/store.ts';
 import { createSoundBox, type SoundBox } from './transcription/turns/sound-box.ts';
 import { startTurnListener } from './transcription/turns/turn-listener.ts';
-import { NO_DISPATCHER } from './webhooks/dispatcher/no-dispatcher.ts';
+import { NO_DISPATCHER } from './webhooks/dispatcher/dispatcher.ts';
 import { readEncryptionKey } from './webhooks/secrets/encryption-keys.ts';
 
 export type WorkerOptions = {

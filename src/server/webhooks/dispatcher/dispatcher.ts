@@ -25,3 +25,14 @@ export interface DeliveryDispatcher {
   /** Reports that a webhook was changed or deleted. Its queued deliveries use the new registration. */
   invalidateWebhook(webhookId: string): void;
 }
+
+/**
+ * The dispatcher of processes that store deliveries and never send any. The service finds the deliveries within a moment.
+ */
+export const NO_DISPATCHER: DeliveryDispatcher = {
+  leaseFor: () => undefined,
+  dispatch: () => {},
+  poll: () => {},
+  overflow: () => {},
+  invalidateWebhook: () => {},
+};

@@ -15,7 +15,7 @@ import type {
 } from '../../../../src/server/platform/livekit/media-event.ts';
 import type { MediaServer } from '../../../../src/server/platform/livekit/media-server.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
-import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
+import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 export const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);

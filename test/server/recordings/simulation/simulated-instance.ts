@@ -17,7 +17,7 @@ import { endSourceId } from '../../../../src/server/recordings/recording-events.
 import { stopRecording } from '../../../../src/server/recordings/room-recording-routes.ts';
 import { type RecordingDeps, startRecording } from '../../../../src/server/recordings/start-recording.ts';
 import type { RecordingStores } from '../../../../src/server/recordings/store.ts';
-import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
+import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import type { Schedule } from '../../../support/simulation/schedule.ts';
 import { ROOM, type SimulatedRecorders } from './simulated-recorders.ts';
 import type { SimulatedDatabase } from './simulated-store.ts';

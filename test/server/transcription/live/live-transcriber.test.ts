@@ -12,7 +12,7 @@ import {
   type LiveTranscriber,
   startLiveTranscriber,
 } from '../../../../src/server/transcription/live/live-transcriber.ts';
-import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
+import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';

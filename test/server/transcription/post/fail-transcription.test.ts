@@ -5,7 +5,7 @@ import { systemIds } from '../../../../src/server/platform/system.ts';
 import { TranscriptionError } from '../../../../src/server/transcription/audio/recording-audio.ts';
 import { failTranscription } from '../../../../src/server/transcription/post/complete-transcription.ts';
 import type { Transcription } from '../../../../src/server/transcription/store.ts';
-import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
+import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import type { TestDatabase } from '../../platform/storage/store-contract.ts';
 import { postgresTestDatabase, sqliteTestDatabase } from '../../platform/storage/test-databases.ts';

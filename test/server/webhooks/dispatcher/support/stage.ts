@@ -14,7 +14,7 @@ import {
   type ClosableDispatcher,
   startDeliveryDispatcher,
 } from '../../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
-import { NO_DISPATCHER } from '../../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
+import { NO_DISPATCHER } from '../../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { createSecretBox } from '../../../../../src/server/webhooks/secrets/secret-box.ts';
 import { createAddressGuard } from '../../../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookSender } from '../../../../../src/server/webhooks/sender/sender.ts';
