@@ -4,9 +4,9 @@ import type { IdGenerator } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
-import { attemptDelivery } from './dispatcher/attempt-delivery.ts';
+import { attemptDelivery, BuildErrorLog } from './dispatcher/attempt-delivery.ts';
 import type { BuildDeliveryDeps } from './dispatcher/build-delivery.ts';
-import { BuildErrorLog } from './dispatcher/build-error-log.ts';
+
 import type { WebhookSender } from './sender/sender.ts';
 import type { DeliveryJob, NewDelivery, WebhookStores } from './store.ts';
 import { findWebhook } from './webhooks.ts';

@@ -1,10 +1,11 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { TEST_EVENT } from '../../../contract/event-names.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
 import type { Span, SpanEnd, Tracing } from '../../platform/tracing/tracing.ts';
 import type { WebhookResponse, WebhookSender } from '../sender/sender.ts';
 import type { DeliveryJob, DeliveryOutcome } from '../store.ts';
 import { type BuildDeliveryDeps, buildDelivery } from './build-delivery.ts';
-import type { BuildErrorLog } from './build-error-log.ts';
 
 /** Milliseconds after each failed attempt of a round: the specification's 5 s, 30 s and 5 min. Then the delivery fails. */
 const RETRY_DELAYS_MS = [5_000, 30_000, 300_000] as const;
@@ -25,7 +26,7 @@ export type AttemptDeps = BuildDeliveryDeps & {
 };
 
 /** An attempt as the metrics count it. */
-export type ObservedAttempt = {
+type ObservedAttempt = {
   readonly outcome: 'delivered' | 'retrying' | 'failed';
   /** Number of the attempt in this round, from 1. */
   readonly attempt: number;
@@ -121,4 +122,38 @@ function afterFailure({ delivery }: DeliveryJob, now: number): DeliveryOutcome['
   return delayMs === undefined
     ? { state: 'failed', endedAt: now }
     : { state: 'pending', dueAt: now + delayMs };
+}
+
+/** A lost key fails every delivery whose secret was encrypted with it. One line for each would hide all other lines. */
+const LOG_INTERVAL_MS = 60_000;
+
+type LastLine = { readonly loggedAt: number; suppressed: number };
+
+/** Logs why deliveries could not be built: the first error at once, then one line a minute with a count. */
+export class BuildErrorLog {
+  readonly #deps: { readonly log: Log; readonly clock: Clock };
+  readonly #lastLines = new Map<string, LastLine>();
+
+  constructor(deps: { readonly log: Log; readonly clock: Clock }) {
+    this.#deps = deps;
+  }
+
+  error(error: unknown, { delivery, webhook }: DeliveryJob): void {
+    const { log, clock } = this.#deps;
+    const kind = error instanceof ServiceError ? error.code : 'unexpected';
+    const last = this.#lastLines.get(kind);
+    if (last !== undefined && clock.monotonic() - last.loggedAt < LOG_INTERVAL_MS) {
+      last.suppressed += 1;
+      return;
+    }
+    this.#lastLines.set(kind, { loggedAt: clock.monotonic(), suppressed: 0 });
+    const fields = {
+      webhookId: webhook.id,
+      deliveryId: delivery.id,
+      alikeSinceLastLine: last?.suppressed ?? 0,
+    };
+    // The message of a ServiceError names the cause and the remedy. Only an unexpected error needs its stack.
+    const why = error instanceof ServiceError ? { reason: error.message } : { err: error };
+    log.error({ ...fields, ...why }, 'a delivery could not be built');
+  }
 }

@@ -4,8 +4,13 @@ import type { Log } from '../../platform/log.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { systemClock } from '../../platform/system.ts';
 import type { DeliveryJob, DeliveryStore, WebhookStore } from '../store.ts';
-import { type AttemptDeps, attemptDelivery, LONGEST_RETRY_DELAY_MS } from './attempt-delivery.ts';
-import { BuildErrorLog } from './build-error-log.ts';
+import {
+  type AttemptDeps,
+  attemptDelivery,
+  BuildErrorLog,
+  LONGEST_RETRY_DELAY_MS,
+} from './attempt-delivery.ts';
+
 import { DELIVERY_LEASE_MS, type DeliveryDispatcher, type DeliveryLease } from './dispatcher.ts';
 import { InFlightDeliveries } from './in-flight-deliveries.ts';
 import { OutcomeWriter, type WebhookOutcome } from './outcome-writer.ts';
