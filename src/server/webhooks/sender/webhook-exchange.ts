@@ -1,5 +1,7 @@
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { describeError } from './describe-error.ts';
+import { codeOfError, membersOf } from '../../../contract/unknown-value.ts';
+import { ForbiddenAddress } from './address-guard.ts';
 import type { WebhookResponse } from './sender.ts';
 
 /** Maximum bytes of a response body that are kept. The rest is not read. */
@@ -90,4 +92,74 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
 
 class ExchangeEnded extends Error {
   override readonly name = 'ExchangeEnded';
+}
+
+/** Code of the error that ends the connection. */
+export const TOO_MANY_BYTES = 'ERR_TOO_MANY_BYTES';
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  UND_ERR_SOCKET: 'the connection was closed before the end of the response',
+  EPIPE: 'the connection was closed before the end of the response',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no response in time',
+  UND_ERR_BODY_TIMEOUT: 'the response did not end in time',
+  ETIMEDOUT: 'no connection in time',
+  [TOO_MANY_BYTES]: 'the receiver sends too much',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the response are too large',
+  ENOTFOUND: 'the name is not known',
+  EAI_AGAIN: 'the name could not be looked up',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+};
+
+/** Describes an error by its code and our own words only, because the text of an error may contain addresses. */
+function describeError(error: unknown): string {
+  if (error instanceof ForbiddenAddress) return error.message;
+  const { name, cause } = membersOf(error);
+  const code = codeOfError(error);
+  if (cause instanceof ForbiddenAddress) return cause.message;
+  if (name === 'HTTPParserError') return 'the response is not well-formed HTTP';
+  if (code === undefined) return 'the request failed';
+  if (/^(CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/.test(code)) {
+    return `the TLS certificate or handshake is not valid (${code})`;
+  }
+  return MEANINGS[code] ?? `the request failed (${code})`;
+}
+
+/*
+ * Limits the work that the receiver of a webhook can cause by what it sends. undici parses everything that has arrived,
+ * even if it has given the response up: then it makes an error for each further header or trailer of the piece, which takes
+ * longer than all else. It also reads bytes without end that belong to no response, such as empty lines and extensions of
+ * chunks.
+ */
+
+/** Maximum bytes that are parsed at a time. Nearly all responses are smaller. */
+const PIECE_BYTES = 4096;
+/** The same for what follows the first piece. Headers and trailers are given up after 16 KiB, somewhere inside a piece. */
+const FURTHER_PIECE_BYTES = 256;
+/** Maximum bytes that a connection returns for each request: a response of at most 20 KiB, and interim ones before it. */
+const MAX_BYTES = 64 * 1024;
+
+/** Limits what one call of `read`, and all calls from one request to the next, return. */
+export function limitReads(socket: Socket, maxBytes = MAX_BYTES): void {
+  const read = socket.read.bind(socket);
+  let written = 0;
+  let bytes = 0;
+  socket.read = (size) => {
+    // undici gives a response up by closing its connection, and would go on to read what has arrived.
+    if (socket.destroyed) return null;
+    if (socket.bytesWritten !== written) {
+      written = socket.bytesWritten;
+      bytes = 0;
+    }
+    const limit = bytes < PIECE_BYTES ? PIECE_BYTES : FURTHER_PIECE_BYTES;
+    const piece: Buffer | null = read(size ?? (socket.readableLength > limit ? limit : undefined));
+    if (piece === null) return null;
+    bytes += piece.length;
+    if (bytes <= maxBytes) return piece;
+    socket.destroy(Object.assign(new Error('The receiver sends too much.'), { code: TOO_MANY_BYTES }));
+    return null;
+  };
 }

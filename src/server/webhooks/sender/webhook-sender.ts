@@ -1,8 +1,7 @@
 import { Agent, buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.ts';
-import { limitReads } from './limit-reads.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
-import { WebhookExchange } from './webhook-exchange.ts';
+import { limitReads, WebhookExchange } from './webhook-exchange.ts';
 
 /** From the start of the attempt to the end of the response, as specified for deliveries. */
 const TIMEOUT_MS = 10_000;
