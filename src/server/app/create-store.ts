@@ -2,8 +2,8 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { createAuditStore } from '../access/audit/audit.sql.ts';
 import { createIdempotencyStore } from '../access/idempotency.sql.ts';
 import { createKeyStore } from '../access/keys/keys.sql.ts';
-import { createEventStore } from '../events/events.sql.ts';
-import { createFanOutStore } from '../events/fan-outs.sql.ts';
+import { createEventStore, createFanOutStore } from '../events/events.sql.ts';
+
 import { createPresenceStore } from '../events/presence.sql.ts';
 import { createComparisonStore } from '../media-events/comparisons.sql.ts';
 import { createFigureStore } from '../metrics/figures.sql.ts';

@@ -11,9 +11,8 @@ import {
   orderLocks,
   splitByOrder,
 } from '../webhooks/delivery-rows.sql.ts';
-
 import type { NewDelivery } from '../webhooks/store.ts';
-import type { EventQuery, EventStore, LeftOut, NewEvent, StoredEvent } from './store.ts';
+import type { EventQuery, EventStore, FanOutStore, LeftOut, NewEvent, StoredEvent } from './store.ts';
 
 /**
  * Maximum difference between the clocks of instances. Synchronised clocks differ by much less, so that a list since an
@@ -244,4 +243,37 @@ function purgeEvents({ atomically, dialect }: Connection, before: number, limit:
       delete from events where position ${dialect.oneOf(positions)} and ${isUnneeded}`.execute(db);
     return Number(deleted.numAffectedRows ?? 0);
   });
+}
+
+/** Lock that serialises the fan-out transactions of all instances. */
+const LOCK = 'fan-outs';
+
+export function createFanOutStore({ db, dialect, changes }: Connection): FanOutStore {
+  return {
+    isAnyOpen: async () =>
+      (await db.selectFrom('fanOuts').select('eventId').limit(1).executeTakeFirst()) !== undefined,
+    lockNext: async (limit) => {
+      await dialect.lockName(db, LOCK);
+      const next = db
+        .selectFrom('fanOuts')
+        .leftJoin('events', 'events.id', 'fanOuts.eventId')
+        .selectAll('fanOuts')
+        .orderBy(sql`coalesce(position, 0)`)
+        .orderBy('fanOuts.eventId');
+      return await next.limit(limit).execute();
+    },
+    insert: async (fanOuts) => {
+      if (fanOuts.length === 0) return;
+      await db.insertInto('fanOuts').values(fanOuts).execute();
+      changes.note(db, 'fanOuts');
+    },
+    advance: async ({ eventId, afterCreatedAt, afterId }) => {
+      const place = { afterCreatedAt, afterId };
+      await db.updateTable('fanOuts').set(place).where('eventId', '=', eventId).execute();
+    },
+    delete: async (eventIds) => {
+      if (eventIds.length === 0) return;
+      await sql`delete from ${sql.table('fanOuts')} where "eventId" ${dialect.oneOf(eventIds)}`.execute(db);
+    },
+  };
 }
