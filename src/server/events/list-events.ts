@@ -1,12 +1,12 @@
 import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event, EventList } from '../../contract/events.ts';
+import type { Clock } from '../platform/clock.ts';
 import { cursorOf, refusedCursor } from '../platform/http/cursor.ts';
+import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { withFileUrl } from '../webhooks/dispatcher/build-delivery.ts';
 import type { FileUrls } from '../webhooks/sender/sender.ts';
-import { LastPosition } from './last-position.ts';
-import { SharedReads } from './shared-reads.ts';
 import type { EventStores, StoredEvent } from './store.ts';
 
 export type ListEventsDeps = WaitForChangeDeps & {
@@ -31,7 +31,7 @@ const CURSOR = cursorOf('events', 'number');
  * Lists stored events in order. With a wait, an empty list is returned only after the wait. A reader that follows nextCursor
  * misses no event.
  */
-export type EventLister = (query: EventsQuery) => Promise<EventList>;
+type EventLister = (query: EventsQuery) => Promise<EventList>;
 
 export function createEventLister(deps: ListEventsDeps): EventLister {
   const { changes, events } = deps.store;
@@ -122,4 +122,84 @@ async function readPage(deps: SharedDeps, query: EventsQuery, afterPosition: num
 
 async function toEvent(fileUrls: FileUrls, { type, payload }: StoredEvent): Promise<Event> {
   return { event: type, ...JSON.parse(await withFileUrl(fileUrls, payload)) };
+}
+
+/** Age up to which a position is recent. */
+const RECENT_MS = 1_000;
+
+type LastPositionDeps = {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly changes: ChangeFeed;
+  readonly read: () => Promise<number>;
+};
+
+/** Position of the last stored event, cached until the next change of the events. */
+class LastPosition {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #read: () => Promise<number>;
+  readonly #reads: SharedReads<number>;
+  #known: number | undefined;
+  #knownAt = 0;
+  #changes = 0;
+
+  constructor({ clock, changes, read }: LastPositionDeps) {
+    this.#clock = clock;
+    this.#read = read;
+    this.#reads = new SharedReads(changes);
+    changes.subscribe('events', () => {
+      this.#known = undefined;
+      this.#changes += 1;
+    });
+  }
+
+  /**
+   * The cached position; undefined when a change was reported since it was read. A change by another process may go
+   * unreported, so that only callers that read again after some time may rely on it.
+   */
+  get known(): number | undefined {
+    return this.#known;
+  }
+
+  /**
+   * Returns the cached position if it is recent, and reads it otherwise. A hundred readers that look again after some time,
+   * one after the other, then cause one read a second.
+   */
+  async recent(): Promise<number> {
+    const isRecent = this.#clock.monotonic() - this.#knownAt < RECENT_MS;
+    return this.#known !== undefined && isRecent ? this.#known : await this.read();
+  }
+
+  /** Reads the position. Concurrent callers share one read. */
+  async read(): Promise<number> {
+    const changesBefore = this.#changes;
+    const startedAt = this.#clock.monotonic();
+    const position = await this.#reads.get('last', this.#read);
+    if (changesBefore === this.#changes) {
+      this.#known = position;
+      this.#knownAt = startedAt;
+    }
+    return position;
+  }
+}
+
+/**
+ * Shares running reads of the events among readers with the same query. A read that began before a change is not shared with
+ * readers that ask after the change, because it may not include the new event.
+ */
+class SharedReads<Value> {
+  readonly #reads = new Map<string, Promise<Value>>();
+
+  constructor(changes: ChangeFeed) {
+    changes.subscribe('events', () => this.#reads.clear());
+  }
+
+  get(key: string, read: () => Promise<Value>): Promise<Value> {
+    const running = this.#reads.get(key);
+    if (running !== undefined) return running;
+    const started = read().finally(() => {
+      if (this.#reads.get(key) === started) this.#reads.delete(key);
+    });
+    this.#reads.set(key, started);
+    return started;
+  }
 }
