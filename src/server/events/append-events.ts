@@ -19,7 +19,7 @@ export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
 };
 
 /** An event as the metrics count it. */
-export type CountedEvent = { readonly type: string; readonly isReconciled: boolean };
+type CountedEvent = { readonly type: string; readonly isReconciled: boolean };
 
 type AddedEvent = { readonly event: NewEvent; readonly isReconciled: boolean };
 
@@ -51,7 +51,7 @@ export type EventAppender = {
 
 type AppendContext = Pick<EventContext, 'knownSourceIds' | 'registrationsVersion' | 'isFanOutOpen'>;
 
-export type AppendScope = {
+type AppendScope = {
   readonly session: RoomSession | undefined;
   readonly roomName: string | undefined;
   readonly present: number;
@@ -148,3 +148,26 @@ function countAt({ type }: DomainEvent, present: number): number {
 }
 
 const PRESENCE_CHANGES: Readonly<Record<string, number>> = { participant_joined: 1, participant_left: -1 };
+
+/** A room known by its name, with its open session if there is one. */
+export type NamedRoom = { readonly name: string; readonly session: RoomSession | undefined };
+
+/**
+ * Locks the newest session of the room, unless it has ended. Call it first in a transaction: rooms are locked before
+ * events are inserted.
+ */
+export async function lockNamedRoom(store: EventStores, name: string): Promise<NamedRoom> {
+  const newest = await store.presence.findRoomAt(name, Number.MAX_SAFE_INTEGER);
+  const isOpen = newest !== undefined && newest.endedAt === null;
+  return { name, session: isOpen ? await store.presence.lockRoom(newest.sid) : undefined };
+}
+
+export async function appendRoomEvent(
+  store: EventStores,
+  appender: EventAppender,
+  { room: { name, session }, domainEvent }: { readonly room: NamedRoom; readonly domainEvent: DomainEvent },
+): Promise<void> {
+  const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
+  const updated = await appender.append({ session, roomName: name, present }, [domainEvent]);
+  if (updated !== undefined) await store.presence.saveRoom(updated);
+}

@@ -1,5 +1,10 @@
-import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
-import { appendRoomEvent } from '../events/append-room-event.ts';
+import {
+  type AppendEventsDeps,
+  appendEvents,
+  appendRoomEvent,
+  type EventAppender,
+} from '../events/append-events.ts';
+
 import type { DomainEvent, EventRecording } from '../events/event-payload.ts';
 import type { EventStores, RoomSession } from '../events/store.ts';
 import type { Clock } from '../platform/clock.ts';

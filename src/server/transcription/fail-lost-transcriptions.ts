@@ -1,5 +1,10 @@
-import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
-import { appendRoomEvent, lockNamedRoom } from '../events/append-room-event.ts';
+import {
+  type AppendEventsDeps,
+  appendEvents,
+  appendRoomEvent,
+  lockNamedRoom,
+} from '../events/append-events.ts';
+
 import type { Log } from '../platform/log.ts';
 import { MAX_LIVE_LOSSES, type Transcription, type TranscriptionStores } from './store.ts';
 import { transcriptionEvent } from './transcription-events.ts';

@@ -1,7 +1,12 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { LiveStopped } from '../../contract/transcription.ts';
-import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
-import { appendRoomEvent, lockNamedRoom } from '../events/append-room-event.ts';
+import {
+  type AppendEventsDeps,
+  appendEvents,
+  appendRoomEvent,
+  lockNamedRoom,
+} from '../events/append-events.ts';
+
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { RoomSession } from '../events/store.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';

@@ -1,6 +1,13 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { type AppendEventsDeps, appendEvents, type EventAppender } from '../../events/append-events.ts';
-import { appendRoomEvent, lockNamedRoom, type NamedRoom } from '../../events/append-room-event.ts';
+import {
+  type AppendEventsDeps,
+  appendEvents,
+  appendRoomEvent,
+  type EventAppender,
+  lockNamedRoom,
+  type NamedRoom,
+} from '../../events/append-events.ts';
+
 import { TranscriptionError } from '../audio/recording-audio.ts';
 import type { PostOutcome, Transcription, TranscriptionStores } from '../store.ts';
 import { transcriptionEvent } from '../transcription-events.ts';
