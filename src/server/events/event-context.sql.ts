@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection, LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { registrationsVersion } from '../webhooks/webhooks.sql.ts';
-import { isPresent, PARTICIPANT_COLUMNS, ROOM_COLUMNS, TRACK_COLUMNS } from './presence-columns.sql.ts';
 import type {
   EventContext,
   EventSubjects,
@@ -84,3 +83,19 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
         (select count(*) from (select 1 from ${sql.table('fanOuts')} limit 1) as one) as "openFanOuts"`,
   };
 }
+
+export const ROOM_COLUMNS: readonly (keyof RoomSession)[] = [
+  ...(['sid', 'name', 'createdAt', 'startedAt', 'endedAt', 'sequence'] as const),
+];
+
+export const PARTICIPANT_COLUMNS: readonly (keyof ParticipantSession)[] = [
+  ...(['sid', 'roomSid', 'identity', 'name', 'role'] as const),
+  ...(['joinedAt', 'leftAt', 'metadata', 'accessRole'] as const),
+];
+
+export const TRACK_COLUMNS: readonly (keyof PublishedTrack)[] = [
+  ...(['sid', 'participantSid', 'roomSid', 'track', 'publishedAt', 'unpublishedAt'] as const),
+];
+
+/** Whether a row is a participant who has joined and not left. */
+export const isPresent = sql`role = 'participant' and "leftAt" is null and "joinedAt" is not null`;

@@ -2,8 +2,14 @@ import { type RawBuilder, sql } from 'kysely';
 import { columnList } from '../platform/storage/column-list.ts';
 import type { Connection, LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
-import { lockAndRead } from './event-context.sql.ts';
-import { isPresent, PARTICIPANT_COLUMNS, ROOM_COLUMNS, TRACK_COLUMNS } from './presence-columns.sql.ts';
+import {
+  isPresent,
+  lockAndRead,
+  PARTICIPANT_COLUMNS,
+  ROOM_COLUMNS,
+  TRACK_COLUMNS,
+} from './event-context.sql.ts';
+
 import type {
   ChangedPresence,
   LockedRooms,
