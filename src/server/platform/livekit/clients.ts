@@ -9,7 +9,7 @@ import {
 } from 'livekit-server-sdk';
 import type { Room } from '../../../contract/rooms.ts';
 import { toRoom } from './records.ts';
-import { createJwtSigner } from './sign-jwt.ts';
+import { createJwtSigner } from './token-signer.ts';
 import { createTwirpClient } from './twirp-client.ts';
 
 /** Timeouts of calls, in milliseconds. */

@@ -1,4 +1,4 @@
-import { createJwtSigner } from './sign-jwt.ts';
+import { createHmacSha256 } from '../../../contract/hmac-sha256.ts';
 
 /** Grants of a participant. Every grant is explicit, so that no default of the media server applies. */
 export type ParticipantGrants = {
@@ -15,7 +15,7 @@ export type ParticipantGrants = {
   readonly agent?: boolean;
 };
 
-export type TokenClaims = {
+type TokenClaims = {
   readonly room: string;
   readonly identity: string;
   readonly name: string;
@@ -58,4 +58,22 @@ function payload(apiKey: string, claims: TokenClaims): Readonly<Record<string, u
     attributes: claims.attributes,
     video: { room: claims.room, roomJoin: true, ...claims.grants },
   };
+}
+
+/** Signs JSON Web Tokens with HS256. */
+type SignJwt = (payload: object) => string;
+
+/** Used instead of the SDK's signer, which takes three times as long. */
+export function createJwtSigner(secret: string): SignJwt {
+  const hmac = createHmacSha256(secret);
+  return (payload) => {
+    const signed = `${HEADER}.${encode(payload)}`;
+    return `${signed}.${hmac(signed, 'base64url')}`;
+  };
+}
+
+const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
