@@ -1,11 +1,11 @@
 import { dirname, join, resolve } from 'node:path';
 import type { DevAddOn } from '../contract/choices.ts';
 import { type Config, type Environment, loadConfig, readEnvironment } from './app/config/config.ts';
-import { untilEnd } from './app/failure.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { requireModels } from './app/open-speech.ts';
 import { findPackageRoot } from './app/package-root.ts';
 import { type RunningService, startService } from './app/service.ts';
+import { untilEnd } from './app/shutdown.ts';
 import type { AbsentAddOn, AddOn } from './dev/add-ons/add-on.ts';
 import { recorder } from './dev/add-ons/recorder.ts';
 import { type AddOnChoice, type ChosenAddOns, chooseAddOns, startAddOns } from './dev/add-ons/run-add-ons.ts';

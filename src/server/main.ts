@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { checkDataFolder } from './app/check-data-folder.ts';
 import { type Config, describeConfig, loadConfig, readEnvironment } from './app/config/config.ts';
 import { warningsOf } from './app/config/warnings.ts';
-import { untilEnd } from './app/failure.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { startService } from './app/service.ts';
+import { untilEnd } from './app/shutdown.ts';
 import { createLog } from './platform/pino-log.ts';
 import { systemClock, systemIds } from './platform/system.ts';
 

@@ -1,12 +1,11 @@
 import { extname, join } from 'node:path';
-import { Closers } from './app/closers.ts';
 import { type Config, loadConfig, readEnvironment } from './app/config/config.ts';
-import { createFailure, untilEnd } from './app/failure.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { databaseOf, type ServiceParts } from './app/open-adapters.ts';
 import { localRecognitionsAtOnce, openCheckedSpeech, type Speech } from './app/open-speech.ts';
 import { openStore } from './app/open-store.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
+import { Closers, createFailure, untilEnd } from './app/shutdown.ts';
 import type { Store } from './app/store.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { serveMetrics } from './metrics/metrics-routes.ts';

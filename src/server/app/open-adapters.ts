@@ -23,9 +23,9 @@ import { createSecretBox } from '../webhooks/secrets/secret-box.ts';
 import { type AddressGuard, createAddressGuard } from '../webhooks/sender/address-guard.ts';
 import type { FileUrls, SecretBox, WebhookSender } from '../webhooks/sender/sender.ts';
 import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';
-import type { Closers } from './closers.ts';
 import type { Config } from './config/config.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import type { Closers } from './shutdown.ts';
 import type { Store } from './store.ts';
 
 export type ServiceParts = {

@@ -25,16 +25,13 @@ import { createRecentCounts } from '../rooms/recent-counts.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { startReencryption } from '../webhooks/secrets/re-encrypt-secrets.ts';
 import { buildApp } from './app.ts';
-import { createBackground } from './background.ts';
-import { requestCloser } from './close-requests.ts';
-import { Closers } from './closers.ts';
 import { type Config, serviceUrl } from './config/config.ts';
 import { isLoopback, secretWarnings } from './config/warnings.ts';
-import { createFailure } from './failure.ts';
 import { createFindDeparted } from './find-departed.ts';
 import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
 import { findPackageRoot, packageVersion } from './package-root.ts';
 import { serviceRoutes } from './routes.ts';
+import { Closers, createBackground, createFailure, requestCloser } from './shutdown.ts';
 import { startPurges } from './start-purges.ts';
 
 export type RunningService = {
