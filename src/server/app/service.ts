@@ -6,6 +6,7 @@ import { openKeyRing } from '../access/keys/key-ring.ts';
 import { startKeyReencryption } from '../access/keys/re-encrypt-keys.ts';
 import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
+import { type Purge, startPurge } from '../events/purge.ts';
 import { createEventBatcher } from '../media-events/event-batcher.ts';
 import { EventIntake } from '../media-events/event-intake.ts';
 import { measureRecording } from '../media-events/measure-recording.ts';
@@ -13,15 +14,19 @@ import { startReconciler } from '../media-events/reconciler.ts';
 import { recordEventsOfFreeRooms, recordMediaEvents } from '../media-events/record-media-events.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
+import type { Loop } from '../platform/jobs/loop.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { storeRecordingEnd } from '../recordings/recording-events.ts';
+import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/store.ts';
 import { openBlockCache } from '../rooms/blocks/block-cache.ts';
 import { removeWhenBlocked } from '../rooms/blocks/blocks.ts';
 import { createRoomNames } from '../rooms/list-rooms.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
+import { purgeTranscriptions } from '../transcription/purge-transcriptions.ts';
+import { purgeSounds } from '../transcription/turns/purge-sounds.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { startReencryption } from '../webhooks/secrets/re-encrypt-secrets.ts';
 import { buildApp } from './app.ts';
@@ -32,7 +37,7 @@ import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.
 import { findPackageRoot, packageVersion } from './package-root.ts';
 import { serviceRoutes } from './routes.ts';
 import { Closers, createBackground, createFailure, requestCloser } from './shutdown.ts';
-import { startPurges } from './start-purges.ts';
+import type { Store } from './store.ts';
 
 export type RunningService = {
   /** The address on which the service listens, such as http://127.0.0.1:3000. */
@@ -264,3 +269,38 @@ const LISTEN_ERRORS: Readonly<Record<string, { readonly reason: string; readonly
   ENOTFOUND: { reason: 'the name is not known', hint: 'correct HOST' },
   EACCES: { reason: 'that is not allowed', hint: 'choose a PORT above 1023' },
 };
+
+const DAY_MS = 86_400_000;
+
+type StartPurgesDeps = Omit<LibraryDeps, 'store'> & { readonly store: Store };
+
+/** Starts to delete records whose retention has ended. */
+function startPurges({ values }: Config, deps: StartPurgesDeps): Pick<Loop, 'close'> {
+  const { store, clock } = deps;
+  const beforeDays = (days: number): number => clock.now() - days * DAY_MS;
+  const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION } = values;
+  const purgesOfRecordings = (days: number): Readonly<Record<string, Purge>> => ({
+    recordings: (limit, signal) => purgeRecordings(deps, { before: beforeDays(days), limit, signal }),
+  });
+  const purgesOfTranscriptions = (days: number): Readonly<Record<string, Purge>> => ({
+    transcriptions: (limit, signal) =>
+      purgeTranscriptions(store, { before: beforeDays(days), limit, signal }),
+  });
+  return startPurge({
+    ...deps,
+    retention: {
+      eventsMs: values.EVENT_RETENTION * DAY_MS,
+      deliveriesMs: values.DELIVERY_RETENTION * DAY_MS,
+      sessionsMs: values.SESSION_RETENTION * DAY_MS,
+    },
+    purgeOthers: {
+      idempotentRequests: (limit) => store.idempotency.purge(clock.now(), limit),
+      auditEntries: (limit) => store.audit.purge(beforeDays(AUDIT_RETENTION), limit),
+      failedReads: (limit) => store.audit.purgeExpired(clock.now(), limit),
+      turnSounds: (limit) => purgeSounds(store, { now: clock.now(), limit }),
+      keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
+      ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(TRANSCRIPT_RETENTION)),
+      ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(RECORDING_RETENTION)),
+    },
+  });
+}
