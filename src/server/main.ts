@@ -1,14 +1,16 @@
 import { setFlagsFromString } from 'node:v8';
-import { checkDataFolder } from './app/check-data-folder.ts';
 import { type Config, describeConfig, loadConfig, readEnvironment } from './app/config/config.ts';
 import { warningsOf } from './app/config/warnings.ts';
+import { databaseOf } from './app/open-adapters.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { startService } from './app/service.ts';
 import { untilEnd } from './app/shutdown.ts';
 import { createLog } from './platform/pino-log.ts';
+import { checkSqliteFile, requireWritableFolder } from './platform/storage/sqlite/file.ts';
 import { systemClock, systemIds } from './platform/system.ts';
+import { checkEncryptionKey } from './webhooks/secrets/encryption-keys.ts';
 
-export type ServeOptions = {
+type ServeOptions = {
   /** Whether to only validate the settings, and that DATA_DIR can be used. */
   readonly check: boolean;
   /** Override HOST and PORT. */
@@ -68,4 +70,16 @@ function readConfig({ host, port }: Address): Config {
     ...(host === undefined ? {} : { HOST: host }),
     ...(port === undefined ? {} : { PORT: String(port) }),
   });
+}
+
+/**
+ * Checks that the service could start on its DATA_DIR, without changing anything there.
+ *
+ * @throws an error that names the file or folder, the problem and the remedy.
+ */
+export async function checkDataFolder(config: Config): Promise<void> {
+  const database = databaseOf(config);
+  if ('sqlitePath' in database) await checkSqliteFile(database.sqlitePath);
+  if (config.encryptionKeys !== undefined) return;
+  if (!checkEncryptionKey(config.dataDir)) await requireWritableFolder(config.dataDir);
 }

@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkDataFolder } from '../../../src/server/app/check-data-folder.ts';
 import { loadConfig } from '../../../src/server/app/config/config.ts';
+import { checkDataFolder } from '../../../src/server/main.ts';
 import { asNobody } from '../../support/as-nobody.ts';
 import { mountMemory } from '../../support/mount-memory.ts';
 import { startTestService } from '../../support/service.ts';
