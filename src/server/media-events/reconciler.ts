@@ -1,9 +1,9 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { EVENT_ARRIVAL_MS } from '../events/event-arrival.ts';
+import type { Clock } from '../platform/clock.ts';
 import { keepLease } from '../platform/jobs/keep-lease.ts';
 import { startLoop } from '../platform/jobs/loop.ts';
-import { abortableMediaServer } from '../platform/livekit/abortable-media-server.ts';
-import { NO_ROOM } from '../platform/livekit/media-server.ts';
+import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import {
   type AbandonedStartDeps,
   giveUpAbandonedStarts,
@@ -14,10 +14,10 @@ import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-
 import { sweepBlocks } from '../rooms/blocks/blocks.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
 import { FullComparison, POLL_INTERVAL_MS } from './full-comparison.ts';
-import { IdleTime } from './idle-time.ts';
 import { MissingSince } from './missing-since.ts';
 import { OrphanedRooms } from './orphaned-rooms.ts';
 import { type Extent, type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
+import type { MediaEventStores } from './stores.ts';
 
 /*
  * Compares with the media server, to find what its events did not report. One instance does it at a time: it holds a lease,
@@ -189,4 +189,70 @@ const UNAVAILABLE: readonly ErrorCode[] = ['media-server-unavailable', 'storage-
 async function compareRooms(deps: RoundDeps, { extent }: Round): Promise<void> {
   const rooms = await reconcileRooms(deps, extent);
   if (rooms > 0) deps.log.info({ rooms }, 'published missed events of rooms');
+}
+
+/**
+ * Idle time after which nothing can arrive: the media server repeats an event for 15 s, and an end that it does not report
+ * is published after 20 s.
+ */
+const QUIET_AFTER_MS = 60_000;
+/** A stopped recording is checked for this long, because its file may still be stored. */
+const STOPPED_RECORDINGS_QUIET_AFTER_MS = 48 * 3_600_000;
+
+type IdleTimeDeps = {
+  readonly clock: Clock;
+  readonly mediaServer: Pick<MediaServer, 'listRooms'>;
+  readonly missingSince: MissingSince;
+  readonly store: Pick<MediaEventStores, 'presence' | 'recordings' | 'transcriptions'>;
+};
+
+/** Measures the time for which nothing could differ from the media server. */
+class IdleTime {
+  #since: number | undefined;
+
+  /**
+   * Whether the idle time is long enough that nothing can arrive any more, such as the event of a recording that has just
+   * ended.
+   */
+  async isLongEnough(deps: IdleTimeDeps): Promise<boolean> {
+    const at = deps.clock.monotonic();
+    this.#since = (await isIdle(deps, deps.clock.now())) ? (this.#since ?? at) : undefined;
+    return this.#since !== undefined && at - this.#since >= QUIET_AFTER_MS;
+  }
+}
+
+/** Takes three small reads, and one list of no rooms. */
+async function isIdle({ store, mediaServer, missingSince }: IdleTimeDeps, now: number): Promise<boolean> {
+  if (missingSince.rooms.size > 0) return false;
+  if (await store.presence.isAnyRoomOpen()) return false;
+  if (await store.recordings.isAnyActiveSince(now - STOPPED_RECORDINGS_QUIET_AFTER_MS)) return false;
+  if ((await store.transcriptions.listActiveLive()).length > 0) return false;
+  return (await mediaServer.listRooms()).length === 0;
+}
+
+/**
+ * Wraps a media server so that its calls reject as soon as the signal aborts. A request that was sent is not undone, but its
+ * response is ignored.
+ */
+function abortableMediaServer(mediaServer: MediaServer, signal: AbortSignal): MediaServer {
+  return new Proxy(mediaServer, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== 'function') return method;
+      return (...parameters: readonly unknown[]) =>
+        untilAborted(signal, () => Reflect.apply(method, target, parameters));
+    },
+  });
+}
+
+async function untilAborted<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([call(), aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }
