@@ -3,7 +3,7 @@ import { type Cost, type Costs, EVENT_ALONE, EVENT_TOGETHER } from './costs.ts';
 
 /*
  * Simulates instances that store the media server's events in one PostgreSQL, from measured times. Each instance stores one
- * batch at a time; events that arrive meanwhile go into the next batch, as in event-batcher.ts. A batch passes three
+ * batch at a time; events that arrive meanwhile go into the next batch, as in createEventBatcher. A batch passes three
  * servers:
  *
  * - its instance, which has one processor;

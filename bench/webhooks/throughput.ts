@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatWebhookSecret, webhookSigningKeys } from '../../src/contract/webhook-signing.ts';
-import { MAX_EVENTS_PER_COMMIT } from '../../src/server/media-events/event-batcher.ts';
+import { MAX_EVENTS_PER_COMMIT } from '../../src/server/media-events/ingest.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
 import { bareLoop, signedAgain } from './bare-loop.ts';
 import { openStage, type Place, type WebhookStage } from './stage.ts';

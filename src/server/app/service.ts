@@ -7,22 +7,18 @@ import { startKeyReencryption } from '../access/keys/re-encrypt-keys.ts';
 import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
 import { type Purge, startPurge } from '../events/purge.ts';
-import { createEventBatcher } from '../media-events/event-batcher.ts';
-import { EventIntake } from '../media-events/event-intake.ts';
-import { measureRecording } from '../media-events/measure-recording.ts';
+import { createIngest } from '../media-events/ingest.ts';
+
 import { startReconciler } from '../media-events/reconciler.ts';
-import { recordEventsOfFreeRooms, recordMediaEvents } from '../media-events/record-media-events.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
 import type { Loop } from '../platform/jobs/loop.ts';
-import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { storeRecordingEnd } from '../recordings/recording-events.ts';
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/store.ts';
 import { openBlockCache } from '../rooms/blocks/block-cache.ts';
-import { removeWhenBlocked } from '../rooms/blocks/blocks.ts';
 import { createRoomNames } from '../rooms/list-rooms.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
 import { purgeTranscriptions } from '../transcription/purge-transcriptions.ts';
@@ -178,26 +174,23 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const releaseFolder = (recording: Recording): void =>
     background.add(removeUnusedFolder(adapters, recording));
   const recentCounts = createRecentCounts(adapters.clock);
-  const recordDeps = { ...appendDeps, recentCounts, releaseFolder };
-  const eventBatcher = createEventBatcher({
-    recordFree: (events) => recordEventsOfFreeRooms(recordDeps, events),
-    record: (events) => recordMediaEvents(recordDeps, events),
-  });
-  const intake = new EventIntake({
-    clock: adapters.clock,
-    record: async (event) => await eventBatcher.add(await measureRecording(adapters, event)),
+  const ingest = createIngest({
+    ...appendDeps,
+    recentCounts,
+    releaseFolder,
+    background: background.add,
     onRefused: () => {
-      adapters.metrics?.countRefusedEvent();
+      metrics?.countRefusedEvent();
       reconciler.compareAll();
     },
   });
-  adapters.metrics?.watchRefusedEvents(() => intake.refusedSince);
+  metrics?.watchRefusedEvents(ingest.refusedSince);
   const reconciler = startReconciler({
     ...appendDeps,
     storeEnd,
     releaseFolder,
     onTakeover: () => metrics?.countTakeovers({ kind: 'reconciler', count: 1 }),
-    onCompared: (startedAt) => intake.clearRefusedBefore(startedAt),
+    onCompared: ingest.clearRefusedBefore,
   });
   closers.add(() => reconciler.close());
   const auditWriter = new AuditWriter({ ...adapters, onLost: metrics?.countLostAuditEntries });
@@ -219,13 +212,8 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     storeEnd,
     releaseFolder,
     background: background.add,
-    ingest: async (event: MediaEvent): Promise<void> => {
-      // Runs at once, without waiting for the commit of the event.
-      background.add(removeWhenBlocked(adapters, event));
-      // Events of several requests share a commit: each keeps its own trace.
-      await intake.ingest({ ...event, traceparent: adapters.tracing?.current() });
-    },
-    eventsRefusedSince: () => intake.refusedSince,
+    ingest: ingest.ingest,
+    eventsRefusedSince: ingest.refusedSince,
     findDeparted: createFindDeparted(store.presence),
     closing: closing.signal,
     stopWaiting: () => closing.abort(),

@@ -98,7 +98,7 @@ function toWireBlock({ identity, createdAt, blockedUntil }: Block): WireBlock {
   };
 }
 
-type RemoveBlockedDeps = BlockDeps & {
+export type RemoveBlockedDeps = BlockDeps & {
   readonly mediaServer: Pick<MediaServer, 'removeParticipant'>;
   readonly log: Log;
 };

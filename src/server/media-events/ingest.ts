@@ -1,0 +1,155 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import { Batcher } from '../platform/jobs/batcher.ts';
+import type { MediaEvent } from '../platform/livekit/media-event.ts';
+import type { Tracing } from '../platform/tracing/tracing.ts';
+import { type MeasureDeps, measureEgress } from '../recordings/measure-file.ts';
+import { type RemoveBlockedDeps, removeWhenBlocked } from '../rooms/blocks/blocks.ts';
+import { type RecordMediaDeps, recordEventsOfFreeRooms, recordMediaEvents } from './record-media-events.ts';
+
+/** The events of the media server on their way into the database. */
+export type Ingest = {
+  /** Resolves when the event is durable. */
+  readonly ingest: (event: MediaEvent) => Promise<void>;
+  /** Since when events have been rejected that no comparison has published yet (Unix milliseconds). */
+  readonly refusedSince: () => number | undefined;
+  /** See EventIntake. */
+  readonly clearRefusedBefore: (startedAt: number) => void;
+};
+
+export type IngestDeps = RecordMediaDeps &
+  MeasureDeps &
+  RemoveBlockedDeps & {
+    readonly tracing?: Pick<Tracing, 'current'> | undefined;
+    /** Takes work that continues after the response. */
+    readonly background: (work: Promise<void>) => void;
+    /** Called for each rejected event. */
+    readonly onRefused: () => void;
+  };
+
+export function createIngest(deps: IngestDeps): Ingest {
+  const batcher = createEventBatcher({
+    recordFree: (events) => recordEventsOfFreeRooms(deps, events),
+    record: (events) => recordMediaEvents(deps, events),
+  });
+  const intake = new EventIntake({
+    clock: deps.clock,
+    record: async (event) => await batcher.add(await measureRecording(deps, event)),
+    onRefused: deps.onRefused,
+  });
+  return {
+    ingest: async (event) => {
+      // Runs at once, without waiting for the commit of the event.
+      deps.background(removeWhenBlocked(deps, event));
+      // Events of several requests share a commit: each keeps its own trace.
+      await intake.ingest({ ...event, traceparent: deps.tracing?.current() });
+    },
+    refusedSince: () => intake.refusedSince,
+    clearRefusedBefore: (startedAt) => intake.clearRefusedBefore(startedAt),
+  };
+}
+
+type EventIntakeDeps = {
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** Resolves when the event is durable. */
+  readonly record: (event: MediaEvent) => Promise<void>;
+  /** Called for each rejected event. */
+  readonly onRefused: () => void;
+};
+
+/**
+ * Receives the media server's events, and remembers since when some were rejected because they could not be stored. The
+ * media server repeats a rejected event for 15 s and then drops it.
+ */
+export class EventIntake {
+  readonly #deps: EventIntakeDeps;
+  #refusedSince: number | undefined;
+  /** Monotonic milliseconds. */
+  #lastRefusedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: EventIntakeDeps) {
+    this.#deps = deps;
+  }
+
+  /** Since when events have been rejected that no comparison has published yet (Unix milliseconds). */
+  get refusedSince(): number | undefined {
+    return this.#refusedSince;
+  }
+
+  async ingest(event: MediaEvent): Promise<void> {
+    try {
+      await this.#deps.record(event);
+    } catch (error) {
+      this.#lastRefusedAt = this.#deps.clock.monotonic();
+      this.#refusedSince ??= this.#deps.clock.now();
+      this.#deps.onRefused();
+      throw error;
+    }
+  }
+
+  /**
+   * Called when a comparison with the media server that began at `startedAt` (monotonic clock) has published the events
+   * that were rejected before.
+   */
+  clearRefusedBefore(startedAt: number): void {
+    if (startedAt >= this.#lastRefusedAt) this.#refusedSince = undefined;
+  }
+}
+
+/**
+ * Returns the event with the duration of the file, if it reports the end of a recording. The file is read before the
+ * transaction begins.
+ */
+async function measureRecording(deps: IngestDeps, event: MediaEvent): Promise<MediaEvent> {
+  const { egress, type } = event;
+  if (type !== 'egress_ended' || egress?.file === undefined) return event;
+  const recording = await deps.store.recordings.findByEgressId(egress.egressId);
+  return recording === undefined ? event : { ...event, egress: await measureEgress(deps, recording, egress) };
+}
+
+/** Under heavy load a durable commit costs more than the events in it. Usual traffic never reaches this number. */
+export const MAX_EVENTS_PER_COMMIT = 250;
+
+type EventRecorder = {
+  /** Stores events, except those of rooms that another instance is working on, and returns those exceptions. */
+  readonly recordFree: (events: readonly MediaEvent[]) => Promise<readonly MediaEvent[]>;
+  /** Stores all of the events, and waits for the locks of their rooms. */
+  readonly record: (events: readonly MediaEvent[]) => Promise<void>;
+};
+
+type EventBatcher = {
+  /** Resolves when the event is durable. */
+  readonly add: (event: MediaEvent) => Promise<void>;
+};
+
+type Entry = { readonly event: MediaEvent; isBusy: boolean };
+
+/**
+ * Events that arrive during a commit share the next one; each is acknowledged when it is durable. When a batch fails, each
+ * of its events is tried alone, so that one cannot block the others. When the database does not respond the whole batch
+ * fails at once: every try would wait as long, and the media server sends all of the events again.
+ *
+ * Events of rooms that another instance has locked, perhaps while it is suspended, wait for them in batches of their own, so
+ * that other events do not wait with them.
+ */
+export function createEventBatcher({ recordFree, record }: EventRecorder): EventBatcher {
+  const options = {
+    maxSize: MAX_EVENTS_PER_COMMIT,
+    splitsAfter: (error: unknown) => !(error instanceof ServiceError && error.code === 'storage-unavailable'),
+  };
+  const free = new Batcher<Entry>({
+    ...options,
+    flush: async (entries) => {
+      const busy = new Set(await recordFree(entries.map(({ event }) => event)));
+      for (const entry of entries) entry.isBusy = busy.has(entry.event);
+    },
+  });
+  const waiting = new Batcher<MediaEvent>({ ...options, flush: record });
+  return {
+    add: async (event) => {
+      const entry: Entry = { event, isBusy: false };
+      await free.add(entry);
+      if (entry.isBusy) await waiting.add(event);
+    },
+  };
+}
