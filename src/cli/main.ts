@@ -53,7 +53,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
 /** The help command cannot import the registry, because the registry imports it. */
 async function helpOf(words: readonly string[], io: Io): Promise<string> {
   const module = await import('./framework/help/command-help.ts');
-  return module.helpOf(REGISTRY, words, io);
+  return module.formatHelp(REGISTRY, words, io);
 }
 
 async function refuse(io: Io, argv: readonly string[], error: Error): Promise<number> {

@@ -161,11 +161,11 @@ async function onThisMachine<T>({ io }: Context, work: (admin: ServiceAdmin) => 
   try {
     return await work(await io.loaders.admin());
   } catch (error) {
-    throw startError(error, { exitCode: exitCodeOf(error), signal: io.signal });
+    throw startError(error, { exitCode: toExitCode(error), signal: io.signal });
   }
 }
 
-function exitCodeOf(error: unknown): ExitCode {
+function toExitCode(error: unknown): ExitCode {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const found = Object.entries(EXIT_CODE_OF_ERROR).find(([known]) => known === code);
   return found?.[1] ?? EXIT.failure;

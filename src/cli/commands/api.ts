@@ -39,7 +39,7 @@ const api = defineCommand({
     if (paginate) return await readAll(context, { method, path, isIncluded: include });
     const client = await context.client();
     const response = await client.request(method, path, { signal: context.io.signal, body: data });
-    const head = include ? headOf(response) : '';
+    const head = include ? formatHead(response) : '';
     if (head === '' && response.body === '') return nothing();
     const shown = context.terminal.isTerminal ? indented(response.body) : response.body;
     const isAct = !READING_METHODS.includes(method);
@@ -77,7 +77,7 @@ function encodedPath(path: string): string {
 }
 
 /** Formats the head of the response as received, except for the case of names. */
-function headOf({ status, statusText, headers }: ServiceResponse): string {
+function formatHead({ status, statusText, headers }: ServiceResponse): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
   return `HTTP/1.1 ${status} ${statusText}\n${lines.join('')}\n`;
 }

@@ -31,7 +31,7 @@ const version = defineCommand({
   ],
   async run({ io }, { bundled }) {
     if (bundled) {
-      const packages = packagesOf(await io.loaders.bundled());
+      const packages = listPackages(await io.loaders.bundled());
       return list({
         response: { packages },
         records: packages,
@@ -47,7 +47,7 @@ const version = defineCommand({
   },
 });
 
-function packagesOf({ components }: BillOfMaterials): readonly BundledPackage[] {
+function listPackages({ components }: BillOfMaterials): readonly BundledPackage[] {
   return components.map(({ group, name, version: ofPackage, licenses }) => ({
     name: group === undefined ? name : `${group}/${name}`,
     version: ofPackage,

@@ -54,7 +54,7 @@ export async function connectReadOnly(context: Connecting): Promise<RtcClient> {
 
 /** Like connect, with credentials of the caller's choice: doctor sends unsigned requests before there are any. */
 export async function openClient(context: Connecting, target: Target): Promise<RtcClient> {
-  return openWith(context, target, observerOf(context));
+  return openWith(context, target, chooseObserver(context));
 }
 
 type Target = Pick<RtcClientOptions, 'url' | 'apiKey' | 'apiSecret'>;
@@ -71,7 +71,7 @@ async function openWith(
       clock: context.io.clock,
       userAgent: `rtc/${manifest.version}`,
       observer: { ...keepingUnmarked(context.responses, observer), ...slownessObserver(context) },
-      ...timeoutOf(context.flags),
+      ...readTimeout(context.flags),
     });
     // A wrong proxy is an error of the settings, so it is reported before the first request.
     proxyFor(target.url, context.io.env);
@@ -82,7 +82,7 @@ async function openWith(
   }
 }
 
-function timeoutOf({ requestTimeoutSeconds: seconds }: CommonFlags): Pick<RtcClientOptions, 'timeoutMs'> {
+function readTimeout({ requestTimeoutSeconds: seconds }: CommonFlags): Pick<RtcClientOptions, 'timeoutMs'> {
   return seconds === undefined ? {} : { timeoutMs: seconds * 1000 };
 }
 
@@ -104,7 +104,7 @@ function badUrl({ reason }: InvalidUrlError, { url: { source }, profile }: Setti
   return usageError(`the URL of ${source}: ${reason}`, `correct it: rtc profile add ${profile}`);
 }
 
-function observerOf(context: Connecting): Observer | undefined {
+function chooseObserver(context: Connecting): Observer | undefined {
   if (context.flags.isCurl) return curlObserver(context.terminal);
   return context.flags.isDebug ? debugObserver(context.terminal) : undefined;
 }

@@ -9,7 +9,7 @@ export function explainProxyError(
   { origin, method, path }: DispatcherRequest,
   { url, variable }: ProxySetting,
 ): unknown {
-  const reason = reasonOf(error, origin);
+  const reason = describeReason(error, origin);
   if (reason === undefined) return error;
   const { hostname } = new URL(origin);
   return new RtcError({
@@ -24,7 +24,7 @@ export function explainProxyError(
 }
 
 /** Describes what the proxy did; undefined if the error is one of the connection to the service. */
-function reasonOf(error: unknown, origin: string): string | undefined {
+function describeReason(error: unknown, origin: string): string | undefined {
   const { errors } = membersOf(error);
   // One error for each address of the proxy that was tried.
   const { code, syscall, message } = membersOf(Array.isArray(errors) ? errors[0] : error);

@@ -24,7 +24,7 @@ export function curlObserver(terminal: Terminal): Observer {
 }
 
 export function printCurl(terminal: Terminal, request: WireRequest): void {
-  terminal.io.stdout.write(`${curlOf(request)}\n`);
+  terminal.io.stdout.write(`${formatCurl(request)}\n`);
 }
 
 /** Reports the requests that a command needs before its change, of which --curl prints only the change. */
@@ -36,7 +36,7 @@ export function readOnlyObserver(terminal: Terminal): Observer {
 }
 
 /** The signed request, byte for byte. It has the signature but never the secret. */
-function curlOf(request: WireRequest): string {
+function formatCurl(request: WireRequest): string {
   const headers = Object.entries(request.headers).filter(([name]) => name !== 'user-agent');
   const parts = [
     // Quiet except for errors, because it is pasted into pipes. The other options prevent changes of the path, which is

@@ -14,7 +14,7 @@ export function startError(
   if (options.signal.aborted) return new CancelledError('stopped while starting');
   if (isProgrammingError(error)) return error;
   if (isFileError(error)) return fileError(error, { doing: 'used', exitCode: options.exitCode });
-  const faults = faultsOf(error);
+  const faults = readFaults(error);
   if (faults === undefined) {
     const reason = (error instanceof Error ? reasonOf(error) : String(error)).replace(/\.$/, '');
     const hint = hintOf(error);
@@ -38,7 +38,7 @@ export function isMissingPackages(error: unknown): boolean {
 
 const CHECK = 'check the settings: rtc serve --check, rtc serve --print-config';
 
-function faultsOf(error: unknown): readonly unknown[] | undefined {
+function readFaults(error: unknown): readonly unknown[] | undefined {
   const faults = typeof error === 'object' && error !== null && 'faults' in error ? error.faults : undefined;
   return Array.isArray(faults) ? faults : undefined;
 }

@@ -6,7 +6,7 @@ import { bilingualError } from '../errors/bilingual-error.ts';
 import { EXIT, isProgrammingError } from '../errors/cli-error.ts';
 import { colourLevel } from '../terminal/colours.ts';
 import { helpWidth, type Io } from '../terminal/io.ts';
-import { checkFields, fieldsOf, printResult } from '../terminal/output.ts';
+import { checkFields, listFields, printResult } from '../terminal/output.ts';
 import type { Result } from '../terminal/result.ts';
 import { type JsonChoice, openTerminal, type Terminal } from '../terminal/terminal.ts';
 import type { ReaderWatch } from '../terminal/watch-reader.ts';
@@ -93,7 +93,7 @@ function isOfAnotherService({ unmarked }: SeenResponses, result: Result, fields:
   if (unmarked === undefined) return false;
   if (result.kind === 'done') return unmarked.status !== 204;
   if (result.kind !== 'record' || fields === 'of-response') return false;
-  return !fieldsOf(result.response).some((field) => fields.includes(field));
+  return !listFields(result.response).some((field) => fields.includes(field));
 }
 
 async function notThisService({ responses }: Context): Promise<Error> {
@@ -104,7 +104,7 @@ async function notThisService({ responses }: Context): Promise<Error> {
 async function print(terminal: Terminal, result: Result, fields: Fields): Promise<void> {
   if (fields !== 'of-response' || !('response' in result)) return printResult(terminal, result);
   try {
-    checkFields(terminal.json, fieldsOf(result.response));
+    checkFields(terminal.json, listFields(result.response));
   } catch (error) {
     if (result.kind === 'text' && result.isAct)
       await printResult({ ...terminal, json: 'everything' }, result);

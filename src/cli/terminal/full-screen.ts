@@ -60,7 +60,7 @@ export function openFullScreen(io: Surroundings, { onKey, onRedraw }: FullScreen
     processControl.stop();
   };
   const onData = (data: Buffer): void => {
-    for (const key of keysOf(data.toString())) {
+    for (const key of splitKeys(data.toString())) {
       if (key !== 'ctrl-z') onKey(key);
       else if (canSuspend) suspend();
     }
@@ -123,7 +123,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** Escape sequences are one key each. Unknown ones, such as those of function keys, are left out. */
-function keysOf(typed: string): readonly string[] {
+function splitKeys(typed: string): readonly string[] {
   const sequences = typed.match(/\u001b[[O][\d;]*[A-Za-z~]|[\s\S]/gu) ?? [];
   return sequences.flatMap((sequence) => {
     const named = NAMED[sequence];

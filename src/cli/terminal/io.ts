@@ -46,7 +46,7 @@ export type TerminalStream = Writable & {
 };
 
 /** Columns of a terminal. A terminal without a size (a container's, a serial line) reports 0. */
-export function columnsOf({ columns }: TerminalStream): number {
+export function countColumns({ columns }: TerminalStream): number {
   return columns === undefined || columns === 0 ? 80 : columns;
 }
 

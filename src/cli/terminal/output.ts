@@ -159,7 +159,7 @@ function selectAll(json: Exclude<JsonChoice, undefined>, { response, rows }: Lis
 }
 
 /** Returns the fields of a response whose shape is not known beforehand. */
-export function fieldsOf(response: unknown): readonly string[] {
+export function listFields(response: unknown): readonly string[] {
   const records: readonly unknown[] = Array.isArray(response) ? response : [response];
   return [...new Set(records.flatMap((each) => (isObject(each) ? Object.keys(each) : [])))];
 }

@@ -1,5 +1,5 @@
 import { escapeForTerminal } from './escape-for-terminal.ts';
-import { columnsOf, type Io } from './io.ts';
+import { countColumns, type Io } from './io.ts';
 
 /** A line that each new text overwrites on a terminal. */
 export type StatusLine = {
@@ -30,7 +30,7 @@ export function createStatusLine({ stderr, clock }: Pick<Io, 'stderr' | 'clock'>
     // A line that wraps could not be overwritten.
     show: (text) => {
       isShown = true;
-      stderr.write(`${CLEAR}${escapeForTerminal(text).slice(0, columnsOf(stderr) - 1)}`);
+      stderr.write(`${CLEAR}${escapeForTerminal(text).slice(0, countColumns(stderr) - 1)}`);
     },
     clear: () => {
       if (isShown) stderr.write(CLEAR);

@@ -1,6 +1,6 @@
 import { colourLevel, loadPalette, type Palette } from './colours.ts';
 import { escapeForTerminal, escapeJsonForTerminal } from './escape-for-terminal.ts';
-import { columnsOf, type Io, type TerminalStream } from './io.ts';
+import { countColumns, type Io, type TerminalStream } from './io.ts';
 import { wrapForTerminal } from './wrap-text.ts';
 
 /** `--json`: not given, everything, or these fields. */
@@ -29,7 +29,7 @@ export async function openTerminal(
     isTerminal,
     // Read each time, because a user who watches a list may resize the window.
     get width() {
-      return isTerminal ? columnsOf(io.stdout) : undefined;
+      return isTerminal ? countColumns(io.stdout) : undefined;
     },
     palette: await loadPalette(colourLevel(io.stdout, colours)),
     errorPalette: await loadPalette(colourLevel(io.stderr, colours)),

@@ -19,7 +19,7 @@ function linesOf(text: string, columns: number): readonly string[] {
   let line = '';
   let width = 0;
   for (const [, gap = '', word = ''] of text.matchAll(/( *)([^ ]+)/g)) {
-    for (const [index, piece] of piecesOf(word, columns).entries()) {
+    for (const [index, piece] of splitPieces(word, columns).entries()) {
       const space = index === 0 && line !== '' ? gap : '';
       const isTooLong = width + space.length + piece.width > columns;
       if (isTooLong && line !== '') lines.push(line);
@@ -33,7 +33,7 @@ function linesOf(text: string, columns: number): readonly string[] {
 type Piece = { readonly text: string; readonly width: number };
 
 /** Splits a word into parts that fit a line. */
-function piecesOf(word: string, columns: number): readonly Piece[] {
+function splitPieces(word: string, columns: number): readonly Piece[] {
   const width = strlen(word);
   if (width <= columns) return [{ text: word, width }];
   const pieces: { text: string; width: number }[] = [];

@@ -1,4 +1,4 @@
-import { columnsOf, type TerminalStream } from './io.ts';
+import { countColumns, type TerminalStream } from './io.ts';
 
 export type Wrapping = {
   readonly width: number;
@@ -40,7 +40,7 @@ export function wrapForTerminal(stream: TerminalStream, text: string, label = 0)
   if (stream.isTTY !== true) return text;
   const own = /^ */.exec(text)?.[0].length ?? 0;
   return wrapWords(text, {
-    width: columnsOf(stream),
+    width: countColumns(stream),
     start: label,
     indent: label === 0 ? own + 2 : label + own,
   });

@@ -8,13 +8,13 @@ import {
   APPEND,
   CODES,
   COLUMN,
-  codesOf,
   DECODED_FIELDS,
   fieldsFor,
   isStreamed,
   RULE_OPTIONS,
-  rulesOf,
+  readCodes,
   STREAM_OPTIONS,
+  toRules,
 } from './codes/code-options.ts';
 
 /*
@@ -52,8 +52,8 @@ const check = defineCommand({
     { line: "rtc cf check - < codes.txt | awk -F'\\t' '$2 == \"invalid\"'", does: 'Only the invalid ones' },
   ],
   async run(context, input) {
-    const rules = { ...rulesOf(context, input), accept: input.accept ?? 'person' };
-    if (!isStreamed(input)) return checkCodes(context.terminal, await codesOf(context, input.codes), rules);
+    const rules = { ...toRules(context, input), accept: input.accept ?? 'person' };
+    if (!isStreamed(input)) return checkCodes(context.terminal, await readCodes(context, input.codes), rules);
     const many = { ...input, language: rules.language };
     if (input.append) {
       const { appendChecks } = await import('./codes/append-codes.ts');
@@ -85,7 +85,7 @@ const decode = defineCommand({
     { line: 'rtc cf decode - --json < codes.txt', does: 'Many codes, one JSON object per line' },
   ],
   async run(context, input) {
-    const rules = rulesOf(context, input);
+    const rules = toRules(context, input);
     if (isStreamed(input)) {
       const many = { ...input, language: rules.language };
       if (input.append) {
@@ -96,7 +96,7 @@ const decode = defineCommand({
       return decodeMany(context, many, rules);
     }
     const { decodeCodes } = await import('./codes/decode-codes.ts');
-    return decodeCodes(context.terminal, await codesOf(context, input.codes), {
+    return decodeCodes(context.terminal, await readCodes(context, input.codes), {
       rules,
       withDetails: input.details,
     });
@@ -117,12 +117,12 @@ const omocodie = defineCommand({
     { line: 'rtc cf omocodie RSSMRA80B01H501T | head -7', does: 'Some of them' },
   ],
   async run(context, input) {
-    const rules = rulesOf(context, input);
+    const rules = toRules(context, input);
     if (isStreamed(input)) {
       const { omocodieMany } = await import('./codes/many-codes.ts');
       return omocodieMany(context, { ...input, language: rules.language }, rules);
     }
-    const [code = '', ...others] = await codesOf(context, input.codes);
+    const [code = '', ...others] = await readCodes(context, input.codes);
     if (others.length > 0)
       throw bilingualError(
         ['one code at a time', 'give one, or - to read many from stdin'],
@@ -195,7 +195,7 @@ const generate = defineCommand({
     },
   ],
   async run(context, input) {
-    const rules = rulesOf(context, { ...input, century: undefined });
+    const rules = toRules(context, { ...input, century: undefined });
     const { isManyPeople } = await import('./people/person-input.ts');
     const { generateOne, generateMany } = await import('./people/generate.ts');
     const people = { ...input, language: rules.language };
@@ -233,7 +233,7 @@ const match = defineCommand({
     { line: 'rtc cf match --file people.csv > matches.tsv', does: 'Many; one column has the codes' },
   ],
   async run(context, input) {
-    const rules = rulesOf(context, { ...input, strict: false, century: undefined });
+    const rules = toRules(context, { ...input, strict: false, century: undefined });
     const { isManyPeople } = await import('./people/person-input.ts');
     const { matchMany, matchOne } = await import('./people/match-people.ts');
     // The code is a separate argument; the rest is read like that of generate.

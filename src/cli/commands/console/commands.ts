@@ -41,7 +41,7 @@ const openConsole = defineCommand({
         url: settings.url.value,
         isProtected: settings.isProtected,
         isReadOnly: readOnly,
-        commandOptions: optionsOf(context, settings),
+        commandOptions: formatOptions(context, settings),
       },
       checkSettings: async () => (await checkSettings(context)).checks,
       port: port ?? 0,
@@ -61,7 +61,7 @@ const openConsole = defineCommand({
 export const commands: readonly Command[] = [openConsole];
 
 /** Returns the options with which a copied command reaches the same service, as they were given here. */
-function optionsOf({ flags }: Context, { url }: Settings): string {
+function formatOptions({ flags }: Context, { url }: Settings): string {
   if (flags.profile !== undefined) return ` --profile ${shellQuote(flags.profile)}`;
   return flags.url === undefined ? '' : ` --url ${shellQuote(url.value)}`;
 }

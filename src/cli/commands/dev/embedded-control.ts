@@ -39,7 +39,7 @@ export async function sendControl(
       body: request.body ?? null,
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    return { status: response.statusCode, error: errorOf(await response.body.text()) };
+    return { status: response.statusCode, error: readError(await response.body.text()) };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CliError(EXIT.unavailable, `${request.origin} cannot be reached: ${reason}`, {
@@ -51,7 +51,7 @@ export async function sendControl(
   }
 }
 
-function errorOf(text: string): string | undefined {
+function readError(text: string): string | undefined {
   try {
     const { error } = membersOf(JSON.parse(text));
     return typeof error === 'string' ? error : undefined;

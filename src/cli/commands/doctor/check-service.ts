@@ -38,7 +38,7 @@ export async function checkService(
   const client = await openClient(context, target);
   const deps = { context, client };
   try {
-    const roomsError = await errorOf(() => client.rooms.list({ limit: 1, ...callOptions(context) }));
+    const roomsError = await catchError(() => client.rooms.list({ limit: 1, ...callOptions(context) }));
     const signature = checkSignature(deps, roomsError);
     if (signature.status === 'fault') return [signature];
     const key = await checkKey(deps);
@@ -65,7 +65,7 @@ async function checkRooms(
   { withProbe }: { readonly withProbe: boolean },
 ): Promise<readonly Check[]> {
   const { context, client } = deps;
-  const error = await errorOf(() => client.ingress.list(NO_ROOM, callOptions(context)));
+  const error = await catchError(() => client.ingress.list(NO_ROOM, callOptions(context)));
   const events = withProbe ? await probeEvents(deps) : skipped('events', 'needs a test room', PROBE);
   // The list needs no worker, but the media server keeps it in Redis.
   if (error?.code === 'media-worker-unavailable') return withoutRedis(own, events);
@@ -128,7 +128,7 @@ function callOptions(context: Context): { readonly signal: AbortSignal; readonly
   return { signal: context.io.signal, timeoutMs: CHECK_TIMEOUT_MS };
 }
 
-async function errorOf(call: () => Promise<unknown>): Promise<RtcError | undefined> {
+async function catchError(call: () => Promise<unknown>): Promise<RtcError | undefined> {
   try {
     await call();
     return undefined;

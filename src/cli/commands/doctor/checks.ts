@@ -98,7 +98,7 @@ export async function checkAddress(
       signal: context.io.signal,
       timeoutMs: CHECK_TIMEOUT_MS,
     });
-    const health = healthOf(response.body);
+    const health = readHealth(response.body);
     if (health === undefined) {
       return {
         isService: false,
@@ -156,7 +156,7 @@ function describeSettings(settings: Settings): string {
   return `${url.value} (${url.source}), ${key}, secret (${apiSecret?.source ?? ''})`;
 }
 
-function healthOf(body: string): { readonly version: string } | undefined {
+function readHealth(body: string): { readonly version: string } | undefined {
   try {
     const { status, version } = membersOf(JSON.parse(body));
     return status === 'ok' && typeof version === 'string' ? { version } : undefined;

@@ -67,7 +67,7 @@ const doctor = defineCommand({
     if (watch && probe) throw usageError('--probe makes rooms and recordings', 'leave it out with --watch');
     const check = (): Promise<readonly Check[]> => checkAll(context, { withProbe: probe });
     if (fix) await fixWhatIsMissing(context, await check());
-    const read = async (): Promise<ListResult> => listOf(context, await check());
+    const read = async (): Promise<ListResult> => listChecks(context, await check());
     return watch ? await watchList(context, read) : await read();
   },
 });
@@ -85,7 +85,7 @@ async function checkAll(
   return [...checks, ...address.checks, ...service];
 }
 
-function listOf(context: Context, checks: readonly Check[]): ListResult {
+function listChecks(context: Context, checks: readonly Check[]): ListResult {
   const hasFault = checks.some((check) => check.status === 'fault');
   const isTerminal = context.terminal.isTerminal && context.terminal.json === undefined;
   return list({
@@ -97,11 +97,11 @@ function listOf(context: Context, checks: readonly Check[]): ListResult {
     empty: '',
     isWrapped: true,
     exitCode: hasFault ? EXIT.negative : EXIT.success,
-    notes: [hasFault ? 'What to do next:' : 'No fault found.', ...checks.flatMap(nextOf)],
+    notes: [hasFault ? 'What to do next:' : 'No fault found.', ...checks.flatMap(describeNext)],
   });
 }
 
-function nextOf({ check, status, next }: Check): readonly string[] {
+function describeNext({ check, status, next }: Check): readonly string[] {
   return next === '' ? [] : [`  ${LABELS[status].slice(0, 1)} ${check}: ${next}`];
 }
 

@@ -31,7 +31,7 @@ const TIME: Column<Event> = {
 };
 const NAME: Column<Event> = { heading: 'EVENT', value: (event) => event.event, paint: 'name' };
 const ROOM: Column<Event> = { heading: 'ROOM', value: (event) => event.room?.name };
-const ABOUT: Column<Event> = { heading: 'ABOUT', value: aboutOf };
+const ABOUT: Column<Event> = { heading: 'ABOUT', value: describeEvent };
 const PARTICIPANTS: Column<Event> = {
   heading: 'PARTICIPANTS',
   value: (event) => event.room?.numParticipants,
@@ -58,7 +58,7 @@ export function eventColumns(terminal: Terminal): readonly Column<Event>[] {
 }
 
 /** Describes the subject of an event: `ada`, `ada microphone`, `EG_… stopped 12s`. */
-function aboutOf(event: Event): string {
+function describeEvent(event: Event): string {
   const { participant, track, recording, ingress, transcription } = event;
   const words = [
     participant?.identity,
@@ -86,7 +86,7 @@ export const NAME_WIDTH = 18;
 /** Formats `09:30:04  participant_joined  demo  ada  evt_…` in the colours of a terminal. */
 export function eventLine(terminal: Terminal, event: Event, mark: string): string {
   const { palette } = terminal;
-  const about = escapeForTerminal(aboutOf(event));
+  const about = escapeForTerminal(describeEvent(event));
   const parts = [
     palette.faint(pastTime(Date.parse(event.timestamp), terminal.io.clock())),
     `${mark}${palette.name(escapeForTerminal(event.event).padEnd(NAME_WIDTH))}`,

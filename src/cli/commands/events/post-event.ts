@@ -65,7 +65,7 @@ async function send(
   } catch (error) {
     if (signal.aborted) throw error;
     if (limits.aborted) return { kind: 'failed', reason: `no response within ${TIMEOUT_MS / 1000} s` };
-    return explainFault(codeOf(error), error);
+    return explainFault(readCode(error), error);
   }
 }
 
@@ -118,9 +118,9 @@ function explainFault(code: string, error: unknown): PostOutcome {
 }
 
 /** Code of the error, of its cause, or of the first of several: one per address of localhost. */
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   if (!isObject(error)) return '';
   const { code, cause, errors } = error;
   if (typeof code === 'string') return code;
-  return codeOf(Array.isArray(errors) ? errors[0] : cause);
+  return readCode(Array.isArray(errors) ? errors[0] : cause);
 }

@@ -47,7 +47,7 @@ const explain = defineCommand({
     },
   ],
   async run(context, { subject, as, limit }) {
-    const kind = as ?? kindOf(subject);
+    const kind = as ?? findKind(subject);
     const explanation = await EXPLAIN[kind](context, subject);
     return text(renderExplanation(context.terminal, explanation, limit ?? SHOWN_MOMENTS), {
       response: explanation,
@@ -58,7 +58,7 @@ const explain = defineCommand({
 export const commands: readonly Command[] = [explain];
 
 /** Recognises the kind by the form of the id. A room may have any name. */
-function kindOf(subject: string): SubjectKind {
+function findKind(subject: string): SubjectKind {
   if (/^(EG|rec)_[\w-]+$/.test(subject)) return 'recording';
   if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';
   const isUuid = /^(urn:uuid:)?[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(subject);
@@ -67,25 +67,25 @@ function kindOf(subject: string): SubjectKind {
 
 const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Promise<Explanation>>> = {
   room: async (context, name) => {
-    const found = await explainRoom(await readingOf(context), name, context.io.clock());
+    const found = await explainRoom(await openReading(context), name, context.io.clock());
     return found ?? missing(`no room ${name} is open, and nothing is stored of one`, 'rtc sessions list');
   },
   recording: async (context, id) => {
-    const reading = await readingOf(context);
+    const reading = await openReading(context);
     const { client, signal } = reading;
     const found = await ifFound(client.recordings.get(id, { signal }));
     if (found === undefined) return missing(`there is no recording ${id}`, 'rtc recordings list');
     return await explainRecording(reading, found);
   },
   delivery: async (context, id) => {
-    const reading = await readingOf(context);
+    const reading = await openReading(context);
     const found = await findDelivery(reading, id);
     if (found === undefined) return missing(`no webhook has a delivery ${id}`, 'rtc webhooks list');
     return await explainDelivery(reading, found);
   },
   request: async (context, given) => {
     const id = given.replace(/^urn:uuid:/i, '');
-    const entries = await readAudit(await readingOf(context), { requestId: id });
+    const entries = await readAudit(await openReading(context), { requestId: id });
     if (entries === undefined) {
       throw new CliError(
         EXIT.notFound,
@@ -103,7 +103,7 @@ const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Pr
   },
 };
 
-async function readingOf(context: Context): Promise<Reading> {
+async function openReading(context: Context): Promise<Reading> {
   return { client: await context.readOnlyClient(), signal: context.io.signal };
 }
 

@@ -65,7 +65,7 @@ function partOfStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {
   ];
   const moment = ({ delivery, attempt }: typeof first): Moment => ({
     at: attempt.startedAt,
-    text: `webhook ${webhook.id} did not accept ${delivery.event}: ${reasonOf(attempt)}`,
+    text: `webhook ${webhook.id} did not accept ${delivery.event}: ${describeReason(attempt)}`,
     source: 'delivery',
     id: delivery.id,
     isTrouble: true,
@@ -73,7 +73,7 @@ function partOfStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {
   return {
     timeline: first === last ? [moment(first)] : [moment(first), moment(last)],
     troubles: [
-      `webhook ${webhook.id} (${webhook.url}) does not accept events: ${counts.join(', ')}. At the last attempt ${reasonOf(last.attempt)}`,
+      `webhook ${webhook.id} (${webhook.url}) does not accept events: ${counts.join(', ')}. At the last attempt ${describeReason(last.attempt)}`,
     ],
     next: [
       mend(webhook.id, last.attempt),
@@ -96,7 +96,7 @@ function earliest(deliveries: readonly Delivery[]): string {
 export type Attempt = Delivery['attempts'][number];
 
 /** Describes in a few words why an attempt counts as failed. */
-export function reasonOf({ statusCode, error }: Attempt): string {
+export function describeReason({ statusCode, error }: Attempt): string {
   if (statusCode === null) return error ?? 'nobody responded';
   return `it responded with ${statusCode}`;
 }

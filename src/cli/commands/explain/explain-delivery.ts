@@ -1,7 +1,7 @@
 import type { Delivery } from '../../../contract/deliveries.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { plural } from '../../terminal/time.ts';
-import { type Attempt, mend, type Reading, reasonOf } from './explain-deliveries.ts';
+import { type Attempt, describeReason, mend, type Reading } from './explain-deliveries.ts';
 import type { Explanation, Moment, NextStep } from './explanation.ts';
 import { ifFound, momentOfEvent, readEvents } from './timeline.ts';
 
@@ -37,14 +37,15 @@ export async function explainDelivery(reading: Reading, { delivery, webhook }: F
   const isThrough = status === 'delivered';
   return {
     subject: { kind: 'delivery', id },
-    headline: headlineOf(delivery, webhook),
+    headline: writeHeadline(delivery, webhook),
     timeline: [stored, ...attempts.map((attempt) => momentOfAttempt(id, attempt))],
-    troubles: isThrough || last === undefined ? [] : [`the receiver did not accept it: ${detailOf(last)}`],
-    next: isThrough ? [] : nextOf(delivery, last),
+    troubles:
+      isThrough || last === undefined ? [] : [`the receiver did not accept it: ${describeAttempt(last)}`],
+    next: isThrough ? [] : suggestNext(delivery, last),
   };
 }
 
-function headlineOf(
+function writeHeadline(
   { id, event, status, waiting, attempts, nextAttemptAt }: Delivery,
   { id: webhookId, url }: Webhook,
 ): string {
@@ -60,7 +61,7 @@ function headlineOf(
 
 function momentOfAttempt(id: string, attempt: Attempt): Moment {
   const isTaken = attempt.error === null && attempt.statusCode !== null && attempt.statusCode < 300;
-  const outcome = isTaken ? `the receiver responded with ${attempt.statusCode}` : detailOf(attempt);
+  const outcome = isTaken ? `the receiver responded with ${attempt.statusCode}` : describeAttempt(attempt);
   return {
     at: attempt.startedAt,
     text: `attempt ${attempt.number}: ${outcome}, after ${attempt.durationMs} ms`,
@@ -73,14 +74,14 @@ function momentOfAttempt(id: string, attempt: Attempt): Moment {
 const SHOWN_BODY = 120;
 
 /** Includes the beginning of the receiver's response, which usually has the reason. */
-function detailOf(attempt: Attempt): string {
+function describeAttempt(attempt: Attempt): string {
   const body = attempt.responseBody?.trim() ?? '';
-  if (body === '') return reasonOf(attempt);
+  if (body === '') return describeReason(attempt);
   const shown = body.length > SHOWN_BODY ? `${body.slice(0, SHOWN_BODY)}…` : body;
-  return `${reasonOf(attempt)} "${shown}"`;
+  return `${describeReason(attempt)} "${shown}"`;
 }
 
-function nextOf({ id, webhookId, status }: Delivery, last: Attempt | undefined): readonly NextStep[] {
+function suggestNext({ id, webhookId, status }: Delivery, last: Attempt | undefined): readonly NextStep[] {
   const mending = last === undefined ? [] : [mend(webhookId, last)];
   if (status === 'pending') {
     return [

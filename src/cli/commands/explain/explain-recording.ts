@@ -18,7 +18,7 @@ export async function explainRecording(reading: Reading, recording: Recording): 
     since === null ? [] : await readEvents(reading, { room: roomId, sinceMs: Date.parse(since) - AROUND_MS });
   const untilMs =
     recording.endedAt === null ? Number.POSITIVE_INFINITY : Date.parse(recording.endedAt) + AROUND_MS;
-  const own = events.filter((event) => isOf(event, recording));
+  const own = events.filter((event) => isAboutRecording(event, recording));
   const around = events.filter(
     (event) =>
       event.recording === undefined &&
@@ -38,16 +38,16 @@ export async function explainRecording(reading: Reading, recording: Recording): 
   ];
   return {
     subject: { kind: 'recording', id: recordingId },
-    headline: headlineOf(recording),
+    headline: writeHeadline(recording),
     ...combine(parts),
   };
 }
 
-function isOf(event: Event, { recordingId }: Recording): boolean {
+function isAboutRecording(event: Event, { recordingId }: Recording): boolean {
   return event.recording?.egressId === recordingId || event.transcription?.recordingId === recordingId;
 }
 
-function headlineOf({ recordingId, roomId, status, durationMs, sizeBytes, endedAt }: Recording): string {
+function writeHeadline({ recordingId, roomId, status, durationMs, sizeBytes, endedAt }: Recording): string {
   const name = `Recording ${recordingId} of room ${roomId}`;
   if (status === 'recording') return `${name} is running.`;
   if (status === 'aborted')

@@ -13,17 +13,17 @@ export function explainRequest(requestId: string, entries: readonly AuditEntry[]
     subject: { kind: 'request', id: requestId },
     headline: `Request ${requestId}: ${describeRequest(last)}.`,
     timeline: entries.map(momentOfRequest),
-    troubles: isTrouble ? [meaningOf(last.problem)] : [],
-    next: nextOf(last),
+    troubles: isTrouble ? [explainProblem(last.problem)] : [],
+    next: suggestNext(last),
   };
 }
 
-function meaningOf(problem: string | null): string {
+function explainProblem(problem: string | null): string {
   const known = Object.entries(PROBLEMS).find(([code]) => code === problem);
   return known?.[1].meaning ?? 'the service gives no reason';
 }
 
-function nextOf({ requestId, status, ids }: AuditEntry): readonly NextStep[] {
+function suggestNext({ requestId, status, ids }: AuditEntry): readonly NextStep[] {
   const { roomId } = ids;
   return [
     ...(status >= 500

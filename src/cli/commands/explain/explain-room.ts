@@ -45,7 +45,7 @@ export async function explainRoom(
     room === undefined ? lastSteps(newest) : [step('watch it', `rtc events tail --room ${shellQuote(name)}`)];
   return {
     subject: { kind: 'room', id: name },
-    headline: headlineOf(name, { room, session, present, nowMs }),
+    headline: writeHeadline(name, { room, session, present, nowMs }),
     ...combined,
     next: [...next, ...looking],
   };
@@ -60,7 +60,7 @@ type Known = {
 
 const NAMED = 10;
 
-function headlineOf(name: string, { room, session, present, nowMs }: Known): string {
+function writeHeadline(name: string, { room, session, present, nowMs }: Known): string {
   if (room === undefined) {
     if (session === undefined) return `Room ${name} is not open, and only its blocks are stored.`;
     if (session.endedAt === null) return `Room ${name} is no longer open.`;

@@ -208,7 +208,7 @@ export const forget = defineCommand({
     });
     const { signal } = context.io;
     const response = await client.participants.forgetWords(room, identity, { allRooms, signal });
-    return record({ response, record: response, columns: COLUMNS, notes: notesOf(response, room) });
+    return record({ response, record: response, columns: COLUMNS, notes: writeNotes(response, room) });
   },
 });
 
@@ -219,7 +219,7 @@ const COLUMNS: readonly Column<ForgottenWords>[] = [
   { heading: 'RECORDINGS-LEFT', value: ({ recordings }) => recordings },
 ];
 
-function notesOf({ running, recordings }: ForgottenWords, room: string): readonly string[] {
+function writeNotes({ running, recordings }: ForgottenWords, room: string): readonly string[] {
   return [
     ...(running === 0
       ? []

@@ -45,7 +45,7 @@ export const download = defineCommand({
     // With --curl the printed request is that of the download.
     const known = context.flags.isCurl ? undefined : await client.recordings.get(id, { signal });
     const target = await chooseTarget(context, { id: known?.recordingId ?? id, file, isForced: force });
-    const captions = await (withCaptions ? captionsOf(context, id) : undefined);
+    const captions = await (withCaptions ? readCaptions(context, id) : undefined);
     const downloaded = await saveFile(context, target, (from) =>
       client.recordings.download(id, { from, signal }),
     );
@@ -59,7 +59,7 @@ export const download = defineCommand({
 });
 
 /** Checks captions and ffmpeg before the download. `add` returns notes on what was added. */
-async function captionsOf(context: Context, id: string) {
+async function readCaptions(context: Context, id: string) {
   const { addCaptions, readCaptions, requireFfmpeg } = await import('./add-captions.ts');
   if (!context.flags.isCurl) await requireFfmpeg(context.io);
   const captions = await readCaptions(context, id);

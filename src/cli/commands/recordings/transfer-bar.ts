@@ -1,5 +1,5 @@
 import { formatBytes } from '../../terminal/byte-size.ts';
-import { columnsOf, type Io } from '../../terminal/io.ts';
+import { countColumns, type Io } from '../../terminal/io.ts';
 import { formatDuration } from '../../terminal/time.ts';
 
 export type TransferBar = {
@@ -27,7 +27,7 @@ export function createTransferBar(
       if (stderr.isTTY !== true || nowMs - drawnMs < REDRAW_MS) return;
       drawnMs = nowMs;
       const line = transferLine({ from, done, sizeBytes, seconds: (nowMs - startedMs) / 1000 });
-      stderr.write(`${CLEAR_LINE}${line.slice(0, columnsOf(stderr) - 1)}`);
+      stderr.write(`${CLEAR_LINE}${line.slice(0, countColumns(stderr) - 1)}`);
     },
     clear: () => {
       if (drawnMs > 0) stderr.write(CLEAR_LINE);

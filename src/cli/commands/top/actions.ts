@@ -21,7 +21,7 @@ export type Selection = {
 };
 
 /** Returns the action of a key on the selected item; a text explains why there is none. */
-export function actionOf(key: string, selection: Selection): Action | string | undefined {
+export function findAction(key: string, selection: Selection): Action | string | undefined {
   switch (key) {
     case 'm':
       return selection.focus === 'people' ? mutePerson(selection) : muteRoom(selection);
@@ -41,18 +41,18 @@ export function actionOf(key: string, selection: Selection): Action | string | u
 const NO_ROOM = 'choose a room first';
 const NO_PERSON = 'nobody is selected; press Tab to go to the people of the room';
 
-function roomOf({ state, selected }: Selection) {
+function findRoom({ state, selected }: Selection) {
   return state.rooms[selected.rooms];
 }
 
-function personOf(selection: Selection) {
-  return roomOf(selection)?.people[selection.selected.people];
+function findPerson(selection: Selection) {
+  return findRoom(selection)?.people[selection.selected.people];
 }
 
 function mutePerson(selection: Selection): Action | string {
   const { client, signal } = selection;
-  const room = roomOf(selection)?.room.name;
-  const person = personOf(selection);
+  const room = findRoom(selection)?.room.name;
+  const person = findPerson(selection);
   if (room === undefined || person === undefined) return NO_PERSON;
   const tracks = person.tracks.filter(({ muted, type }) => !muted && type === 'AUDIO');
   if (tracks.length === 0) return `${person.identity} has no sound that is not muted`;
@@ -70,7 +70,7 @@ function mutePerson(selection: Selection): Action | string {
 
 function muteRoom(selection: Selection): Action | string {
   const { client, signal } = selection;
-  const room = roomOf(selection)?.room.name;
+  const room = findRoom(selection)?.room.name;
   if (room === undefined) return NO_ROOM;
   return {
     question: `Mute everybody in ${room}?`,
@@ -84,8 +84,8 @@ function muteRoom(selection: Selection): Action | string {
 
 function removePerson(selection: Selection): Action | string {
   const { client, signal } = selection;
-  const room = roomOf(selection)?.room.name;
-  const person = personOf(selection);
+  const room = findRoom(selection)?.room.name;
+  const person = findPerson(selection);
   if (room === undefined || person === undefined) return NO_PERSON;
   return {
     question: `Remove ${person.identity} from ${room}?`,
@@ -99,7 +99,7 @@ function removePerson(selection: Selection): Action | string {
 
 function closeRoom(selection: Selection): Action | string {
   const { client, signal, focus } = selection;
-  const found = roomOf(selection);
+  const found = findRoom(selection);
   if (found === undefined || focus !== 'rooms') return NO_ROOM;
   const { name } = found.room;
   return {
@@ -114,7 +114,7 @@ function closeRoom(selection: Selection): Action | string {
 
 function record(selection: Selection): Action | string {
   const { client, signal } = selection;
-  const found = roomOf(selection);
+  const found = findRoom(selection);
   if (found === undefined) return NO_ROOM;
   const { name } = found.room;
   if (found.isRecording) return `${name} is being recorded already: s stops it`;
@@ -130,7 +130,7 @@ function record(selection: Selection): Action | string {
 
 function stopRecording(selection: Selection): Action | string {
   const { client, signal } = selection;
-  const found = roomOf(selection);
+  const found = findRoom(selection);
   if (found === undefined) return NO_ROOM;
   const { name } = found.room;
   if (!found.isRecording) return `${name} is not being recorded`;

@@ -12,7 +12,7 @@ export type Glyphs = {
 const UNICODE: Glyphs = { levels: [...'▁▂▃▄▅▆▇█'], more: '…', on: '●' };
 const ASCII: Glyphs = { levels: [...'_.-=+*%#'], more: '~', on: '*' };
 
-export function glyphsOf({ LC_ALL, LC_CTYPE, LANG, TERM }: Environment): Glyphs {
+export function chooseGlyphs({ LC_ALL, LC_CTYPE, LANG, TERM }: Environment): Glyphs {
   const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '') ?? '';
   return /utf-?8/i.test(locale) && TERM !== 'linux' ? UNICODE : ASCII;
 }

@@ -5,9 +5,9 @@ import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { openFullScreen } from '../../terminal/full-screen.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
 import { userIdentity } from '../rooms/page/seats.ts';
-import { type Action, actionOf } from './actions.ts';
+import { type Action, findAction } from './actions.ts';
 import { drawScreen } from './draw-screen.ts';
-import { glyphsOf } from './draw-text.ts';
+import { chooseGlyphs } from './draw-text.ts';
 import { FollowedService } from './follow-service.ts';
 import { EMPTY, type TopState } from './state.ts';
 import { type Drawing, FOCI, type Focus, type View } from './view.ts';
@@ -83,7 +83,7 @@ class Top {
         columns: screen.columns,
         rows: screen.rows,
         palette: terminal.palette,
-        glyphs: glyphsOf(io.env),
+        glyphs: chooseGlyphs(io.env),
         nowMs: io.clock(),
         title,
         isReadOnly: this.#options.isReadOnly,
@@ -157,7 +157,7 @@ class Top {
   async #begin(key: string): Promise<void> {
     const client = await this.#context.client();
     const { focus, selected } = this.#view;
-    const action = actionOf(key, {
+    const action = findAction(key, {
       client,
       state: this.#state,
       focus,

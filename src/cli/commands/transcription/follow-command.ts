@@ -11,7 +11,7 @@ import { nothing } from '../../terminal/result.ts';
 import { printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { clockTime, plural } from '../../terminal/time.ts';
 import { SINCE } from './transcript-options.ts';
-import { clockOf, SEGMENT_FIELDS } from './transcript-view.ts';
+import { formatClock, SEGMENT_FIELDS } from './transcript-view.ts';
 
 export const follow = defineCommand({
   noun: 'transcription',
@@ -90,7 +90,7 @@ class Captions {
 
   #line({ start, speaker, participantIdentity, text }: Segment): string {
     const { palette } = this.#terminal;
-    const time = palette.faint(clockOf(start).padStart(5));
+    const time = palette.faint(formatClock(start).padStart(5));
     if (speaker === null) return `${time}  ${escapeForTerminal(text)}`;
     const paint = palette[this.#colourOf(participantIdentity ?? speaker)];
     return `${time}  ${paint(`${escapeForTerminal(speaker)}:`)} ${escapeForTerminal(text)}`;

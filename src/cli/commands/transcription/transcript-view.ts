@@ -7,7 +7,7 @@ import type {
 import { type Column, type ListResult, list, type RecordResult, record } from '../../terminal/result.ts';
 
 const SEGMENT_COLUMNS: readonly Column<Segment>[] = [
-  { heading: 'START', value: ({ start }) => start, display: ({ start }) => clockOf(start) },
+  { heading: 'START', value: ({ start }) => start, display: ({ start }) => formatClock(start) },
   { heading: 'SPEAKER', value: ({ speaker }) => speaker ?? undefined, paint: 'name' },
   {
     heading: 'TEXT',
@@ -50,7 +50,7 @@ export const SEGMENT_FIELDS = [
 ] as const satisfies readonly (keyof Segment)[];
 
 /** Formats `1:02:03`, or `2:03`. */
-export function clockOf(seconds: number): string {
+export function formatClock(seconds: number): string {
   const whole = Math.floor(seconds);
   const two = (value: number): string => String(value).padStart(2, '0');
   const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];

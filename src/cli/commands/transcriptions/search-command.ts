@@ -7,7 +7,7 @@ import { pastMoment } from '../../framework/past-moment.ts';
 import type { Column } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { clockOf } from '../transcription/transcript-view.ts';
+import { formatClock } from '../transcription/transcript-view.ts';
 
 export const search = defineCommand({
   noun: 'transcriptions',
@@ -77,7 +77,7 @@ const COLUMNS: readonly Column<TranscriptHit>[] = [
   {
     heading: 'START',
     value: ({ segment }) => segment.start,
-    display: ({ segment }) => clockOf(segment.start),
+    display: ({ segment }) => formatClock(segment.start),
   },
   { heading: 'SPEAKER', value: ({ segment }) => segment.speaker ?? undefined },
   {

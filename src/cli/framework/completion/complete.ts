@@ -63,7 +63,7 @@ async function candidatesFor(
     verb === undefined
       ? { given: rest, leading, current }
       : { given: behind.rest, leading: [...leading, ...behind.leading], current };
-  return [...verbs, ...(await wordsOf(command, line, io))];
+  return [...verbs, ...(await completeWords(command, line, io))];
 }
 
 /** Splits `--role=ho` into `--role` and `ho`. */
@@ -79,7 +79,7 @@ async function valuesOfLeading(
   io: Io,
 ): Promise<readonly Candidate[]> {
   const option = Object.values(CONNECTION_OPTIONS).find((each) => flagNames(each).includes(name));
-  return option === undefined ? [] : valuesOf(option, { words, current }, io);
+  return option === undefined ? [] : completeValues(option, { words, current }, io);
 }
 
 /** The words of a command, those before its noun, and the one under the cursor. */
@@ -89,40 +89,40 @@ type Line = {
   readonly current: string;
 };
 
-async function wordsOf(
+async function completeWords(
   command: Command,
   { given, leading, current }: Line,
   io: Io,
 ): Promise<readonly Candidate[]> {
   const words = [...leading, ...given];
-  const options = optionsOf(command);
+  const options = listOptions(command);
   const pending = options.find(
     (option) => takesValue(option) && flagNames(option).includes(given.at(-1) ?? ''),
   );
-  if (pending !== undefined && !isOptional(pending)) return valuesOf(pending, { words, current }, io);
+  if (pending !== undefined && !isOptional(pending)) return completeValues(pending, { words, current }, io);
   if (current.startsWith('-') && !given.includes('--')) {
     const [flag = '', typed] = splitValue(current);
     const assigned = typed === undefined ? undefined : options.find((each) => flagNames(each).includes(flag));
     if (typed === undefined) return options.flatMap(flagsOf);
     if (assigned === undefined) return [];
-    const values = await valuesOf(assigned, { words, current: typed }, io);
+    const values = await completeValues(assigned, { words, current: typed }, io);
     return values.map(({ value, description }) => ({ value: `${flag}=${value}`, description }));
   }
   const operands = operandsOf(given, options);
   const parameters = Object.values(command.arguments);
   const parameter = parameters[operands.length] ?? parameters.find((each) => each.isList);
   if (parameter === undefined) return [];
-  const values = await valuesOf(parameter, { words, current, owner: operands[0] ?? '' }, io);
+  const values = await completeValues(parameter, { words, current, owner: operands[0] ?? '' }, io);
   // A room may be named `--yes`: before `--` it would be read as an option, so it is not offered.
   const isOption = (value: string): boolean => value.startsWith('-') && !given.includes('--');
   return values.filter(({ value }) => !operands.includes(value) && !isOption(value));
 }
 
-function optionsOf(command: Command): readonly Parameter<unknown>[] {
+function listOptions(command: Command): readonly Parameter<unknown>[] {
   return [...Object.values(command.options), ...commonParameters(command)];
 }
 
-async function valuesOf(
+async function completeValues(
   parameter: Parameter<unknown>,
   { words, current, owner = '' }: Typed,
   io: Io,

@@ -11,7 +11,7 @@ import { TOPICS } from './topics.ts';
  * Returns the help of a topic, of a noun, or of the command that the words name; without words the whole help.
  * @throws CliError (usage) for unknown words
  */
-export async function helpOf(
+export async function formatHelp(
   registry: readonly CommandGroup[],
   [first, ...rest]: readonly string[],
   io: Io,

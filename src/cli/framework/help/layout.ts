@@ -69,7 +69,7 @@ function describeGroup(program: Program, { noun, summary }: CommandGroup, verbs:
   program.usage('<verb> [arguments] [options]');
   const examples = verbs.slice(0, SHOWN_EXAMPLES).flatMap(({ examples: [first] }) => first ?? []);
   const first = verbs[0] === undefined ? noun : commandName(verbs[0]);
-  program.addHelpText('after', `${examplesOf(examples)}\n\nMore about a command: rtc ${first} --help`);
+  program.addHelpText('after', `${formatExamples(examples)}\n\nMore about a command: rtc ${first} --help`);
 }
 
 const SHOWN_EXAMPLES = 4;
@@ -83,7 +83,7 @@ function fill(program: Program, command: Command): Program {
   for (const parameter of Object.values(command.options)) program.addOption(optionOf(parameter));
   addCommonOptions(program, command);
   program.usage(usageLine(command));
-  return program.addHelpText('after', examplesOf(command.examples));
+  return program.addHelpText('after', formatExamples(command.examples));
 }
 
 function addCommonOptions(program: Program, { needs }: Command): void {
@@ -137,7 +137,7 @@ function requiredFlags(command: Command): readonly string[] {
     .map(({ flags = '' }) => flags.split(', ').at(-1) ?? '');
 }
 
-function examplesOf(examples: readonly Example[]): string {
+function formatExamples(examples: readonly Example[]): string {
   const lines = examples.map((example) => `  # ${example.does}\n  $ ${example.line}`);
   return `\nExamples:\n${lines.join('\n\n')}`;
 }

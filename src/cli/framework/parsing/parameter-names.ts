@@ -1,7 +1,7 @@
 import type { Parameter } from '../parameters.ts';
 
 /** Returns `--role` for an option, `ROOM` for an argument, for messages. */
-export function labelOf(name: string, parameter: Parameter<unknown>): string {
+export function formatLabel(name: string, parameter: Parameter<unknown>): string {
   return parameter.flags === undefined ? kebab(name).toUpperCase() : longFlag(parameter);
 }
 

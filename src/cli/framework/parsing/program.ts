@@ -44,7 +44,7 @@ export function parseOptions(command: Command, argv: readonly string[]): Invocat
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {
-    if (isCommanderError(error)) return problemOf(error, program, argv);
+    if (isCommanderError(error)) return toProblem(error, program, argv);
     throw error;
   }
   const common = program.opts<Record<string, Word>>();
@@ -76,7 +76,7 @@ function isCommanderError(error: unknown): error is CommanderError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
-function problemOf(error: CommanderError, program: Program, argv: readonly string[]): ParseProblem {
+function toProblem(error: CommanderError, program: Program, argv: readonly string[]): ParseProblem {
   switch (error.code) {
     case 'commander.helpDisplayed':
       return { kind: 'help' };

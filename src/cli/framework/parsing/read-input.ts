@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import type { Parameter, Picked } from '../parameters.ts';
 import { profileCandidates } from '../profile-candidates.ts';
 import type { Prompter, SearchChoice } from '../prompts.ts';
-import { labelOf } from './parameter-names.ts';
+import { formatLabel } from './parameter-names.ts';
 import type { Invocation } from './program.ts';
 
 /** Reads and checks the input of a command. A missing value is asked for on a terminal, and a usage error elsewhere. */
@@ -31,9 +31,13 @@ export async function readInput(
     } else if (parameter.parse === undefined) {
       input[name] = word === true;
     } else if (typeof word === 'string') {
-      input[name] = checked(labelOf(name, parameter), parameter.parse, await readSource(io, parameter, word));
+      input[name] = checked(
+        formatLabel(name, parameter),
+        parameter.parse,
+        await readSource(io, parameter, word),
+      );
     } else if (parameter.isRequired) {
-      input[name] = checked(labelOf(name, parameter), parameter.parse, await ask(parameter));
+      input[name] = checked(formatLabel(name, parameter), parameter.parse, await ask(parameter));
     }
   }
   return input;
@@ -45,7 +49,7 @@ function refuseMissing(parameters: Parameters, invocation: Invocation, prompter:
   for (const [name, parameter] of Object.entries(parameters)) {
     const word = invocation.words[name];
     const isMissing = word === undefined || (Array.isArray(word) && word.length === 0);
-    if (parameter.isRequired && isMissing) missing.push(labelOf(name, parameter));
+    if (parameter.isRequired && isMissing) missing.push(formatLabel(name, parameter));
   }
   if (missing.length === 0 || prompter.isInteractive) return;
   const names = missing.join(', ');
@@ -56,7 +60,7 @@ function refuseMissing(parameters: Parameters, invocation: Invocation, prompter:
 function refuseSecondReader(parameters: Parameters, { words, common }: Invocation): void {
   const readers: string[] = [];
   for (const [name, parameter] of Object.entries(parameters)) {
-    if (parameter.source !== 'typed' && words[name] === '-') readers.push(labelOf(name, parameter));
+    if (parameter.source !== 'typed' && words[name] === '-') readers.push(formatLabel(name, parameter));
   }
   if (common.apiSecretFile === '-') readers.push('--api-secret-file');
   if (readers.length < 2) return;
@@ -73,7 +77,7 @@ async function readList(
 ): Promise<readonly string[]> {
   const words = Array.isArray(word) ? (word as string[]) : [];
   const given = words.length === 0 && parameter.isRequired ? [await ask(parameter)] : words;
-  for (const each of given) checked(labelOf(name, parameter), parameter.checkEach, each);
+  for (const each of given) checked(formatLabel(name, parameter), parameter.checkEach, each);
   return given;
 }
 

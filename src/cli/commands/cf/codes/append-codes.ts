@@ -44,7 +44,7 @@ function append(context: Context, options: ManyCodes, { rules, added }: Appendin
 function additionFor(code: string, rules: CheckRules): Addition {
   const { warnings, codeFault, checkReasons, kinds } = messages[rules.language];
   const decoded = decode(code, rules);
-  if (decoded.ok) return { values: valuesOf(decoded, warnings) };
+  if (decoded.ok) return { values: toValues(decoded, warnings) };
   const kind = KINDS[decoded.reason];
   if (kind !== undefined && rules.accept === 'any')
     return { values: { codice_fiscale: code, warning: kinds[kind] } };
@@ -55,7 +55,7 @@ function additionFor(code: string, rules: CheckRules): Addition {
 
 type Warnings = (typeof messages)['en']['warnings'];
 
-function valuesOf(decoded: DecodedCode, texts: Warnings): Addition['values'] {
+function toValues(decoded: DecodedCode, texts: Warnings): Addition['values'] {
   return {
     codice_fiscale: decoded.codiceFiscale,
     gender: decoded.sex,

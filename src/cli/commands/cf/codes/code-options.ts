@@ -61,7 +61,7 @@ export const STREAM_OPTIONS = {
     '--delimiter <character>',
     'separator of CSV columns; default: detected in the first line',
     {
-      parse: delimiterOf,
+      parse: findDelimiter,
     },
   ),
 };
@@ -124,7 +124,7 @@ export function fieldsFor({ codes, file }: CodeInput, fields: readonly string[])
 }
 
 /** Returns the given codes, or asks for one. */
-export async function codesOf(context: Context, codes: readonly string[]): Promise<readonly string[]> {
+export async function readCodes(context: Context, codes: readonly string[]): Promise<readonly string[]> {
   if (codes.length > 0) return codes;
   if (context.prompter.isInteractive) return [await context.prompter.text('Codice fiscale:')];
   // `--json CODE` reads the code as a list of fields.
@@ -135,7 +135,7 @@ export async function codesOf(context: Context, codes: readonly string[]): Promi
   );
 }
 
-function delimiterOf(text: string): string {
+function findDelimiter(text: string): string {
   const character = text === '\\t' || text === 'tab' ? '\t' : text;
   if (character.length === 1 && !/["\r\n]/.test(character)) return character;
   throw bilingualError(
@@ -168,7 +168,7 @@ type RuleInput = {
   readonly lang: Language | undefined;
 };
 
-export function rulesOf(context: Context, input: RuleInput): Rules {
+export function toRules(context: Context, input: RuleInput): Rules {
   return {
     asOf: input.asOf ?? todayInItaly(context.io.clock()),
     strict: input.strict,

@@ -41,11 +41,11 @@ async function beginRows(batch: Batch, head: TableHead, work: AppendWork): Promi
   const { columns } = TEXTS[work.language];
   const rows = await batch.openRows(head.delimiter);
   const width = head.header?.cells.length ?? 0;
-  for (const row of head.above) rows.row(valuesOf(row));
+  for (const row of head.above) rows.row(toValues(row));
   if (head.header !== undefined)
-    rows.row([...valuesOf(head.header), ...work.added.map((column) => columns[column])]);
+    rows.row([...toValues(head.header), ...work.added.map((column) => columns[column])]);
   return (row) => {
-    const values = valuesOf(row);
+    const values = toValues(row);
     while (values.length < width) values.push(null);
     const { values: added, fault } =
       row.problem === undefined ? addTo(row) : brokenRow(row.problem, work.language);
@@ -56,7 +56,7 @@ async function beginRows(batch: Batch, head: TableHead, work: AppendWork): Promi
   };
 }
 
-function valuesOf({ values, cells, problem, raw }: Row): CellValue[] {
+function toValues({ values, cells, problem, raw }: Row): CellValue[] {
   return problem === undefined ? [...(values ?? cells)] : [raw];
 }
 

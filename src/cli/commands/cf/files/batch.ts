@@ -3,7 +3,7 @@ import type { Language } from '../../../../fiscal/index.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 import { CancelledError, type CliError, EXIT } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
-import { columnsOf } from '../../../terminal/io.ts';
+import { countColumns } from '../../../terminal/io.ts';
 import { nothing, type Result } from '../../../terminal/result.ts';
 import { printStatus, type Terminal } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
@@ -200,7 +200,7 @@ function createProgressBar(terminal: Terminal): ProgressBar {
       drawnMs = nowMs;
       isDrawn = true;
       const line = progressLine(progress, (nowMs - startedMs) / 1000);
-      stderr.write(`${CLEAR_LINE}${line.slice(0, columnsOf(stderr) - 1)}`);
+      stderr.write(`${CLEAR_LINE}${line.slice(0, countColumns(stderr) - 1)}`);
     },
     clear: () => {
       if (isDrawn) stderr.write(CLEAR_LINE);

@@ -5,7 +5,7 @@ import type { Context } from '../../../framework/context.ts';
 import type { Result } from '../../../terminal/result.ts';
 import { type Addition, type AppendWork, appendToRows } from '../files/append.ts';
 import { TEXTS } from '../texts.ts';
-import { errorsWithPlaces, faultOf } from './faults.ts';
+import { errorsWithPlaces, toFault } from './faults.ts';
 import { isPeopleHeader, readPeople } from './people-table.ts';
 
 type TableInput = Omit<AppendWork, 'added' | 'isHeader' | 'begin'>;
@@ -17,7 +17,7 @@ export function appendGenerated(context: Context, input: TableInput, rules: Rule
     added: ['codice_fiscale', 'place', 'warning', 'reason'],
     additionFor: (record) => {
       const generated = generateFrom(record, rules);
-      if (!generated.ok) return faulty(faultOf(errorsWithPlaces(generated, rules), rules));
+      if (!generated.ok) return faulty(toFault(errorsWithPlaces(generated, rules), rules));
       const { cf, place, warnings } = generated;
       const texts = messages[rules.language].warnings;
       return {
@@ -39,7 +39,7 @@ export function appendMatches(context: Context, input: TableInput, rules: Rules)
     added: ['matches', 'differs', 'reason'],
     additionFor: (record) => {
       const matched = matchFrom(record, rules);
-      if (!matched.ok) return faulty(faultOf(matched.errors, rules));
+      if (!matched.ok) return faulty(toFault(matched.errors, rules));
       const differing = matched.response.parts.filter(({ matches }) => !matches);
       if (differing.length === 0) return { values: { matches: texts.yes } };
       const differs = differing

@@ -50,7 +50,7 @@ const VALID_PERSON: PersonRecord = {
 
 async function askForPlace(prompter: Prompter, person: PersonRecord, rules: Rules): Promise<string> {
   const province = typeof person.province === 'string' ? person.province : undefined;
-  const date = isoDateOf(person, rules);
+  const date = toIsoDate(person, rules);
   return prompter.search('Birthplace, a comune or a state (type to search):', (typed) =>
     suggestPlaces(typed, { province, date }).map((place) => ({
       value: place.codiceCatastale,
@@ -60,7 +60,7 @@ async function askForPlace(prompter: Prompter, person: PersonRecord, rules: Rule
 }
 
 /** Returns the date in the library's form. */
-function isoDateOf({ date }: PersonRecord, rules: Rules): string {
+function toIsoDate({ date }: PersonRecord, rules: Rules): string {
   const parts = dateOfText(String(date));
   if (parts === undefined) return rules.asOf;
   const [month, day] = [parts.month, parts.day].map((part) => String(part).padStart(2, '0'));

@@ -8,7 +8,7 @@ import { eachLine } from '../files/lines.ts';
 import { refuseBinary, type StreamSource } from '../files/stream-source.ts';
 import { TEXTS } from '../texts.ts';
 import { rowFault } from './faults.ts';
-import { formatOf, MAX_PERSON_BYTES, type PeopleInput, recordOfText } from './person-input.ts';
+import { chooseFormat, MAX_PERSON_BYTES, type PeopleInput, recordOfText } from './person-input.ts';
 
 export type Where = { readonly line: number; readonly input: () => string };
 export type VisitPerson = (batch: Batch, record: PersonRecord, where: Where) => void;
@@ -20,7 +20,7 @@ export function eachPerson(
   visit: VisitPerson,
 ): Promise<Result> {
   return runBatch(context, input, (batch, source) =>
-    formatOf(input) === 'table'
+    chooseFormat(input) === 'table'
       ? eachTablePerson(context, batch, { ...input, rules, source, visit })
       : eachJsonPerson(batch, { ...input, rules, source, visit }),
   );

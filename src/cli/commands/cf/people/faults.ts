@@ -5,7 +5,7 @@ import type { Rules } from '../../../../people/rules.ts';
 import { TEXTS } from '../texts.ts';
 
 /** Describes the errors of a person's fields. */
-export function faultOf(errors: RecordErrors, { language }: Rules): RowFault {
+export function toFault(errors: RecordErrors, { language }: Rules): RowFault {
   const { fields, reasons } = TEXTS[language];
   const texts: Readonly<Record<string, string>> = {
     ...reasons,

@@ -14,7 +14,7 @@ import { type Result, text } from '../../../terminal/result.ts';
 import { printWarning } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
 import { eachPerson } from './each-person.ts';
-import { errorsWithPlaces, faultOf } from './faults.ts';
+import { errorsWithPlaces, toFault } from './faults.ts';
 import { type PeopleInput, personOfOptions, readPersonJson } from './person-input.ts';
 
 /** Generates the code of one person from options, questions or JSON. */
@@ -44,7 +44,7 @@ export async function generateMany(context: Context, input: PeopleInput, rules: 
   return eachPerson(context, { ...input, rules }, (batch, record, where) => {
     const generated = generateFrom(record, batchRules);
     if (!generated.ok) {
-      batch.reportBad({ ...where, ...faultOf(errorsWithPlaces(generated, rules), rules) });
+      batch.reportBad({ ...where, ...toFault(errorsWithPlaces(generated, rules), rules) });
       return;
     }
     batch.out.text(json === undefined ? `${generated.cf}\n` : `${JSON.stringify({ cf: generated.cf })}\n`);

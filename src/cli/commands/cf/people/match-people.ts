@@ -8,7 +8,7 @@ import { jsonLine, select } from '../../../terminal/output.ts';
 import { list, type Result } from '../../../terminal/result.ts';
 import { TEXTS } from '../texts.ts';
 import { eachPerson } from './each-person.ts';
-import { faultOf } from './faults.ts';
+import { toFault } from './faults.ts';
 import { type PeopleInput, personOfOptions, readPersonJson } from './person-input.ts';
 
 type MatchInput = PeopleInput & { readonly code: string | undefined };
@@ -19,7 +19,7 @@ export async function matchOne(context: Context, input: MatchInput, rules: Rules
   const isStreamed = input.input === '-' || input.file !== undefined;
   const record = isStreamed
     ? await readPersonJson(context, input.file)
-    : { ...(await personOfOptions(context, input, rules)), cf: codeOf(input) };
+    : { ...(await personOfOptions(context, input, rules)), cf: readCode(input) };
   const matched = matchFrom(record, rules);
   if (!matched.ok) {
     const texts = TEXTS[rules.language];
@@ -60,7 +60,7 @@ export async function matchMany(context: Context, input: MatchInput, rules: Rule
   return eachPerson(context, { ...input, rules }, (batch, record, where) => {
     const matched = matchFrom(record, batchRules);
     if (!matched.ok) {
-      batch.reportBad({ ...where, ...faultOf(matched.errors, rules) });
+      batch.reportBad({ ...where, ...toFault(matched.errors, rules) });
       return;
     }
     const { response } = matched;
@@ -77,7 +77,7 @@ export async function matchMany(context: Context, input: MatchInput, rules: Rule
   });
 }
 
-function codeOf({ code }: MatchInput): string {
+function readCode({ code }: MatchInput): string {
   if (code !== undefined) return code;
   throw bilingualError(
     ['missing CODE', 'give the code, or - to read code and person from stdin'],

@@ -55,8 +55,8 @@ export function isManyPeople(input: PeopleInput): boolean {
       ['le persone si leggono da stdin o da --file, non da entrambi', 'togliere - oppure --file'],
     );
   }
-  const isMany = formatOf(input) !== 'json' && (isStreamed || input.csv || input.ndjson);
-  if (input.append && (!isMany || formatOf(input) !== 'table')) {
+  const isMany = chooseFormat(input) !== 'json' && (isStreamed || input.csv || input.ndjson);
+  if (input.append && (!isMany || chooseFormat(input) !== 'table')) {
     throw bilingualError(
       ['--append is for people in a table', 'add - and --csv, or --file with a .csv or .xlsx'],
       ['--append vale per una tabella di persone', 'aggiungere - e --csv, oppure --file con un .csv o .xlsx'],
@@ -75,7 +75,7 @@ export function isManyPeople(input: PeopleInput): boolean {
 }
 
 /** The format by the option, else by the file's name. A table is CSV or a workbook, which its first bytes show. */
-export function formatOf({
+export function chooseFormat({
   csv,
   ndjson,
   file = '',

@@ -40,7 +40,7 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
   const { visitRoom } = await io.loaders.roomClient();
   try {
     const end = await visitRoom({
-      publication: publicationOf(context, visit),
+      publication: readPublication(context, visit),
       isLooped: visit.isLooped,
       listenTo: targetOf(context, visit.listen),
       signal: io.signal,
@@ -48,7 +48,7 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
       issueToken,
     });
     reportEnd(context, visit, end);
-    return exitCodeOf(end, visit);
+    return toExitCode(end, visit);
   } catch (error) {
     if (error instanceof RtcError || error instanceof CliError || io.signal.aborted) throw error;
     if (isFileError(error)) throw ownFileError(context, visit, error);
@@ -71,7 +71,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-function publicationOf({ io }: Context, { publish, raw }: Visit): RoomPublication | undefined {
+function readPublication({ io }: Context, { publish, raw }: Visit): RoomPublication | undefined {
   if (publish === undefined) return undefined;
   if (publish === '-') return { kind: 'stdin', stream: io.stdin, raw };
   if (typeof publish === 'string') return { kind: 'file', path: resolve(io.workingDirectory, publish) };
@@ -135,7 +135,7 @@ function textOfEnd(end: RoomVisitEnd, { person, publish }: Visit): string {
 }
 
 /** The end of a room interrupts a file, and is the normal end of everything else. */
-function exitCodeOf(end: RoomVisitEnd, { publish }: Visit): ExitCode {
+function toExitCode(end: RoomVisitEnd, { publish }: Visit): ExitCode {
   switch (end) {
     case 'stopped':
     case 'played':

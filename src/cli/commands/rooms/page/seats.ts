@@ -52,7 +52,7 @@ export class Seats {
 
   /** Returns the person of a token that was issued here. */
   find(token: string): Person | undefined {
-    return this.#people.get(hashOf(token));
+    return this.#people.get(hashToken(token));
   }
 
   /**
@@ -71,7 +71,7 @@ export class Seats {
     const { client, room } = this.#deps;
     const { identity, name, role } = person;
     const { token, url } = await client.tokens.create({ roomId: room, userId: identity, name, role });
-    this.#people.set(hashOf(token), person);
+    this.#people.set(hashToken(token), person);
     for (const oldest of this.#people.keys()) {
       if (this.#people.size <= MOST_TOKENS) break;
       this.#people.delete(oldest);
@@ -104,6 +104,6 @@ export class Seats {
   }
 }
 
-function hashOf(token: string): string {
+function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
