@@ -77,7 +77,7 @@ describe('on a narrow terminal', () => {
       columns,
     );
     expect(stdout.replace(/\s+/g, '')).toContain(
-      'webhookscreate|list|get|update|delete|test|deliveries|replay|rotate|verify|listen|trigger|simulate' +
+      'webhookscreate|list|get|update|delete|test|deliveries|replay|rotate|verify|listen|trigger' +
         'URLsthatreceiveevents,andtheirdeliverylogs',
     );
   });
