@@ -6,7 +6,6 @@ import {
   findCachedLivekitServer,
   livekitServerVersion,
 } from '../../src/server/dev/binaries/go-binary.ts';
-
 import { isFaketimeInstalled } from '../../test/support/parts/faketime.ts';
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { isRecorderInstalled } from '../../test/support/parts/recorder.ts';

@@ -9,7 +9,6 @@ import { untilEnd } from './app/shutdown.ts';
 import type { AbsentAddOn, AddOn } from './dev/add-ons/add-on.ts';
 import { recorder } from './dev/add-ons/recorder.ts';
 import { type AddOnChoice, type ChosenAddOns, chooseAddOns, startAddOns } from './dev/add-ons/run-add-ons.ts';
-
 import { speechWorker } from './dev/add-ons/speech-worker.ts';
 import { childError } from './dev/binaries/child-process.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';

@@ -3,7 +3,6 @@ import { createAuditStore } from '../access/audit/audit.sql.ts';
 import { createIdempotencyStore } from '../access/idempotency.sql.ts';
 import { createKeyStore } from '../access/keys/keys.sql.ts';
 import { createEventStore, createFanOutStore } from '../events/events.sql.ts';
-
 import { createPresenceStore } from '../events/presence.sql.ts';
 import { createComparisonStore } from '../media-events/comparisons.sql.ts';
 import { createFigureStore } from '../metrics/figures.sql.ts';
@@ -21,7 +20,6 @@ import { createVocabularyStore } from '../transcription/vocabulary/vocabularies.
 import { createWordStore } from '../transcription/words/words.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
 import { createWebhookStore, RegistrationCache } from '../webhooks/webhooks.sql.ts';
-
 import type { Store } from './store.ts';
 
 export type CallObserver = (call: StoreCall) => void;

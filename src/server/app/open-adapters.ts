@@ -15,9 +15,7 @@ import type { Tracing } from '../platform/tracing/tracing.ts';
 import { createRecordingFiles } from '../recordings/files/create-recording-files.ts';
 import { createFileUrls, createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
 import { deriveLinkKeys } from '../recordings/files/file-link.ts';
-
 import type { RecordingFiles, RecordingStorage } from '../recordings/files/recording-files.ts';
-
 import { readEncryptionKey } from '../webhooks/secrets/encryption-keys.ts';
 import { createSecretBox } from '../webhooks/secrets/secret-box.ts';
 import { type AddressGuard, createAddressGuard } from '../webhooks/sender/address-guard.ts';

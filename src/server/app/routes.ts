@@ -1,5 +1,4 @@
 import { type AuditDeps, auditRoutes } from '../access/audit/audit-routes.ts';
-
 import { keyRoutes } from '../access/keys/key-routes.ts';
 import type { KeyDeps } from '../access/keys/keys.ts';
 import { eventRoutes } from '../events/event-routes.ts';
@@ -8,7 +7,6 @@ import { type FiscalCodeDeps, fiscalCodeRoutes } from '../fiscal-api/fiscal-code
 import { placeRoutes } from '../fiscal-api/place-routes.ts';
 import type { SelfCheckDeps } from '../health/check-self.ts';
 import { type HealthDeps, healthRoutes, selfCheckRoutes } from '../health/health-routes.ts';
-
 import { type MediaEventDeps, mediaEventRoutes } from '../media-events/media-event-routes.ts';
 import { type MetricsDeps, metricsRoutes } from '../metrics/metrics-routes.ts';
 import type { Route } from '../platform/http/route.ts';
@@ -21,9 +19,7 @@ import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
 import { type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';
 import { type RoomRouteDeps, roomRoutes } from '../rooms/room-routes.ts';
 import { type IssueTokenDeps, tokenRoutes } from '../rooms/token-routes.ts';
-
 import { type SessionDeps, sessionRoutes } from '../sessions/session-routes.ts';
-
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
 import type { VocabularyStores } from '../transcription/vocabulary/store.ts';

@@ -8,7 +8,6 @@ import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
 import { type Purge, startPurge } from '../events/purge.ts';
 import { createIngest } from '../media-events/ingest.ts';
-
 import { startReconciler } from '../media-events/reconciler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';

@@ -13,7 +13,6 @@ import {
   findOnPath,
   livekitServerVersion,
 } from './binaries/go-binary.ts';
-
 import { nextFreePort, nextFreeUdpPort, withFreePorts } from './free-port.ts';
 import type { ProcessSupervisor } from './process-supervisor.ts';
 import { type DevRedis, livekitRedis, startRedis, toAddress } from './redis.ts';

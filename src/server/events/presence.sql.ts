@@ -9,7 +9,6 @@ import {
   ROOM_COLUMNS,
   TRACK_COLUMNS,
 } from './event-context.sql.ts';
-
 import type {
   ChangedPresence,
   LockedRooms,

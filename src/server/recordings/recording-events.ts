@@ -4,7 +4,6 @@ import {
   appendRoomEvent,
   type EventAppender,
 } from '../events/append-events.ts';
-
 import type { DomainEvent, EventRecording } from '../events/event-payload.ts';
 import type { EventStores, RoomSession } from '../events/store.ts';
 import type { Clock } from '../platform/clock.ts';

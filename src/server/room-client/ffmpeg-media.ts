@@ -9,7 +9,6 @@ import {
   RoomClientError,
   type Sound,
 } from './media.ts';
-
 import { ByteReader, readWavOrRaw } from './wav.ts';
 
 /*

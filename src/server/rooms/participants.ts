@@ -5,7 +5,6 @@ import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { ParticipantChange } from '../platform/livekit/media-server.ts';
 import { type BlockDeps, blockIdentity } from './blocks/blocks.ts';
 import { metadataText, ROLE_GRANTS, toRoleAttributes } from './role-grants.ts';
-
 import { findRoom, type MediaDeps } from './rooms.ts';
 
 export type ParticipantDeps = MediaDeps & {

@@ -4,7 +4,6 @@ import {
   appendRoomEvent,
   lockNamedRoom,
 } from '../events/append-events.ts';
-
 import type { Log } from '../platform/log.ts';
 import { MAX_LIVE_LOSSES, type Transcription, type TranscriptionStores } from './store.ts';
 import { transcriptionEvent } from './transcription-events.ts';

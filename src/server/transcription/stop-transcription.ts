@@ -6,7 +6,6 @@ import {
   appendRoomEvent,
   lockNamedRoom,
 } from '../events/append-events.ts';
-
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { RoomSession } from '../events/store.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';

@@ -6,7 +6,6 @@ import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import { attemptDelivery, BuildErrorLog } from './dispatcher/attempt-delivery.ts';
 import type { BuildDeliveryDeps } from './dispatcher/build-delivery.ts';
-
 import type { WebhookSender } from './sender/sender.ts';
 import type { DeliveryJob, NewDelivery, WebhookStores } from './store.ts';
 import { findWebhook } from './webhooks.ts';

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createReadinessCheck, createWorkerStatus } from '../../../src/server/health/health-routes.ts';
-
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import type { SpeechWorker, TranscriptionStores } from '../../../src/server/transcription/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

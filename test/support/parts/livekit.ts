@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultCacheDir, findCachedLivekitServer } from '../../../src/server/dev/binaries/go-binary.ts';
-
 import type { Redis } from './redis.ts';
 import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
 

@@ -8,7 +8,6 @@ import { option, wholeNumber, wholeSeconds } from '../../framework/parameters.ts
 import { list, nothing } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { EVENT_FIELDS, EVENT_FILTER, eventColumns, eventName, KNOWN_EVENTS } from './event-view.ts';
-
 import { tailEvents } from './follow.ts';
 import { FORWARD_TO, forward } from './forward.ts';
 

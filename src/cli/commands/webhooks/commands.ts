@@ -31,7 +31,6 @@ import {
   WEBHOOK_ORDERED,
   WEBHOOK_UNORDERED,
 } from './webhook-arguments.ts';
-
 import { WEBHOOK_FIELDS, WEBHOOK_LIST, WEBHOOK_RECORD, WEBHOOK_WITHOUT_SECRET } from './webhook-view.ts';
 
 const create = defineCommand({

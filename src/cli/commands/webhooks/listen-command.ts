@@ -3,7 +3,6 @@ import { flag } from '../../framework/parameters.ts';
 import { nothing, text } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { EVENT_FIELDS, EVENT_FILTER } from '../events/event-view.ts';
-
 import { tailEvents } from '../events/follow.ts';
 import { FORWARD_TO, forward, readSigner, SECRET_VARIABLE } from '../events/forward.ts';
 

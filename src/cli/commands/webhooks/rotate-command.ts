@@ -8,7 +8,6 @@ import type { Context } from '../../framework/context.ts';
 import { done, type Result, text } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { generateSecret, readGivenSecret, SECRET_STDIN, WEBHOOK_ID } from './webhook-arguments.ts';
-
 import { WEBHOOK_FIELDS } from './webhook-view.ts';
 
 export const rotate = defineCommand({

@@ -14,7 +14,6 @@ import {
   type Verdict,
   verifySignatures,
 } from './verify-signatures.ts';
-
 import { readGivenSecret, SECRET_STDIN, type SecretOptions } from './webhook-arguments.ts';
 
 const HEADERS: Parameter<readonly string[]> = {

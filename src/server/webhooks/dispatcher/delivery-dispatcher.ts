@@ -10,7 +10,6 @@ import {
   BuildErrorLog,
   LONGEST_RETRY_DELAY_MS,
 } from './attempt-delivery.ts';
-
 import { DELIVERY_LEASE_MS, type DeliveryDispatcher, type DeliveryLease } from './dispatcher.ts';
 import { InFlightDeliveries } from './in-flight-deliveries.ts';
 import { OutcomeWriter, type WebhookOutcome } from './outcome-writer.ts';

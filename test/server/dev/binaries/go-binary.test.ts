@@ -13,7 +13,6 @@ import {
   installGoProgram,
   livekitServerVersion,
 } from '../../../../src/server/dev/binaries/go-binary.ts';
-
 import { writeGoModule } from '../../../support/parts/go.ts';
 
 const run = promisify(execFile);

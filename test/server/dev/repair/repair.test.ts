@@ -12,7 +12,6 @@ import {
   repair,
   workerFile,
 } from '../../../../src/server/dev/repair/repair.ts';
-
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../../support/parts/redis.ts';
 
