@@ -360,10 +360,11 @@ function forbiddenArrows({ path, imports }: SourceModule): readonly string[] {
     return [`${path} is in no folder of ARROWS: move it into one, or add its folder with what it may import`];
   }
   const [folder, mayImport] = found;
-  const allowed = mayImport.length === 0 ? 'no other folder' : mayImport.join(', ');
   return imports
     .filter((imported) => isFile(imported) && !isWithin(imported, [folder, ...mayImport]))
-    .map((imported) => `${path} -> ${imported}: ${folder} may import ${allowed}. ${ARROW_REMEDY}`);
+    .map(
+      (imported) => `${path} -> ${imported}: ${folder} may import ${listPlaces(mayImport)}. ${ARROW_REMEDY}`,
+    );
 }
 
 /** package.json may be read for the version. Any other import of a file outside of src is forbidden. */
@@ -380,6 +381,10 @@ function forbiddenPackages({ path, imports }: SourceModule): readonly string[] {
     .map((imported) => `${path} -> ${imported}: ${packageRule(imported)}`);
 }
 
+function listPlaces(places: readonly string[]): string {
+  return places.length === 0 ? 'nothing' : places.join(', ');
+}
+
 /** Says where a package or a module of Node may be imported, and what to do elsewhere. */
 function packageRule(imported: string): string {
   const places = PACKAGES[imported] ?? NODE_REACH[imported];
@@ -388,15 +393,15 @@ function packageRule(imported: string): string {
   }
   if (places === undefined)
     return 'no table lists this package. Add a line to PACKAGES that says where it serves';
-  return `only ${places.join(', ')} may import it. Use what that folder exports, see ${RULES_PAGE}`;
+  return `may be imported by ${listPlaces(places)}. Use what that folder exports, see ${RULES_PAGE}`;
 }
 
 function forbiddenProcessMembers({ path, processMembers }: SourceModule): readonly string[] {
   return [...processMembers]
     .filter((member) => PROCESS_MEMBERS[member] !== undefined && !isWithin(path, PROCESS_MEMBERS[member]))
     .map((member) => {
-      const places = PROCESS_MEMBERS[member]?.join(', ') || 'no file';
-      return `${path}: process.${member}: ${places} may use it. Take what it gives as an argument`;
+      const places = listPlaces(PROCESS_MEMBERS[member] ?? []);
+      return `${path}: process.${member}: may be used by ${places}. Take what it gives as an argument`;
     });
 }
 

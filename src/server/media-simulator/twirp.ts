@@ -95,12 +95,6 @@ export function psrpcError(code: TwirpCode, message: string): TwirpError {
   return new TwirpError(code, `twirp error unknown: ${message}`);
 }
 
-/*
- * Verifies LiveKit's access tokens, https://docs.livekit.io/home/get-started/authentication/: a JWT (RFC 7519) signed
- * with HS256 and the secret of the key that `iss` names; `sub` is the identity, `video` has the grants. The error texts
- * and the minute of leeway are LiveKit's.
- */
-
 /** The caller's identity and grants, or ANONYMOUS without a token. */
 export type Access = {
   readonly identity: string;
@@ -137,6 +131,11 @@ export function readAccess(authorization: string | undefined, keys: Keys): Acces
   return verifyToken(authorization.slice('Bearer '.length), keys);
 }
 
+/**
+ * Verifies LiveKit's access tokens, https://docs.livekit.io/home/get-started/authentication/: a JWT (RFC 7519) signed
+ * with HS256 and the secret of the key that `iss` names; `sub` is the identity, `video` has the grants. The error texts
+ * and the minute of leeway are LiveKit's.
+ */
 function verifyToken(token: string, keys: Keys): Access {
   const [header = '', payload = '', signature = ''] = token.split('.');
   const claims = decodePart(payload);

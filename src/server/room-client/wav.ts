@@ -101,11 +101,10 @@ function convert(name: string): { readonly text: string; readonly command: strin
   };
 }
 
-/*
+/**
  * Writes a WAV file of one channel while it grows. Until the end its header has an unknown length, so that the file of a
  * killed process can be played too.
  */
-
 export type WavWriter = {
   write(samples: Int16Array): void;
   /** Resolves when everything is in the file. Rejects with the first write error. */

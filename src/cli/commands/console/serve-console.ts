@@ -216,7 +216,7 @@ function codeOf(body: string): string {
   }
 }
 
-/*
+/**
  * Access to the console. The printed link has a code in its fragment, which no browser sends to a server. The page exchanges
  * the code for a cookie that no script can read and no other site can send. Both are random, and end with the command.
  */
