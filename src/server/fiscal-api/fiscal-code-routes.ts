@@ -41,15 +41,12 @@ import {
 import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { describeFiscalError, FISCAL_CODE_ROUTE, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
-import { chooseLanguage, FISCAL_TEXTS, languageHeaders } from './fiscal-texts.ts';
+import { chooseLanguage, FISCAL_TEXTS, INVALID_CODE, languageHeaders } from './fiscal-texts.ts';
 import { belfioreCode } from './place-responses.ts';
 
 export type FiscalCodeDeps = { readonly clock: Clock };
 
-const INVALID_CODE_RESPONSE = describeFiscalError(
-  'The code is invalid',
-  fiscalError(400, FISCAL_TEXTS.en.invalidCode),
-);
+const INVALID_CODE_RESPONSE = describeFiscalError('The code is invalid', fiscalError(400, INVALID_CODE));
 
 export function fiscalCodeRoutes(deps: FiscalCodeDeps): readonly Route[] {
   const today = (): string => todayInItaly(deps.clock.now());
@@ -149,11 +146,11 @@ function wanted(query: Details): { readonly withDetails: boolean } {
 }
 
 function invalidCodeResponse(failure: CheckFailure, query: Details, language: Language): RouteResponse {
-  const translated = translateFailure(failure, language);
-  const faults = query.details === 'true' ? { faults: faultsResponse(translated) } : {};
+  const isDetailed = query.details === 'true';
+  const faults = isDetailed ? { faults: faultsResponse(translateFailure(failure, language)) } : {};
   return {
-    ...fiscalErrorResponse(400, FISCAL_TEXTS[language].invalidCode, faults),
-    headers: { ...NOT_STORED, ...languageHeaders(language) },
+    ...fiscalErrorResponse(400, INVALID_CODE, faults),
+    headers: { ...NOT_STORED, ...languageHeaders(isDetailed ? language : 'en') },
   };
 }
 
@@ -210,7 +207,7 @@ function matchRoute(today: () => string): Route {
       200: { description: 'Each part of the code, compared with the data', schema: MatchSchema },
       400: describeFiscalError(
         'The code or the data are invalid; `errors` has each invalid field',
-        fiscalError(400, FISCAL_TEXTS.en.invalidCode, {
+        fiscalError(400, INVALID_CODE, {
           errors: { cf: 'the check character does not fit the fifteen before it' },
         }),
       ),
@@ -247,11 +244,12 @@ function matchFor(body: unknown, reader: Reader): RouteResponse {
   if (matched.ok && isPersonGood) return { status: 200, body: matchResponse(matched), headers: NOT_STORED };
   const [codeFault] = matched.ok ? [] : (matched.code?.faults ?? []);
   if (codeFault === undefined) return invalidPerson(errors, faults, reader.language);
-  const texts = FISCAL_TEXTS[reader.language];
   const codeError =
-    typeof cf === 'string' ? messages[reader.language].codeFault(codeFault) : texts.codeIsNoText;
+    typeof cf === 'string'
+      ? messages[reader.language].codeFault(codeFault)
+      : FISCAL_TEXTS[reader.language].codeIsNoText;
   return {
-    ...fiscalErrorResponse(400, texts.invalidCode, {
+    ...fiscalErrorResponse(400, INVALID_CODE, {
       errors: { cf: codeError, ...errors },
       ...meantPlaces(faults),
     }),

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Language } from '../../fiscal/index.ts';
 
 type FiscalTexts = {
-  readonly invalidCode: string;
   readonly invalidPerson: (faults: string) => string;
   readonly bodyIsNoObject: string;
   readonly codeIsNoText: string;
@@ -14,11 +13,15 @@ type FiscalTexts = {
   readonly dateFormat: string;
 };
 
+/**
+ * The message for an invalid code. The specification fixes it, so that it is the same for every language: callers compare it.
+ * The faults and the errors of fields, which the specification does not have, are in the caller's language.
+ */
+export const INVALID_CODE = 'Not a valid Codice Fiscale';
+
 /** Messages of the routes themselves. The messages about codes and persons are the library's. */
 export const FISCAL_TEXTS: Readonly<Record<Language, FiscalTexts>> = {
   en: {
-    // The specification's wording.
-    invalidCode: 'Not a valid Codice Fiscale',
     invalidPerson: (faults) => `The person is not valid: ${faults}`,
     bodyIsNoObject: 'The body must be a JSON object.',
     codeIsNoText: 'the cf must be text',
@@ -30,7 +33,6 @@ export const FISCAL_TEXTS: Readonly<Record<Language, FiscalTexts>> = {
     dateFormat: 'must be a day of the calendar, YYYY-MM-DD',
   },
   it: {
-    invalidCode: 'Codice fiscale non valido',
     invalidPerson: (faults) => `Dati anagrafici non validi: ${faults}`,
     bodyIsNoObject: 'Il corpo della richiesta deve essere un oggetto JSON.',
     codeIsNoText: 'il codice fiscale deve essere un testo',

@@ -37,9 +37,8 @@ describe('the language of messages', () => {
     });
   });
 
-  it('is Italian for codes that are invalid', async () => {
+  it('is Italian for the faults of codes that are invalid', async () => {
     expect((await get(`/cf/${WRONG}?details=true`)).json).toMatchObject({
-      message: 'Codice fiscale non valido',
       faults: [{ message: 'il carattere di controllo non corrisponde ai quindici che lo precedono' }],
     });
     expect((await get(`/cf/check/${WRONG}?details=true`)).json).toMatchObject({
@@ -47,7 +46,6 @@ describe('the language of messages', () => {
       faults: [{ message: 'il carattere di controllo non corrisponde ai quindici che lo precedono' }],
     });
     expect((await post('/cf/match', { ...MARIO, cf: WRONG })).json).toMatchObject({
-      message: 'Codice fiscale non valido',
       errors: { cf: 'il carattere di controllo non corrisponde ai quindici che lo precedono' },
     });
     expect((await post('/cf/match', [])).json).toMatchObject({
@@ -73,8 +71,8 @@ describe('the language of messages', () => {
     [{ 'accept-language': 'it;q=0' }],
     [{ 'accept-language': 'it;q=high' }],
   ])('is English for %o', async (headers) => {
-    expect((await get(`/cf/${WRONG}`, headers)).json).toMatchObject({
-      message: 'Not a valid Codice Fiscale',
+    expect((await get(`/cf/${WRONG}?details=true`, headers)).json).toMatchObject({
+      faults: [{ message: 'the check character does not fit the fifteen before it' }],
     });
   });
 });
