@@ -490,9 +490,7 @@ describe('the source tree', () => {
   });
 
   it('has no folder named helpers, utils or common', () => {
-    const paths = readSourceModules(root, ['bin', 'src', 'test', 'scripts', 'bench', 'prove']).map(
-      ({ path }) => path,
-    );
+    const paths = readSourceModules(root, ['bin', 'src', 'test', 'scripts', 'proof']).map(({ path }) => path);
     expect(paths.filter((path) => /(^|\/)(utils?|helpers?|common|misc|lib)\//.test(path))).toEqual([]);
   });
 

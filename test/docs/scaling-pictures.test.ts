@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { costTable } from '../../bench/scale/cost-table.ts';
-import { landedCosts } from '../../bench/scale/costs.ts';
-import { pictures, simulations } from '../../bench/scale/pictures.ts';
-import { modelOf, simulate } from '../../bench/scale/simulate.ts';
+import { costTable } from '../../proof/benches/scale/cost-table.ts';
+import { landedCosts } from '../../proof/benches/scale/costs.ts';
+import { pictures, simulations } from '../../proof/benches/scale/pictures.ts';
+import { modelOf, simulate } from '../../proof/benches/scale/simulate.ts';
 
 describe('docs/scaling.md', async () => {
   const costs = await landedCosts();

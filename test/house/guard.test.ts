@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { faultsOf, summarize } from '../../bench/guard/landed.ts';
+import { faultsOf, summarize } from '../../proof/benches/guard/landed.ts';
 
 const work = { blocks: 100, statements: 4, mediaCalls: 1, spread: 0.01 };
 
@@ -32,7 +32,7 @@ describe('npm run guard', () => {
   });
 
   it('finds no operation more expensive than its landed figures', { timeout: 240_000 }, async () => {
-    const path = join(import.meta.dirname, '..', '..', 'bench', 'guard', 'main.ts');
+    const path = join(import.meta.dirname, '..', '..', 'proof', 'benches', 'guard', 'main.ts');
     const said = await new Promise<{ code: number; text: string }>((resolve) => {
       const child = execFile(process.execPath, [path], (_error, stdout, stderr) => {
         resolve({ code: child.exitCode ?? -1, text: stdout + stderr });

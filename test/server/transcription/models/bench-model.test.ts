@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { benchModel } from '../../../../bench/speech/bench-model.ts';
+import { benchModel } from '../../../../proof/benches/speech/bench-model.ts';
 import { speechRecordings, TEST_MODEL } from '../../../support/parts/speech-model.ts';
 import { countWordErrors } from '../../../support/word-error-rate.ts';
 

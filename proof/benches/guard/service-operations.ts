@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { observeStatements } from '../../../scripts/house/observe-statements.ts';
+import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
+import { systemIds } from '../../../src/server/platform/system.ts';
+import {
+  chooseServicePort,
+  register,
+  startHookedService,
+} from '../../../test/server/webhooks/support/hooked-service.ts';
+import { startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { signatureHeaders } from '../../../test/support/sign.ts';
+import type { Operation } from './count-work.ts';
+
+export type Stage = { readonly operations: readonly Operation[]; readonly close: () => Promise<void> };
+
+/** A request with a `secret` is signed by that wrong secret, and is refused. */
+type Sent = { readonly secret?: string; readonly body?: object };
+
+const OPEN_ROOMS = 100;
+const REQUESTS = 50;
+const LIVES = 10;
+/** At least as long as outcomes wait for others, in src/server/webhooks/dispatcher/outcome-writer.ts. */
+const OUTCOME_BATCH_MS = 1000;
+
+/** The whole service on SQLite, with a webhook for all events and a simulated LiveKit that has rooms. */
+export async function startServiceStage(): Promise<Stage> {
+  const keys = { apiKey: 'guard', apiSecret: randomBytes(24).toString('hex') };
+  // Both clocks stand still. Otherwise an operation would contain more periodic work on a busy machine, where it takes longer.
+  const clock = new ManualClock(Date.now());
+  const timer = new ManualClock(0);
+  const { port, webhookUrl } = await chooseServicePort();
+  const media = await startEmbeddedMediaServer({
+    ...{ host: '127.0.0.1', port: 0, ...keys },
+    ...{ clock, ids: systemIds, webhookUrls: [webhookUrl] },
+  });
+  const service = await startHookedService(port, { livekit: { url: media.url, ...keys }, clock, timer });
+  const receiver = await startReceiver();
+  await register(service, receiver.url);
+  const call = async (method: string, path: string, { secret, body }: Sent = {}): Promise<void> => {
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const timestamp = Math.floor(clock.now() / 1000);
+    const signing = { apiKey: service.apiKey, apiSecret: secret ?? service.apiSecret, timestamp };
+    const response = await fetch(service.url + path, {
+      method,
+      headers: {
+        ...signatureHeaders({ method, path, body: bytes }, signing),
+        ...(bytes === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(bytes === undefined ? {} : { body: bytes }),
+    });
+    await response.arrayBuffer();
+    if (response.ok === (secret !== undefined)) throw new Error(`${method} ${path}: ${response.status}`);
+  };
+  for (let at = 0; at < OPEN_ROOMS; at++) await call('POST', '/v1/rooms', { body: { name: `open-${at}` } });
+
+  const requests = (name: string, request: (at: number) => Promise<unknown>): Operation => ({
+    name,
+    times: REQUESTS,
+    run: async () => {
+      for (let at = 0; at < REQUESTS; at++) await request(at);
+    },
+  });
+  // The outcomes of a life share one batch, and their number in real time would depend on how long the life takes.
+  let written = Promise.withResolvers<void>();
+  observeStatements((sql) => {
+    if (sql.trimStart().startsWith('update deliveries')) written.resolve();
+  });
+  const writeOutcomes = async (): Promise<void> => {
+    written = Promise.withResolvers();
+    timer.advance(OUTCOME_BATCH_MS);
+    await written.promise;
+  };
+  let round = 0;
+  const operations: readonly Operation[] = [
+    requests('POST /v1/token', (at) =>
+      call('POST', '/v1/token', {
+        body: { roomId: `open-${at}`, userId: 'ada', name: 'Ada', role: 'participant' },
+      }),
+    ),
+    requests(`GET /v1/rooms, 50 of ${OPEN_ROOMS}`, () => call('GET', '/v1/rooms?limit=50')),
+    requests('GET /v1/events, 50', () => call('GET', '/v1/events?limit=50')),
+    requests('a refused signature', () => call('GET', '/v1/rooms', { secret: 'another' })),
+    {
+      name: 'a room from its start to its end, each event delivered',
+      times: LIVES,
+      run: async () => {
+        round += 1;
+        for (let at = 0; at < LIVES; at++) {
+          // Events follow one another, because otherwise the number of events in a batch would depend on the load of the machine.
+          const name = `life-${round}-${at}`;
+          const delivered = (event: string): Promise<unknown> =>
+            receiver.waitFor(({ body }) => body.event === event && body.room.name === name);
+          media.control.join(name, { identity: 'ada' });
+          await delivered('participant_joined');
+          media.control.leave(name, 'ada');
+          await delivered('participant_left');
+          await call('DELETE', `/v1/rooms/${name}`);
+          await delivered('room_finished');
+          await writeOutcomes();
+        }
+      },
+    },
+  ];
+  return {
+    operations,
+    close: async () => {
+      await service.close();
+      await receiver.close();
+      await media.close();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { costTable } from './cost-table.ts';
+import { landedCosts } from './costs.ts';
+import { pictures, simulations } from './pictures.ts';
+import { modelOf } from './simulate.ts';
+
+/*
+ * `node proof/benches/scale/draw.ts` simulates many instances from the landed costs, prints the results, and writes the pictures and
+ * the table of costs of docs/scaling.md. The same costs give the same pictures.
+ */
+
+const costs = await landedCosts();
+const outcomes = simulations(costs);
+console.log(modelOf(costs));
+console.table(
+  outcomes.map((outcome) => ({
+    ...outcome,
+    medianMs: Math.round(outcome.medianMs * 10) / 10,
+    p99Ms: Math.round(outcome.p99Ms * 10) / 10,
+    eventsPerBatch: Math.round(outcome.eventsPerBatch * 10) / 10,
+    busyShare: Math.round(outcome.busyShare * 100) / 100,
+  })),
+);
+for (const [name, content] of Object.entries(pictures(costs, outcomes))) {
+  await writeFile(new URL(`../../docs/pictures/${name}`, import.meta.url), content);
+}
+
+const page = new URL('../../../docs/scaling.md', import.meta.url);
+const [begin, end] = ['<!-- costs -->', '<!-- end of costs -->'];
+const [before = '', rest = ''] = (await readFile(page, 'utf8')).split(begin);
+const [, after = ''] = rest.split(end);
+if (after === '') throw new Error(`docs/scaling.md has no ${begin} before an ${end}`);
+await writeFile(page, `${before}${begin}\n\n${costTable(costs)}\n\n${end}${after}`);

@@ -1,0 +1,156 @@
+import { writeFile } from 'node:fs/promises';
+import { cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
+import { type Cost, type Costs, LANDED, landedCosts } from './costs.ts';
+import { MEDIA_OPERATIONS } from './media-operations.ts';
+import { openMediaStage } from './media-stage.ts';
+import { OPERATIONS, type Operation, SMALLEST } from './operations.ts';
+import { measureSerialSection } from './serial-section.ts';
+import { type BenchStage, openStage, type Spent, type StageOptions } from './stage.ts';
+
+/*
+ * `npm run bench:scale` measures what each operation costs with one, two and three instances on PostgreSQL and with one on
+ * SQLite: processor time, statements, round trips and bytes to the database. Counts are taken in separate runs, because
+ * counting takes time. Each processor time is also given as a multiple of that of the smallest request, GET /v1/health, to
+ * the same instances in the same run. `--rounds 3`; `--only TEXT` selects operations, `--instances 1,3` numbers of instances;
+ * `--land` writes what was measured into proof/benches/scale/costs.json, from which `node proof/benches/scale/draw.ts` makes the simulation, the
+ * pictures and the tables of docs/scaling.md.
+ */
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+    instances: { type: 'string', default: '1,2,3' },
+    land: { type: 'boolean', default: false },
+  },
+});
+const ROUNDS = Number(values.rounds);
+
+const isSelected = ({ name }: { readonly name: string }): boolean => name.includes(values.only);
+const operations = OPERATIONS.filter(isSelected);
+const mediaOperations = MEDIA_OPERATIONS.filter(isSelected);
+const before = loadavg()[0] ?? 0;
+const costs: Cost[] = [];
+if (values.instances.includes('1')) costs.push(...(await costsOf(await sqliteDatabase(), 1)));
+for (const count of values.instances.split(',').map(Number)) {
+  costs.push(...(await costsOf(await postgresDatabase(), count)));
+}
+const database = await postgresDatabase();
+const serialSection = await measureSerialSection(database);
+await database.close();
+console.log(
+  `the row of positions is held for ${serialSection.perTransactionMs.toFixed(2)} ms by a transaction, and ` +
+    `${serialSection.perEventMs.toFixed(3)} ms by each event`,
+);
+const isMeasured = (landed: Cost): boolean =>
+  costs.some(({ database, instances, operation }) => {
+    return database === landed.database && instances === landed.instances && operation === landed.operation;
+  });
+const landed: Costs = {
+  node: process.version,
+  processor: `${cpus().length} x ${cpus()[0]?.model}`,
+  load: { before, after: loadavg()[0] ?? 0 },
+  serialSection,
+  costs: [...(await landedCosts()).costs.filter((cost) => !isMeasured(cost)), ...costs],
+};
+if (values.land) await writeFile(LANDED, `${JSON.stringify(landed, null, 2)}\n`);
+
+async function costsOf(database: Database, count: number): Promise<readonly Cost[]> {
+  try {
+    const [floor = [], ...timed] = await spentOn(database, count, 'uncounted');
+    const floorMs = median(floor.map(({ serviceMs }) => serviceMs)) ?? Number.NaN;
+    const [, ...counted] = database.name === 'SQLite' ? [] : await spentOn(database, count, 'counted');
+    return [...operations, ...mediaOperations].map((operation, index) => {
+      const times = timed[index] ?? [];
+      const counts = counted[index] ?? [];
+      const cost: Cost = {
+        database: database.name,
+        instances: count,
+        operation: operation.name,
+        serviceMs: median(times.map(({ serviceMs }) => serviceMs)) ?? Number.NaN,
+        databaseMs: median(times.flatMap(({ databaseMs }) => databaseMs ?? [])),
+        statements: median(counts.map(({ statements }) => statements)),
+        roundTrips: median(counts.map(({ roundTrips }) => roundTrips)),
+        bytes: median(counts.map(({ bytes }) => bytes)),
+      };
+      console.log(`${describe(cost)}${(cost.serviceMs / floorMs).toFixed(1).padStart(7)} x health`);
+      return cost;
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+/** Returns what one operation of each kind cost, for each round. The smallest one comes first. */
+async function spentOn(
+  database: Database,
+  count: number,
+  traffic: 'counted' | 'uncounted',
+): Promise<readonly (readonly Spent[])[]> {
+  const options: StageOptions = { database, count, traffic };
+  const stage = await openStage(options);
+  const spent = await allRoundsOf(stage, [SMALLEST, ...operations]);
+  if (mediaOperations.length === 0) return spent;
+  return [...spent, ...(await allRoundsOf(await openMediaStage(options), mediaOperations))];
+}
+
+/** Closes the stage at the end. */
+async function allRoundsOf<Stage extends BenchStage>(
+  stage: Stage,
+  selected: readonly Operation<Stage>[],
+): Promise<readonly (readonly Spent[])[]> {
+  try {
+    const spent: Spent[][] = [];
+    for (const operation of selected) spent.push(await roundsOf(stage, operation));
+    return spent;
+  } finally {
+    await stage.close();
+  }
+}
+
+async function roundsOf<Stage extends BenchStage>(
+  stage: Stage,
+  operation: Operation<Stage>,
+): Promise<Spent[]> {
+  const { times, isRunOnce, prepare, run, finish } = operation;
+  const rounds: Spent[] = [];
+  // The first round warms up: it compiles code and opens connections.
+  const [first, last] = isRunOnce ? [1, 1] : [0, ROUNDS];
+  for (let round = first; round <= last; round += 1) {
+    await prepare?.(stage);
+    const spent = await stage.measure(() => run(stage));
+    await finish?.(stage);
+    if (round > 0) rounds.push(each(spent, times));
+  }
+  return rounds;
+}
+
+function each(spent: Spent, times: number): Spent {
+  const { databaseMs } = spent;
+  return {
+    statements: spent.statements / times,
+    roundTrips: spent.roundTrips / times,
+    bytes: spent.bytes / times,
+    serviceMs: spent.serviceMs / times,
+    databaseMs: databaseMs === undefined ? undefined : databaseMs / times,
+    passedMs: spent.passedMs / times,
+  };
+}
+
+function median(values: readonly number[]): number | null {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted[sorted.length >> 1];
+  return middle === undefined ? null : Math.round(middle * 1000) / 1000;
+}
+
+function describe(cost: Cost): string {
+  const figure = (value: number | null, digits: number): string =>
+    (value === null ? '-' : value.toFixed(digits)).padStart(9);
+  return (
+    `${cost.database.padEnd(11)}${cost.instances} ${cost.operation.padEnd(34)}` +
+    `${figure(cost.serviceMs, 3)} ms${figure(cost.databaseMs, 3)} ms` +
+    `${figure(cost.statements, 2)} statements${figure(cost.roundTrips, 2)} trips${figure(cost.bytes, 0)} B`
+  );
+}

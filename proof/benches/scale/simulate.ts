@@ -1,0 +1,235 @@
+import { Random } from '../../../test/support/random.ts';
+import { type Cost, type Costs, EVENT_ALONE, EVENT_TOGETHER } from './costs.ts';
+
+/*
+ * Simulates instances that store the media server's events in one PostgreSQL, from measured times. Each instance stores one
+ * batch at a time; events that arrive meanwhile go into the next batch, as in createEventBatcher. A batch passes three
+ * servers:
+ *
+ * - its instance, which has one processor;
+ * - the database, which has several processors;
+ * - the row of positions, which one batch of all instances locks until its commit is on disk.
+ *
+ * After the acknowledgement, the deliveries of the batch take further time of the instance.
+ */
+
+const MAX_BATCH = 250;
+const DATABASE_PROCESSORS = 8;
+/** Share of an event's measured time at its instance that comes before the acknowledgement. The rest is its delivery. */
+const SHARE_BEFORE_ACKNOWLEDGEMENT = 0.5;
+const SIMULATED_MS = 5_000;
+const WARM_UP_MS = 1_000;
+const SEED = 16;
+const RANDOM_STEPS = 2 ** 30;
+
+/** Milliseconds for each transaction, and for each event in it. */
+type Time = { readonly perTransactionMs: number; readonly perEventMs: number };
+
+export type Model = { readonly service: Time; readonly database: Time; readonly serial: Time };
+
+export type Outcome = {
+  readonly instances: number;
+  readonly offeredPerSecond: number;
+  readonly storedPerSecond: number;
+  readonly medianMs: number;
+  readonly p99Ms: number;
+  readonly eventsPerBatch: number;
+  /** The bottleneck, and the share of the time for which it was busy. */
+  readonly busiest: 'instances' | 'database' | 'row of positions';
+  readonly busyShare: number;
+};
+
+/**
+ * Computes the cost of a transaction and of an event from single events and from batches. The number of statements shows
+ * the size of a batch.
+ */
+export function modelOf({ costs, serialSection }: Costs): Model {
+  const of = (operation: string): Cost => {
+    const found = costs.find(
+      (cost) => cost.database === 'PostgreSQL' && cost.instances === 1 && cost.operation === operation,
+    );
+    if (found === undefined) throw new Error(`costs.json has no ${operation}`);
+    return found;
+  };
+  const alone = of(EVENT_ALONE);
+  const together = of(EVENT_TOGETHER);
+  const size = (alone.statements ?? Number.NaN) / (together.statements ?? Number.NaN);
+  const split = (one: number | null, many: number | null): Time => {
+    const perTransactionMs = ((one ?? 0) - (many ?? 0)) / (1 - 1 / size);
+    return { perTransactionMs, perEventMs: Math.max(0, (one ?? 0) - perTransactionMs) };
+  };
+  return {
+    service: split(alone.serviceMs, together.serviceMs),
+    database: split(alone.databaseMs, together.databaseMs),
+    serial: serialSection,
+  };
+}
+
+export function simulate(model: Model, instances: number, offeredPerSecond: number): Outcome {
+  return new Simulation(model, instances, offeredPerSecond).run();
+}
+
+/** A group of identical servers with one queue. */
+class Place {
+  readonly #freeAt: number[];
+  busyMs = 0;
+
+  constructor(servers: number) {
+    this.#freeAt = Array.from({ length: servers }, () => 0);
+  }
+
+  /** Occupies the next free server for `ms`. Returns the end. */
+  take(now: number, ms: number): number {
+    const first = Math.min(...this.#freeAt);
+    const end = Math.max(now, first) + ms;
+    this.#freeAt[this.#freeAt.indexOf(first)] = end;
+    this.busyMs += ms;
+    return end;
+  }
+}
+
+type Batch = { readonly instance: number; readonly arrivals: readonly number[] };
+type Step = { readonly at: number; readonly run: () => void };
+
+class Simulation {
+  readonly #model: Model;
+  readonly #offered: number;
+  readonly #random = new Random(SEED);
+  readonly #processors: readonly Place[];
+  readonly #database = new Place(DATABASE_PROCESSORS);
+  readonly #serial = new Place(1);
+  /** Arrival times of the events that are not in a batch yet, by instance. */
+  readonly #waiting: number[][];
+  readonly #isStoring: boolean[];
+  readonly #steps = new StepQueue();
+  readonly #latencies: number[] = [];
+  #batches = 0;
+  #stored = 0;
+
+  constructor(model: Model, instances: number, offered: number) {
+    this.#model = model;
+    this.#offered = offered;
+    this.#processors = Array.from({ length: instances }, () => new Place(1));
+    this.#waiting = Array.from({ length: instances }, () => []);
+    this.#isStoring = Array.from({ length: instances }, () => false);
+  }
+
+  run(): Outcome {
+    this.#arrive(0);
+    for (let step = this.#steps.next(); step !== undefined && step.at < SIMULATED_MS; ) {
+      step.run();
+      step = this.#steps.next();
+    }
+    const sorted = this.#latencies.toSorted((one, other) => one - other);
+    const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? SIMULATED_MS;
+    const busy = [
+      ['instances', Math.max(...this.#processors.map(({ busyMs }) => busyMs))],
+      ['database', this.#database.busyMs / DATABASE_PROCESSORS],
+      ['row of positions', this.#serial.busyMs],
+    ] as const;
+    const [busiest, busyMs] = busy.toSorted((one, other) => other[1] - one[1])[0] ?? busy[0];
+    return {
+      instances: this.#processors.length,
+      offeredPerSecond: this.#offered,
+      storedPerSecond: Math.round((this.#stored * 1_000) / SIMULATED_MS),
+      medianMs: at(0.5),
+      p99Ms: at(0.99),
+      eventsPerBatch: this.#stored / this.#batches,
+      busiest,
+      busyShare: Math.min(1, busyMs / SIMULATED_MS),
+    };
+  }
+
+  /** Events arrive at random times at random instances. */
+  #arrive(now: number): void {
+    const instance = this.#random.integer(this.#waiting.length);
+    this.#waiting[instance]?.push(now);
+    this.#startBatch(instance, now);
+    const uniform = (this.#random.integer(RANDOM_STEPS) + 1) / RANDOM_STEPS;
+    const next = now - (Math.log(uniform) * 1_000) / this.#offered;
+    this.#steps.add({ at: next, run: () => this.#arrive(next) });
+  }
+
+  #startBatch(instance: number, now: number): void {
+    const waiting = this.#waiting[instance] ?? [];
+    if (this.#isStoring[instance] === true || waiting.length === 0) return;
+    this.#isStoring[instance] = true;
+    const batch = { instance, arrivals: waiting.splice(0, MAX_BATCH) };
+    const computed = this.#takeProcessor(batch, now, SHARE_BEFORE_ACKNOWLEDGEMENT);
+    this.#steps.add({ at: computed, run: () => this.#read(batch, computed) });
+  }
+
+  #read(batch: Batch, now: number): void {
+    const { database, serial } = this.#model;
+    // The time of the database includes its work while the row is locked.
+    const ms = Math.max(0, timeOf(database, batch) - serial.perEventMs * batch.arrivals.length);
+    const read = this.#database.take(now, ms);
+    this.#steps.add({ at: read, run: () => this.#commit(batch, read) });
+  }
+
+  #commit(batch: Batch, now: number): void {
+    const committed = this.#serial.take(now, timeOf(this.#model.serial, batch));
+    this.#steps.add({ at: committed, run: () => this.#acknowledge(batch, committed) });
+  }
+
+  #acknowledge(batch: Batch, now: number): void {
+    const { instance, arrivals } = batch;
+    for (const at of arrivals) if (at > WARM_UP_MS) this.#latencies.push(now - at);
+    this.#stored += arrivals.length;
+    this.#batches += 1;
+    this.#takeProcessor(batch, now, 1 - SHARE_BEFORE_ACKNOWLEDGEMENT);
+    this.#isStoring[instance] = false;
+    this.#startBatch(instance, now);
+  }
+
+  #takeProcessor(batch: Batch, now: number, share: number): number {
+    const ms = share * timeOf(this.#model.service, batch);
+    return this.#processors[batch.instance]?.take(now, ms) ?? now;
+  }
+}
+
+function timeOf({ perTransactionMs, perEventMs }: Time, { arrivals }: Batch): number {
+  return perTransactionMs + perEventMs * arrivals.length;
+}
+
+/** A binary heap of steps, ordered by their due time. */
+class StepQueue {
+  readonly #heap: Step[] = [];
+
+  add(step: Step): void {
+    const heap = this.#heap;
+    heap.push(step);
+    for (let at = heap.length - 1; at > 0; ) {
+      const parent = (at - 1) >> 1;
+      if (this.#atOf(parent) <= this.#atOf(at)) return;
+      this.#swap(at, parent);
+      at = parent;
+    }
+  }
+
+  next(): Step | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return first;
+    heap[0] = last;
+    for (let at = 0; ; ) {
+      const left = 2 * at + 1;
+      const least = this.#atOf(left + 1) < this.#atOf(left) ? left + 1 : left;
+      if (this.#atOf(least) >= this.#atOf(at)) return first;
+      this.#swap(at, least);
+      at = least;
+    }
+  }
+
+  #atOf(index: number): number {
+    return this.#heap[index]?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  #swap(one: number, other: number): void {
+    const [first, second] = [this.#heap[one], this.#heap[other]];
+    if (first === undefined || second === undefined) return;
+    this.#heap[one] = second;
+    this.#heap[other] = first;
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  createFleet,
+  type Fleet,
+  type FleetInstance,
+} from '../../../test/server/webhooks/support/instance.ts';
+import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
+import type { Database } from '../webhooks/stage.ts';
+import { type CountingProxy, startCountingProxy, type Traffic } from './counting-proxy.ts';
+import { type RunTimes, runMsBetween, runTimesOf, serverProcesses } from './processor-time.ts';
+
+/** Instances that share one database, with one webhook for all events. */
+export type BenchStage = {
+  readonly fleet: Fleet;
+  readonly instances: readonly FleetInstance[];
+  readonly receiver: BenchReceiver;
+  readonly webhookId: string;
+  readonly measure: (work: () => Promise<void>) => Promise<Spent>;
+  readonly close: () => Promise<void>;
+};
+
+/** The cost of several operations. */
+export type Spent = Traffic & {
+  readonly serviceMs: number;
+  /** Undefined for SQLite, whose work is done by the service's own process. */
+  readonly databaseMs: number | undefined;
+  readonly passedMs: number;
+};
+
+export type StageOptions = {
+  readonly database: Database;
+  readonly count: number;
+  /** Whether proxies between the instances and PostgreSQL count the traffic. A proxy itself takes time. */
+  readonly traffic: 'counted' | 'uncounted';
+  /** Settings of all instances. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+export async function openStage(stageOptions: StageOptions): Promise<BenchStage> {
+  const { database, count, traffic, environment } = stageOptions;
+  const { options, encryptionKey } = database;
+  const url = 'databaseUrl' in options ? options.databaseUrl : undefined;
+  const fleet = await createFleet({ ...environment, ENCRYPTION_KEY: encryptionKey.toString('base64') });
+  const proxies: CountingProxy[] = [];
+  const instances: FleetInstance[] = [];
+  for (let index = 0; index < count; index += 1) {
+    if (url !== undefined && traffic === 'counted') proxies.push(await startCountingProxy(url));
+    const through = proxies[index]?.through(url ?? '') ?? url;
+    instances.push(await fleet.start(through === undefined ? {} : { DATABASE_URL: through }));
+  }
+  const [first] = instances;
+  if (first === undefined) throw new Error('there is no instance');
+  const receiver = await startReceiver();
+  const created = await fleet.call(first, 'POST', '/v1/webhooks', { url: receiver.url });
+  const { id: webhookId }: { id?: unknown } = Object(created);
+  const read = async (): Promise<Reading> => ({
+    ...sum(proxies.map((proxy) => proxy.traffic())),
+    service: await runTimesOf(instances.map(({ pid }) => pid)),
+    database: url === undefined ? undefined : await runTimesOf(await serverProcesses(url)),
+    passedMs: performance.now(),
+  });
+  return {
+    fleet,
+    instances,
+    receiver,
+    webhookId: String(webhookId),
+    measure: async (work) => {
+      const before = await read();
+      await work();
+      return difference(await read(), before);
+    },
+    close: async () => {
+      // The next stage on this database registers its own receiver.
+      await fleet.call(first, 'DELETE', `/v1/webhooks/${String(webhookId)}`);
+      await fleet.close();
+      for (const proxy of proxies) await proxy.close();
+      receiver.close();
+    },
+  };
+}
+
+function sum(traffics: readonly Traffic[]): Traffic {
+  const total = (what: keyof Traffic): number => traffics.reduce((all, one) => all + one[what], 0);
+  return { statements: total('statements'), roundTrips: total('roundTrips'), bytes: total('bytes') };
+}
+
+/** The counters at one instant. */
+type Reading = Traffic & {
+  readonly service: RunTimes;
+  readonly database: RunTimes | undefined;
+  readonly passedMs: number;
+};
+
+function difference(after: Reading, before: Reading): Spent {
+  const [first, last] = [before.database, after.database];
+  return {
+    statements: after.statements - before.statements,
+    roundTrips: after.roundTrips - before.roundTrips,
+    bytes: after.bytes - before.bytes,
+    serviceMs: runMsBetween(before.service, after.service),
+    databaseMs: first && last && runMsBetween(first, last),
+    passedMs: after.passedMs - before.passedMs,
+  };
+}

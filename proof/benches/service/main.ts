@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RoomServiceClient } from 'livekit-server-sdk';
+import { startLivekit } from '../../../test/support/parts/livekit.ts';
+import { sampleProcess } from '../../load/steady/process-figures.ts';
+import { type Keys, latencies, median, repeatedCall } from './load.ts';
+import { type Pair, type Rounds, speedsInTurns } from './pairs.ts';
+import { type Program, startProgram } from './start-program.ts';
+import { measureTokens } from './tokens.ts';
+
+/*
+ * `npm run bench` compares the service with the least that each task needs, in one run. The two sides of a pair alternate
+ * (A B A B …), and the ratio is that of each pair, so that other load affects both.
+ *
+ * - POST /v1/token, beside a plain Fastify route with the same HMAC and livekit-server-sdk's token: by requests per second,
+ * and by processor time for a request, which depends less on other load.
+ * - GET /v1/rooms, beside livekit-server-sdk, called directly on the same real media server.
+ * - Start and memory of the service as a process.
+ */
+
+const CONCURRENCY = 16;
+const ROUNDS: Rounds = { rounds: 7, seconds: 1.5, concurrency: CONCURRENCY };
+const ROOMS = 20;
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const keys: Keys = { apiKey: 'benchkey', apiSecret: 'benchsecret-benchsecret-benchsecret' };
+const dataDir = await mkdtemp(join(tmpdir(), 'rtc-bench-'));
+const livekit = await startLivekit(keys);
+let service: Program | undefined;
+try {
+  const startedAt = performance.now();
+  service = await startService();
+  const startMs = performance.now() - startedAt;
+  const idleMb = await residentMb(service.pid);
+  await benchTokens(service);
+  await benchRooms(service.url);
+  printFigure('start to listening', `${startMs.toFixed(0)} ms (to reach: 600)`);
+  printFigure('resident when idle', `${idleMb.toFixed(0)} MB (to reach: 130)`);
+} finally {
+  service?.stop();
+  await livekit.close();
+  await rm(dataDir, { recursive: true });
+}
+
+async function benchTokens({ url, pid }: Program): Promise<void> {
+  const { speeds, processorTimes } = await measureTokens({ url, pid, keys }, ROUNDS);
+  printSpeeds('POST /v1/token, requests/s', speeds, 'to reach: 1 of bare Fastify');
+  const [measured, floor] = middles(processorTimes);
+  printFigure('POST /v1/token, processor time', `${measured} against ${floor} us`);
+  const ratios = processorTimes.map(([a, b]) => b / a);
+  printFigure('', `ratio ${spread(ratios, 2)}`);
+}
+
+async function benchRooms(serviceUrl: string): Promise<void> {
+  const sdk = new RoomServiceClient(livekit.httpUrl, keys.apiKey, keys.apiSecret);
+  for (let index = 0; index < ROOMS; index += 1) await sdk.createRoom({ name: `room-${index}` });
+  const measured = repeatedCall(serviceUrl, { method: 'GET', path: '/v1/rooms' }, keys, CONCURRENCY);
+  const direct = async (): Promise<void> => {
+    await sdk.listRooms();
+  };
+  const speeds = await speedsInTurns(measured.call, direct, ROUNDS);
+  printSpeeds('GET /v1/rooms, requests/s', speeds, 'to reach: 0.8 of livekit-server-sdk');
+  const differences: number[] = [];
+  for (let round = 0; round < ROUNDS.rounds; round += 1) {
+    differences.push(median(await latencies(measured.call, 200)) - median(await latencies(direct, 200)));
+  }
+  printFigure('GET /v1/rooms, median above the SDK', `${spread(differences, 2)} ms (to reach: 1)`);
+  await measured.close();
+}
+
+function printSpeeds(name: string, pairs: readonly Pair[], target: string): void {
+  const [measured, floor] = middles(pairs);
+  const ratios = pairs.map(([a, b]) => a / b);
+  printFigure(name, `${measured} against ${floor}`);
+  printFigure('', `ratio ${spread(ratios, 2)} (${target})`);
+}
+
+function middles(pairs: readonly Pair[]): readonly [string, string] {
+  const middle = (index: 0 | 1): string => median(pairs.map((pair) => pair[index])).toFixed(0);
+  return [middle(0), middle(1)];
+}
+
+function spread(values: readonly number[], digits: number): string {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return `${median(values).toFixed(digits)} [${low.toFixed(digits)} … ${high.toFixed(digits)}]`;
+}
+
+function printFigure(name: string, figure: string): void {
+  process.stdout.write(`${name.padEnd(40)} ${figure}\n`);
+}
+
+function startService(): Promise<Program> {
+  return startProgram({
+    args: [join(root, 'bin', 'rtc.js'), 'serve'],
+    output: 'stderr',
+    environment: {
+      API_KEY: keys.apiKey,
+      API_SECRET: keys.apiSecret,
+      PORT: '0',
+      DATA_DIR: dataDir,
+      LIVEKIT_URL: livekit.url,
+      RATE_LIMIT_API: '0',
+      CI: 'true',
+    },
+  });
+}
+
+async function residentMb(pid: number): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  return (await sampleProcess(pid)).residentMb;
+}

@@ -1,0 +1,64 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
+import { openTestModel, speechRecordings } from '../../../test/support/parts/speech-model.ts';
+
+/** A transcription of samples in memory. */
+export type Heard = {
+  readonly seconds: number;
+  /** Processor time of this process, with the threads of the recogniser. */
+  readonly processorSeconds: number;
+  readonly text: string;
+};
+
+const SAMPLE_RATE = 16_000;
+const speech: { opened?: ReturnType<typeof openTestModel> } = {};
+
+/** Resolves to the processor time that the model alone takes for a second of the test recording. */
+export async function bareShare(): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-bare-'));
+  try {
+    const wav = join(folder, 'speech.wav');
+    await writeSamples(wav);
+    const samples = await readSamples(wav);
+    // Warms up.
+    await transcribe(samples);
+    const { processorSeconds } = await transcribe(samples);
+    return processorSeconds / (samples.length / SAMPLE_RATE);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes the test recording as 16-bit samples. */
+export async function writeSamples(path: string): Promise<void> {
+  await runFfmpeg(['-i', speechRecordings().twoCities.path, '-ar', String(SAMPLE_RATE), '-ac', '1', path]);
+}
+
+export async function readSamples(path: string): Promise<Float32Array> {
+  const file = await readFile(path);
+  const at = file.indexOf('data') + 8;
+  return Float32Array.from(
+    { length: (file.length - at) >> 1 },
+    (_, index) => file.readInt16LE(at + 2 * index) / 32_768,
+  );
+}
+
+/** Runs the voice activity detector and the recogniser, without a worker, a database or a file. */
+export async function transcribe(samples: Float32Array): Promise<Heard> {
+  speech.opened ??= openTestModel();
+  const { engine, createDetector } = speech.opened;
+  const [startedAt, before] = [performance.now(), process.cpuUsage()];
+  const detector = createDetector(0.3, 'en');
+  const texts: string[] = [];
+  for (const segment of [...detector.push(samples), ...detector.flush()]) {
+    texts.push((await engine.recognise({ samples: segment.samples, language: 'en' })).text);
+  }
+  const { user, system } = process.cpuUsage(before);
+  return {
+    seconds: (performance.now() - startedAt) / 1000,
+    processorSeconds: (user + system) / 1e6,
+    text: texts.join(' '),
+  };
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore, type StoreOptions } from '../../../src/server/app/open-store.ts';
+import type { Store } from '../../../src/server/app/store.ts';
+import { appendEvents } from '../../../src/server/events/append-events.ts';
+import { startFanOut } from '../../../src/server/events/fan-out.ts';
+import type { RoomSession } from '../../../src/server/events/store.ts';
+import type { Log } from '../../../src/server/platform/log.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { startDeliveryDispatcher } from '../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
+import { createSecretBox, ENCRYPTION_KEY_BYTES } from '../../../src/server/webhooks/secrets/secret-box.ts';
+import { createAddressGuard } from '../../../src/server/webhooks/sender/address-guard.ts';
+import type { WebhookRequest } from '../../../src/server/webhooks/sender/sender.ts';
+import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook-sender.ts';
+import { createWebhook } from '../../../src/server/webhooks/webhooks.ts';
+import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
+import type { BenchReceiver } from './receiver.ts';
+
+/** A database with the webhook code of one instance: dispatcher, sender and outcome writer. */
+export type WebhookStage = {
+  readonly name: string;
+  readonly database: StoreOptions['database'];
+  readonly store: Store;
+  readonly addWebhooks: (url: string, count: number) => Promise<readonly string[]>;
+  /** Stores `count` events in one transaction, with their deliveries. */
+  readonly append: (count: number) => Promise<void>;
+  /** Returns a delivery that was sent. */
+  readonly sample: () => WebhookRequest;
+  readonly close: () => Promise<void>;
+};
+
+export type Database = {
+  readonly name: string;
+  readonly options: StoreOptions['database'];
+  /** Shared by everybody who opens the database, because one delivers what another one stored. */
+  readonly encryptionKey: Buffer;
+  readonly close: () => Promise<void>;
+};
+
+/** A database, and the receiver of the deliveries that are stored in it. */
+export type Place = { readonly database: Database; readonly receiver: BenchReceiver };
+
+export async function sqliteDatabase(): Promise<Database> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-'));
+  return {
+    name: 'SQLite',
+    options: { sqlitePath: join(folder, 'rtc.sqlite') },
+    encryptionKey: randomBytes(ENCRYPTION_KEY_BYTES),
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Creates a database on the server of DATABASE_URL, or on one that is started and whose commits wait for the disk. */
+export async function postgresDatabase(): Promise<Database> {
+  const given = process.env.DATABASE_URL;
+  const cluster =
+    given === undefined ? await startPostgres({ isDurable: true }) : { url: given, close: async () => {} };
+  const database = await createDatabase(cluster);
+  return {
+    name: 'PostgreSQL',
+    options: { databaseUrl: database.url },
+    encryptionKey: randomBytes(ENCRYPTION_KEY_BYTES),
+    close: async () => {
+      await database.close();
+      await cluster.close();
+    },
+  };
+}
+
+const USER_AGENT = 'rtc-service/bench';
+const SESSION: RoomSession = {
+  sid: 'RM_hycBMAjmt6Ub',
+  name: 'demo',
+  createdAt: Date.now(),
+  startedAt: Date.now(),
+  endedAt: null,
+  sequence: 0,
+};
+
+const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
+
+export async function openStage({ name, options, encryptionKey }: Database): Promise<WebhookStage> {
+  const store = await openStore({ database: options, clock: systemClock, log });
+  const guard = createAddressGuard(['127.0.0.0/8']);
+  const sender = createWebhookSender({ guard, userAgent: USER_AGENT });
+  let sample: WebhookRequest | undefined;
+  const secretBox = createSecretBox([encryptionKey]);
+  const deps = { store, log, secretBox, randomBytes, clock: systemClock, ids: systemIds };
+  const instanceId = 'bench';
+  const dispatcher = startDeliveryDispatcher({
+    ...deps,
+    instanceId,
+    sender: {
+      ...sender,
+      send: (request) => {
+        sample ??= request;
+        return sender.send(request);
+      },
+    },
+    deliveries: store.deliveries,
+    changes: store.changes,
+    webhooks: store.webhooks,
+    fileUrls: { urlOf: async () => undefined },
+  });
+  const appendDeps = { ...deps, instanceId, dispatcher };
+  const fanOut = startFanOut({ ...appendDeps, changes: store.changes });
+  return {
+    name,
+    database: options,
+    store,
+    addWebhooks: async (url, count) => {
+      const ids: string[] = [];
+      for (let index = 0; index < count; index += 1) {
+        ids.push(
+          (
+            await createWebhook(
+              { ...deps, addressGuard: guard, maxWebhooks: 100_000 },
+              { url: `${url}/${index}` },
+            )
+          ).id,
+        );
+      }
+      return ids;
+    },
+    append: (count) =>
+      appendEvents(appendDeps, async (_store, appender) => {
+        const domainEvents = Array.from({ length: count }, () => domainEvent());
+        await appender.append({ session: SESSION, roomName: SESSION.name, present: 0 }, domainEvents);
+      }),
+    sample: () => {
+      if (sample === undefined) throw new Error('nothing was delivered yet');
+      return { ...sample, headers: { 'user-agent': USER_AGENT, ...sample.headers } };
+    },
+    close: async () => {
+      await fanOut.close();
+      await dispatcher.close();
+      await sender.close();
+      await store.close();
+    },
+  };
+}
+
+function domainEvent() {
+  const sourceId = systemIds.next();
+  const occurredAt = Date.now();
+  const joinedAt = new Date(occurredAt).toISOString();
+  return {
+    type: 'participant_joined',
+    sourceId,
+    occurredAt,
+    subject: { participant: { sid: 'PA_4bPp8Vi9S6Dd', identity: 'ada', name: 'Ada Lovelace', joinedAt } },
+    isReconciled: false,
+  } as const;
+}

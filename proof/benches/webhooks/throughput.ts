@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { formatWebhookSecret, webhookSigningKeys } from '../../../src/contract/webhook-signing.ts';
+import { MAX_EVENTS_PER_COMMIT } from '../../../src/server/media-events/ingest.ts';
+import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
+import { bareLoop, signedAgain } from './bare-loop.ts';
+import { openStage, type Place, type WebhookStage } from './stage.ts';
+
+/** How much a bench measures. */
+export type Amount = {
+  readonly rounds: number;
+  /** Webhooks of one event. */
+  readonly webhooks: number;
+  /** Events of one webhook. */
+  readonly events: number;
+  readonly bareRequests: number;
+};
+
+/** The bare loop must run for a second, not for an accidentally fast moment. */
+export const WHOLE_AMOUNT: Amount = { rounds: 5, webhooks: 1_000, events: 10_000, bareRequests: 30_000 };
+
+/** Concurrency of the dispatcher when one event has a thousand deliveries. */
+const FAN_OUT_CONCURRENCY = 256;
+/** Interval of the question whether all is done. It is not shorter, because the question runs on the measured thread. */
+const ASKED_EVERY_MS = 10;
+
+/**
+ * Deliveries per second, and requests per second of two loops that store nothing: `bare` repeats a request that is signed
+ * already, and `signed` signs each request as every sender has to.
+ */
+export type Rate = {
+  readonly perSecond: number;
+  /** How many requests the receiver got, and how many deliveries were stored. */
+  readonly arrived: number;
+  readonly stored: number;
+} & Floors;
+
+type Floors = { readonly bare: number; readonly signed: number };
+
+/**
+ * Measures one event for many webhooks, several times: deliveries per second from the insert to the last stored outcome.
+ */
+export function measureFanOut(place: Place, amount: Amount): Promise<readonly Rate[]> {
+  return measure(place, { ...amount, events: 1, concurrency: FAN_OUT_CONCURRENCY });
+}
+
+/** Measures many events for one webhook. */
+export function measureStream(place: Place, amount: Amount): Promise<readonly Rate[]> {
+  return measure(place, { ...amount, webhooks: 1, concurrency: CONCURRENCY_PER_WEBHOOK });
+}
+
+async function measure(
+  { database, receiver }: Place,
+  amount: Amount & { readonly concurrency: number },
+): Promise<readonly Rate[]> {
+  const stage = await openStage(database);
+  const webhooks = await stage.addWebhooks(receiver.url, amount.webhooks);
+  const rates: Rate[] = [];
+  // Warms up: opens connections and compiles code.
+  await deliver(stage, webhooks, amount.events);
+  for (let round = 0; round < amount.rounds; round += 1) {
+    const floors = await measureFloors(stage, amount);
+    const before = await receiver.readCounts(false);
+    const perSecond = await deliver(stage, webhooks, amount.events);
+    const after = await receiver.readCounts(false);
+    const stored = webhooks.length * amount.events;
+    rates.push({ perSecond, arrived: after.count - before.count, stored, ...floors });
+  }
+  await removeAll(stage, webhooks);
+  await stage.close();
+  return rates;
+}
+
+type FloorLoad = { readonly bareRequests: number; readonly concurrency: number };
+
+async function measureFloors(stage: WebhookStage, { bareRequests, concurrency }: FloorLoad): Promise<Floors> {
+  const sample = stage.sample();
+  const keys = webhookSigningKeys(formatWebhookSecret(randomBytes(32)));
+  const load = { count: bareRequests, concurrency };
+  return {
+    bare: await bareLoop(() => sample, load),
+    signed: await bareLoop(() => signedAgain(sample, keys), load),
+  };
+}
+
+async function deliver(stage: WebhookStage, webhooks: readonly string[], events: number): Promise<number> {
+  const startedAt = performance.now();
+  for (let appended = 0; appended < events; appended += MAX_EVENTS_PER_COMMIT) {
+    await stage.append(Math.min(MAX_EVENTS_PER_COMMIT, events - appended));
+  }
+  while ((await stage.store.deliveries.nextClaimableAt([])) !== undefined) await delay(ASKED_EVERY_MS);
+  const perSecond = (webhooks.length * events * 1000) / (performance.now() - startedAt);
+  const [first = ''] = webhooks;
+  const [last] = await stage.store.deliveries.list({ webhookId: first, limit: 1 });
+  if (last?.state !== 'delivered') throw new Error('the deliveries were not made');
+  return perSecond;
+}
+
+async function removeAll({ store }: WebhookStage, webhooks: readonly string[]): Promise<void> {
+  for (const id of webhooks) await store.webhooks.delete(id, Date.now());
+  while ((await store.deliveries.purge(0, 5_000)) > 0);
+}

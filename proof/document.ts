@@ -1,0 +1,137 @@
+import { groupFigures } from './group-tables.ts';
+import { figuresWithSpread, type Landed } from './landed.ts';
+import type { ProofPart } from './part.ts';
+import type { Results } from './results.ts';
+import { tableOf } from './support/table.ts';
+
+const INTRODUCTION = `# Proof
+
+This page tests what the service claims. Each part below names a claim, describes how the claim was attacked, and shows what
+happened, including every figure that missed its bound. It then names the defects of the service that the attack found, and ends
+with what the part does not show.
+
+\`npm run prove\` runs the attacks and writes this page from the results. Each part takes less than an hour on two cores, sends
+nothing beyond the loopback interface, and continues after an interruption.
+
+\`\`\`sh
+npm run prove -- --list              # print the names of the parts
+npm run prove -- --only chaos-sqlite # run one part
+npm run prove -- --short             # run the short form of every part, as the tests do
+\`\`\`
+
+## How to read the results
+
+- **The programs are real.** The service runs as a process of its own, and so do PostgreSQL, LiveKit, Redis, HAProxy and ffmpeg. Where
+  a part has a stand-in instead, its attack says so. Two parts run the code of the service in another way: \`model\` simulates what is
+  around it, and \`mutation\` changes it.
+- **The judge shares no code with the service.** It computes signatures from the specification and counts what receivers got. It takes
+  only limits from the source, such as the size of a batch, to compute bounds.
+- **A figure with a bound is a claim.** \`holds\` says whether the last run met it. A figure without a bound is only reported. The
+  summary counts the figures with a bound.
+- **A table with a row for each fault** has the claims in its heading. A cell whose figure missed its bound begins with NO.
+- **The spread** runs from the lowest to the highest value over the last runs on the same machine, or over the samples within one run
+  where the part says so; \`none\` means that all runs gave the same value. Tables with a row for
+  each fault have it in brackets.
+- **The load** is the load average of the machine before and after the run. Above 2, other programs competed for its two cores:
+  times, rates and numbers of requests are then worse than on a quiet machine. The counts of errors are bounded all the same.
+`;
+
+type Seen = { readonly part: ProofPart; readonly result: Landed };
+
+/** Returns the text of docs/proof.md. */
+export function proofDocument(parts: readonly ProofPart[], landed: Results): string {
+  const seen = parts.flatMap((part): readonly Seen[] => {
+    const result = landed[part.name];
+    return result === undefined ? [] : [{ part, result }];
+  });
+  const sections = parts.map((part) => section(part, landed[part.name]));
+  const waiting = parts.filter(({ name }) => landed[name] === undefined);
+  return `${[INTRODUCTION, overview(seen, waiting), ...sections].join('\n').trimEnd()}\n`;
+}
+
+function overview(seen: readonly Seen[], waiting: readonly ProofPart[]): string {
+  const rows = seen.map(({ part, result }) => {
+    const claimed = result.figures.filter((figure) => figure.holds !== undefined);
+    const holding = claimed.filter((figure) => figure.holds === true);
+    const ofAll = `${holding.length} of ${claimed.length}`;
+    return [`[${part.name}](#${part.name})`, part.title, ofAll, result.endedAt, duration(result.seconds)];
+  });
+  const empty = waiting.map(({ name, title }) => [`[${name}](#${name})`, title, 'no result yet', '', '']);
+  const head = ['part', 'attack', 'claims that hold', 'last run', 'duration'];
+  return `## Summary
+
+${markdownTable(head, [...rows, ...empty])}
+
+${missedClaims(seen)}
+`;
+}
+
+function missedClaims(seen: readonly Seen[]): string {
+  const rows = seen.flatMap(({ part, result }) => {
+    const missed = result.figures.filter((figure) => figure.holds === false);
+    return missed.map(({ name, measured, bound = '' }) => [
+      `[${part.name}](#${part.name})`,
+      name,
+      measured,
+      bound,
+    ]);
+  });
+  if (rows.length === 0) return 'Every claim held in the last run of its part.';
+  return `These claims did not hold in the last run of their part:
+
+${markdownTable(['part', 'figure', 'measured', 'claimed'], rows)}`;
+}
+
+function section(part: ProofPart, result: Landed | undefined): string {
+  const { name, title, claim, attack, found = [], notClaimed } = part;
+  const results =
+    result === undefined
+      ? '**Results.** There are none yet: this part has not run to its end.\n'
+      : resultsOf(result);
+  const defects = `**Found and mended.** This attack, or an earlier form of it, found these defects:\n\n${list(found)}\n`;
+  return `## ${name}
+
+${title}.
+
+**Claim.** ${claim}
+
+**Attack.** ${attack.join('\n\n')}
+
+${results}
+${found.length === 0 ? '' : `${defects}\n`}**Not claimed.**
+
+${list(notClaimed)}
+`;
+}
+
+function list(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join('\n');
+}
+
+function resultsOf(result: Landed): string {
+  const { endedAt, seconds, commit, machine, node, versions, load, notes } = result;
+  const { grouped, single } = groupFigures(figuresWithSpread(result));
+  const tables = [...grouped, ...(single.length === 0 ? [] : [tableOf({ ...result, figures: single })])];
+  const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
+  return `${['**Results.**', ...(notes ?? [])].join(' ')}
+
+${tables.map(({ head, rows }) => markdownTable(head, rows)).join('\n\n')}
+
+Last run: ${endedAt}, ${duration(seconds)}, commit ${commit}; Node ${node}${others.join('')}; ${machine}; load ${load.join(' to ')}.
+${earlierRuns(result)}`;
+}
+
+function earlierRuns({ earlier = [] }: Landed): string {
+  const runs = earlier.map(({ endedAt, load }) => `${endedAt} (load ${load.join(' to ')})`);
+  return runs.length === 0 ? '' : `Earlier runs in the spread: ${runs.join(', ')}.\n`;
+}
+
+function duration(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,111 @@
+import {
+  createFleet,
+  type Fleet,
+  type FleetInstance,
+} from '../../../test/server/webhooks/support/instance.ts';
+import { startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
+import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
+import { Random } from '../../../test/support/random.ts';
+import { type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import { createMediaEvents } from './media-events.ts';
+import { Arrivals } from './room-arrivals.ts';
+import { untilEnoughOrSilence } from './until-silence.ts';
+
+const SEED = 20_261_124;
+const INSTANCES = { SQLite: 1, PostgreSQL: 3 } as const;
+const KILLS = { long: 20, short: 2 } as const;
+const ROOMS_PER_ROUND = { long: 10, short: 3 } as const;
+/** In every third room of a round, receivers refuse one event once. The retry follows after 5 s. */
+const REFUSED_ROOM = 3;
+
+type DatabaseName = keyof typeof INSTANCES;
+
+const part = (database: DatabaseName): ProofPart => ({
+  name: `chaos-ordered-${database.toLowerCase()}`,
+  title: `Deliveries in order under kills, on ${database}`,
+  claim:
+    'The receiver of a webhook with `ordering: "room"` gets the events of each room for the first time in the order of their `sequence`, without a gap, ' +
+    'whatever is killed or refused meanwhile.',
+  attack: [
+    `${INSTANCES[database] === 1 ? 'One instance runs' : `${INSTANCES[database]} instances run`} on ${database} with two webhooks: one in ` +
+      'order, one without. A stand-in for the media server plays whole rooms of five people with 17 events each, which the service publishes as 18, many rooms at a time. Each event ' +
+      'is repeated until it is answered with 200, and the next one of its room follows then, at any instance.',
+    `In every round an instance gets SIGKILL after a seeded number of arrivals, and is started again. Of every ${ROOMS_PER_ROUND.long} rooms, ${Math.ceil(ROOMS_PER_ROUND.long / REFUSED_ROOM)} have an event that ` +
+      'the receiver of both webhooks refuses once with 503. The receiver notes every delivery that it accepts. The ' +
+      'times of whole rooms at the end of the table include the kills and the retry after 5 s.',
+  ],
+  notClaimed: [
+    'Exactly-once delivery: after a kill an event may arrive again, also behind newer ones.',
+    'Replays by hand, and events that failed for good after four attempts: the order continues without them.',
+    'Instances of different versions: an instance that does not know the order would not keep it.',
+  ],
+  run: (context) => killInOrder(context, database),
+});
+
+export const orderedOnSqlite = part('SQLite');
+export const orderedOnPostgres = part('PostgreSQL');
+
+async function killInOrder(context: ProofContext, database: DatabaseName): Promise<Findings> {
+  const { form, report, cleanUp } = context;
+  const fleet = await createFleet(await environmentOf(context, database));
+  cleanUp(fleet.close);
+  const living: FleetInstance[] = [];
+  for (let count = 0; count < INSTANCES[database]; count += 1) living.push(await fleet.start());
+  const random = new Random(SEED);
+  const arrivals = new Arrivals();
+  const accepted = (): number => arrivals.accepted;
+  const refused = new Map<string, number>();
+  const receiver = await startReceiver((_request, response, received) => {
+    const isRefused = arrivals.refuses(received, refused.get(received.body.room.name));
+    if (!isRefused) arrivals.accept(received);
+    response.writeHead(isRefused ? 503 : 200).end();
+  });
+  cleanUp(receiver.close);
+  await register({ fleet, living }, receiver.url);
+  const events = createMediaEvents(() => living, random);
+  cleanUp(events.close);
+  const rooms: Promise<void>[] = [];
+  const names: string[] = [];
+  for (let round = 0; round < KILLS[form]; round += 1) {
+    const added = Array.from({ length: ROOMS_PER_ROUND[form] }, (_, index) => `r${round}-${index}`);
+    for (const [index, name] of added.entries()) {
+      if (index % REFUSED_ROOM === 0) refused.set(name, 1 + random.integer(10));
+      names.push(name);
+      rooms.push(events.playRoom(name));
+    }
+    const moment = arrivals.accepted + random.integer(ROOMS_PER_ROUND[form] * 30);
+    await untilEnoughOrSilence(accepted, () => accepted() >= moment);
+    await living.splice(random.integer(living.length), 1)[0]?.kill();
+    living.push(await fleet.start());
+    if ((round + 1) % 5 === 0) report(`${round + 1} of ${KILLS[form]} kills, ${arrivals.accepted} accepted`);
+  }
+  await Promise.all(rooms);
+  await untilEnoughOrSilence(accepted, () => arrivals.areComplete(names));
+  return {
+    figures: [
+      observed('kills of an instance', KILLS[form]),
+      observed('rooms', names.length),
+      observed('rooms with an event that was refused at first', refused.size),
+      ...arrivals.figures(names, new Set(refused.keys())),
+    ],
+    notes: [`Seed ${SEED}.`],
+  };
+}
+
+async function environmentOf(
+  { cleanUp }: ProofContext,
+  database: DatabaseName,
+): Promise<Readonly<Record<string, string>>> {
+  if (database === 'SQLite') return {};
+  const cluster = await startPostgres();
+  cleanUp(cluster.close);
+  return { DATABASE_URL: (await createDatabase(cluster)).url };
+}
+
+type Stage = { readonly fleet: Fleet; readonly living: readonly FleetInstance[] };
+
+async function register({ fleet, living: [instance] }: Stage, url: string): Promise<void> {
+  if (instance === undefined) throw new Error('no instance lives');
+  await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${url}/ordered`, ordering: 'room' });
+  await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${url}/unordered` });
+}

@@ -1,0 +1,117 @@
+import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
+import { Random } from '../../../test/support/random.ts';
+import {
+  exactly,
+  type Figure,
+  type Findings,
+  observed,
+  type ProofContext,
+  type ProofPart,
+} from '../../part.ts';
+import { percentile } from '../../support/percentile.ts';
+import { callUntil, type Ledger } from '../rolling/callers.ts';
+import { callersOn, type MediaStage, startMediaStage, untilRooms } from './media-stage.ts';
+import { mediaRefusals, otherFailures, unexpectedLines } from './refusals.ts';
+
+const SEED = 20_261_126;
+const CALLERS = 8;
+const PAUSE_MS = 30;
+const CALM_SECONDS = { long: 5, short: 1 } as const;
+/** LiveKit places rooms on a node that died up to five seconds ago, as Redis still has it. */
+const AWAY_SECONDS = { long: 20, short: 6 } as const;
+
+export const mediaFaults: ProofPart = {
+  name: 'media-faults',
+  title: 'LiveKit is frozen, killed and restarted, and Redis is killed and restarted',
+  claim:
+    'While the media server or its Redis is unavailable, the service refuses the requests that need it with a problem (502, 503 or 504) and serves all ' +
+    'others. When they are back, requests succeed again without intervention.',
+  attack: [
+    `One instance runs on SQLite with a real LiveKit on a real Redis, and ${CALLERS} callers send the mix of rolling-restart. LiveKit is frozen ` +
+      `(SIGSTOP) for ${AWAY_SECONDS.long} s and continues; it is killed (SIGKILL) and restarted at the same address after ${AWAY_SECONDS.long} s; ` +
+      `then Redis is killed, and restarted empty after ${AWAY_SECONDS.long} s. The part checks every answer, and measures after each return how long ` +
+      'it takes until a room can be created and deleted and the rooms can be listed.',
+  ],
+  notClaimed: [
+    'That a room created in the second before a kill still exists afterwards: LiveKit decides that.',
+    'How fast a request is refused: the table shows the slowest one. The part slow-livekit bounds it.',
+    'The list of rooms after the loss of a Redis that stores nothing on disk: LiveKit keeps its list there.',
+  ],
+  run: strikeMedia,
+};
+
+type Stage = { readonly name: string; readonly ledger: Ledger };
+
+async function strikeMedia(context: ProofContext): Promise<Findings> {
+  const { form, report } = context;
+  const stage = await startMediaStage(context, { connections: 2 * CALLERS });
+  const random = new Random(SEED);
+  const stages: Stage[] = [];
+  const during = async (name: string, seconds: number): Promise<void> => {
+    report(name);
+    const signal = AbortSignal.timeout(seconds * 1000);
+    const callers = callersOn(stage, { random, prefix: name });
+    const ledger = await callUntil(signal, { ...callers, callers: CALLERS, pauseMs: PAUSE_MS });
+    for (const line of unexpectedLines(ledger)) report(line);
+    stages.push({ name, ledger });
+  };
+  await during('before the faults', CALM_SECONDS[form]);
+  const returns: Figure[] = [];
+  for (const { fault, returned, leave, comeBack } of faultsOf(stage)) {
+    await leave();
+    await during(`while ${fault}`, AWAY_SECONDS[form]);
+    await comeBack();
+    const ms = await untilRooms(stage);
+    returns.push(
+      observed(`time until rooms can be created and listed after ${returned}`, Math.round(ms), ' ms'),
+    );
+    await during(`after ${returned}`, CALM_SECONDS[form]);
+  }
+  return {
+    figures: [...stages.flatMap(stageFigures), ...returns],
+    versions: { LiveKit: livekitServerVersion },
+    notes: [`Seed ${SEED}.`],
+  };
+}
+
+type Fault = {
+  readonly fault: string;
+  readonly returned: string;
+  readonly leave: () => unknown;
+  readonly comeBack: () => unknown;
+};
+
+function faultsOf(stage: MediaStage): readonly Fault[] {
+  return [
+    {
+      fault: 'LiveKit is frozen',
+      returned: 'LiveKit was thawed',
+      leave: () => stage.livekit().freeze(),
+      comeBack: () => stage.livekit().thaw(),
+    },
+    {
+      fault: 'LiveKit is gone',
+      returned: 'LiveKit was started again',
+      leave: () => stage.livekit().kill(),
+      comeBack: stage.startLivekitAgain,
+    },
+    {
+      fault: 'Redis is gone',
+      returned: 'Redis was started again',
+      leave: stage.killRedis,
+      comeBack: stage.startRedisAgain,
+    },
+  ];
+}
+
+function stageFigures({ name, ledger }: Stage): readonly Figure[] {
+  const refused = mediaRefusals(ledger).length;
+  const refusals = `${name}: requests refused with a problem for lack of LiveKit`;
+  return [
+    observed(`${name}: requests`, ledger.requests),
+    name.startsWith('while') ? observed(refusals, refused) : exactly(refusals, refused, 0),
+    exactly(`${name}: other failed requests`, otherFailures(ledger).length, 0),
+    exactly(`${name}: successful answers that were not true`, ledger.wrongSuccesses.length, 0),
+    observed(`${name}: slowest answer`, Math.round(percentile(ledger.timesMs, 1)), ' ms'),
+  ];
+}

@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
+import {
+  createFleet,
+  type Fleet,
+  type FleetInstance,
+} from '../../../test/server/webhooks/support/instance.ts';
+import { startHaproxy } from '../../../test/support/parts/haproxy.ts';
+import { startLivekit } from '../../../test/support/parts/livekit.ts';
+import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
+import { freePort } from '../../../test/support/parts/run-part.ts';
+import { Random } from '../../../test/support/random.ts';
+import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import { percentile } from '../../support/percentile.ts';
+import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from './callers.ts';
+import { createSignedClient, type SignedClient } from './signed-client.ts';
+import { namesOfStoredEvents } from './stored-events.ts';
+
+const SEED = 20_260_310;
+const CALLERS = 8;
+const PAUSE_MS = 40;
+/** Seconds. The shipped configuration recommends this value. */
+const SHUTDOWN_DELAY = 5;
+/** Number of restarts of every instance. */
+const ROUNDS = { long: 5, short: 1 } as const;
+/** Time for the balancer to notice an instance: two probes. */
+const BALANCER_DELAY_MS = 2_500;
+
+export const rollingRestart: ProofPart = {
+  name: 'rolling-restart',
+  title: 'Three instances behind HAProxy are restarted under load',
+  claim:
+    'With the shipped configuration of HAProxy (deploy/haproxy) and SHUTDOWN_DELAY=5, a rolling restart of all instances fails no request, ' +
+    'and every successful answer is true.',
+  attack: [
+    `Three instances share a PostgreSQL database and a real LiveKit, behind Debian's HAProxy with an unchanged deploy/haproxy/haproxy.cfg. ${CALLERS} ` +
+      'callers send a seeded mix: they issue tokens, create, read and delete rooms and webhooks, list rooms, events and sessions, and post events of ' +
+      'the media server. They never repeat a request, so that every error counts.',
+    'Meanwhile each instance in turn gets SIGTERM, ends, and is started again. The part checks what succeeded: it verifies the signature and ' +
+      'the claims of tokens, reads rooms and webhooks back, also from other instances, and at the end looks for every acknowledged event in the ' +
+      'list of events.',
+  ],
+  notClaimed: [
+    'Crashes: a request at an instance that crashes fails, and its caller has to repeat it (with an Idempotency-Key).',
+    'Restarts of HAProxy itself, and restarts without SHUTDOWN_DELAY.',
+    'Upgrades between versions with different database schemas: all instances run the same version here.',
+  ],
+  run: restartWhileCalled,
+};
+
+async function restartWhileCalled({ form, report, cleanUp }: ProofContext): Promise<Findings> {
+  const mediaSecret = randomBytes(24).toString('hex');
+  const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
+  cleanUp(livekit.close);
+  const cluster = await startPostgres();
+  cleanUp(cluster.close);
+  const database = await createDatabase(cluster);
+  const fleet = await createFleet({
+    DATABASE_URL: database.url,
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    LIVEKIT_URL: livekit.url,
+    LIVEKIT_API_KEY: livekit.apiKey,
+    LIVEKIT_API_SECRET: livekit.apiSecret,
+    TRUST_PROXY: '1',
+    SHUTDOWN_DELAY: `${SHUTDOWN_DELAY}`,
+  });
+  cleanUp(fleet.close);
+  const ports = [`${await freePort()}`, `${await freePort()}`, `${await freePort()}`] as const;
+  const instances: FleetInstance[] = [];
+  for (const PORT of ports) instances.push(await fleet.start({ PORT }));
+  const [a, b, c] = ports.map((port) => `127.0.0.1:${port}`);
+  const proxy = await startHaproxy([a ?? '', b ?? '', c ?? '']);
+  cleanUp(proxy.close);
+  const outside = createSignedClient(proxy.url, fleet.keys, CALLERS);
+  const inside = createSignedClient(proxy.insideUrl, fleet.keys, CALLERS);
+  await delay(BALANCER_DELAY_MS);
+  const stop = new AbortController();
+  const callers: CallersOptions = {
+    ...{ outside, inside, mediaSecret },
+    ...{ random: new Random(SEED), callers: CALLERS, pauseMs: PAUSE_MS },
+  };
+  const calling = callUntil(stop.signal, callers);
+  const restarts = ROUNDS[form] * (form === 'long' ? ports.length : 1);
+  for (let count = 0; count < restarts; count += 1) {
+    await restart(fleet, instances, ports[count % ports.length] ?? '');
+    report(`${count + 1} of ${restarts} restarts`);
+    await delay(BALANCER_DELAY_MS);
+  }
+  stop.abort();
+  const ledger = await calling;
+  for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 20)) report(failure);
+  const missing = await missingEvents(outside, ledger.reported);
+  await Promise.all([outside.close(), inside.close()]);
+  return {
+    figures: [observed('restarts of an instance under load', restarts), ...figures(ledger, missing)],
+    versions: { HAProxy: haproxyVersion(), LiveKit: livekitServerVersion },
+    notes: [`Seed ${SEED}.`],
+  };
+}
+
+async function restart(fleet: Fleet, instances: FleetInstance[], port: string): Promise<void> {
+  const index = instances.findIndex(({ url }) => url.endsWith(`:${port}`));
+  await instances[index]?.stop();
+  instances[index] = await fleet.start({ PORT: port });
+}
+
+function figures(ledger: Ledger, missing: number) {
+  return [
+    observed('requests', ledger.requests),
+    exactly('failed requests', ledger.failures.length, 0),
+    exactly('successful answers that were not true', ledger.wrongSuccesses.length, 0),
+    observed('acknowledged events', ledger.reported.length),
+    exactly('acknowledged events that the list of events lacks', missing, 0),
+    observed('duration of a request, median', percentile(ledger.timesMs, 0.5), ' ms'),
+    observed('duration of a request, p99', percentile(ledger.timesMs, 0.99), ' ms'),
+    observed('duration of a request, maximum', percentile(ledger.timesMs, 1), ' ms'),
+  ];
+}
+
+/** Counts the rooms without an event in the complete list. */
+async function missingEvents(client: SignedClient, names: readonly string[]): Promise<number> {
+  const known = new Set(await namesOfStoredEvents(client));
+  return names.filter((name) => !known.has(name)).length;
+}
+
+function haproxyVersion(): string {
+  return /version (\S+)/.exec(execFileSync('haproxy', ['-v'], { encoding: 'utf8' }))?.[1] ?? '';
+}

@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import { chown } from 'node:fs/promises';
+import { Client } from 'pg';
+import { findUnprivilegedUser } from '../../../test/support/parts/postgres.ts';
+import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
+import { Random } from '../../../test/support/random.ts';
+import type { Findings, Form, ProofContext, ProofPart } from '../../part.ts';
+import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../media/faulty-proxy.ts';
+import { audit } from './audit.ts';
+import { fullDisk, mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
+import { startStorageStage } from './storage-stage.ts';
+import { FREE_BOUND_MS, RECOVERY_BOUND_MS, type StorageFault, strikeAll } from './strike.ts';
+
+const SEED = 20_261_129;
+const SLOW_MS = 300;
+/** The service waits 15 s for a database that does not respond, and 5 s for a connection to it. */
+const BOUND_MS = 25_000;
+
+export const postgresFaults: ProofPart = {
+  name: 'postgres-faults',
+  title: 'PostgreSQL is killed, frozen, slow, locked, read-only, full and cut off',
+  claim:
+    'What was acknowledged is stored and delivered, whatever becomes of the database. What cannot be stored is refused with 503 and a problem ' +
+    `within ${BOUND_MS / 1_000} s. The service stores again within ${RECOVERY_BOUND_MS / 1_000} s after the fault, and requests that need no database take less than ${FREE_BOUND_MS / 1_000} s at p99 throughout.`,
+  attack: [
+    'One instance of the service is on a PostgreSQL of its own, through a proxy. The callers are those of sqlite-faults.',
+    'The server is killed (SIGKILL) and started again after 10 s; it is stopped (SIGSTOP) for 20 s and goes on; the proxy ' +
+      `delays each of its answers by ${SLOW_MS} ms for 15 s; the proxy resets connections in the middle of an answer for 10 s; another client locks the ` +
+      'tables of events, deliveries and webhooks (ACCESS EXCLUSIVE) for 15 s; the server takes no writes (default_transaction_read_only) for 10 s; the disk of its tables (a tmpfs) ' +
+      'is filled to its last byte for 15 s.',
+    'At the end all events and webhooks are listed and compared with what callers were told and with what the receiver of webhooks got.',
+  ],
+  notClaimed: [
+    'That nothing of a refused request is stored: where the connection broke during a commit, the service cannot know whether it was stored. The table counts such cases.',
+    'A full disk of the write-ahead log, which stops the whole server: it is then gone, as after a kill.',
+    'A full disk if the part does not run as root, because only root can mount the small disk. The results then say that it was left out.',
+    'A failover to a replica: the part chaos-postgres has one.',
+  ],
+  run: strikePostgres,
+};
+
+async function strikePostgres(context: ProofContext): Promise<Findings> {
+  const { form, cleanUp } = context;
+  // The server ends before its disk is removed.
+  const disk = mountSmallDisk(context);
+  const started = await startPostgresServer();
+  cleanUp(started.close);
+  const server = { ...started, url: await createDatabaseOn(disk, started.url) };
+  const proxy = await startFaultyProxy(Number(new URL(server.url).port));
+  cleanUp(proxy.close);
+  const url = new URL(server.url);
+  url.port = `${proxy.port}`;
+  const ENCRYPTION_KEY = randomBytes(32).toString('base64');
+  const stage = await startStorageStage(
+    context,
+    { DATABASE_URL: url.href, ENCRYPTION_KEY },
+    new Random(SEED),
+  );
+  const { calls, figures } = await strikeAll(context, stage, [
+    ...faultsOf(form, server, proxy),
+    ...(mayMount && form === 'long' ? [fullDisk(disk, { seconds: 15, boundMs: BOUND_MS })] : []),
+  ]);
+  return {
+    figures: [...figures, ...(await audit(stage, calls, 'may have been stored'))],
+    versions: { PostgreSQL: server.version },
+    notes: [`Seed ${SEED}.`, ...(mayMount ? [] : ['The disk was not filled: the part did not run as root.'])],
+  };
+}
+
+type Server = Awaited<ReturnType<typeof startPostgresServer>>;
+
+function faultsOf(form: Form, server: Server, proxy: FaultyProxy): readonly StorageFault[] {
+  const gone: StorageFault = {
+    name: 'while the server is gone',
+    seconds: 10,
+    boundMs: BOUND_MS,
+    effect: 'refuses',
+    begin: async () => {
+      await server.kill();
+      return server.startAgain;
+    },
+  };
+  const locked: StorageFault = {
+    name: 'while its tables are locked',
+    seconds: 15,
+    boundMs: BOUND_MS,
+    effect: 'refuses',
+    begin: () => lockTables(server.url),
+  };
+  if (form === 'short') return [gone, locked].map((fault) => ({ ...fault, seconds: 2 }));
+  return [
+    gone,
+    {
+      name: 'while the server is frozen',
+      seconds: 20,
+      boundMs: BOUND_MS,
+      effect: 'refuses',
+      begin: async () => {
+        server.freeze();
+        return server.thaw;
+      },
+    },
+    onProxy(
+      proxy,
+      { name: 'while its answers are late', seconds: 15, boundMs: BOUND_MS, effect: 'slows' },
+      { kind: 'delay', ms: SLOW_MS },
+    ),
+    onProxy(
+      proxy,
+      { name: 'while connections are reset', seconds: 10, boundMs: BOUND_MS, effect: 'refuses' },
+      { kind: 'reset' },
+    ),
+    locked,
+    {
+      name: 'while it takes no writes',
+      seconds: 10,
+      boundMs: BOUND_MS,
+      effect: 'refuses',
+      begin: async () => {
+        await configure(server.url, 'alter system set default_transaction_read_only = on');
+        return () => configure(server.url, 'alter system reset default_transaction_read_only');
+      },
+    },
+  ];
+}
+
+function onProxy(
+  proxy: FaultyProxy,
+  fault: Omit<StorageFault, 'begin'>,
+  onAnswers: ProxyFault,
+): StorageFault {
+  return {
+    ...fault,
+    begin: async () => {
+      proxy.setFault(onAnswers);
+      return () => proxy.setFault({ kind: 'none' });
+    },
+  };
+}
+
+/** Returns the URL of a database whose tables are on the disk. The log and the catalogue of the server stay where they are. */
+async function createDatabaseOn({ folder }: SmallDisk, serverUrl: string): Promise<string> {
+  const user = mayMount ? await findUnprivilegedUser() : undefined;
+  if (user) await chown(folder, user.uid, user.gid);
+  const client = new Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`create tablespace small location '${folder}'`);
+  await client.query('create database on_small_disk tablespace small');
+  await client.end();
+  const url = new URL(serverUrl);
+  url.pathname = '/on_small_disk';
+  return url.href;
+}
+
+async function lockTables(url: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('begin');
+  await client.query('lock table events, deliveries, webhooks in access exclusive mode');
+  return async () => {
+    await client.query('rollback');
+    await client.end();
+  };
+}
+
+/** The setting takes effect for open connections too, at their next transaction. */
+async function configure(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('set default_transaction_read_only = off');
+  await client.query(statement);
+  await client.query('select pg_reload_conf()');
+  await client.end();
+}

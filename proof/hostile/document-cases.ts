@@ -1,0 +1,157 @@
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runSchemathesis } from '../../test/support/parts/schemathesis.ts';
+import { atLeast, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import { plantSecrets, scanForSecrets } from './secret-scan.ts';
+import { type DatabaseName, startTarget } from './target.ts';
+
+const SEED = 16;
+const CASES = 20_000;
+/** Enough for the claimed number of cases on a busy machine too. Leaves time for the search for secrets. */
+const SECONDS = 1_500;
+/** Random cases per operation and phase. With Schemathesis' own 100 the run ends before 20,000 cases. */
+const EXAMPLES = { long: 300, short: 1 } as const;
+/** A file that `npm run build` makes for the reference pages. Without it they respond with 500. */
+const REFERENCE_PAGE = join(import.meta.dirname, '..', '..', 'dist', 'reference');
+/** Folder with the output of Schemathesis. */
+const DETAILS = join(import.meta.dirname, '..', '..', '.cache', 'proof', 'details');
+
+export const documentCasesSqlite = documentCases('SQLite');
+export const documentCasesPostgres = documentCases('PostgreSQL');
+
+function documentCases(database: DatabaseName): ProofPart {
+  return {
+    name: database === 'SQLite' ? 'document-cases-sqlite' : 'document-cases-postgres',
+    title: `Schemathesis against the live service on ${database}`,
+    claim:
+      'The service answers every request, whether its OpenAPI document allows it or not, with a response that the document describes, and ' +
+      'never with an internal error.',
+    attack: [
+      `Schemathesis reads the document from the running service and generates at least ${CASES.toLocaleString('en-US')} requests with ` +
+        'all of its checks on: the examples of the document, the boundaries of every schema, random valid and invalid data, and sequences ' +
+        'in which one response supplies the parameters of the next request (stateful). A hook signs every request. The service talks to a ' +
+        'real LiveKit.',
+      'Schemathesis reports some answers as failures that are correct. Each kind was read, and the table counts the operations on which it ' +
+        'was reported; a failure of any other kind, or on any other operation where the explanation names one, counts as not explained.',
+      'Most failures of AcceptedNegativeData are about the signature. Three others were read too: a cursor that is far too long is refused with 431, ' +
+        'which the check does not expect; PUT of a webhook accepts a masked secret; and PATCH of a webhook accepts `null` for its events.',
+      'Afterwards the part searches for secrets in the same places as mutated-requests' +
+        `${database === 'PostgreSQL' ? ', and in a dump of the database' : ''}.`,
+    ],
+    found: [
+      'Most operations refused texts that their schema allowed, mainly control characters in names. The document states the patterns now (b0ff97e).',
+      'A `null` in an optional field was refused, and deeply nested bodies let a check recurse without end. Both are bounded and described now (d782ce9).',
+    ],
+    notClaimed: [
+      'That all failures of one kind are correct. RejectedPositiveData, AcceptedNegativeData and ServerError are explained for all operations ' +
+        'alike, so that a defect of the same kind in a later run would be counted with them.',
+      'That a schema expresses every rule: control characters, names that are too long in bytes and dates that do not exist are refused ' +
+        'with 400 and a pointer although the schema allows them.',
+      'Operations on running recordings, ingresses and transcriptions: no recorder and no worker runs here, so these operations end early.',
+    ],
+    run: (context) => runOn(database, context),
+  };
+}
+
+/** A failed check, counted over all operations. */
+type Failure = { readonly type: string; readonly count: number; readonly operations: readonly string[] };
+type Report = {
+  readonly test_cases: { readonly generated: number };
+  readonly operations: { readonly tested: number };
+  readonly failures: readonly Failure[];
+};
+
+type Explanation = {
+  readonly words: string;
+  /** The operations that the explanation covers; all if absent. */
+  readonly operations?: RegExp;
+};
+
+/** Failures that were examined and are correct responses, by the name of the check. */
+const EXPLAINED: Readonly<Record<string, Explanation>> = {
+  ServerError: {
+    words: 'the documented 502 or 503, because no recorder runs and the bucket does not exist',
+  },
+  RejectedPositiveData: { words: 'the service refuses what the schema alone allows' },
+  AcceptedNegativeData: {
+    words: 'mostly, the check removes a header of the signature and the hook adds it again',
+  },
+  UseAfterFree: { words: 'a revoked key stays readable and says so' },
+  ResponseTimeExceeded: {
+    words: 'the caller asked to wait for events (`wait`)',
+    operations: /\/v1\/events|transcription/,
+  },
+  AllowHeaderMismatch: {
+    words: 'a fixed path is also a value of a path with a parameter, and Allow names the methods of both',
+  },
+};
+
+async function runOn(database: DatabaseName, context: ProofContext): Promise<Findings> {
+  const { form, report: reportLine, cleanUp } = context;
+  await access(REFERENCE_PAGE).catch(() => {
+    throw new Error('the pages of the service are not built: run `npm run build` first');
+  });
+  const target = await startTarget(context, database);
+  await plantSecrets(target);
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-schemathesis-'));
+  cleanUp(() => rm(folder, { recursive: true, force: true }));
+  const reportFile = join(folder, 'report.json');
+  const { output } = await runSchemathesis({
+    cwd: folder,
+    hooks: { folder: import.meta.dirname, module: 'signing_hooks' },
+    env: { PROVE_API_KEY: target.fleet.keys.apiKey, PROVE_API_SECRET: target.fleet.keys.apiSecret },
+    args: [
+      ...['run', `${target.instance.url}/openapi.json`, '--checks', 'all', '--continue-on-failure'],
+      ...['--seed', `${SEED}`, '--workers', '2', '--no-shrink', '--suppress-health-check', 'all'],
+      ...['--max-examples', `${EXAMPLES[form]}`],
+      ...(form === 'long' ? ['--max-time', `${SECONDS}`] : ['--phases', 'fuzzing']),
+      ...['--report', 'json', '--report-json-path', reportFile],
+    ],
+  });
+  await mkdir(DETAILS, { recursive: true });
+  await writeFile(join(DETAILS, `schemathesis-${database}.txt`), output);
+  const report: Report = JSON.parse(await readFile(reportFile, 'utf8'));
+  const scan = await scanForSecrets(target);
+  for (const line of scan.found) reportLine(`found: ${line}`);
+  const unexplained = [...report.failures.flatMap(unexplainedIn), ...foundAfterDeletion(output)];
+  for (const line of unexplained) reportLine(`not explained: ${line}`);
+  const cases = { name: 'requests', measured: report.test_cases.generated, bound: CASES };
+  return {
+    figures: [
+      form === 'long' ? atLeast(cases) : observed(cases.name, cases.measured),
+      observed('operations of the document', report.operations.tested),
+      exactly('answers 500', countFaults(target.log()), 0),
+      exactly('failed checks that are not explained', unexplained.length, 0),
+      ...report.failures.flatMap(({ type, operations }) => {
+        const explanation = EXPLAINED[type];
+        return explanation === undefined
+          ? []
+          : [observed(`${type}: ${explanation.words}`, operations.length)];
+      }),
+      exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
+    ],
+    notes: [`Seed ${SEED}.`],
+    versions: { Schemathesis: '4.32.5' },
+  };
+}
+
+/** Returns the failures of a check on operations that no explanation covers. */
+function unexplainedIn({ type, operations }: Failure): readonly string[] {
+  const explanation = EXPLAINED[type];
+  const covered = explanation === undefined ? /$^/ : (explanation.operations ?? /./);
+  return operations
+    .filter((operation) => !covered.test(operation))
+    .map((operation) => `${type}: ${operation}`);
+}
+
+/** Returns resources, except keys, that still existed after they were deleted. The report names no operation for them. */
+function foundAfterDeletion(output: string): readonly string[] {
+  const deletions = output.matchAll(/The resource was deleted with `(DELETE \S+)`/g);
+  return [...deletions].map(([, call = '']) => call).filter((call) => !call.startsWith('DELETE /v1/keys/'));
+}
+
+/** Counts requests with the status 500 in the log. */
+function countFaults(log: string): number {
+  return log.split('\n').filter((line) => /"status(Code)?":500\b/.test(line)).length;
+}

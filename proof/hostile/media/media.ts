@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
+import { speakToFile } from '../../../test/support/parts/speech.ts';
+import { type RecorderStage, startRecorderStage } from '../../faults/workers/recorder-stage.ts';
+import { startWorkerProcess } from '../../faults/workers/worker-process.ts';
+import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import { alteredFiles, CODECS, encodeSentence } from './altered.ts';
+import { craftedFiles, type HostileFile, type Source } from './files.ts';
+import { type Plant, playlists } from './playlists.ts';
+import { type Outcome, recordOnce, transcribeFile, verdictOf } from './transcribe-file.ts';
+import { type MemoryWatch, watchMemory } from './watch.ts';
+
+const SENTENCE = 'The meeting will start at nine tomorrow morning in the large conference room.';
+/** A sentence in files and servers that a recording must not reach. If a transcript contains it, a recording reached one. */
+const PLANTED = 'Seven purple elephants are dancing under the old wooden bridge.';
+const CONTAINERS = { long: Object.keys(CODECS), short: ['mp4', 'mp3'] } as const;
+const CHANGED = { long: 6, short: 0 } as const;
+/** After every 20 hostile files, a good recording is transcribed. */
+const GOOD_EVERY = 20;
+/** The worker gives ffmpeg 1 GiB for its data. Its program comes on top. */
+const LIMITS = { workerMb: 600, ffmpegMb: 1_100, temporaryBytes: 0, seconds: 60 } as const;
+
+export const hostileMedia: ProofPart = {
+  name: 'hostile-media',
+  title: 'Recordings are hostile media files',
+  claim:
+    'Whatever the file of a recording contains, its transcription ends in time with the error that describes the file, or with the words of ' +
+    'the sound that can be read. The file leads to no other file and to no address, memory and disk are bounded, and the worker goes on to the ' +
+    'next recording.',
+  attack: [
+    `A real stt-post worker with the real speech model (moonshine-tiny-en) and ffmpeg transcribes recordings whose files have been replaced. One ` +
+      'instance of the service runs on SQLite.',
+    'Crafted files have thousands of tracks and streams, edit lists and tables that play a file for days, gaps of years, times, rates and ' +
+      'durations that are NaN, infinite, 0 or 2^64, samples that are NaN, pictures of 256 megapixels beside the sound, attached files, ' +
+      'hundreds of thousands of subtitles, and boxes, elements and metadata inside each other.',
+    'Playlists of ten formats and references of QuickTime name a planted sentence by its path and by the address of a server. Every container that ' +
+      'the worker reads is used whole with the wrong extension, cut off, and six times with 60 changed bytes.',
+    'A transcription ends wrongly if its error does not describe a file, if it lacks the words of a file whose sound is whole, or if it has ' +
+      'planted words.',
+    `After every ${GOOD_EVERY} files comes a good recording. The part reads the memory of the worker and of ffmpeg, and the worker's folder for temporary ` +
+      'files, 40 times a second.',
+  ],
+  found: [
+    'A file of 6 MB whose edit list plays it again and again made ffmpeg take 891 MB, a gap of 20 hours in a file of 150 kB took 819 MB, and a WAV file with one ' +
+      'sample a second 802 MB, without a limit. ffmpeg gets 1 GiB now (a397d1f9).',
+    'A file that claims to be days long kept the worker busy for up to 48 hours of sound. It reads at most twice the length of the recording and ten minutes more now (a397d1f9).',
+  ],
+  notClaimed: [
+    'Which error a file with contradictory tables gets: each error that describes a file counts, and so does a completed transcription.',
+    'Faults in ffmpeg itself that a file could exploit. The worker starts it without the settings of the service in its environment.',
+    'Recordings of unknown length, such as those of a lost recorder: up to 48 hours of them are read, and the worker is busy for as long as that much speech needs.',
+    'Limits outside Linux: elsewhere ffmpeg runs without a limit of memory and processor time.',
+    'An ffmpeg that hangs without using the processor: no file caused that.',
+  ],
+  run: transcribeHostile,
+};
+
+async function transcribeHostile(context: ProofContext): Promise<Findings> {
+  const { form, report, cleanUp } = context;
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-hostile-media-'));
+  cleanUp(() => rm(folder, { recursive: true, force: true }));
+  const [stage, { plant, asked }, { source, containers }] = await Promise.all([
+    startStage(context, folder),
+    startPlant(context, folder),
+    makeSources(folder, form),
+  ]);
+  const all = [...craftedFiles, ...playlists(plant), ...alteredFiles(containers, CHANGED[form])];
+  const files = all.filter(({ isQuick }) => form === 'long' || isQuick);
+  const good: HostileFile = {
+    name: 'a good recording',
+    expected: 'words',
+    make: () => containers.get('mp4') ?? Buffer.alloc(0),
+  };
+  const tally = new Tally();
+  await tally.try(stage, good, source);
+  for (const [index, file] of files.entries()) {
+    const line = await tally.try(stage, file, source);
+    report(`${index + 1} of ${files.length}: ${line}`);
+    if ((index + 1) % GOOD_EVERY === 0 || index + 1 === files.length) await tally.try(stage, good, source);
+  }
+  return {
+    figures: [
+      observed('files', files.length),
+      ...tally.figures(good.name, form),
+      exactly('requests to addresses that a file named', asked(), 0),
+      exactly('temporary files that were left', (await readdir(stage.temporary)).length, 0),
+      exactly('ends of the worker', Number(stage.hasEnded()), 0),
+    ],
+  };
+}
+
+export type MediaStage = RecorderStage & {
+  /** The recording whose file is replaced. */
+  readonly recording: { readonly id: string; readonly path: string };
+  readonly memory: MemoryWatch;
+  /** The folder of the worker for temporary files. */
+  readonly temporary: string;
+  readonly hasEnded: () => boolean;
+};
+
+async function startStage(context: ProofContext, folder: string): Promise<MediaStage> {
+  const temporary = await mkdtemp(join(folder, 'temporary-'));
+  const settings = { DATA_DIR: join(folder, 'data'), ENCRYPTION_KEY: randomBytes(32).toString('base64') };
+  const recorder = await startRecorderStage(context, settings);
+  const [recording, worker] = await Promise.all([
+    recordOnce(recorder),
+    startWorkerProcess('stt-post', {
+      settings: { ...settings, RECORDING_DIR: recorder.recordingDir, TMPDIR: temporary },
+    }),
+  ]);
+  context.cleanUp(worker.kill);
+  let hasEnded = false;
+  void worker.exited.then(() => {
+    hasEnded = true;
+  });
+  const memory = watchMemory(worker.groupId, temporary);
+  context.cleanUp(memory.close);
+  return { ...recorder, recording, memory, temporary, hasEnded: () => hasEnded };
+}
+
+async function startPlant({ cleanUp }: ProofContext, folder: string) {
+  const name = 'planted.wav';
+  const path = join(folder, name);
+  await speakToFile({ text: PLANTED, path });
+  const bytes = await readFile(path);
+  let asked = 0;
+  const server = createServer((_request, response) => {
+    asked += 1;
+    response.end(bytes);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUp(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const plant: Plant = { path, name, url: `http://127.0.0.1:${port}/planted.wav` };
+  return { plant, asked: () => asked };
+}
+
+async function makeSources(folder: string, form: ProofContext['form']) {
+  const path = join(folder, 'sentence.wav');
+  await speakToFile({ text: SENTENCE, path });
+  const raw = join(folder, 'sentence.raw');
+  await runFfmpeg(['-i', path, '-f', 's16le', '-ac', '1', '-ar', '16000', '-y', raw]);
+  const containers = await encodeSentence(path, folder, CONTAINERS[form]);
+  const source: Source = { sound: await readFile(raw), mp3: containers.get('mp3') ?? Buffer.alloc(0) };
+  return { source, containers };
+}
+
+class Tally {
+  readonly #wrong: string[] = [];
+  readonly #outcomes = new Map<string, number>();
+  readonly #peaks = { workerMb: 0, childMb: 0, temporaryBytes: 0, milliseconds: 0 };
+  #good = 0;
+
+  /** Transcribes the file, and returns what was seen in words. */
+  async try(stage: MediaStage, file: HostileFile, source: Source): Promise<string> {
+    await writeFile(stage.recording.path, file.make(source));
+    stage.memory.take();
+    const outcome = await transcribeFile(stage);
+    const peaks = { ...stage.memory.take(), milliseconds: outcome.milliseconds };
+    const wrong = verdictOf(file.expected, outcome, { sentence: SENTENCE, planted: PLANTED });
+    if (wrong !== undefined) this.#wrong.push(`${file.name}: ${wrong}`);
+    for (const key of ['workerMb', 'childMb', 'temporaryBytes', 'milliseconds'] as const) {
+      this.#peaks[key] = Math.max(this.#peaks[key], peaks[key]);
+    }
+    if (file.name === 'a good recording') this.#good += 1;
+    else this.#count(outcome);
+    const [worker, ffmpeg] = [Math.round(peaks.workerMb), Math.round(peaks.childMb)];
+    const seen = `${outcome.code ?? outcome.status}, ${outcome.milliseconds} ms, worker ${worker} MB, ffmpeg ${ffmpeg} MB`;
+    return `${file.name}: ${seen}${wrong === undefined ? '' : `, WRONG: ${wrong}`}`;
+  }
+
+  #count({ status, code }: Outcome): void {
+    const name = code ?? status;
+    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1);
+  }
+
+  /** The short form claims no time, because its machine may be busy. */
+  figures(good: string, form: ProofContext['form']): Findings['figures'] {
+    const { workerMb, childMb, temporaryBytes, milliseconds } = this.#peaks;
+    const longest = {
+      name: 'longest transcription of a file',
+      measured: Math.round(milliseconds / 100) / 10,
+    };
+    return [
+      ...[...this.#outcomes].map(([name, count]) => observed(`files that ended as ${name}`, count)),
+      observed(`transcriptions of ${good} between them`, this.#good),
+      exactly('transcriptions that ended wrongly', this.#wrong.length, 0),
+      form === 'long'
+        ? atMost({ ...longest, bound: LIMITS.seconds, unit: ' s' })
+        : observed(longest.name, longest.measured, ' s'),
+      atMost({
+        name: 'highest memory of the worker',
+        measured: Math.round(workerMb),
+        bound: LIMITS.workerMb,
+        unit: ' MB',
+      }),
+      atMost({
+        name: 'highest memory of ffmpeg',
+        measured: Math.round(childMb),
+        bound: LIMITS.ffmpegMb,
+        unit: ' MB',
+      }),
+      exactly('most bytes in temporary files', temporaryBytes, LIMITS.temporaryBytes),
+    ];
+  }
+}

@@ -1,0 +1,153 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
+import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
+import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
+import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import { percentile } from '../../support/percentile.ts';
+import { plantSecrets, scanForSecrets, scanNote } from '../secret-scan.ts';
+import { startTarget, type Target } from '../target.ts';
+import { type Served, servedFigures, whileServed } from '../well-behaved.ts';
+import { type HostileReceiver, RECEIVERS } from './behaviours.ts';
+import { startHostileServers } from './thread.ts';
+
+const WEBHOOKS_OF_EACH = { long: 5, short: 1 } as const;
+const EVENTS = { long: 200, short: 20 } as const;
+const PAUSE_MS = 100;
+const CALM_MS = { long: 10_000, short: 500 } as const;
+const LIMITS = { p99Ms: 1_500, growthMb: 250 } as const;
+/** Maximum time from the acknowledgement of an event to its arrival at the receiver that behaves. */
+const MAX_DELIVERY_MS = 1_500;
+
+export const hostileReceivers: ProofPart = {
+  name: 'hostile-receivers',
+  title: 'Webhooks lead to hostile receivers',
+  claim:
+    'Whatever the receivers of other webhooks do, a receiver that behaves gets its deliveries at once, the service answers its callers and keeps ' +
+    'its memory bounded, and the log of each delivery says what happened.',
+  attack: [
+    `One instance runs on SQLite. ${WEBHOOKS_OF_EACH.long} webhooks each lead to a receiver that ${Object.keys(RECEIVERS).join('; ')}. One webhook ` +
+      `leads to a receiver that behaves. ${EVENTS.long} events arrive, ten a second, each of which goes to every webhook. Meanwhile a caller sends 40 ` +
+      'signed requests a second.',
+    'The part measures how long each event takes to the receiver that behaves, and compares the first attempt at each hostile receiver with ' +
+      'what that receiver does. Redirects lead to a server that counts what arrives there. Afterwards it searches for secrets in the same places ' +
+      'as mutated-requests.',
+  ],
+  found: [
+    'A receiver that answers 103 for ever kept the process busy for the 10 s of each attempt. An attempt ends at the 17th interim response now (827bb0f).',
+    'A receiver that answers headers or trailers without end made the HTTP client create an error for each line that arrived after its limit. ' +
+      'This took half of the processor time, and the p99 of the other callers was 1.1 s. What has arrived from such a receiver is dropped now (f36acef).',
+  ],
+  notClaimed: [
+    'Deliveries to the hostile receivers themselves: they are repeated as documented, and fail.',
+    'Receivers with a faster network than the service can read: they run on the same two cores here.',
+  ],
+  run: deliverToHostile,
+};
+
+async function deliverToHostile(context: ProofContext): Promise<Findings> {
+  const { form, report: say, cleanUp } = context;
+  const target = await startTarget(context, 'SQLite');
+  await plantSecrets(target);
+  const { instance, fleet } = target;
+  const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
+  await whileServed(served, 'warm-up', () => delay(CALM_MS[form] / 2));
+  const { stage: calm } = await whileServed(served, 'calm', () => delay(CALM_MS[form]));
+  const good = await startReceiver();
+  cleanUp(good.close);
+  await register(fleet, instance, good.url);
+  const { hooks, countElsewhere } = await startHostile(context, target);
+  const { stage, result } = await whileServed(served, 'hostile receivers', () =>
+    sendEvents(target, good, EVENTS[form]),
+  );
+  const wrong: string[] = [];
+  for (const hook of hooks) {
+    const seen = await firstAttempt(target, hook.id);
+    const { statusCode, isDelivered } = hook.receiver;
+    if (seen.statusCode !== statusCode || (seen.error === null) !== isDelivered)
+      wrong.push(`${hook.name}: ${JSON.stringify(seen)}`);
+  }
+  const scan = await scanForSecrets(target);
+  for (const line of new Set([...wrong, ...stage.failures, ...scan.found])) say(line);
+  return {
+    figures: [
+      observed('kinds of hostile receivers', Object.keys(RECEIVERS).length),
+      observed('webhooks that lead to them', hooks.length),
+      observed('events', EVENTS[form]),
+      exactly('events that did not reach the receiver that behaves', EVENTS[form] - result.length, 0),
+      ...deliveryFigures(result, form),
+      exactly('first attempts that the log describes wrongly', wrong.length, 0),
+      exactly('requests that a redirect led elsewhere', await countElsewhere(), 0),
+      ...servedFigures(stage, calm, { form, limits: LIMITS }),
+      exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
+    ],
+    notes: [scanNote(scan)],
+  };
+}
+
+function deliveryFigures(timesMs: readonly number[], form: ProofContext['form']): Findings['figures'] {
+  const p99 = {
+    name: 'delivery to the receiver that behaves, p99',
+    measured: Math.round(percentile(timesMs, 0.99)),
+  };
+  return [
+    observed('delivery to the receiver that behaves, median', Math.round(percentile(timesMs, 0.5)), ' ms'),
+    form === 'long'
+      ? atMost({ ...p99, bound: MAX_DELIVERY_MS, unit: ' ms' })
+      : observed(p99.name, p99.measured, ' ms'),
+  ];
+}
+
+type Hook = { readonly name: string; readonly id: string; readonly receiver: HostileReceiver };
+
+async function startHostile(
+  { form, cleanUp }: ProofContext,
+  { fleet, instance }: Target,
+): Promise<{ readonly hooks: readonly Hook[]; readonly countElsewhere: () => Promise<number> }> {
+  const { urls, countElsewhere, close } = await startHostileServers(WEBHOOKS_OF_EACH[form]);
+  cleanUp(close);
+  const hooks: Hook[] = [];
+  for (const [name, receiver] of Object.entries(RECEIVERS)) {
+    for (const url of urls.get(name) ?? []) {
+      hooks.push({ name, receiver, id: await register(fleet, instance, url) });
+    }
+  }
+  return { hooks, countElsewhere };
+}
+
+async function register(fleet: Fleet, instance: FleetInstance, url: string): Promise<string> {
+  const created = Object(await fleet.call(instance, 'POST', '/v1/webhooks', { url }));
+  if (typeof created.id !== 'string') throw new Error(`the webhook was refused: ${JSON.stringify(created)}`);
+  return created.id;
+}
+
+/** Sends events. Resolves to the milliseconds from the acknowledgement of each to its arrival at the good receiver. */
+async function sendEvents(target: Target, good: Receiver, count: number): Promise<readonly number[]> {
+  const { instance, livekit } = target;
+  const sentAt = new Map<string, number>();
+  for (let index = 0; index < count; index += 1) {
+    const name = `hostile-${index}`;
+    sentAt.set(name, Date.now());
+    const status = await postMediaEvent(instance.url, roomFinished(name), livekit);
+    if (status !== 200) throw new Error(`an event was answered ${status}`);
+    await delay(PAUSE_MS);
+  }
+  await good.waitFor(() => true, count, 30_000).catch(() => {});
+  return good.received.map(({ at, body }) => at - (sentAt.get(body.room.name) ?? at));
+}
+
+type Attempt = { readonly statusCode: number | null; readonly error: string | null };
+
+const LOOKS = 600;
+
+async function firstAttempt({ fleet, instance }: Target, id: string): Promise<Attempt | Partial<Attempt>> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    const { deliveries = [] } = Object(
+      await fleet.call(instance, 'GET', `/v1/webhooks/${id}/deliveries?limit=200`),
+    );
+    const attempted = deliveries.filter((delivery: unknown) => Object(delivery).attempts.length > 0);
+    const first = Object(Object(attempted.at(-1)).attempts?.[0]);
+    if (attempted.length > 0) return { statusCode: first.statusCode, error: first.error };
+    await delay(50);
+  }
+  return {};
+}

@@ -1,0 +1,109 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
+import { sampleProcess } from '../load/steady/process-figures.ts';
+import { atMost, exactly, type Figure, type Form, observed } from '../part.ts';
+import { percentile } from '../support/percentile.ts';
+
+/** The service that is called and watched during an attack. */
+export type Served = {
+  readonly url: string;
+  readonly pid: number;
+  readonly keys: Omit<Signing, 'timestamp'>;
+};
+
+/** Measurements of a well-behaved caller and of the process during a stage. */
+export type Stage = {
+  readonly name: string;
+  readonly timesMs: readonly number[];
+  readonly failures: readonly string[];
+  readonly highestMb: number;
+};
+
+/** Sends forty signed requests a second. Every second one opens a connection. */
+const PAUSE_MS = 25;
+const REQUEST_TIMEOUT_MS = 30_000;
+const SAMPLE_MS = 200;
+const PATHS = ['/v1/webhooks', '/v1/events?limit=5', '/v1/health'];
+
+/** Calls the service at a constant rate while `work` runs, and watches its memory. */
+export async function whileServed<Result>(
+  served: Served,
+  name: string,
+  work: () => Promise<Result>,
+): Promise<{ readonly stage: Stage; readonly result: Result }> {
+  const timesMs: number[] = [];
+  const failures: string[] = [];
+  let highestMb = (await sampleProcess(served.pid)).residentMb;
+  const sampler = setInterval(() => {
+    void sampleProcess(served.pid).then(({ residentMb }) => {
+      highestMb = Math.max(highestMb, residentMb);
+    });
+  }, SAMPLE_MS);
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const over = new AbortController();
+  const calls: Promise<void>[] = [];
+  const callOnce = async (count: number): Promise<void> => {
+    const startedAt = performance.now();
+    const outcome = await callService(served, PATHS[count % PATHS.length] ?? '', count % 2 === 0 && agent);
+    timesMs.push(performance.now() - startedAt);
+    if (outcome !== '200') failures.push(outcome);
+  };
+  const calling = (async () => {
+    for (let count = 0; !over.signal.aborted; count += 1) {
+      calls.push(callOnce(count));
+      await delay(PAUSE_MS);
+    }
+  })();
+  try {
+    const result = await work();
+    return { stage: { name, timesMs, failures, highestMb }, result };
+  } finally {
+    over.abort();
+    await calling;
+    await Promise.all(calls);
+    clearInterval(sampler);
+    agent.destroy();
+  }
+}
+
+/** Returns the status, or the reason why there is none. */
+function callService({ url, keys }: Served, path: string, agent: Agent | false): Promise<string> {
+  const signing = { ...keys, timestamp: Math.floor(Date.now() / 1000) };
+  const headers = signatureHeaders({ method: 'GET', path }, signing);
+  return new Promise((resolve) => {
+    const sent = request(`${url}${path}`, { agent, headers, timeout: REQUEST_TIMEOUT_MS }, (response) => {
+      response.resume();
+      response.on('close', () => resolve(response.complete ? `${response.statusCode}` : 'a cut answer'));
+    });
+    sent.on('timeout', () => sent.destroy(new Error('no response in time')));
+    sent.on('error', (error) => resolve(error.message));
+    sent.end();
+  });
+}
+
+/** Limits for what other callers notice of an attack. The short form claims no times, because its machine may be busy. */
+export type Limits = { readonly p99Ms: number; readonly growthMb: number };
+
+export function servedFigures(stage: Stage, calm: Stage, { form, limits }: FigureOptions): readonly Figure[] {
+  const { name, timesMs, failures, highestMb } = stage;
+  const p99 = {
+    name: `${name}: p99 of the caller (${Math.round(percentile(calm.timesMs, 0.99))} ms when calm)`,
+    measured: Math.round(percentile(timesMs, 0.99)),
+    unit: ' ms',
+  };
+  const growth = Math.round(Math.max(0, highestMb - calm.highestMb));
+  return [
+    observed(`${name}: requests of a well-behaved caller`, timesMs.length),
+    exactly(`${name}: failed requests of the caller`, failures.length, 0),
+    form === 'long' ? atMost({ ...p99, bound: limits.p99Ms }) : observed(p99.name, p99.measured, p99.unit),
+    atMost({
+      name: `${name}: memory of the service over calm`,
+      measured: growth,
+      bound: limits.growthMb,
+      unit: ' MB',
+    }),
+  ];
+}
+
+type FigureOptions = { readonly form: Form; readonly limits: Limits };

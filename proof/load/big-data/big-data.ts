@@ -1,0 +1,207 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  createFleet,
+  type Fleet,
+  type FleetInstance,
+} from '../../../test/server/webhooks/support/instance.ts';
+import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
+import { createSignedClient, type SignedClient } from '../../faults/rolling/signed-client.ts';
+import {
+  atLeast,
+  atMost,
+  type Figure,
+  type Findings,
+  type Form,
+  observed,
+  type ProofContext,
+  type ProofPart,
+} from '../../part.ts';
+import { percentile } from '../../support/percentile.ts';
+import { coreShare, sampleProcess } from '../steady/process-figures.ts';
+import { type Filler, fill, fillerOf, type Size } from './fill.ts';
+import { listings, timePages } from './pages.ts';
+import { startTailers } from './tailers.ts';
+
+const SIZES: Readonly<Record<Form, Size>> = {
+  long: { rooms: 10_000, webhooks: 1_000, events: 1_000_000, deliveries: 200_000, tailers: 100 },
+  short: { rooms: 100, webhooks: 10, events: 2_000, deliveries: 1_000, tailers: 10 },
+};
+const PAGES = { long: 200, short: 3 } as const;
+const TAILED_EVENTS = { long: 20, short: 2 } as const;
+const IDLE_SECONDS = { long: 60, short: 1 } as const;
+const PAGE_BOUND_MS = 20;
+const POLL_MS = 100;
+
+export const bigDataSqlite = bigData('SQLite', async ({ cleanUp }) => {
+  const fleet = await createFleet();
+  cleanUp(fleet.close);
+  return {
+    fleet,
+    environment: {},
+    filler: () => fillerOf({ sqlitePath: join(fleet.dataDir, 'rtc.sqlite') }),
+  };
+});
+
+export const bigDataPostgres = bigData('PostgreSQL', async ({ cleanUp }) => {
+  const cluster = await startPostgres({ isDurable: true });
+  cleanUp(cluster.close);
+  const { url } = await createDatabase(cluster);
+  const fleet = await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') });
+  cleanUp(fleet.close);
+  return { fleet, environment: { DATABASE_URL: url }, filler: () => fillerOf({ databaseUrl: url }) };
+});
+
+type ScaleStage = {
+  readonly fleet: Fleet;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly filler: () => Promise<Filler>;
+};
+
+function bigData(
+  engine: 'SQLite' | 'PostgreSQL',
+  prepare: (context: ProofContext) => Promise<ScaleStage>,
+): ProofPart {
+  const { rooms, webhooks, events, deliveries, tailers } = SIZES.long;
+  return {
+    name: engine === 'SQLite' ? 'big-data-sqlite' : 'big-data-postgres',
+    title: `Large lists and many rooms on ${engine}`,
+    claim:
+      `With ${rooms.toLocaleString('en')} open rooms, ${webhooks.toLocaleString('en')} webhooks, ${events.toLocaleString('en')} events and ` +
+      `${deliveries.toLocaleString('en')} deliveries, a page of 50 takes less than ${PAGE_BOUND_MS} ms at p99, and an instance without requests ` +
+      `takes less than 1 % of a core while ${tailers} readers wait for events.`,
+    attack: [
+      'One instance compares itself with a stand-in for LiveKit that has all rooms, with a person in each, and publishes their events. ' +
+        'Webhooks are registered by calls. Events and deliveries are inserted by SQL; half of the deliveries belong to one webhook. After a restart, ' +
+        `one caller reads ${PAGES.long} pages of each list, one after the other by their cursors; the p99 is the second slowest of them. Then ${tailers} readers wait for events, and ` +
+        `${TAILED_EVENTS.long} events come in. At the end nothing happens for ${IDLE_SECONDS.long} s while the readers wait.`,
+    ],
+    notClaimed: [
+      'Times on a busy machine. The line of the last run names the load.',
+      'Times with several callers: one reads here.',
+      'Lists of rooms with a real LiveKit of that size: the stand-in answers at once.',
+    ],
+    run: (context) => measure(context, prepare),
+  };
+}
+
+async function measure(
+  context: ProofContext,
+  prepare: (context: ProofContext) => Promise<ScaleStage>,
+): Promise<Findings> {
+  const { form, report, cleanUp } = context;
+  const size = SIZES[form];
+  const stage = await prepare(context);
+  const environment = { ...stage.environment, LIVEKIT_URL: await startMediaServer(context, size.rooms) };
+  const first = await stage.fleet.start(environment);
+  const published = await untilCompared(stage.fleet, first, size.rooms);
+  report(`${size.rooms} rooms were compared in ${Math.round(published)} ms`);
+  const webhookId = await registerWebhooks(stage.fleet, first, size.webhooks);
+  await first.stop();
+  const filler = await stage.filler();
+  await fill(filler, size);
+  await filler.close();
+  report('the database is filled');
+  const instance = await stage.fleet.start(environment);
+  // Waits for the comparison that follows a start.
+  await delay(form === 'long' ? 20_000 : 500);
+  const client = createSignedClient(instance.url, stage.fleet.keys, size.tailers + 1);
+  cleanUp(client.close);
+  const pages = await pageFigures(client, webhookId, form);
+  const readers = await readerFigures(instance, client, form);
+  return {
+    figures: [
+      atLeast({ name: 'rooms', measured: size.rooms, bound: size.rooms }),
+      observed('first comparison, which publishes the events of all rooms', Math.round(published), ' ms'),
+      ...pages,
+      ...readers,
+    ],
+  };
+}
+
+async function startMediaServer({ cleanUp }: ProofContext, rooms: number): Promise<string> {
+  const program = join(import.meta.dirname, '..', '..', 'benches', 'reconcile-media-server.ts');
+  const child = spawn(process.execPath, [program, String(rooms)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  cleanUp(() => child.kill());
+  const [line] = await once(child.stdout, 'data');
+  return String(line).trim();
+}
+
+/** Resolves to the milliseconds until every room has its session. */
+async function untilCompared(fleet: Fleet, instance: FleetInstance, rooms: number): Promise<number> {
+  const startedAt = performance.now();
+  const client = createSignedClient(instance.url, fleet.keys, 1);
+  let missing = rooms;
+  let cursor = '';
+  while (missing > 0) {
+    const path = `/v1/events?types=room_started&limit=100&wait=5${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const { json } = await client.call('GET', path);
+    missing -= Array.isArray(json.events) ? json.events.length : 0;
+    cursor = encodeURIComponent(String(json.nextCursor));
+  }
+  const passed = performance.now() - startedAt;
+  await client.close();
+  return passed;
+}
+
+/** Registers webhooks that receive no event here. Returns the id of the first. */
+async function registerWebhooks(fleet: Fleet, instance: FleetInstance, count: number): Promise<string> {
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const body = { url: `https://receiver.example/${index}`, events: ['transcription_failed'] };
+    const { id }: { id?: unknown } = Object(await fleet.call(instance, 'POST', '/v1/webhooks', body));
+    ids.push(String(id));
+  }
+  return ids[0] ?? '';
+}
+
+async function pageFigures(client: SignedClient, webhookId: string, form: Form): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (const listing of listings(webhookId)) {
+    // Warms up: the first pages open connections and compile code.
+    await timePages(client, listing, 3);
+    const times = await timePages(client, listing, PAGES[form]);
+    const p99 = { name: `page of 50 ${listing.name}, p99`, measured: round(percentile(times, 0.99)) };
+    figures.push(
+      form === 'long'
+        ? atMost({ ...p99, bound: PAGE_BOUND_MS, unit: ' ms' })
+        : observed(p99.name, p99.measured, ' ms'),
+    );
+  }
+  return figures;
+}
+
+async function readerFigures(
+  { pid }: FleetInstance,
+  client: SignedClient,
+  form: Form,
+): Promise<readonly Figure[]> {
+  const tailers = startTailers(client, SIZES[form].tailers);
+  // All tailers wait for an event after this time.
+  await delay(10 * POLL_MS);
+  const times = await tailers.follow(TAILED_EVENTS[form]);
+  const before = await sampleProcess(pid);
+  await delay(IDLE_SECONDS[form] * 1_000);
+  const share = round(100 * coreShare(before, await sampleProcess(pid)));
+  await tailers.close();
+  const idle = 'processor time of the idle instance with waiting readers';
+  return [
+    atLeast({
+      name: 'events that reached all readers',
+      measured: times.length / SIZES[form].tailers,
+      bound: TAILED_EVENTS[form],
+    }),
+    observed('event at a waiting reader, median', round(percentile(times, 0.5)), ' ms'),
+    observed('event at a waiting reader, p99', round(percentile(times, 0.99)), ' ms'),
+    form === 'long'
+      ? atMost({ name: idle, measured: share, bound: 1, unit: ' % of a core' })
+      : observed(idle, share, ' % of a core'),
+  ];
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

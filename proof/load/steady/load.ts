@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
+import type { FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
+import { startLivekit } from '../../../test/support/parts/livekit.ts';
+import { Random } from '../../../test/support/random.ts';
+import { startWitness } from '../../faults/chaos/witness.ts';
+import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../../faults/rolling/callers.ts';
+import {
+  atMost,
+  exactly,
+  type Figure,
+  type Findings,
+  observed,
+  type ProofContext,
+  type ProofPart,
+} from '../../part.ts';
+import { percentile } from '../../support/percentile.ts';
+import { mediaServerSettings, startService } from '../../support/service.ts';
+import { type EventLoopLag, LAG_PRELOAD, TIMER_MS, withEventLoopLag } from './event-loop-lag.ts';
+import { coreShare, mean, type Sample, sampleProcess } from './process-figures.ts';
+
+const SEED = 20_261_125;
+const CALLERS = 16;
+const SHARE = 0.6;
+const SAMPLE_MS = 2_000;
+const WARM_UP_SECONDS = { long: 20, short: 2 } as const;
+const CAPACITY_SECONDS = { long: 20, short: 2 } as const;
+const LOAD_SECONDS = { long: 1_800, short: 6 } as const;
+const IDLE_SECONDS = { long: 60, short: 0 } as const;
+/** Growth of resident memory between the middle and the end of the load. The garbage collector alone causes this much. */
+const MAX_GROWTH_MB = 15;
+
+export const steadyLoad: ProofPart = {
+  name: 'steady-load',
+  title: 'The service runs under mixed load of at most 60 % of its capacity for half an hour',
+  claim:
+    'Under a load below its capacity the service answers every request, and its memory and its descriptors do not grow. An idle instance takes ' +
+    'less than 1 % of a core.',
+  attack: [
+    `One instance runs on SQLite with a real LiveKit and a webhook. First ${CALLERS} callers send requests as fast as they are answered, which ` +
+      `measures the capacity. Then they send ${SHARE * 100} % of that rate, evenly, for ${LOAD_SECONDS.long / 60} minutes. The requests and the ` +
+      'checks of their answers are those of rolling-restart. Every two seconds the part reads memory, descriptors and processor time of the process ' +
+      'from Linux. Growth is the mean of the last fifth of the samples minus the mean of the middle fifth. At the end the instance is idle for a minute.',
+    `The event-loop lag is how late a timer of ${TIMER_MS} ms ran in the process of the service, over the whole time of load (perf_hooks). A request ` +
+      'of a room or a webhook creates it, reads it or deletes it. Those of rooms, and one list of three, wait for LiveKit.',
+  ],
+  notClaimed: [
+    'That the load was 60 % of the capacity. Callers on a busy machine send less than is meant; the table shows the rate that they reached.',
+    'The capacity of your machine: here the callers, LiveKit and other programs share two cores with the service.',
+    'Slow leaks: growth below the bound in these minutes goes unnoticed.',
+  ],
+  run: loadSteadily,
+};
+
+async function loadSteadily({ form, report, cleanUp }: ProofContext): Promise<Findings> {
+  const mediaSecret = randomBytes(24).toString('hex');
+  const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
+  cleanUp(livekit.close);
+  const service = { environment: { ...mediaServerSettings(livekit), ...LAG_PRELOAD }, connections: CALLERS };
+  const { fleet, instance, client } = await startService({ cleanUp }, service);
+  const witness = await startWitness({ fleet, instance, webhooks: 1 });
+  cleanUp(witness.close);
+  const callers: CallersOptions = {
+    ...{ outside: client, inside: client, mediaSecret },
+    ...{ random: new Random(SEED), callers: CALLERS, pauseMs: 0 },
+  };
+  await callFor(WARM_UP_SECONDS[form], callers);
+  const full = await callFor(CAPACITY_SECONDS[form], callers);
+  const capacity = full.requests / CAPACITY_SECONDS[form];
+  report(`capacity ${capacity.toFixed(0)} requests/s`);
+  const { result, lag } = await withEventLoopLag(instance, () =>
+    watched(instance, () => callFor(LOAD_SECONDS[form], { ...callers, turn: paced(capacity * SHARE) })),
+  );
+  const { ledger, samples } = result;
+  for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 10)) report(failure);
+  const idle = form === 'long' ? await idleFigures(instance) : [];
+  return {
+    figures: [
+      observed('capacity', Math.round(capacity), ' requests/s'),
+      observed('minutes of load', LOAD_SECONDS[form] / 60),
+      ...loadFigures(ledger, LOAD_SECONDS[form]),
+      ...lagFigures(lag),
+      ...(form === 'long' ? growthFigures(samples) : []),
+      observed('deliveries under load', witness.tally().distinct),
+      exactly('deliveries with a wrong signature', witness.tally().wrongSignatures, 0),
+      ...idle,
+    ],
+    versions: { LiveKit: livekitServerVersion, SQLite: process.versions.sqlite ?? '' },
+    notes: [`Seed ${SEED}.`],
+  };
+}
+
+function callFor(seconds: number, options: CallersOptions): Promise<Ledger> {
+  return callUntil(AbortSignal.timeout(seconds * 1000), options);
+}
+
+/** Returns a function that waits for the next turn at a constant rate. Late callers do not wait. */
+function paced(perSecond: number): () => Promise<void> {
+  const startedAt = performance.now();
+  let count = 0;
+  return async () => {
+    count += 1;
+    const waitMs = startedAt + (count * 1000) / perSecond - performance.now();
+    if (waitMs > 0) await delay(waitMs);
+  };
+}
+
+async function watched(
+  { pid }: FleetInstance,
+  work: () => Promise<Ledger>,
+): Promise<{ readonly ledger: Ledger; readonly samples: readonly Sample[] }> {
+  const samples: Sample[] = [await sampleProcess(pid)];
+  const timer = setInterval(() => {
+    void sampleProcess(pid).then((sample) => samples.push(sample));
+  }, SAMPLE_MS);
+  try {
+    return { ledger: await work(), samples };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function loadFigures(
+  { requests, failures, wrongSuccesses, timesMs, timesMsByOperation }: Ledger,
+  seconds: number,
+): readonly Figure[] {
+  return [
+    observed('requests', requests),
+    observed('requests per second', Math.round(requests / seconds)),
+    exactly('failed requests', failures.length, 0),
+    exactly('successful answers that were not true', wrongSuccesses.length, 0),
+    observed('duration of a request, median', percentile(timesMs, 0.5), ' ms'),
+    observed('duration of a request, p99', percentile(timesMs, 0.99), ' ms'),
+    observed('duration of a request, maximum', percentile(timesMs, 1), ' ms'),
+    ...byName(timesMsByOperation).flatMap(([operation, times]) => [
+      observed(`${operation}: requests`, times.length),
+      observed(`${operation}: median duration`, percentile(times, 0.5), ' ms'),
+      observed(`${operation}: p99 of the duration`, percentile(times, 0.99), ' ms'),
+      observed(`${operation}: maximum duration`, percentile(times, 1), ' ms'),
+    ]),
+  ];
+}
+
+function byName<Value>(values: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {
+  return [...values].toSorted(([one], [other]) => one.localeCompare(other));
+}
+
+function lagFigures({ medianMs, p99Ms, maximumMs }: EventLoopLag): readonly Figure[] {
+  return [
+    observed('event-loop lag, median', medianMs, ' ms'),
+    observed('event-loop lag, p99', p99Ms, ' ms'),
+    observed('event-loop lag, maximum', maximumMs, ' ms'),
+  ];
+}
+
+function growthFigures(samples: readonly Sample[]): readonly Figure[] {
+  const fifth = (number: number): readonly Sample[] =>
+    samples.slice(Math.floor((samples.length * number) / 5), Math.floor((samples.length * (number + 1)) / 5));
+  const growth = (of: (sample: Sample) => number): number => mean(fifth(4).map(of)) - mean(fifth(2).map(of));
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('no sample was taken');
+  return [
+    observed('resident memory at the end', Math.round(last.residentMb), ' MB'),
+    atMost({
+      name: 'growth of resident memory',
+      measured: round(growth((sample) => sample.residentMb)),
+      bound: MAX_GROWTH_MB,
+      unit: ' MB',
+    }),
+    observed('descriptors at the end', last.descriptors),
+    atMost({
+      name: 'growth of descriptors',
+      measured: round(growth((sample) => sample.descriptors)),
+      bound: CALLERS,
+    }),
+    observed('processor time', round(100 * coreShare(first, last)), ' % of a core'),
+  ];
+}
+
+async function idleFigures({ pid }: FleetInstance): Promise<readonly Figure[]> {
+  await delay(10_000);
+  const before = await sampleProcess(pid);
+  await delay(IDLE_SECONDS.long * 1000);
+  const share = round(100 * coreShare(before, await sampleProcess(pid)));
+  return [
+    atMost({ name: 'processor time of the idle instance', measured: share, bound: 1, unit: ' % of a core' }),
+  ];
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,62 @@
+import { bucketFaults } from './faults/bucket/bucket-faults.ts';
+import { orderedOnPostgres, orderedOnSqlite } from './faults/chaos/ordered.ts';
+import { chaosPostgres } from './faults/chaos/postgres.ts';
+import { chaosSqlite } from './faults/chaos/sqlite.ts';
+import { mediaFaults } from './faults/media/media-faults.ts';
+import { slowLivekit } from './faults/media/slow-livekit.ts';
+import { livekitNodes } from './faults/nodes/livekit-nodes.ts';
+import { rollingRestart } from './faults/rolling/rolling.ts';
+import { postgresFaults } from './faults/storage/postgres-faults.ts';
+import { sqliteFaults } from './faults/storage/sqlite-faults.ts';
+import { ingressKills } from './faults/workers/ingress-kills.ts';
+import { liveSpeechKills } from './faults/workers/live-speech-kills.ts';
+import { recorderKills } from './faults/workers/recorder-kills.ts';
+import { speechKills } from './faults/workers/speech-kills.ts';
+import { forbiddenAddresses } from './hostile/addresses/addresses.ts';
+import { hostileConnections } from './hostile/connections/connections.ts';
+import { documentCasesPostgres, documentCasesSqlite } from './hostile/document-cases.ts';
+import { hostileMedia } from './hostile/media/media.ts';
+import { mutatedRequests } from './hostile/mutated.ts';
+import { hostileReceivers } from './hostile/receivers/receivers.ts';
+import { hostileServers } from './hostile/servers/servers.ts';
+import { forgedTokens } from './hostile/tokens/tokens.ts';
+import { bigDataPostgres, bigDataSqlite } from './load/big-data/big-data.ts';
+import { speed } from './load/speed/speed.ts';
+import { steadyLoad } from './load/steady/load.ts';
+import { model } from './model/model.ts';
+import { mutation } from './mutation/mutation.ts';
+import type { ProofPart } from './part.ts';
+
+/** Every part of `npm run prove`, in the order of docs/proof.md. */
+export const parts: readonly ProofPart[] = [
+  chaosSqlite,
+  chaosPostgres,
+  orderedOnSqlite,
+  orderedOnPostgres,
+  rollingRestart,
+  mutatedRequests,
+  documentCasesSqlite,
+  documentCasesPostgres,
+  hostileConnections,
+  forbiddenAddresses,
+  hostileServers,
+  hostileReceivers,
+  hostileMedia,
+  forgedTokens,
+  steadyLoad,
+  speed,
+  bigDataSqlite,
+  bigDataPostgres,
+  mediaFaults,
+  slowLivekit,
+  livekitNodes,
+  sqliteFaults,
+  postgresFaults,
+  bucketFaults,
+  recorderKills,
+  ingressKills,
+  speechKills,
+  liveSpeechKills,
+  model,
+  mutation,
+];

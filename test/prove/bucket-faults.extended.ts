@@ -1,9 +1,0 @@
-import { it } from 'vitest';
-import { bucketFaults } from '../../prove/bucket/bucket-faults.ts';
-import { expectToHold } from './support/run-short.ts';
-
-it(
-  'a bucket that is killed and started again leaves no recording untrue and no file half',
-  () => expectToHold(bucketFaults),
-  300_000,
-);

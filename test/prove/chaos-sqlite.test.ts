@@ -1,9 +1,0 @@
-import { it } from 'vitest';
-import { chaosSqlite } from '../../prove/chaos/sqlite.ts';
-import { expectToHold } from './support/run-short.ts';
-
-it(
-  'kills lose no delivery on SQLite, and repeat only what was in flight',
-  () => expectToHold(chaosSqlite),
-  120_000,
-);

@@ -1,9 +1,0 @@
-import { it } from 'vitest';
-import { ingressKills } from '../../prove/workers/ingress-kills.ts';
-import { expectToHold } from './support/run-short.ts';
-
-it(
-  'a push is in its room again after its ingress worker was killed',
-  () => expectToHold(ingressKills),
-  400_000,
-);

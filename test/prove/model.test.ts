@@ -1,5 +1,0 @@
-import { it } from 'vitest';
-import { model } from '../../prove/model/model.ts';
-import { expectToHold } from './support/run-short.ts';
-
-it('orders of recordings and deliveries break no rule', () => expectToHold(model), 60_000);

@@ -1,9 +1,0 @@
-import { it } from 'vitest';
-import { recorderKills } from '../../prove/workers/recorder-kills.ts';
-import { expectToHold } from './support/run-short.ts';
-
-it(
-  'recordings whose recorder is killed in any state end by themselves with one event',
-  () => expectToHold(recorderKills),
-  600_000,
-);

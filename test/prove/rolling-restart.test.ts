@@ -1,5 +1,0 @@
-import { it } from 'vitest';
-import { rollingRestart } from '../../prove/rolling/rolling.ts';
-import { expectToHold } from './support/run-short.ts';
-
-it('a restart of an instance behind HAProxy fails no request', () => expectToHold(rollingRestart), 120_000);

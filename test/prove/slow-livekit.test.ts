@@ -1,9 +1,0 @@
-import { it } from 'vitest';
-import { slowLivekit } from '../../prove/media/slow-livekit.ts';
-import { expectToHold } from './support/run-short.ts';
-
-it(
-  'a LiveKit that answers late or breaks connections holds up only the requests that need it',
-  () => expectToHold(slowLivekit),
-  120_000,
-);
