@@ -1590,6 +1590,8 @@ type CodeFault struct {
 	End int64 `json:"end"`
 	// Error message
 	Message string `json:"message"`
+	// For a prefix before the code (TINIT-, VATIT-, IT): the code that is meant, not checked
+	Meant *string `json:"meant,omitempty"`
 }
 
 // FiscalError: Every error under /cf and /it.

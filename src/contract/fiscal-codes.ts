@@ -165,6 +165,11 @@ const CodeFaultSchema = Type.Object(
       description: 'Error message',
       examples: ['the check character does not fit the fifteen before it'],
     }),
+    meant: Type.Optional(
+      Type.String({
+        description: 'For a prefix before the code (TINIT-, VATIT-, IT): the code that is meant, not checked',
+      }),
+    ),
   },
   { $id: 'CodeFault', description: 'An error in a code' },
 );

@@ -43,6 +43,7 @@ type Fault = {
   readonly start: number;
   readonly end: number;
   readonly message: string;
+  readonly meant?: string;
 };
 
 type Checked =
@@ -142,7 +143,10 @@ const KINDS: Partial<Readonly<Record<Fault['reason'], NonNullable<Validity['kind
 };
 
 export function faultsResponse({ faults }: { readonly faults: readonly Fault[] }): Fault[] {
-  return faults.map(({ reason, start, end, message }) => ({ reason, start, end, message }));
+  return faults.map(({ reason, start, end, message, meant }) => ({
+    ...{ reason, start, end, message },
+    ...(meant === undefined ? {} : { meant }),
+  }));
 }
 
 /** Returns a place that was looked up or listed. `belfiore` is the code of the comune to which it belongs today. */

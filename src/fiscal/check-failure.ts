@@ -5,7 +5,7 @@ import { type CheckReason, type CheckStatus, reasonOfStatus } from './check-stat
 import { type CheckDetail, englishCodeMessages } from './code-messages.ts';
 import { isKnownCode, slotOfCode } from './code-table.ts';
 import { CODE_LENGTH, IS_DIGIT_POSITION } from './inspect-code.ts';
-import { checkDigit } from './numeric-code.ts';
+import { checkDigit, numericPartAtFault } from './numeric-code.ts';
 
 /** One error in a code, and its position: `code.slice(start, end)`. */
 export type CheckFault = {
@@ -19,6 +19,8 @@ export type CheckFault = {
   readonly message: string;
   /** The right check character, if the error is in the check character. */
   readonly expected?: string;
+  /** The code that is meant, if the error is a prefix before it. It is not checked. */
+  readonly meant?: string;
 };
 
 export type CheckFailure = {
@@ -50,6 +52,8 @@ export const explainFailure = (code: unknown, status: CheckStatus): CheckFailure
 };
 
 const findFaults = (text: string, reason: CheckReason): CheckFault[] => {
+  const prefix = prefixFault(text, reason);
+  if (prefix !== undefined) return [prefix];
   const stray = strayCharacters(text);
   if (text.length !== CODE_LENGTH) return stray.length > 0 ? stray : otherLengthFaults(text, reason);
   const misplaced = [...misplacedCharacters(text)];
@@ -87,9 +91,30 @@ const otherLengthFaults = (text: string, reason: CheckReason): CheckFault[] => {
     return [{ ...fault('check-character', 'check-digit', characterAt(10)), expected }];
   }
   if (reason !== 'length') return [];
+  const isNumber = /^\d+$/.test(text);
+  if (isNumber && text.length === 11) {
+    const part = numericPartAtFault((at) => text.charCodeAt(at));
+    return [fault('length', part, part === 'running-number' ? { start: 0, end: 7 } : OFFICE)];
+  }
+  const detail = text.length === 11 ? 'eleven-characters' : isNumber ? 'digit-count' : 'length';
   const start = Math.min(text.length, CODE_LENGTH);
-  return [fault('length', 'length', { start, end: text.length })];
+  return [fault('length', detail, { start, end: text.length })];
 };
+
+/** The office in a code of eleven digits. */
+const OFFICE: Stretch = { start: 7, end: 10 };
+
+/** Returns the fault of a text whose only fault, as far as its form goes, is a prefix before the code. */
+const prefixFault = (text: string, reason: CheckReason): CheckFault | undefined => {
+  if (reason !== 'length' && reason !== 'characters') return undefined;
+  const [, prefix, meant] = PREFIXED.exec(text) ?? [];
+  if (prefix === undefined || meant === undefined) return undefined;
+  const detail = prefix.length === 2 ? 'country-prefix' : 'identity-prefix';
+  return { ...fault(reason, detail, { start: 0, end: prefix.length }), meant };
+};
+
+/** A VAT number has its country before it in the VIES; SPID and CIE name the series that a number is of (eIDAS). */
+const PREFIXED = /^(IT|(?:TIN|VAT)IT-)([A-Z0-9]{16}|\d{11})$/i;
 
 const misplacedCharacters = function* (text: string): Generator<CheckFault> {
   for (let at = 0; at < CODE_LENGTH; at++) {

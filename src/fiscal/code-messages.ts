@@ -1,10 +1,19 @@
 /**
  * Selects the message of a fault. It is more specific than the reason. `stray-character`: neither a letter nor a digit.
  * `omocodia-letter`: a letter that replaces no digit, at the position of a digit. `check-digit`: of eleven digits.
- * `birth-date`: a day that does not exist in its year, or is in the future.
+ * `birth-date`: a day that does not exist in its year, or is in the future. `eleven-characters`: eleven, but not all digits.
+ * `digit-count`: only digits, but not eleven. `office`, `organisation-office` and `running-number`: parts of eleven digits.
+ * `country-prefix`: IT before a code; `identity-prefix`: TINIT- or VATIT-, with which SPID and CIE deliver one.
  */
 export type CheckDetail =
   | 'length'
+  | 'eleven-characters'
+  | 'digit-count'
+  | 'running-number'
+  | 'office'
+  | 'organisation-office'
+  | 'country-prefix'
+  | 'identity-prefix'
   | 'stray-character'
   | 'letter-expected'
   | 'digit-expected'
@@ -29,6 +38,15 @@ export type CodeMessages = Readonly<Record<CheckDetail, (fault: Stretch) => stri
 
 export const englishCodeMessages: CodeMessages = {
   length: ({ end }) => `a codice fiscale has 16 characters, this one has ${end}`,
+  'eleven-characters': () => 'a code of eleven characters has only digits',
+  'digit-count': ({ end }) => `a code of digits only has eleven, this one has ${end}`,
+  'running-number': () => 'the digits 1 to 7 cannot all be zero',
+  office: () => 'the digits 8 to 10 are no office that ever issued codes',
+  'organisation-office': () =>
+    'the office (digits 8 to 10) of an organisation without VAT number is 001 to 095',
+  'country-prefix': () => 'IT is the country; the code is what follows it',
+  'identity-prefix': () =>
+    'the first six characters are the prefix with which SPID and CIE deliver a code; the code is what follows it',
   'stray-character': ({ end }) => `character ${end} is neither a letter from A to Z nor a digit`,
   'letter-expected': ({ end }) => `character ${end} must be a letter from A to Z`,
   'digit-expected': ({ end }) => `character ${end} must be a digit`,

@@ -11,6 +11,15 @@ const [a, e, u] = [0xe0, 0xe8, 0xf9].map((code) => String.fromCharCode(code));
 
 const codeMessages: CodeMessages = {
   length: ({ end }) => `il codice fiscale di una persona fisica ha 16 caratteri, questo ne ha ${end}`,
+  'eleven-characters': () => 'un codice di undici caratteri ha soltanto cifre',
+  'digit-count': ({ end }) => `un codice di sole cifre ne ha undici, questo ne ha ${end}`,
+  'running-number': () => 'le cifre da 1 a 7 non possono essere tutte zero',
+  office: () => 'le cifre da 8 a 10 non sono quelle di alcun ufficio che abbia attribuito codici',
+  'organisation-office': () =>
+    "l'ufficio (cifre da 8 a 10) di un soggetto diverso da persona fisica senza partita IVA va da 001 a 095",
+  'country-prefix': () => `IT ${e} la sigla del Paese; il codice ${e} quello che segue`,
+  'identity-prefix': () =>
+    `i primi sei caratteri sono il prefisso con cui SPID e CIE forniscono un codice; il codice ${e} quello che segue`,
   'stray-character': ({ end }) => `il carattere ${end} non ${e} una lettera dalla A alla Z o una cifra`,
   'letter-expected': ({ end }) => `il carattere ${end} deve essere una lettera dalla A alla Z`,
   'digit-expected': ({ end }) => `il carattere ${end} deve essere una cifra`,

@@ -22,6 +22,16 @@ export const numericStatus = (characterAt: (at: number) => number): CheckStatus 
   return checkDigit(characterAt) === characterAt(10) - 48 ? status : CHECK_STATUS.checkCharacter;
 };
 
+/** Returns the part of eleven digits for which {@link numericStatus} returns `length`. */
+export const numericPartAtFault = (
+  characterAt: (at: number) => number,
+): 'running-number' | 'office' | 'organisation-office' => {
+  const running = numberAt(characterAt, 0, 7);
+  if (running === 0) return 'running-number';
+  const isOfficeKnown = officeStatus(1, numberAt(characterAt, 7, 10)) !== CHECK_STATUS.length;
+  return isOfficeKnown ? 'organisation-office' : 'office';
+};
+
 /** Returns the digit that follows the first ten by Luhn's formula. */
 export const checkDigit = (characterAt: (at: number) => number): number => {
   let sum = 0;

@@ -5,6 +5,7 @@ import {
   type CheckOptions,
   type CheckStatus,
   check,
+  checkTaxCode,
   createChecker,
   decode,
   generate,
@@ -153,6 +154,48 @@ describe('eleven digits', () => {
       expect(check(number, { asOf })).toMatchObject({ ok: false, reason: 'length' });
     }
   });
+});
+
+describe('a text that nearly is a code', () => {
+  it.each([
+    // The office of the digits 8 to 10 has never existed.
+    ['01256588755', 'length', 'office', 7, 10],
+    ['80000011006', 'length', 'organisation-office', 7, 10],
+    ['00000000018', 'length', 'running-number', 0, 7],
+    ['1234567890A', 'length', 'eleven-characters', 11, 11],
+    ['0074311015', 'length', 'digit-count', 10, 10],
+    ['007431101577', 'length', 'digit-count', 12, 12],
+    ['123', 'length', 'digit-count', 3, 3],
+    ['RSSMRA80A01H501', 'length', 'length', 15, 15],
+  ])('is explained by what is wrong with it: %s', (code, reason, detail, start, end) => {
+    const checked = check(code, { asOf });
+    expect(checked).toMatchObject({ ok: false, reason, start, end, faults: [{ detail }] });
+    expect(checkTaxCode(code, { asOf })).toEqual(checked);
+    if (detail !== 'length') expect(checked).not.toMatchObject({ message: expect.stringMatching(/has 16/) });
+  });
+
+  it.each([
+    ['IT00743110157', 'length', 'country-prefix', 2, '00743110157'],
+    ['it00743110157', 'length', 'country-prefix', 2, '00743110157'],
+    ['ITRSSMRA80B01H501T', 'length', 'country-prefix', 2, 'RSSMRA80B01H501T'],
+    ['TINIT-RSSMRA80B01H501T', 'characters', 'identity-prefix', 6, 'RSSMRA80B01H501T'],
+    ['tinit-rssmra80b01h501t', 'characters', 'identity-prefix', 6, 'rssmra80b01h501t'],
+    ['VATIT-00743110157', 'characters', 'identity-prefix', 6, '00743110157'],
+  ])('has a prefix, and the fault has the code without it: %s', (code, reason, detail, end, meant) => {
+    const checked = check(code, { asOf });
+    expect(checked).toMatchObject({ ok: false, reason, start: 0, end, faults: [{ detail, meant }] });
+    expect(checked.ok ? [] : checked.faults).toHaveLength(1);
+    // Nothing is corrected by itself, and no message has a part of the code.
+    expect(checked.ok ? '' : checked.message).not.toContain(meant);
+  });
+
+  it.each(['IT0074311015', 'TINIT-', 'TINIT-RSSMRA80B01', 'XXXIT-RSSMRA80B01H501T'])(
+    'has no prefix when no code follows it: %s',
+    (code) => {
+      const checked = check(code, { asOf });
+      expect(checked.ok ? [] : checked.faults.filter(({ meant }) => meant !== undefined)).toEqual([]);
+    },
+  );
 });
 
 describe('the century', () => {

@@ -35,6 +35,19 @@ const CODES: readonly (readonly [code: string, message: string])[] = [
   ['RSSMRA80B01Z999C', 'nessun comune o stato estero ha mai avuto questo codice catastale'],
   ['00743110157', 'è una partita IVA, o il codice fiscale di un soggetto diverso da persona fisica'],
   ['00743110158', "l'ultima delle undici cifre, quella di controllo, non corrisponde alle altre"],
+  ['01256588755', 'le cifre da 8 a 10 non sono quelle di alcun ufficio che abbia attribuito codici'],
+  [
+    '80000011006',
+    "l'ufficio (cifre da 8 a 10) di un soggetto diverso da persona fisica senza partita IVA va da 001 a 095",
+  ],
+  ['00000000018', 'le cifre da 1 a 7 non possono essere tutte zero'],
+  ['1234567890A', 'un codice di undici caratteri ha soltanto cifre'],
+  ['007431101577', 'un codice di sole cifre ne ha undici, questo ne ha 12'],
+  ['IT00743110157', 'IT è la sigla del Paese; il codice è quello che segue'],
+  [
+    'TINIT-RSSMRA80B01H501T',
+    'i primi sei caratteri sono il prefisso con cui SPID e CIE forniscono un codice; il codice è quello che segue',
+  ],
   ['80012000826', 'è il codice fiscale di un soggetto diverso da persona fisica'],
 ];
 

@@ -1738,9 +1738,7 @@ class PlaceRecord(TypedDict):
     name: str
 
 
-class CodeFault(TypedDict):
-    """An error in a code"""
-
+class _CodeFaultRequired(TypedDict):
     # Kind of the error
     reason: str
     # Index of the first wrong character, from 0
@@ -1749,6 +1747,13 @@ class CodeFault(TypedDict):
     end: int
     # Error message
     message: str
+
+
+class CodeFault(_CodeFaultRequired, total=False):
+    """An error in a code"""
+
+    # For a prefix before the code (TINIT-, VATIT-, IT): the code that is meant, not checked
+    meant: str
 
 
 class _FiscalErrorRequired(TypedDict):

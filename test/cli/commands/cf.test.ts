@@ -53,6 +53,17 @@ describe('rtc cf check', () => {
     ]);
   });
 
+  it('names the prefix of SPID before a code, and shows the code only on a terminal', async () => {
+    const { stdout } = await cf(`check TINIT-${CODE}`, onTerminal);
+    expect(stdout.split('\n').slice(0, 2)).toEqual([
+      `TINIT-${CODE}  invalid: characters`,
+      expect.stringMatching(new RegExp(`^\\^{6} .*SPID and CIE.*: ${CODE}$`)),
+    ]);
+    const { stderr } = await cf(`decode TINIT-${CODE}`);
+    expect(stderr).toContain('SPID and CIE');
+    expect(stderr).not.toContain(CODE);
+  });
+
   it('sends no escape of a code to the terminal, and still marks the right place', async () => {
     const { stdout } = await run(['cf', 'check', 'A\u001b[31mB'], { clock, ...onTerminal });
     expect(stdout).not.toContain('\u001b');

@@ -395,6 +395,22 @@ describe('GET /cf/check/{fiscal_code}', () => {
     expect((await get('/cf/check/00743110157?accept=all')).status).toBe(400);
   });
 
+  it('has the code after a prefix with details', async () => {
+    const { json } = await get(`/cf/check/TINIT-${CODE}?details=true`);
+    expect(json).toEqual({
+      ...{ valid: false, kind: null, reason: 'characters' },
+      faults: [
+        {
+          ...{ reason: 'characters', start: 0, end: 6, meant: CODE },
+          message: expect.stringContaining('SPID and CIE'),
+        },
+      ],
+    });
+    expect((await get('/cf/IT00743110157?details=true')).json).toMatchObject({
+      faults: [{ start: 0, end: 2, meant: '00743110157' }],
+    });
+  });
+
   it('reports every error with details', async () => {
     const response = await get('/cf/check/RSSMRA80Z01Z999X?details=true');
     const { faults } = response.json as { faults: { reason: string }[] };

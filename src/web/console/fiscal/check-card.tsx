@@ -129,8 +129,15 @@ function Faults({ code, failure }: FaultsProps) {
             {code.slice(end)}
           </p>
           <ul className="faults" lang={READER_LANGUAGE}>
-            {faults.map(({ reason, message }) => (
-              <li key={reason}>{message}</li>
+            {faults.map(({ detail, message, meant }) => (
+              <li key={detail}>
+                {message}
+                {meant !== undefined && (
+                  <>
+                    : <code>{meant}</code>
+                  </>
+                )}
+              </li>
             ))}
           </ul>
           <CommandLine isOffline command={commandOf('cf', 'check', code)} />

@@ -5,6 +5,7 @@ type Fault = {
   readonly end: number;
   readonly message: string;
   readonly expected?: string;
+  readonly meant?: string;
 };
 
 /** Longer texts are not shown, because nobody could read them as a code. */
@@ -23,6 +24,7 @@ function mark(code: string, fault: Fault): string {
   return `${' '.repeat(before)}${'^'.repeat(Math.max(1, length))} ${explained(fault)}`;
 }
 
-function explained({ message, expected }: Fault): string {
+function explained({ message, expected, meant }: Fault): string {
+  if (meant !== undefined) return `${message}: ${escapeForTerminal(meant)}`;
   return expected === undefined ? message : `${message}: ${expected} would`;
 }
