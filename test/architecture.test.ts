@@ -42,16 +42,9 @@ const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/cli/commands/webhooks/': ['src/cli/commands/events/'],
 };
 
-/** The interfaces of the capabilities' stores, which contain no code. */
-const STORE_INTERFACES = [
-  'access',
-  'events',
-  'recordings',
-  'rooms',
-  'transcription',
-  'transcription/turns',
-  'webhooks',
-].map((capability) => `src/server/${capability}/store.ts`);
+/** The files that may import the row types of the tables: the implementations of stores, and the composition root. */
+const ROW_TYPES = 'src/server/schema/tables.ts';
+const ROW_TYPE_USERS = ['*.sql.ts', 'src/server/schema/', 'src/server/app/'];
 
 /**
  * Folders, each with the folders that it may import besides itself. A file belongs to the first folder that its path begins
@@ -110,12 +103,28 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
    * Arrows are transitive. Other imports between capabilities are forbidden.
    */
   ['src/server/app/config/', []],
-  // Row types are the capabilities' own records, so that rows need no mapping.
+  ['src/server/platform/storage/', ['src/server/platform/', 'src/contract/', 'src/folders/']],
+  // Loops, batches and leases are below the database, whose connections use them.
   [
-    'src/server/platform/storage/',
-    ['src/server/platform/', 'src/contract/', 'src/folders/', ...STORE_INTERFACES],
+    'src/server/platform/jobs/',
+    ['src/server/platform/clock.ts', 'src/server/platform/log.ts', 'src/server/platform/system.ts'],
   ],
+  // It knows no capability, not even its types.
   ['src/server/platform/', ['src/contract/']],
+  // Row types are the records of the stores' interfaces, so that rows need no mapping. The interfaces contain no code.
+  [
+    'src/server/schema/',
+    [
+      'src/server/access/store.ts',
+      'src/server/events/store.ts',
+      'src/server/recordings/store.ts',
+      'src/server/rooms/store.ts',
+      'src/server/transcription/store.ts',
+      'src/server/transcription/turns/store.ts',
+      'src/server/webhooks/store.ts',
+      'src/server/platform/storage/',
+    ],
+  ],
   // API keys, scopes, idempotency and the audit log.
   ['src/server/access/', ['src/server/platform/', 'src/contract/']],
   ['src/server/webhooks/', ['src/server/platform/', 'src/contract/']],
@@ -230,8 +239,13 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     // It shortens the addresses of callers for the audit log.
     'src/server/platform/http/cut-address.ts',
   ],
-  // Outside of platform/storage, only the implementations of stores write queries.
-  kysely: ['src/server/platform/storage/', 'src/server/app/create-store.ts', '*.sql.ts'],
+  // Outside of platform/storage and the schema, only the implementations of stores write queries.
+  kysely: [
+    'src/server/platform/storage/',
+    'src/server/schema/',
+    'src/server/app/create-store.ts',
+    '*.sql.ts',
+  ],
   'livekit-client': ['src/web/'],
   'lucide-react': ['src/web/console/'],
   'livekit-server-sdk': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
@@ -360,8 +374,9 @@ function forbiddenArrows({ path, imports }: SourceModule): readonly string[] {
     return [`${path} is in no folder of ARROWS: move it into one, or add its folder with what it may import`];
   }
   const [folder, mayImport] = found;
+  const rowTypes = isWithin(path, ROW_TYPE_USERS) ? [ROW_TYPES] : [];
   return imports
-    .filter((imported) => isFile(imported) && !isWithin(imported, [folder, ...mayImport]))
+    .filter((imported) => isFile(imported) && !isWithin(imported, [folder, ...mayImport, ...rowTypes]))
     .map(
       (imported) => `${path} -> ${imported}: ${folder} may import ${listPlaces(mayImport)}. ${ARROW_REMEDY}`,
     );
@@ -533,6 +548,11 @@ describe('the rules of the source tree', () => {
     ['src/server/rooms/some.ts', '../recordings/store.ts'],
     ['src/server/recordings/some.ts', '../transcription/store.ts'],
     ['src/server/platform/livekit/some.ts', '../../rooms/rooms.ts'],
+    ['src/server/platform/storage/some.ts', '../../webhooks/store.ts'],
+    ['src/server/platform/jobs/some.ts', '../storage/engine.ts'],
+    ['src/server/platform/storage/some.ts', '../../schema/tables.ts'],
+    ['src/server/webhooks/some.ts', '../schema/tables.ts'],
+    ['src/server/schema/some.ts', '../webhooks/dispatcher/dispatcher.ts'],
     ['src/server/media-simulator/some.ts', '../platform/clock.ts'],
     ['src/cli/some.ts', '../server/main.ts'],
     ['src/cli/some.ts', '../fiscal/check.ts'],

@@ -8,6 +8,7 @@ import { untilEnd } from './app/shutdown.ts';
 import { createLog } from './platform/pino-log.ts';
 import { checkSqliteFile, requireWritableFolder } from './platform/storage/sqlite/file.ts';
 import { systemClock, systemIds } from './platform/system.ts';
+import { MIGRATIONS } from './schema/migrations.ts';
 import { checkEncryptionKey } from './webhooks/secrets/encryption-keys.ts';
 
 type ServeOptions = {
@@ -79,7 +80,7 @@ function readConfig({ host, port }: Address): Config {
  */
 export async function checkDataFolder(config: Config): Promise<void> {
   const database = databaseOf(config);
-  if ('sqlitePath' in database) await checkSqliteFile(database.sqlitePath);
+  if ('sqlitePath' in database) await checkSqliteFile(database.sqlitePath, MIGRATIONS);
   if (config.encryptionKeys !== undefined) return;
   if (!checkEncryptionKey(config.dataDir)) await requireWritableFolder(config.dataDir);
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../platform/storage/schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 import type { IdempotencyStore, IdempotentRequest } from './store.ts';
 
 type Database = Kysely<Tables>;

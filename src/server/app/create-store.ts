@@ -7,12 +7,12 @@ import { createPresenceStore } from '../events/presence.sql.ts';
 import { createComparisonStore } from '../media-events/comparisons.sql.ts';
 import { createFigureStore } from '../metrics/figures.sql.ts';
 import type { StoreCall } from '../metrics/metrics.ts';
-import { createLeaseStore } from '../platform/jobs/leases.sql.ts';
-import type { Connection, Engine } from '../platform/storage/engine.ts';
+import type { Engine } from '../platform/storage/engine.ts';
 import { InFlightCounter } from '../platform/storage/in-flight-counter.ts';
-import type { Tables } from '../platform/storage/schema/tables.ts';
+import { createLeaseStore } from '../platform/storage/leases.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
+import type { Connection, Tables } from '../schema/tables.ts';
 import { createSessionStore } from '../sessions/sessions.sql.ts';
 import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts';
 import { createTurnStore } from '../transcription/turns/turns.sql.ts';
@@ -24,7 +24,7 @@ import type { Store } from './store.ts';
 
 export type CallObserver = (call: StoreCall) => void;
 
-export function createStore(engine: Engine, onCall?: CallObserver): Store {
+export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Store {
   const { db, dialect, changes, runAtCommit, readTogether } = engine;
   const calls = new ObservedCalls(onCall);
   const registrations = new RegistrationCache(engine.clock);
@@ -139,7 +139,7 @@ class ObservedCalls {
  * must be able to end while the store closes.
  */
 function transactionStores(
-  engine: Engine,
+  engine: Engine<Tables>,
   registrations: RegistrationCache,
 ): (db: Transaction<Tables>) => Store {
   const { dialect, changes, runAtCommit, readTogether } = engine;

@@ -3,6 +3,8 @@ import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Engine } from '../platform/storage/engine.ts';
 import { openSqlite } from '../platform/storage/sqlite/engine.ts';
+import { MIGRATIONS } from '../schema/migrations.ts';
+import type { Tables } from '../schema/tables.ts';
 import { type CallObserver, createStore } from './create-store.ts';
 import type { Store } from './store.ts';
 
@@ -35,8 +37,9 @@ export async function openStore({ onCall, ...options }: StoreOptions): Promise<S
   return createStore(await openEngine(options), onCall);
 }
 
-async function openEngine({ database, ...options }: Omit<StoreOptions, 'onCall'>): Promise<Engine> {
-  if ('sqlitePath' in database) return openSqlite(database.sqlitePath, options);
+async function openEngine({ database, ...options }: Omit<StoreOptions, 'onCall'>): Promise<Engine<Tables>> {
+  const opening = { ...options, migrations: MIGRATIONS };
+  if ('sqlitePath' in database) return openSqlite(database.sqlitePath, opening);
   const { databaseUrl, poolSize } = database;
   // Neither the URL nor the parser's error is shown, because both contain the password.
   if (!URL.canParse(databaseUrl) || !/^postgres(ql)?:\/\//.test(databaseUrl)) {
@@ -48,5 +51,5 @@ async function openEngine({ database, ...options }: Omit<StoreOptions, 'onCall'>
   }
   // The driver takes 25 ms and 11 MB to load, so SQLite does not import it.
   const { openPostgres } = await import('../platform/storage/postgres/engine.ts');
-  return openPostgres({ url: databaseUrl, poolSize, ...options });
+  return openPostgres({ url: databaseUrl, poolSize, ...opening });
 }

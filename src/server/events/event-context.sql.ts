@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Connection, LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
+import type { LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
+import type { Connection } from '../schema/tables.ts';
 import { registrationsVersion } from '../webhooks/webhooks.sql.ts';
 import type {
   EventContext,
@@ -29,10 +30,9 @@ export async function lockAndRead(
   const rooms = subjects.rooms.toSorted();
   const locks = rooms.length === 0 ? undefined : dialect.nameLocks;
   const read = contextStatement(dialect, { ...subjects, rooms });
-  const results = await readTogether<LockedName | ContextRow>(
-    db,
-    locks === undefined ? [read] : [locks[which](rooms), read],
-  );
+  const statements: readonly Statement<LockedName | ContextRow>[] =
+    locks === undefined ? [read] : [locks[which](rooms), read];
+  const results = await readTogether(db, statements);
   const [row] = (results.at(-1) ?? []) as readonly ContextRow[];
   if (row === undefined) throw new Error('The context of events has no row');
   const [locked] = (locks === undefined ? [] : results) as readonly (readonly LockedName[])[];

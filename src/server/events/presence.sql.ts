@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { columnList } from '../platform/storage/column-list.ts';
-import type { Connection, LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
+import type { LockedName, SqlDialect, Statement } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
+import type { Connection } from '../schema/tables.ts';
 import {
   isPresent,
   lockAndRead,
@@ -95,7 +96,8 @@ async function lock(
   };
   const locks = dialect.nameLocks?.[which](ordered);
   if (locks === undefined) return { sessions: (await select.sql.execute(db)).rows, busy: new Set() };
-  const [locked = [], found = []] = await readTogether<LockedName | RoomSession>(db, [locks, select]);
+  const statements: readonly Statement<LockedName | RoomSession>[] = [locks, select];
+  const [locked = [], found = []] = await readTogether(db, statements);
   const free = new Set((locked as readonly LockedName[]).map(({ name }) => name));
   return {
     sessions: (found as readonly RoomSession[]).filter(({ sid }) => free.has(sid)),

@@ -3,8 +3,8 @@ import { type Health, HealthSchema, type Readiness, ReadinessSchema } from '../.
 import { SelfCheckListSchema } from '../../contract/self-check.ts';
 import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import type { LeaseStore } from '../platform/jobs/leases.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
+import type { LeaseStore } from '../platform/storage/leases.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
 import { failedLanguagesOf, languagesOf } from '../transcription/speech-workers.ts';
 import type { SpeechWorker, TranscriptionStores, WorkerKind } from '../transcription/store.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Connection } from '../platform/storage/engine.ts';
+import type { Connection } from '../schema/tables.ts';
 import type { ComparisonStore } from './comparisons.ts';
 
 /** Longer than any lease. A lease that ends later was taken before the clock was set back. */

@@ -1,4 +1,4 @@
-import type { LeaseStore } from '../platform/jobs/leases.ts';
+import type { LeaseStore } from '../platform/storage/leases.ts';
 import type { RecordingStores } from '../recordings/store.ts';
 import type { RoomStores } from '../rooms/store.ts';
 import type { TranscriptionStores } from '../transcription/store.ts';

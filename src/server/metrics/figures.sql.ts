@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Connection } from '../platform/storage/engine.ts';
+import type { Connection } from '../schema/tables.ts';
 import type { FigureStore } from './figures.ts';
 
 export function createFigureStore({ db }: Pick<Connection, 'db'>): FigureStore {

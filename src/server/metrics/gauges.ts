@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
 import { membersOf } from '../../contract/unknown-value.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LeaseStore } from '../platform/jobs/leases.ts';
 import { isKeyRefused } from '../platform/livekit/errors.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import type { MediaWorkers, WorkerCount } from '../platform/livekit/media-workers.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
+import type { LeaseStore } from '../platform/storage/leases.ts';
 import type { FigureStore, Figures } from './figures.ts';
 import { createRefresh } from './refresh.ts';
 

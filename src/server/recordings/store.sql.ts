@@ -1,7 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Connection } from '../platform/storage/engine.ts';
-import type { Tables } from '../platform/storage/schema/tables.ts';
+import type { Connection, Tables } from '../schema/tables.ts';
 import { hasClaimRunOut } from './lifecycle.ts';
 import type {
   EndedQuery,

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { PROBE_ROOM_PREFIX } from '../../contract/probe-rooms.ts';
 import type { RoomSession } from '../events/store.ts';
-import type { Connection } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
+import type { Connection } from '../schema/tables.ts';
 import { computeFigures, type Presence, type SessionFigures } from './session-figures.ts';
 import type {
   ConnectionQuery,

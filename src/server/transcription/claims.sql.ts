@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Connection } from '../platform/storage/engine.ts';
-import type { TranscriptionRow } from '../platform/storage/schema/tables.ts';
+import type { Connection, TranscriptionRow } from '../schema/tables.ts';
 import { toTranscription } from './rows.sql.ts';
 import {
   MAX_LIVE_LOSSES,

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { Connection } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
-import type { TranscriptionRow } from '../platform/storage/schema/tables.ts';
+import type { Connection, TranscriptionRow } from '../schema/tables.ts';
 import { toTranscription } from './rows.sql.ts';
 import type { Transcription, TranscriptionStore } from './store.ts';
 

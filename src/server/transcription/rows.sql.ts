@@ -1,4 +1,4 @@
-import type { TranscriptionRow } from '../platform/storage/schema/tables.ts';
+import type { TranscriptionRow } from '../schema/tables.ts';
 import type { Transcription } from './store.ts';
 
 /** Rows of earlier versions do not have this option. */

@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import { membersOf } from '../../contract/unknown-value.ts';
-import type { Connection } from '../platform/storage/engine.ts';
 import { vectorText } from '../platform/storage/postgres/text-search.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
-import type { SegmentRow } from '../platform/storage/schema/tables.ts';
 import { indexedTerms } from '../platform/storage/search/search-terms.ts';
+import type { Connection, SegmentRow } from '../schema/tables.ts';
 import {
   DOUBTFUL_BELOW,
   type InterimUpdate,

@@ -1,4 +1,4 @@
-import type { Connection } from '../platform/storage/engine.ts';
+import type { Connection } from '../schema/tables.ts';
 import type { FailedModel, TranscriptionStore, WorkerKind } from './store.ts';
 
 /** The rows of workers that died are deleted after this time. */

@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Connection } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
-import type { Tables, TranscriptionRow } from '../platform/storage/schema/tables.ts';
+import type { Connection, Tables, TranscriptionRow } from '../schema/tables.ts';
 import { claimMethods } from './claims.sql.ts';
 import { liveEndMethods } from './live-ends.sql.ts';
 import { toRow, toTranscription } from './rows.sql.ts';

@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { DELIVERY_STATES } from '../../contract/deliveries.ts';
 import { TEST_EVENT } from '../../contract/event-names.ts';
-import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
-import type { Tables } from '../platform/storage/schema/tables.ts';
+import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
+import type { Connection, Tables } from '../schema/tables.ts';
 import { claimDeliveries, claimFollowing } from './claim-deliveries.sql.ts';
 import {
   DELIVERY_COLUMNS,

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { columnList } from '../platform/storage/column-list.ts';
-import type { Connection, SqlDialect, Statement } from '../platform/storage/engine.ts';
-import type { Tables } from '../platform/storage/schema/tables.ts';
+import type { SqlDialect, Statement } from '../platform/storage/engine.ts';
+import type { Connection, Tables } from '../schema/tables.ts';
 import type { DeliveryState, NewDelivery } from './store.ts';
 
 /** The columns of a delivery record: all columns of the table except the computed one. */

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
-import type { Tables } from '../platform/storage/schema/tables.ts';
+import type { SqlDialect } from '../platform/storage/engine.ts';
+import type { Connection, Tables } from '../schema/tables.ts';
 import { isEnded, isInState } from './delivery-rows.sql.ts';
 
 /** Limits the time for which one statement makes other writers wait. */

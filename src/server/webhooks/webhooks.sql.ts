@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Clock } from '../platform/clock.ts';
 import { columnList } from '../platform/storage/column-list.ts';
-import type { Connection } from '../platform/storage/engine.ts';
-import type { Tables, WebhookRow } from '../platform/storage/schema/tables.ts';
+import type { Connection, Tables, WebhookRow } from '../schema/tables.ts';
 import { cancelDeliveries } from './purge-deliveries.sql.ts';
 import type { Webhook, WebhookChange, WebhookPage, WebhookStore } from './store.ts';
 

@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { AuditResult } from '../../../contract/choices.ts';
 import { columnList } from '../../platform/storage/column-list.ts';
-import type { Connection } from '../../platform/storage/engine.ts';
-import type { AuditRow, Tables } from '../../platform/storage/schema/tables.ts';
+import type { AuditRow, Connection, Tables } from '../../schema/tables.ts';
 import type { AuditQuery, AuditRecord, AuditStore } from '../store.ts';
 
 export function createAuditStore({ db, dialect }: Pick<Connection, 'db' | 'dialect'>): AuditStore {

@@ -1,8 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Scope } from '../../../contract/choices.ts';
 import { columnList } from '../../platform/storage/column-list.ts';
-import type { Connection } from '../../platform/storage/engine.ts';
-import type { ApiKeyRow, Tables } from '../../platform/storage/schema/tables.ts';
+import type { ApiKeyRow, Connection, Tables } from '../../schema/tables.ts';
 import type { ApiKey, KeyPage, KeyStore } from '../store.ts';
 
 export function createKeyStore(connection: Connection): KeyStore {

@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { ServiceError } from '../../../contract/errors.ts';
 import { copySqliteFile } from '../../platform/storage/sqlite/backup-file.ts';
 import { checkSqliteFile } from '../../platform/storage/sqlite/file.ts';
+import { MIGRATIONS } from '../../schema/migrations.ts';
 import { DATABASE_FILE, hashFile, KEY_FILE, MANIFEST_FILE, type Manifest } from './manifest.ts';
 
 export type BackupSource = {
@@ -53,7 +54,7 @@ async function fill(folder: string, source: BackupSource): Promise<Omit<Backup, 
   const path = join(folder, DATABASE_FILE);
   await copySqliteFile(join(source.dataDir, DATABASE_FILE), path);
   // Damage must be found now, and not when the backup is needed.
-  await checkSqliteFile(path);
+  await checkSqliteFile(path, MIGRATIONS);
   const names = [DATABASE_FILE];
   if (!source.hasKeySetting) {
     await copyKey(join(source.dataDir, KEY_FILE), join(folder, KEY_FILE));

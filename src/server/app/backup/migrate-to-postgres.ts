@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { LoadedTable } from '../../platform/storage/postgres/load-tables.ts';
+import type { AddedColumn, LoadedTable } from '../../platform/storage/postgres/load-tables.ts';
+import { vectorText } from '../../platform/storage/postgres/text-search.ts';
+import { indexedTerms } from '../../platform/storage/search/search-terms.ts';
 import { holdSqliteFile } from '../../platform/storage/sqlite/backup-file.ts';
 import { checkSqliteFile } from '../../platform/storage/sqlite/file.ts';
 import { readTables } from '../../platform/storage/sqlite/read-tables.ts';
+import { MIGRATIONS } from '../../schema/migrations.ts';
 import { openStore } from '../open-store.ts';
 import { exists, flush } from './create-backup.ts';
 import { DATABASE_FILE } from './manifest.ts';
@@ -31,7 +34,7 @@ export async function migrateToPostgres(
       hint: { text: 'set DATA_DIR to the folder of the service' },
     });
   }
-  await checkSqliteFile(database);
+  await checkSqliteFile(database, MIGRATIONS);
   // The driver takes time to load, and no other command of this program needs it.
   const { loadTables } = await import('../../platform/storage/postgres/load-tables.ts');
   // No service may open the database until the copy is complete.
@@ -47,7 +50,10 @@ export async function migrateToPostgres(
     }
     const source = readTables(copy);
     try {
-      return await loadTables(databaseUrl, source);
+      return await loadTables(
+        { url: databaseUrl, neverEmpty: ['rtcMigrations', 'counters'], addedColumns: [SEARCH_TERMS] },
+        source,
+      );
     } finally {
       source.close();
     }
@@ -56,6 +62,14 @@ export async function migrateToPostgres(
     held.release();
   }
 }
+
+/** The index of segments, which SQLite has in a table of its own. */
+const SEARCH_TERMS: AddedColumn = {
+  table: 'segments',
+  name: 'searchTerms',
+  from: ['text', 'language'],
+  compute: (text, language) => vectorText(indexedTerms(String(text), String(language))),
+};
 
 async function removeCopy(copy: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(copy + suffix, { force: true });

@@ -3,6 +3,7 @@ import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { holdSqliteFile } from '../../platform/storage/sqlite/backup-file.ts';
 import { checkSqliteFile, prepareFolder } from '../../platform/storage/sqlite/file.ts';
+import { MIGRATIONS } from '../../schema/migrations.ts';
 import { exists, flush } from './create-backup.ts';
 import { DATABASE_FILE, KEY_FILE, type Manifest, readManifest } from './manifest.ts';
 
@@ -32,7 +33,7 @@ export async function restoreBackup(
   await rm(arriving, { force: true });
   await copyPrivately(join(folder, DATABASE_FILE), arriving);
   try {
-    await checkSqliteFile(arriving);
+    await checkSqliteFile(arriving, MIGRATIONS);
     const held = (await exists(database)) ? holdSqliteFile(database) : undefined;
     try {
       const keptAside = await exchange({ folder, dataDir, suffix: suffixOf(now), manifest, arriving });

@@ -1,13 +1,12 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { ChangeHub } from './changes.ts';
-import type { Tables } from './schema/tables.ts';
 
 /*
  * The differences between SQLite and PostgreSQL that queries and migrations depend on. All other code outside the sqlite and
- * postgres folders is the same for both.
+ * postgres folders is the same for both. `Tables` are the row types of the schema, which this folder does not know.
  */
-export interface Engine {
+export interface Engine<Tables> {
   readonly name: 'SQLite' | 'PostgreSQL';
   readonly db: Kysely<Tables>;
   readonly columnTypes: ColumnTypes;
@@ -50,7 +49,7 @@ export type Statement<Row> = { readonly name?: string | undefined; readonly sql:
  * slow. A transaction that has only one statement is sent without BEGIN and COMMIT. SQLite, where every transaction locks
  * the whole file, runs them at once.
  */
-export type RunAtCommit = <Row>(
+export type RunAtCommit = <Tables, Row>(
   db: Kysely<Tables>,
   statements: readonly Statement<Row>[],
   onRows?: (rows: readonly Row[]) => void,
@@ -60,7 +59,7 @@ export type RunAtCommit = <Row>(
  * Runs statements that only read and lock, one after the other. PostgreSQL gets them in one message, together with the
  * BEGIN of the transaction of `db` where they are its first ones. Each sees what was committed before it.
  */
-export type ReadTogether = <Row>(
+export type ReadTogether = <Tables, Row>(
   db: Kysely<Tables>,
   statements: readonly Statement<Row>[],
 ) => Promise<readonly (readonly Row[])[]>;
@@ -92,7 +91,7 @@ export type SqlDialect = {
   /** Selects the rows of a query as one JSON text, an array of objects with these columns. */
   jsonRows(columns: readonly string[], from: RawBuilder<unknown>): RawBuilder<string>;
   /** Locks a name until the transaction of `db` ends. */
-  lockName(db: Kysely<Tables>, name: string): Promise<void>;
+  lockName<Tables>(db: Kysely<Tables>, name: string): Promise<void>;
   /** Undefined where a transaction locks everything. */
   readonly nameLocks: NameLocks | undefined;
 };
@@ -110,7 +109,7 @@ export type LockedName = { readonly name: string };
 export type RowColumns<Row> = Readonly<Partial<Record<keyof Row & string, 'text' | 'integer'>>>;
 
 /** The database, or one of its transactions, for the methods of a store. */
-export type Connection = {
+export type Connection<Tables> = {
   readonly db: Kysely<Tables>;
   readonly dialect: SqlDialect;
   /** Its `note` publishes a change after the commit, in this process and to others. */

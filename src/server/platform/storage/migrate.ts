@@ -1,8 +1,13 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../../contract/errors.ts';
-import type { Engine } from './engine.ts';
-import { MIGRATIONS, type Migration } from './schema/migrations.ts';
-import type { Tables } from './schema/tables.ts';
+import type { ColumnTypes, Engine } from './engine.ts';
+
+/** A step of the schema. Its name and what it does never change once a version with it was released. */
+export type Migration<Tables> = MigrationName & {
+  up(db: Kysely<Tables>, types: ColumnTypes, engine: Engine<Tables>['name']): Promise<void>;
+};
+
+export type MigrationName = { readonly name: string };
 
 /**
  * Applies all pending migrations in one transaction. Instances that start at the same time do so one after the other,
@@ -10,12 +15,18 @@ import type { Tables } from './schema/tables.ts';
  *
  * @throws ServiceError storage-unavailable when the database has migrations that this version does not know.
  */
-export async function migrate(engine: Engine, now: number): Promise<void> {
+export async function migrate<Tables>(
+  engine: Engine<Tables>,
+  migrations: readonly Migration<Tables>[],
+  now: number,
+): Promise<void> {
   await engine.db.transaction().execute(async (db) => {
     await engine.lockMigrations(db);
-    for (const migration of pendingMigrations(await readApplied(engine, db), engine.name)) {
+    for (const migration of findPending(migrations, await readApplied(engine, db), engine.name)) {
       await migration.up(db, engine.columnTypes, engine.name);
-      await db.insertInto('rtcMigrations').values({ name: migration.name, appliedAt: now }).execute();
+      await sql`insert into "rtcMigrations" ("name", "appliedAt") values (${migration.name}, ${now})`.execute(
+        db,
+      );
     }
   });
 }
@@ -23,10 +34,14 @@ export async function migrate(engine: Engine, now: number): Promise<void> {
 /**
  * Returns the migrations that follow `applied`.
  *
- * @throws ServiceError storage-unavailable when `applied` is not a prefix of our own list.
+ * @throws ServiceError storage-unavailable when `applied` is not a prefix of `migrations`.
  */
-export function pendingMigrations(applied: readonly string[], database: string): readonly Migration[] {
-  const unknown = applied.find((name, index) => MIGRATIONS[index]?.name !== name);
+export function findPending<Named extends MigrationName>(
+  migrations: readonly Named[],
+  applied: readonly string[],
+  database: string,
+): readonly Named[] {
+  const unknown = applied.find((name, index) => migrations[index]?.name !== name);
   if (unknown !== undefined) {
     throw new ServiceError(
       'storage-unavailable',
@@ -35,13 +50,15 @@ export function pendingMigrations(applied: readonly string[], database: string):
       { hint: { text: 'start the newer version, or restore a backup' } },
     );
   }
-  return MIGRATIONS.slice(applied.length);
+  return migrations.slice(applied.length);
 }
 
-async function readApplied(engine: Engine, db: Kysely<Tables>): Promise<readonly string[]> {
+async function readApplied<Tables>(engine: Engine<Tables>, db: Kysely<Tables>): Promise<readonly string[]> {
   // Checked first, because `create table if not exists` requires the CREATE privilege even if the table exists.
   if (await engine.hasTable(db, 'rtcMigrations')) {
-    const rows = await db.selectFrom('rtcMigrations').select('name').orderBy('name').execute();
+    const { rows } = await sql<{ name: string }>`select "name" from "rtcMigrations" order by "name"`.execute(
+      db,
+    );
     return rows.map((row) => row.name);
   }
   const { text, integer } = engine.columnTypes;

@@ -1,10 +1,10 @@
 import { sql, type Transaction } from 'kysely';
-import type { Tables } from './schema/tables.ts';
-
-type Database = Transaction<Tables>;
 
 /** Runs `work` in a savepoint of the transaction. If `work` throws, only its own statements are rolled back. */
-export async function withinSavepoint<T>(db: Database, work: () => Promise<T>): Promise<T> {
+export async function withinSavepoint<Tables, T>(
+  db: Transaction<Tables>,
+  work: () => Promise<T>,
+): Promise<T> {
   await sql`savepoint work`.execute(db);
   try {
     const result = await work();
@@ -16,7 +16,7 @@ export async function withinSavepoint<T>(db: Database, work: () => Promise<T>): 
   }
 }
 
-async function rollBack(db: Database): Promise<void> {
+async function rollBack<Tables>(db: Transaction<Tables>): Promise<void> {
   try {
     await sql`rollback to savepoint work`.execute(db);
     await sql`release savepoint work`.execute(db);

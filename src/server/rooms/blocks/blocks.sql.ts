@@ -1,6 +1,5 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { Connection } from '../../platform/storage/engine.ts';
-import type { Tables } from '../../platform/storage/schema/tables.ts';
+import type { Connection, Tables } from '../../schema/tables.ts';
 import type { Block, BlockQuery, BlockStore, BlockSubject } from '../store.ts';
 
 type Database = Kysely<Tables>;

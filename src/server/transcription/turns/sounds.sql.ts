@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Connection } from '../../platform/storage/engine.ts';
-import type { Tables } from '../../platform/storage/schema/tables.ts';
+import type { Connection, Tables } from '../../schema/tables.ts';
 import type { SealedSound, SoundPlace } from './sound-box.ts';
 import type { DetectedTurn, KeptSound, SoundPurge } from './store.ts';
 

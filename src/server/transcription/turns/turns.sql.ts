@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Connection } from '../../platform/storage/engine.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
+import type { Connection } from '../../schema/tables.ts';
 import { addSounds, listSounds, purgeSounds, readSound } from './sounds.sql.ts';
 import type { DetectedTurn, ListenedRecording, ListeningClaim, TurnStore } from './store.ts';
 

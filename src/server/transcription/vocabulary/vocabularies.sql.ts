@@ -1,5 +1,5 @@
-import type { Connection } from '../../platform/storage/engine.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
+import type { Connection } from '../../schema/tables.ts';
 import type { VocabularyStore } from './store.ts';
 
 export function createVocabularyStore({ db }: Pick<Connection, 'db'>): VocabularyStore {

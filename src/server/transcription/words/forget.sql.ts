@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Connection } from '../../platform/storage/engine.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
+import type { Connection } from '../../schema/tables.ts';
 import type { TurnRow } from '../turns/store.ts';
 import type { Speaker, SpeechRemains } from './store.ts';
 

@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Connection } from '../../platform/storage/engine.ts';
 import { queryText } from '../../platform/storage/postgres/text-search.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
-import type { TranscriptionRow } from '../../platform/storage/schema/tables.ts';
 import { splitAtWords, type TermQuery, termQuery } from '../../platform/storage/search/search-terms.ts';
 import { matchText } from '../../platform/storage/sqlite/match-text.ts';
+import type { Connection, TranscriptionRow } from '../../schema/tables.ts';
 import { toTranscription } from '../rows.sql.ts';
 import type { StoredSegment } from '../store.ts';
 import { countRemains, forget, forgetTurns } from './forget.sql.ts';

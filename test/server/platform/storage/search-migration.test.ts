@@ -7,10 +7,11 @@ import { Client, Pool } from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { StoreOptions } from '../../../../src/server/app/open-store.ts';
 import type { Engine } from '../../../../src/server/platform/storage/engine.ts';
-import { MIGRATIONS, type Migration } from '../../../../src/server/platform/storage/schema/migrations.ts';
-import type { Tables } from '../../../../src/server/platform/storage/schema/tables.ts';
+import type { Migration } from '../../../../src/server/platform/storage/migrate.ts';
 import { sqliteKyselyDialect } from '../../../../src/server/platform/storage/sqlite/driver.ts';
 import { addFunctions } from '../../../../src/server/platform/storage/sqlite/functions.ts';
+import { MIGRATIONS } from '../../../../src/server/schema/migrations.ts';
+import type { Tables } from '../../../../src/server/schema/tables.ts';
 import { createDatabase } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { open as openStore, systemClock } from './test-databases.ts';
@@ -19,7 +20,7 @@ import { open as openStore, systemClock } from './test-databases.ts';
 const BEFORE_SEARCH = before('016-search');
 const BEFORE_TERMS = before('027-terms');
 
-function before(first: string): readonly Migration[] {
+function before(first: string): readonly Migration<Tables>[] {
   return MIGRATIONS.slice(
     0,
     MIGRATIONS.findIndex(({ name }) => name === first),
@@ -33,7 +34,7 @@ const STORED = [
   ['zh', '我们明天下午开预算会议。'],
 ] as const;
 
-type Made = { readonly engine: Engine['name']; readonly migrations: readonly Migration[] };
+type Made = { readonly engine: Engine<Tables>['name']; readonly migrations: readonly Migration<Tables>[] };
 
 async function makeEarlier(dialect: Dialect, { engine, migrations }: Made): Promise<void> {
   const db = new Kysely<Tables>({ dialect });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createStore } from '../../../../src/server/app/create-store.ts';
 import { openSqlite } from '../../../../src/server/platform/storage/sqlite/engine.ts';
+import { MIGRATIONS } from '../../../../src/server/schema/migrations.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -18,7 +19,9 @@ async function open() {
   cleanUps.push(() => rm(folder, { recursive: true }));
   const path = join(folder, 'rtc.sqlite');
   const clock = new ManualClock(0);
-  const engine = await openSqlite(path, { clock, log: collectingLog([]), isMaintained: true });
+  const engine = await openSqlite(path, {
+    ...{ migrations: MIGRATIONS, clock, log: collectingLog([]), isMaintained: true },
+  });
   cleanUps.push(() => engine.close());
   return { engine, path, clock };
 }

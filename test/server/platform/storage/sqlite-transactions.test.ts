@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Tables } from '../../../../src/server/platform/storage/schema/tables.ts';
 import { sqliteKyselyDialect } from '../../../../src/server/platform/storage/sqlite/driver.ts';
 import { GroupCommit } from '../../../../src/server/platform/storage/sqlite/group-commit.ts';
+import type { Tables } from '../../../../src/server/schema/tables.ts';
 import { systemClock } from './test-databases.ts';
 
 describe('transactions on SQLite', () => {
@@ -14,7 +14,7 @@ describe('transactions on SQLite', () => {
   let database: DatabaseSync;
   let reader: DatabaseSync;
   let db: Kysely<Tables>;
-  let groupCommit: GroupCommit;
+  let groupCommit: GroupCommit<Tables>;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rtc-store-'));

@@ -6,8 +6,7 @@ import type { Loop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
 import type { Engine } from '../engine.ts';
-import { migrate } from '../migrate.ts';
-import type { Tables } from '../schema/tables.ts';
+import { type Migration, migrate } from '../migrate.ts';
 import { startDatabaseClock } from './database-clock.ts';
 import { postgresDialect } from './dialect.ts';
 import { postgresKyselyDialect } from './driver.ts';
@@ -38,7 +37,8 @@ const MIGRATION_LOCK = 0x727463;
 
 const INT8_OID = 20;
 
-export type PostgresOptions = {
+export type PostgresOptions<Tables> = {
+  readonly migrations: readonly Migration<Tables>[];
   readonly url: string;
   readonly poolSize?: number | undefined;
   readonly clock: Clock;
@@ -46,8 +46,9 @@ export type PostgresOptions = {
 };
 
 /** Opens the pool and migrates the schema. */
-export async function openPostgres({ url, poolSize, clock, log }: PostgresOptions): Promise<Engine> {
-  await prepareDatabase(url, clock, log);
+export async function openPostgres<Tables>(options: PostgresOptions<Tables>): Promise<Engine<Tables>> {
+  const { url, poolSize, clock, log } = options;
+  await prepareDatabase(options);
   const pool = createPool(log, {
     connectionString: url,
     max: poolSize ?? DEFAULT_POOL_SIZE,
@@ -69,7 +70,7 @@ export async function openPostgres({ url, poolSize, clock, log }: PostgresOption
     await pool.end();
     throw explainStart(error, url);
   });
-  const engine = createEngine({ pool, changes, clock: databaseClock });
+  const engine = createEngine<Tables>({ pool, changes, clock: databaseClock });
   return {
     ...engine,
     close: async () => {
@@ -80,12 +81,13 @@ export async function openPostgres({ url, poolSize, clock, log }: PostgresOption
 }
 
 /** Uses its own connection without timeouts, because migrations, also those of another instance, may take long. */
-async function prepareDatabase(url: string, clock: Clock, log: Log): Promise<void> {
+async function prepareDatabase<Tables>(options: PostgresOptions<Tables>): Promise<void> {
+  const { url, migrations, clock, log } = options;
   const pool = createPool(log, { connectionString: url, max: 1 });
-  const engine = createEngine({ pool, clock, changes: new ChangeHub() });
+  const engine = createEngine<Tables>({ pool, clock, changes: new ChangeHub() });
   try {
     await requireWritableUtf8(engine);
-    await migrate(engine, clock.now());
+    await migrate(engine, migrations, clock.now());
   } catch (error) {
     throw explainStart(error, url);
   } finally {
@@ -93,7 +95,7 @@ async function prepareDatabase(url: string, clock: Clock, log: Log): Promise<voi
   }
 }
 
-async function requireWritableUtf8({ db }: Engine): Promise<void> {
+async function requireWritableUtf8<Tables>({ db }: Engine<Tables>): Promise<void> {
   const { rows } = await sql<{ encoding: string; readOnly: string }>`
     select current_setting('server_encoding') as encoding, current_setting('transaction_read_only') as "readOnly"
   `.execute(db);
@@ -150,9 +152,9 @@ function processIdOf(client: object): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
 }
 
-type EngineParts = Pick<Engine, 'changes' | 'clock'> & { readonly pool: Pool };
+type EngineParts = { readonly pool: Pool; readonly changes: ChangeHub; readonly clock: Clock };
 
-function createEngine({ pool, changes, clock }: EngineParts): Engine {
+function createEngine<Tables>({ pool, changes, clock }: EngineParts): Engine<Tables> {
   const db = new Kysely<Tables>({ dialect: postgresKyselyDialect(pool) });
   return {
     name: 'PostgreSQL',

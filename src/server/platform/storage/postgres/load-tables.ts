@@ -1,23 +1,35 @@
 import { Client, DatabaseError, types } from 'pg';
 import { ServiceError } from '../../../../contract/errors.ts';
 import { type PlainRow, RowDigest } from '../row-digest.ts';
-import { indexedTerms } from '../search/search-terms.ts';
 import { translatePostgresError } from './errors.ts';
 import { explainStart } from './start.ts';
-import { vectorText } from './text-search.ts';
 
 /** Rows of one statement, each column of which is one parameter. */
 const ROWS_AT_ONCE = 1_000;
-/** Tables that have rows in every database. */
-const NEVER_EMPTY = ['rtcMigrations', 'counters'];
 const INT8_OID = 20;
 
 export type LoadedTable = { readonly table: string; readonly rows: number; readonly checksum: string };
 
 export type TableSource = {
   readonly tables: readonly string[];
-  columnsOf(table: string): readonly string[];
-  rowsOf(table: string): Iterable<PlainRow>;
+  listColumns(table: string): readonly string[];
+  readRows(table: string): Iterable<PlainRow>;
+};
+
+/** What the schema in PostgreSQL has that a source does not. */
+export type TableTarget = {
+  readonly url: string;
+  /** Tables that have rows in every database. */
+  readonly neverEmpty: readonly string[];
+  readonly addedColumns: readonly AddedColumn[];
+};
+
+export type AddedColumn = {
+  readonly table: string;
+  readonly name: string;
+  /** The columns of the source from which the value is computed. */
+  readonly from: readonly string[];
+  compute(...values: readonly (string | number | null)[]): string;
 };
 
 /**
@@ -27,7 +39,8 @@ export type TableSource = {
  * @throws ServiceError conflict when the database has rows, and internal-error when a row differs from the original;
  *   nothing was changed then.
  */
-export async function loadTables(url: string, source: TableSource): Promise<readonly LoadedTable[]> {
+export async function loadTables(target: TableTarget, source: TableSource): Promise<readonly LoadedTable[]> {
+  const { url } = target;
   const client = new Client({
     connectionString: url,
     application_name: 'rtc-service',
@@ -42,9 +55,9 @@ export async function loadTables(url: string, source: TableSource): Promise<read
       throw explainStart(error, url);
     });
     await client.query('begin');
-    await lockEmpty(client, source.tables);
+    await lockEmpty(client, source.tables, target.neverEmpty);
     const loaded: LoadedTable[] = [];
-    for (const table of source.tables) loaded.push(await loadTable(client, source, table));
+    for (const table of source.tables) loaded.push(await loadTable(client, { source, target }, table));
     await client.query('commit');
     return loaded;
   } catch (error) {
@@ -67,10 +80,14 @@ function withoutValues(error: unknown): unknown {
   );
 }
 
-async function lockEmpty(client: Client, tables: readonly string[]): Promise<void> {
+async function lockEmpty(
+  client: Client,
+  tables: readonly string[],
+  neverEmpty: readonly string[],
+): Promise<void> {
   await client.query(`lock table ${tables.map(quote).join(', ')} in access exclusive mode`);
   for (const table of tables) {
-    if (NEVER_EMPTY.includes(table)) continue;
+    if (neverEmpty.includes(table)) continue;
     const { rows } = await client.query(`select 1 from ${quote(table)} limit 1`);
     if (rows.length === 0) continue;
     throw new ServiceError('conflict', `The PostgreSQL database is not empty: ${table} has rows`, {
@@ -79,22 +96,25 @@ async function lockEmpty(client: Client, tables: readonly string[]): Promise<voi
   }
 }
 
-async function loadTable(client: Client, source: TableSource, table: string): Promise<LoadedTable> {
-  const columns = source.columnsOf(table);
+type Copy = { readonly source: TableSource; readonly target: TableTarget };
+
+async function loadTable(client: Client, { source, target }: Copy, table: string): Promise<LoadedTable> {
+  const columns = source.listColumns(table);
   const listed = columns.map(quote).join(', ');
-  const described = await columnsIn(client, table);
-  const written = writtenColumns(table, columns);
-  const insert = insertOf(table, written, described);
-  if (NEVER_EMPTY.includes(table)) await client.query(`delete from ${quote(table)}`);
+  const described = await describeColumns(client, table);
+  const added = target.addedColumns.filter((column) => column.table === table);
+  const written = writtenColumns(columns, added);
+  const insert = buildInsert(table, written, described);
+  if (target.neverEmpty.includes(table)) await client.query(`delete from ${quote(table)}`);
   const sent = new RowDigest();
-  for (const batch of batchesOf(source.rowsOf(table))) {
+  for (const batch of readBatches(source.readRows(table))) {
     for (const row of batch) sent.add(row);
     await client.query(
       insert,
       written.map(({ valueIn }) => batch.map(valueIn)),
     );
   }
-  const stored = await digestOf(client, `select ${listed} from ${quote(table)}`);
+  const stored = await computeDigest(client, `select ${listed} from ${quote(table)}`);
   if (stored.count !== sent.count || stored.checksum !== sent.checksum) {
     throw new ServiceError(
       'internal-error',
@@ -107,17 +127,17 @@ async function loadTable(client: Client, source: TableSource, table: string): Pr
 
 type WrittenColumn = { readonly name: string; readonly valueIn: (row: PlainRow) => string | number | null };
 
-/** The columns of the source, and the index of segments, which SQLite has in a table of its own. */
-function writtenColumns(table: string, columns: readonly string[]): readonly WrittenColumn[] {
+function writtenColumns(columns: readonly string[], added: readonly AddedColumn[]): readonly WrittenColumn[] {
   const copied = columns.map((name, index) => ({ name, valueIn: (row: PlainRow) => row[index] ?? null }));
-  if (table !== 'segments') return copied;
-  const [text, language] = [columns.indexOf('text'), columns.indexOf('language')];
-  const terms = (row: PlainRow) => vectorText(indexedTerms(String(row[text]), String(row[language])));
-  return [...copied, { name: 'searchTerms', valueIn: terms }];
+  const computed = added.map(({ name, from, compute }) => {
+    const indexes = from.map((column) => columns.indexOf(column));
+    return { name, valueIn: (row: PlainRow) => compute(...indexes.map((index) => row[index] ?? null)) };
+  });
+  return [...copied, ...computed];
 }
 
 /** Each column is one parameter, a list. */
-function insertOf(
+function buildInsert(
   table: string,
   written: readonly WrittenColumn[],
   described: readonly ColumnDescription[],
@@ -131,7 +151,7 @@ function insertOf(
 type ColumnDescription = { readonly name: string; readonly kind: string; readonly isNumbered: boolean };
 
 /** `kind` is the type, such as `bigint`. A numbered column has a sequence. */
-async function columnsIn(client: Client, table: string): Promise<readonly ColumnDescription[]> {
+async function describeColumns(client: Client, table: string): Promise<readonly ColumnDescription[]> {
   const { rows } = await client.query<ColumnDescription>(
     `select column_name as name, data_type as kind, is_identity = 'YES' as "isNumbered"
     from information_schema.columns where table_schema = current_schema() and table_name = $1`,
@@ -149,7 +169,7 @@ async function continueNumbers(client: Client, table: string, column: string): P
 }
 
 /** Reads with a cursor, because a table may be larger than the memory of this process. */
-async function digestOf(client: Client, select: string): Promise<RowDigest> {
+async function computeDigest(client: Client, select: string): Promise<RowDigest> {
   const digest = new RowDigest();
   await client.query(`declare stored no scroll cursor for ${select}`);
   for (;;) {
@@ -162,7 +182,7 @@ async function digestOf(client: Client, select: string): Promise<RowDigest> {
   return digest;
 }
 
-function* batchesOf(rows: Iterable<PlainRow>): Iterable<readonly PlainRow[]> {
+function* readBatches(rows: Iterable<PlainRow>): Iterable<readonly PlainRow[]> {
   let batch: PlainRow[] = [];
   for (const row of rows) {
     batch.push(row);

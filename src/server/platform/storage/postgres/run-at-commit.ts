@@ -1,11 +1,10 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Statement } from '../engine.ts';
 import { withinSavepoint } from '../savepoint.ts';
-import type { Tables } from '../schema/tables.ts';
 import { type LastStatement, PostgresConnection } from './connection.ts';
 
 /** Implements RunAtCommit. */
-export async function runAtCommit<Row>(
+export async function runAtCommit<Tables, Row>(
   db: Kysely<Tables>,
   statements: readonly Statement<Row>[],
   onRows?: (rows: readonly Row[]) => void,
@@ -23,7 +22,7 @@ export async function runAtCommit<Row>(
 }
 
 /** Implements ReadTogether. */
-export async function readTogether<Row>(
+export async function readTogether<Tables, Row>(
   db: Kysely<Tables>,
   statements: readonly Statement<Row>[],
 ): Promise<readonly (readonly Row[])[]> {
@@ -32,7 +31,10 @@ export async function readTogether<Row>(
 }
 
 /** Runs a nested transaction. If it is rolled back, its statements for the commit are dropped. */
-export async function nestedTransaction<T>(db: Transaction<Tables>, work: () => Promise<T>): Promise<T> {
+export async function nestedTransaction<Tables, T>(
+  db: Transaction<Tables>,
+  work: () => Promise<T>,
+): Promise<T> {
   const before = await withConnection(db, (connection) => connection.lastStatements);
   try {
     return await withinSavepoint(db, work);
@@ -42,7 +44,7 @@ export async function nestedTransaction<T>(db: Transaction<Tables>, work: () => 
   }
 }
 
-async function withConnection<T>(
+async function withConnection<Tables, T>(
   db: Kysely<Tables>,
   use: (connection: PostgresConnection) => T | Promise<T>,
 ): Promise<T> {

@@ -5,9 +5,8 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
 import type { Engine, Statement } from '../engine.ts';
-import { migrate } from '../migrate.ts';
+import { type Migration, migrate } from '../migrate.ts';
 import { withinSavepoint } from '../savepoint.ts';
-import type { Tables } from '../schema/tables.ts';
 import { BUSY_TIMEOUT_MS } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { sqliteKyselyDialect } from './driver.ts';
@@ -25,7 +24,8 @@ const OPEN_TIMEOUT_MS = 5000;
 /** Size to which the write-ahead log shrinks after a burst. */
 const LOG_BYTES = 64 * 1024 * 1024;
 
-export type SqliteOptions = {
+export type SqliteOptions<Tables> = {
+  readonly migrations: readonly Migration<Tables>[];
   readonly clock: Clock;
   readonly log: Log;
   /** Whether this process truncates the log and shrinks the file. One of the processes that share the file is enough. */
@@ -35,16 +35,16 @@ export type SqliteOptions = {
 };
 
 /** Opens or creates the database file, and migrates its schema. */
-export async function openSqlite(
+export async function openSqlite<Tables>(
   path: string,
-  { clock, log, isMaintained = false, onLost = () => {} }: SqliteOptions,
-): Promise<Engine> {
-  await prepareSqliteFile(path);
+  { migrations, clock, log, isMaintained = false, onLost = () => {} }: SqliteOptions<Tables>,
+): Promise<Engine<Tables>> {
+  await prepareSqliteFile(path, migrations);
   const databases = openDatabases(path);
   const guard = new FileGuard(path, onLost);
-  const engine = createEngine({ ...databases, path, clock, guard });
+  const engine = createEngine<Tables>({ ...databases, path, clock, guard });
   try {
-    await migrate(engine, clock.now());
+    await migrate(engine, migrations, clock.now());
     if (!isMaintained) return engine;
     const maintenance = maintainFile(databases.writer, { clock, log, guard });
     return {
@@ -121,7 +121,7 @@ type EngineParts = Databases & {
   readonly guard: FileGuard;
 };
 
-function createEngine({ writer, reader, path, clock, guard }: EngineParts): Engine {
+function createEngine<Tables>({ writer, reader, path, clock, guard }: EngineParts): Engine<Tables> {
   const afterCommit = (): void => guard.check();
   const db = new Kysely<Tables>({ dialect: sqliteKyselyDialect({ writer, reader, clock, afterCommit }) });
   const groupCommit = new GroupCommit(db);
@@ -141,7 +141,7 @@ function createEngine({ writer, reader, path, clock, guard }: EngineParts): Engi
         onRows?.(rows);
       }
     },
-    readTogether: async <Row>(inside: Kysely<Tables>, statements: readonly Statement<Row>[]) => {
+    readTogether: async <Inside, Row>(inside: Kysely<Inside>, statements: readonly Statement<Row>[]) => {
       const results: (readonly Row[])[] = [];
       for (const statement of statements) results.push((await statement.sql.execute(inside)).rows);
       return results;

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../../../contract/errors.ts';
 import { makeFolder } from '../../../../folders/make-folder.ts';
-import { pendingMigrations } from '../migrate.ts';
+import { findPending, type MigrationName } from '../migrate.ts';
 import { isDamage } from './errors.ts';
 
 /** The first 16 bytes of every SQLite database (https://sqlite.org/fileformat.html, section 1.3). */
@@ -24,19 +24,19 @@ const LOCK_TIMEOUT_MS = 5000;
  *
  * @throws ServiceError storage-unavailable, not retryable, whose message names the file, the problem and the remedy.
  */
-export async function prepareSqliteFile(path: string): Promise<void> {
+export async function prepareSqliteFile(path: string, migrations: readonly MigrationName[]): Promise<void> {
   await prepareFolder(dirname(path));
   const created = await createEmpty(path);
   if (created) return;
-  await inspectFile(path);
+  await inspectFile(path, migrations);
 }
 
-async function inspectFile(path: string): Promise<void> {
+async function inspectFile(path: string, migrations: readonly MigrationName[]): Promise<void> {
   const file = await stat(path);
   if (!file.isFile())
     throw fileError(path, { reason: 'is not a file', hint: 'give the database a path of its own' });
   await requireWritable(path);
-  if (file.size > 0) await inspectDatabase(path, file.size);
+  if (file.size > 0) await inspectDatabase(path, file.size, migrations);
 }
 
 /**
@@ -44,10 +44,10 @@ async function inspectFile(path: string): Promise<void> {
  *
  * @throws ServiceError as prepareSqliteFile.
  */
-export async function checkSqliteFile(path: string): Promise<void> {
+export async function checkSqliteFile(path: string, migrations: readonly MigrationName[]): Promise<void> {
   await requireWritableFolder(dirname(path));
   if (!(await exists(path))) return;
-  await inspectFile(path);
+  await inspectFile(path, migrations);
 }
 
 /**
@@ -65,7 +65,7 @@ export async function requireWritableFolder(folder: string): Promise<void> {
     await rm(trial);
   } catch (error) {
     throw fileError(folder, {
-      reason: `cannot be written (${codeOf(error)})`,
+      reason: `cannot be written (${readErrorCode(error)})`,
       hint: 'correct its permissions, or set DATA_DIR',
       cause: error,
     });
@@ -81,7 +81,7 @@ export async function prepareFolder(folder: string): Promise<void> {
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw fileError(folder, {
-      reason: `cannot be created (${codeOf(error)})`,
+      reason: `cannot be created (${readErrorCode(error)})`,
       hint: 'correct the permissions above it, or set DATA_DIR',
       cause: error,
     });
@@ -94,9 +94,9 @@ async function createEmpty(path: string): Promise<boolean> {
     await file.close();
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (readErrorCode(error) === 'EEXIST') return false;
     throw fileError(path, {
-      reason: `cannot be created (${codeOf(error)})`,
+      reason: `cannot be created (${readErrorCode(error)})`,
       hint: 'correct the permissions of its folder',
       cause: error,
     });
@@ -109,14 +109,18 @@ async function requireWritable(path: string): Promise<void> {
     await file.close();
   } catch (error) {
     throw fileError(path, {
-      reason: `cannot be written (${codeOf(error)})`,
+      reason: `cannot be written (${readErrorCode(error)})`,
       hint: 'correct its permissions or owner',
       cause: error,
     });
   }
 }
 
-async function inspectDatabase(path: string, size: number): Promise<void> {
+async function inspectDatabase(
+  path: string,
+  size: number,
+  migrations: readonly MigrationName[],
+): Promise<void> {
   if ((await readStart(path)) !== MAGIC) {
     throw fileError(path, {
       reason: 'is not a SQLite database',
@@ -125,24 +129,28 @@ async function inspectDatabase(path: string, size: number): Promise<void> {
   }
   // A crash right after creation leaves a rollback journal, and only opening for writing can roll it back.
   if (await exists(`${path}-journal`)) return;
-  if (await exists(`${path}-wal`)) return inspectContent(new DatabaseSync(path, READ_ONLY), path, size);
+  const inspect = (location: string | URL): void =>
+    inspectContent(new DatabaseSync(location, READ_ONLY), { path, size, migrations });
+  if (await exists(`${path}-wal`)) return inspect(path);
   try {
     // Without a log no process has the database open, and `immutable` keeps SQLite from creating files beside it.
-    inspectContent(
-      new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), READ_ONLY),
-      path,
-      size,
-    );
+    inspect(new URL(`${pathToFileURL(path).href}?immutable=1`));
   } catch (error) {
     // Another process may have opened the file in the meantime, so that it was read during a write.
     if (!(await exists(`${path}-wal`))) throw error;
-    inspectContent(new DatabaseSync(path, READ_ONLY), path, size);
+    inspect(path);
   }
 }
 
 const READ_ONLY = { readOnly: true, timeout: LOCK_TIMEOUT_MS } as const;
 
-function inspectContent(database: DatabaseSync, path: string, size: number): void {
+type InspectedFile = {
+  readonly path: string;
+  readonly size: number;
+  readonly migrations: readonly MigrationName[];
+};
+
+function inspectContent(database: DatabaseSync, { path, size, migrations }: InspectedFile): void {
   try {
     const damage = firstDamage(database, size);
     if (damage !== undefined) throw damaged(path, damage);
@@ -154,9 +162,10 @@ function inspectContent(database: DatabaseSync, path: string, size: number): voi
         hint: 'set DATA_DIR to another folder',
       });
     }
-    pendingMigrations(column(database, 'select name from rtcMigrations order by name'), `SQLite (${path})`);
+    const applied = column(database, 'select name from rtcMigrations order by name');
+    findPending(migrations, applied, `SQLite (${path})`);
   } catch (error) {
-    throw isDamage(error) ? damaged(path, codeOf(error), error) : error;
+    throw isDamage(error) ? damaged(path, readErrorCode(error), error) : error;
   } finally {
     database.close();
   }
@@ -191,7 +200,7 @@ async function exists(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (readErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
@@ -215,7 +224,7 @@ export function fileError(path: string, { reason, hint, cause }: FileProblem): S
   });
 }
 
-function codeOf(error: unknown): string {
+function readErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }

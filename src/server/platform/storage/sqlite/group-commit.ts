@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { withinSavepoint } from '../savepoint.ts';
-import type { Tables } from '../schema/tables.ts';
 
 /*
  * Shares one durable commit among several transactions. A commit waits for the disk, and SQLite runs on the event loop, so
@@ -12,26 +11,26 @@ import type { Tables } from '../schema/tables.ts';
 /** Limits how long the first transaction of a group waits for the last one. */
 const GROUP_SIZE = 100;
 
-type Work<T> = (db: Transaction<Tables>) => Promise<T>;
+type Work<Tables, T> = (db: Transaction<Tables>) => Promise<T>;
 
 /** Resolves or rejects the caller's promise. Called when the commit has succeeded or the work has failed. */
 type ReportOutcome = () => void;
 
-type PendingTransaction = {
+type PendingTransaction<Tables> = {
   run(db: Transaction<Tables>): Promise<ReportOutcome>;
   fail(reason: unknown): void;
 };
 
-export class GroupCommit {
+export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;
-  readonly #pending: PendingTransaction[] = [];
+  readonly #pending: PendingTransaction<Tables>[] = [];
   #running = false;
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
   }
 
-  run<T>(work: Work<T>): Promise<T> {
+  run<T>(work: Work<Tables, T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#pending.push({
         run: async (db) => {
@@ -53,7 +52,7 @@ export class GroupCommit {
     this.#running = false;
   }
 
-  async #runGroup(group: readonly PendingTransaction[]): Promise<void> {
+  async #runGroup(group: readonly PendingTransaction<Tables>[]): Promise<void> {
     try {
       const reports = await this.#db.transaction().execute((db) => this.#runInSavepoints(db, group));
       for (const report of reports) report();
@@ -64,7 +63,7 @@ export class GroupCommit {
 
   async #runInSavepoints(
     db: Transaction<Tables>,
-    group: readonly PendingTransaction[],
+    group: readonly PendingTransaction<Tables>[],
   ): Promise<readonly ReportOutcome[]> {
     const [only, second] = group;
     if (only !== undefined && second === undefined) return [await only.run(db)];

@@ -7,9 +7,9 @@ export type TableReader = {
   /** Names of the tables, in order. */
   readonly tables: readonly string[];
   /** Names of the stored columns, in order, without those that the database computes. */
-  columnsOf(table: string): readonly string[];
+  listColumns(table: string): readonly string[];
   /** Texts are sanitised, so that PostgreSQL can store them. */
-  rowsOf(table: string): Iterable<PlainRow>;
+  readRows(table: string): Iterable<PlainRow>;
   close(): void;
 };
 
@@ -25,16 +25,16 @@ export function readTables(path: string): TableReader {
     .map(({ name }) => String(name))
     .toSorted();
   // `hidden` is 2 or 3 for a generated column (https://sqlite.org/pragma.html#pragma_table_xinfo).
-  const columnsOf = (table: string): readonly string[] =>
+  const listColumns = (table: string): readonly string[] =>
     database
       .prepare('select name from pragma_table_xinfo(?) where hidden = 0 order by cid')
       .all(table)
       .map(({ name }) => String(name));
   return {
     tables,
-    columnsOf,
-    *rowsOf(table) {
-      const columns = columnsOf(table);
+    listColumns,
+    *readRows(table) {
+      const columns = listColumns(table);
       const listed = columns.map(quote).join(', ');
       for (const row of database.prepare(`select ${listed} from ${quote(table)}`).iterate()) {
         yield columns.map((column) => plain(row[column]));

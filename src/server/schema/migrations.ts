@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { ColumnTypes, Engine } from '../engine.ts';
+import type { ColumnTypes } from '../platform/storage/engine.ts';
+import type { Migration } from '../platform/storage/migrate.ts';
 import { indexDeliveriesByEnd } from './delivery-indexes.ts';
 import { addDeliveryOrder } from './delivery-order.ts';
 import { createEventTables, createFanOuts, createPublishedTracks } from './event-tables.ts';
@@ -15,13 +16,8 @@ import {
 } from './transcription-tables.ts';
 import { createTurnSounds, createTurnTables, indexTurns } from './turn-tables.ts';
 
-export type Migration = {
-  readonly name: string;
-  up(db: Kysely<Tables>, types: ColumnTypes, engine: Engine['name']): Promise<void>;
-};
-
 /** Applied in this order, each once. A released migration is never changed or undone: add new ones at the end. */
-export const MIGRATIONS: readonly Migration[] = [
+export const MIGRATIONS: readonly Migration<Tables>[] = [
   { name: '001-recordings', up: createRecordings },
   { name: '002-events-and-webhooks', up: createEventTables },
   { name: '003-transcriptions', up: createTranscriptionTables },

@@ -1,17 +1,21 @@
 import type { ColumnType, GeneratedAlways } from 'kysely';
-import type { ApiKey, AuditRecord, IdempotentRequest } from '../../../access/store.ts';
+import type { ApiKey, AuditRecord, IdempotentRequest } from '../access/store.ts';
 import type {
   FanOut,
   ParticipantSession,
   PublishedTrack,
   RoomSession,
   StoredEvent,
-} from '../../../events/store.ts';
-import type { Recording } from '../../../recordings/store.ts';
-import type { Block } from '../../../rooms/store.ts';
-import type { StoredSegment, Transcription } from '../../../transcription/store.ts';
-import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../../../transcription/turns/store.ts';
-import type { Attempt, Delivery, Webhook } from '../../../webhooks/store.ts';
+} from '../events/store.ts';
+import type { Connection as StorageConnection } from '../platform/storage/engine.ts';
+import type { Recording } from '../recordings/store.ts';
+import type { Block } from '../rooms/store.ts';
+import type { StoredSegment, Transcription } from '../transcription/store.ts';
+import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../transcription/turns/store.ts';
+import type { Attempt, Delivery, Webhook } from '../webhooks/store.ts';
+
+/** The database, or one of its transactions, for the methods of a store. */
+export type Connection = StorageConnection<Tables>;
 
 /** Every table, for the query layer. Columns have the names of the records' fields, so that rows need no mapping. */
 export type Tables = {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { ColumnTypes } from '../engine.ts';
+import type { ColumnTypes } from '../platform/storage/engine.ts';
 import type { Tables } from './tables.ts';
 
 /** SQLite uses the name for its own 8-byte float. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ColumnTypes } from '../engine.ts';
+import type { ColumnTypes } from '../platform/storage/engine.ts';
 import type { Tables } from './tables.ts';
 
 /** Tables of the turns of speech in a recording, of the worker that listens, and of overlaps within a segment. */

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from 'kysely';
-import type { Engine } from '../engine.ts';
-import { vectorText } from '../postgres/text-search.ts';
-import { indexedTerms } from '../search/search-terms.ts';
+import type { Engine } from '../platform/storage/engine.ts';
+import { vectorText } from '../platform/storage/postgres/text-search.ts';
+import { indexedTerms } from '../platform/storage/search/search-terms.ts';
 import type { Tables } from './tables.ts';
+
+type EngineName = Engine<Tables>['name'];
 
 /*
  * Full-text search over segments. Both engines maintain the index themselves, in the transaction that writes or deletes the
@@ -10,7 +12,7 @@ import type { Tables } from './tables.ts';
  */
 
 /** Migration 016. */
-export async function createSearch(db: Kysely<Tables>, engine: Engine['name']): Promise<void> {
+export async function createSearch(db: Kysely<Tables>, engine: EngineName): Promise<void> {
   await (engine === 'SQLite' ? createSqliteSearch(db) : createPostgresSearch(db));
   await db.schema
     .createIndex('segmentsOfIdentity')
@@ -71,7 +73,7 @@ async function createSqliteSearch(db: Kysely<Tables>): Promise<void> {
  * that it indexed before, and a later version may stem differently. The triggers call `indexedTerms`, which the connection
  * defines.
  */
-export async function stemByLanguage(db: Kysely<Tables>, engine: Engine['name']): Promise<void> {
+export async function stemByLanguage(db: Kysely<Tables>, engine: EngineName): Promise<void> {
   if (engine !== 'SQLite') return;
   const add = sql`insert into "segmentWords" ("rowid", "terms")
     values (new."searchKey", "indexedTerms"(new."text", new."language"))`;
@@ -101,7 +103,7 @@ export async function stemByLanguage(db: Kysely<Tables>, engine: Engine['name'])
  * Migration 027. Both engines index the terms that `indexedTerms` makes: words without their accents, and the characters
  * of scripts that put no spaces between words. SQLite's tokenizer takes nothing off them.
  */
-export async function indexTerms(db: Kysely<Tables>, engine: Engine['name']): Promise<void> {
+export async function indexTerms(db: Kysely<Tables>, engine: EngineName): Promise<void> {
   await (engine === 'SQLite' ? indexSqliteTerms(db) : indexPostgresTerms(db));
 }
 
