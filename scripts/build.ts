@@ -6,7 +6,7 @@ import { buildCli } from './build/cli.ts';
 import { writeDeclarations } from './build/declarations.ts';
 import { buildLibraries } from './build/libraries.ts';
 import { writeManuals } from './build/manuals.ts';
-import { ROOT } from './build/output.ts';
+import { hashInputs, ROOT, rememberInputs } from './build/output.ts';
 import { buildPages } from './build/pages.ts';
 import { writeReference } from './build/reference.ts';
 import { softwareBillOfMaterials } from './build/sbom.ts';
@@ -25,6 +25,7 @@ const out = `${ROOT}.cache/build-${process.pid}`;
 
 try {
   await mkdir(out, { recursive: true });
+  const inputs = await hashInputs();
   const bundledModules = await Promise.all([
     buildCli(out),
     buildServer(out),
@@ -39,6 +40,7 @@ try {
   await writeFile(`${out}/sbom.cdx.json`, await softwareBillOfMaterials(packages));
   await writeManuals(out, packageVersion(ROOT));
   await putInPlace();
+  await rememberInputs(inputs);
 } finally {
   await rm(out, { recursive: true, force: true });
 }

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
+import { LAUNCHER, ROOT } from '../test/support/parts/built.ts';
 
-const root = join(import.meta.dirname, '..');
+const README = `${ROOT}README.md`;
 /** Lines before this command are not shown. */
 const FIRST = 'rooms create demo';
 const COMMANDS = ['dev join demo ada', 'participants list demo', 'events list --room demo'] as const;
@@ -26,12 +27,12 @@ try {
     await run.ended;
     runs.push(`$ rtc ${command}\n${run.text().trimEnd()}`);
   }
-  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const readme = await readFile(README, 'utf8');
   const [before = '', rest = ''] = readme.split(MARKS[0]);
   const [, after] = rest.split(MARKS[1]);
   if (after === undefined) throw new Error(`README.md has no ${MARKS.join(' and ')}`);
   const lines = `${MARKS[0]}\n\`\`\`text\n${runs.join('\n')}\n\`\`\`\n\n${MARKS[1]}`;
-  await writeFile(join(root, 'README.md'), before + lines + after);
+  await writeFile(README, before + lines + after);
 } finally {
   dev.pty.kill('SIGINT');
   await dev.ended;
@@ -41,7 +42,7 @@ try {
 function start(argv: readonly string[]) {
   let text = '';
   const waiting: (() => void)[] = [];
-  const pty: IPty = spawn(process.execPath, [join(root, 'bin/rtc.js'), ...argv], {
+  const pty: IPty = spawn(process.execPath, [LAUNCHER, ...argv], {
     cols: 100,
     rows: 40,
     cwd: home,

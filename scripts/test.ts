@@ -1,11 +1,12 @@
 /**
  * `npm test` prepares the real parts that the tests run, checks the source, builds, and runs the tests. Without arguments
- * everything runs. With arguments (`npm test -- test/fiscal`, or any of vitest's) the source checks are left out, and only
- * the parts that the selected tests need are prepared.
+ * everything runs. With arguments (`npm test -- test/fiscal`, or any of vitest's) the source checks are left out, only the
+ * parts that the selected tests need are prepared, and dist is built only if they use it and it is out of date.
  */
 import { delimiter, join, relative } from 'node:path';
+import { isUpToDate } from './build/output.ts';
 import { parts } from './parts/catalogue.ts';
-import { neededParts } from './parts/needed-parts.ts';
+import { findNeeds, type Needs } from './parts/needed-parts.ts';
 import type { Part } from './parts/part.ts';
 import { prepareParts } from './parts/prepare-parts.ts';
 import { runCommand } from './parts/run-command.ts';
@@ -13,10 +14,10 @@ import { runTests, selectTestFiles, type TestCounts } from './parts/vitest-run.t
 
 const root = join(import.meta.dirname, '..');
 
-/** A test file and the parts that it needs. */
+/** A test file and what it needs. */
 interface TestFile {
   readonly path: string;
-  readonly needs: readonly Part[];
+  readonly needs: Needs;
 }
 
 /** A test file that cannot run because these parts are missing. */
@@ -49,15 +50,17 @@ async function test(args: readonly string[]): Promise<number> {
   if (selected.length === 0) console.log('No test file matches');
   const files = await Promise.all(
     selected.map(
-      async (path): Promise<TestFile> => ({ path, needs: await neededParts(path, { root, parts }) }),
+      async (path): Promise<TestFile> => ({ path, needs: await findNeeds(path, { root, parts }) }),
     ),
   );
-  const needed = parts.filter((part) => files.some((file) => file.needs.includes(part)));
+  const needed = parts.filter((part) => files.some((file) => file.needs.parts.includes(part)));
   const missing = await prepareParts(needed, parts);
   const notRun = withoutParts(files, missing);
   for (const part of missing) console.log(`Still missing: ${part.name} (${part.instructions})`);
 
-  const failedSteps = await runSteps(args.length === 0 ? [...sourceChecks, buildStep] : [buildStep]);
+  const failedSteps = await runSteps(
+    args.length === 0 ? [...sourceChecks, buildStep] : await buildFor(files),
+  );
   const runnable = files.length > notRun.length;
   const counts = runnable
     ? await runTests(
@@ -68,12 +71,17 @@ async function test(args: readonly string[]): Promise<number> {
   return conclude({ failedSteps, missing, notRun, counts });
 }
 
+/** Returns the step that builds, if a test uses what is built and it is out of date. */
+async function buildFor(files: readonly TestFile[]): Promise<readonly Step[]> {
+  return files.some(({ needs }) => needs.usesBuild) && !(await isUpToDate()) ? [buildStep] : [];
+}
+
 /** Returns the files that need a missing part, or a part that runs with one. */
 function withoutParts(files: readonly TestFile[], missing: readonly Part[]): readonly NotRun[] {
   const lacks = (part: Part): readonly Part[] =>
     missing.filter((other) => other === part || part.runsWith?.includes(other.name));
   return files
-    .map(({ path, needs }) => ({ path, missing: [...new Set(needs.flatMap(lacks))] }))
+    .map(({ path, needs }) => ({ path, missing: [...new Set(needs.parts.flatMap(lacks))] }))
     .filter((file) => file.missing.length > 0);
 }
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { LAUNCHER } from '../../test/support/parts/built.ts';
 
 /*
  * Compares the start-up of the built rtc with an empty process of the same Node: `node proof/benches/cli.ts [rounds]`. The runs are
@@ -13,7 +13,6 @@ import { Worker } from 'node:worker_threads';
  */
 
 const ROUNDS = Number(process.argv[2] ?? 40);
-const LAUNCHER = fileURLToPath(new URL('../../bin/rtc.js', import.meta.url));
 
 const directory = await mkdtemp(join(tmpdir(), 'rtc-bench-cli-'));
 const empty = join(directory, 'empty.mjs');

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { RtcClient } from '../../src/client/client.ts';
 import { run } from '../../test/cli/support/run.ts';
@@ -6,6 +5,7 @@ import { startStack } from '../../test/cli/support/stack.ts';
 import { LOOPBACK_ALLOWED } from '../../test/server/webhooks/support/hooked-service.ts';
 import { startReceiver } from '../../test/server/webhooks/support/receiver.ts';
 import { startBrowser } from '../../test/support/parts/browser.ts';
+import { LAUNCHER } from '../../test/support/parts/built.ts';
 
 /*
  * `node proof/benches/console.ts`, after `npm run build`, measures how smoothly the console scrolls with 500 rooms and 10,000
@@ -89,7 +89,7 @@ try {
 async function openConsole() {
   const { promise, resolve } = Promise.withResolvers<string>();
   const ended = run(['console', '--print'], {
-    launcher: join(import.meta.dirname, '../../bin/rtc.js'),
+    launcher: LAUNCHER,
     signal: stopping.signal,
     env: stack.environment,
     onStdout: (text) => {

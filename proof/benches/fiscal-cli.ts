@@ -3,20 +3,17 @@
  * bench:fiscal`. Load on the machine cancels out in the ratio. Rates are per second of processor time.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { generate } from '../../src/fiscal/index.ts';
+import { LAUNCHER, ROOT } from '../../test/support/parts/built.ts';
 import { inventPeople } from './fiscal/people.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = `${root}.cache/bench-fiscal-cli/`;
-const launcher = `${root}bin/rtc.js`;
+const folder = `${ROOT}.cache/bench-fiscal-cli/`;
 const asOf = '2026-11-21';
 
 type Cost = { readonly wallMs: number; readonly cpuMs: number; readonly memoryMb: number };
 
 const main = async (): Promise<void> => {
-  if (!existsSync(`${root}dist/cli/main.js`)) throw new Error('run first: npm run build');
   mkdirSync(folder, { recursive: true });
   const people = inventPeople(100_000);
   const codes = people.map((person) => {
@@ -115,7 +112,7 @@ const start = (code: string): void => {
   writeFileSync(empty, '');
   const times = Array.from({ length: 42 }, () => ({
     empty: processMs([empty]),
-    own: processMs([launcher, 'cf', 'check', code]),
+    own: processMs([LAUNCHER, 'cf', 'check', code]),
   })).slice(2); // The first runs fill the compile cache.
   const empties = times.map((time) => time.empty);
   const owns = times.map((time) => time.own);
@@ -140,7 +137,7 @@ const stream = async (
   words: readonly string[],
   goal?: { readonly perSecond: number; readonly memoryMb: number },
 ): Promise<void> => {
-  const used = await cost([launcher, 'cf', ...words], file);
+  const used = await cost([LAUNCHER, 'cf', ...words], file);
   const perSecond = (lines / used.cpuMs) * 1000;
   const goals = goal === undefined ? '' : `; goal ${format(goal.perSecond)}/s, below ${goal.memoryMb} MB`;
   console.log(

@@ -1,6 +1,8 @@
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+// Without what is built, the reference pages respond with 500.
+import '../../test/support/parts/built.ts';
 import { runSchemathesis } from '../../test/support/parts/schemathesis.ts';
 import { atLeast, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
 import { plantSecrets, scanForSecrets } from './secret-scan.ts';
@@ -12,8 +14,6 @@ const CASES = 20_000;
 const SECONDS = 1_500;
 /** Random cases per operation and phase. With Schemathesis' own 100 the run ends before 20,000 cases. */
 const EXAMPLES = { long: 300, short: 1 } as const;
-/** A file that `npm run build` makes for the reference pages. Without it they respond with 500. */
-const REFERENCE_PAGE = join(import.meta.dirname, '..', '..', 'dist', 'reference');
 /** Folder with the output of Schemathesis. */
 const DETAILS = join(import.meta.dirname, '..', '..', '.cache', 'proof', 'details');
 
@@ -89,9 +89,6 @@ const EXPLAINED: Readonly<Record<string, Explanation>> = {
 
 async function runOn(database: DatabaseName, context: ProofContext): Promise<Findings> {
   const { form, report: reportLine, cleanUp } = context;
-  await access(REFERENCE_PAGE).catch(() => {
-    throw new Error('the pages of the service are not built: run `npm run build` first');
-  });
   const target = await startTarget(context, database);
   await plantSecrets(target);
   const folder = await mkdtemp(join(tmpdir(), 'rtc-schemathesis-'));

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown';
 
@@ -39,4 +42,48 @@ export async function runTool(command: string, args: readonly string[]): Promise
   const child = spawn(`${ROOT}node_modules/.bin/${command}`, [...args], { cwd: ROOT, stdio: 'inherit' });
   const code = await new Promise((resolve, reject) => child.on('close', resolve).on('error', reject));
   if (code !== 0) throw new Error(`${command} ended with ${code}`);
+}
+
+/** What a build reads. The versions of all packages are in the lock file. */
+const INPUTS = [
+  'src',
+  'bin',
+  'docs/guide',
+  'scripts/build',
+  'scripts/build.ts',
+  'package.json',
+  'package-lock.json',
+];
+
+/** The hash of what the last build has read. It is outside of dist, which is published as it is. */
+const BUILT_FROM = `${ROOT}.cache/built-from`;
+
+/** Returns a hash that changes with anything that a build reads. */
+export async function hashInputs(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const path of (await Promise.all(INPUTS.map(listFiles))).flat()) {
+    hash.update(path).update(await readFile(`${ROOT}${path}`));
+  }
+  return hash.digest('hex');
+}
+
+async function listFiles(path: string): Promise<readonly string[]> {
+  if ((await stat(`${ROOT}${path}`)).isFile()) return [path];
+  const entries = await readdir(`${ROOT}${path}`, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(ROOT.length))
+    .toSorted();
+}
+
+/** Remembers what the build was made from. The hash is that of the inputs before the build. */
+export async function rememberInputs(hash: string): Promise<void> {
+  await mkdir(`${ROOT}.cache`, { recursive: true });
+  await writeFile(BUILT_FROM, hash);
+}
+
+/** Whether dist has what a build would make now. */
+export async function isUpToDate(): Promise<boolean> {
+  const builtFrom = await readFile(BUILT_FROM, 'utf8').catch(() => undefined);
+  return existsSync(`${ROOT}dist/cli/main.js`) && builtFrom === (await hashInputs());
 }

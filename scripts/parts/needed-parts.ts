@@ -4,25 +4,39 @@ import { dirname, join, relative } from 'node:path';
 import { type ImportName, parseSync } from 'oxc-parser';
 import type { Part } from './part.ts';
 
+/** The module that a test imports if it runs or reads what `npm run build` makes. */
+const BUILT = 'test/support/parts/built.ts';
+
+/** What has to be there before a test file can run. */
+export interface Needs {
+  /** The parts whose fixtures it imports. */
+  readonly parts: readonly Part[];
+  /** Whether it runs or reads what is built. */
+  readonly usesBuild: boolean;
+}
+
 /**
- * Returns the parts that a test file needs: those whose fixtures it imports, directly or through other modules of the
- * project. A test declares its parts by importing, so it cannot forget one.
+ * Returns what a test file imports, directly or through other modules of the project. A test declares its needs by importing,
+ * so it cannot forget one.
  */
-export async function neededParts(testFile: string, project: Project): Promise<readonly Part[]> {
+export async function findNeeds(testFile: string, project: Project): Promise<Needs> {
   const reached = new Set<string>();
   const visited = new Set<string>();
   const visit = async (file: string): Promise<void> => {
     if (visited.has(file)) return;
     visited.add(file);
     reached.add(relative(project.root, file));
-    for (const reference of referencesOf(file, await readFile(file, 'utf8'))) {
+    for (const reference of await readReferences(file)) {
       if (!existsSync(reference.file)) continue;
       for (const name of reference.names) reached.add(`${relative(project.root, reference.file)}#${name}`);
       await visit(reference.file);
     }
   };
   await visit(testFile);
-  return project.parts.filter((part) => part.fixtures.some((fixture) => reached.has(fixture)));
+  return {
+    parts: project.parts.filter((part) => part.fixtures.some((fixture) => reached.has(fixture))),
+    usesBuild: reached.has(BUILT),
+  };
 }
 
 export interface Project {
@@ -36,8 +50,17 @@ interface Reference {
   readonly names: readonly string[];
 }
 
+/** The references of each file. Many tests import the same modules. */
+const known = new Map<string, Promise<readonly Reference[]>>();
+
+function readReferences(file: string): Promise<readonly Reference[]> {
+  const reading = known.get(file) ?? readFile(file, 'utf8').then((text) => parseReferences(file, text));
+  known.set(file, reading);
+  return reading;
+}
+
 /** Returns the project's own modules that this one loads at run time. Imports of types only are not included. */
-function referencesOf(file: string, text: string): readonly Reference[] {
+function parseReferences(file: string, text: string): readonly Reference[] {
   const { module } = parseSync(file, text);
   const entries = [
     ...module.staticImports.map(({ moduleRequest, entries }) => ({ request: moduleRequest.value, entries })),

@@ -3,13 +3,13 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LAUNCHER } from '../support/parts/built.ts';
 
 /*
  * A folder below /proc reports that nothing exists in it, like an automounter's /home does. Node's recursive mkdir never
  * returns there, and no signal ends it. Therefore these processes are killed if they take too long.
  */
 
-const LAUNCHER = join(import.meta.dirname, '../../bin/rtc.js');
 const DEADLINE_MS = 20_000;
 
 let home: string;

@@ -4,9 +4,10 @@ import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LAUNCHER } from '../support/parts/built.ts';
 import { freePort } from '../support/parts/run-part.ts';
 import { json, startHttpServer, type TestHttpServer } from './support/http-server.ts';
-import { LAUNCHER, rtcProcess, startRtc } from './support/process.ts';
+import { rtcProcess, startRtc } from './support/process.ts';
 import { type Stack, startStack } from './support/stack.ts';
 
 let stack: Stack;

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { DIST } from '../support/parts/built.ts';
 
-const DIST = new URL('../../dist/', import.meta.url);
-const read = (path: string): Promise<string> => readFile(new URL(path, DIST), 'utf8');
+const read = (path: string): Promise<string> => readFile(`${DIST}${path}`, 'utf8');
 
 type Component = {
   readonly name: string;

@@ -2,12 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, startHttpServer } from '../cli/support/http-server.ts';
+import { ROOT } from '../support/parts/built.ts';
 import {
   filesOf,
   type PackedPackage,
   packPackage,
   publintMessages,
-  ROOT,
   runFile,
   typesReport,
 } from './support/packed.ts';

@@ -4,12 +4,12 @@ import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as fiscal from '../../src/fiscal/index.ts';
+import { ROOT } from '../support/parts/built.ts';
 import {
   filesOf,
   type PackedPackage,
   packPackage,
   publintMessages,
-  ROOT,
   runFile,
   typesReport,
 } from './support/packed.ts';

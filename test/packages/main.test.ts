@@ -1,12 +1,12 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../support/parts/built.ts';
 import {
   filesOf,
   type PackedPackage,
   packPackage,
   publintMessages,
-  ROOT,
   runFile,
   typesReport,
 } from './support/packed.ts';

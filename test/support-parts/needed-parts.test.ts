@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { neededParts } from '../../scripts/parts/needed-parts.ts';
+import { findNeeds } from '../../scripts/parts/needed-parts.ts';
 import type { Part } from '../../scripts/parts/part.ts';
 
 const part = (name: string, fixtures: readonly string[]): Part => ({
@@ -17,7 +17,7 @@ const parts = [
   part('tables', ['support/shared.ts#sharedTables']),
 ];
 
-describe('neededParts', () => {
+describe('what a test file needs', () => {
   let root: string;
 
   beforeEach(async () => {
@@ -33,9 +33,11 @@ describe('neededParts', () => {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
   };
-  const needsOf = async (text: string) => {
-    await write('some.test.ts', text);
-    return (await neededParts(join(root, 'some.test.ts'), { root, parts })).map((found) => found.name);
+  let tests = 0;
+  const findNeedsIn = async (text: string) => {
+    const name = `some-${tests++}.test.ts`;
+    await write(name, text);
+    return await findNeeds(join(root, name), { root, parts });
   };
 
   it.each([
@@ -52,7 +54,38 @@ describe('neededParts', () => {
       "import { sharedRooms as rooms } from './support/shared.ts';",
       ['rooms'],
     ],
-  ])('of a test that imports %s', async (_, text, expected) => {
-    expect(await needsOf(text)).toEqual(expected);
+  ])('are the parts of a test that imports %s', async (_, text, expected) => {
+    const needs = await findNeedsIn(text);
+    expect(needs.parts.map((found) => found.name)).toEqual(expected);
+  });
+
+  it('is the build for a test that runs rtc as a process, and not for one that imports its source', async () => {
+    await write('test/support/parts/built.ts', 'export const LAUNCHER = "";');
+    await write(
+      'test/process.ts',
+      "import { LAUNCHER } from './support/parts/built.ts'; export const start = LAUNCHER;",
+    );
+    const [running, importing] = [
+      await findNeedsIn("import { start } from './test/process.ts';"),
+      await findNeedsIn("import { startQueue } from './support/queue.ts';"),
+    ];
+    expect([running.usesBuild, importing.usesBuild]).toEqual([true, false]);
+  });
+});
+
+describe('the modules of test and proof', () => {
+  it('name what is built by test/support/parts/built.ts alone, so that every test that uses it declares it', async () => {
+    const root = join(import.meta.dirname, '..', '..');
+    const naming: string[] = [];
+    for (const folder of ['test', 'proof']) {
+      for (const entry of await readdir(join(root, folder), { recursive: true, withFileTypes: true })) {
+        const file = join(entry.parentPath, entry.name);
+        if (!entry.isFile() || !file.endsWith('.ts')) continue;
+        const text = await readFile(file, 'utf8');
+        if (/(?:\.\.\/|ROOT\}?|root\}?|dirname)[^\n]{0,20}\b(?:dist\/|bin\/rtc\.js)/.test(text))
+          naming.push(relative(root, file));
+      }
+    }
+    expect(naming).toEqual(['test/support/parts/built.ts']);
   });
 });

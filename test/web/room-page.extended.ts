@@ -7,6 +7,7 @@ import type { Person } from '../../src/cli/commands/rooms/page/seats.ts';
 import { RtcClient } from '../../src/client/client.ts';
 import { run } from '../cli/support/run.ts';
 import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
+import { LAUNCHER } from '../support/parts/built.ts';
 import { join } from '../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -42,7 +43,7 @@ describe('a room in a real browser', () => {
 
   const serve = async (room: string, person: Person = ADA): Promise<ServedPage> => {
     const io = {
-      launcher: joinPath(import.meta.dirname, '../../bin/rtc.js'),
+      launcher: LAUNCHER,
       clock: Date.now,
       signal: new AbortController().signal,
     };
@@ -219,7 +220,7 @@ describe('a room in a real browser', () => {
     const seen = Promise.withResolvers<string>();
     let link = '';
     const ended = run(['rooms', 'open', 'far', '--as', 'ada', ...options], {
-      launcher: joinPath(import.meta.dirname, '../../bin/rtc.js'),
+      launcher: LAUNCHER,
       signal: stopping.signal,
       terminals: ['stdout', 'stderr'],
       env: {

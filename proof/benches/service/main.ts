@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RoomServiceClient } from 'livekit-server-sdk';
+import { LAUNCHER } from '../../../test/support/parts/built.ts';
 import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { sampleProcess } from '../../load/steady/process-figures.ts';
 import { type Keys, latencies, median, repeatedCall } from './load.ts';
@@ -23,7 +24,6 @@ const CONCURRENCY = 16;
 const ROUNDS: Rounds = { rounds: 7, seconds: 1.5, concurrency: CONCURRENCY };
 const ROOMS = 20;
 
-const root = join(import.meta.dirname, '..', '..', '..');
 const keys: Keys = { apiKey: 'benchkey', apiSecret: 'benchsecret-benchsecret-benchsecret' };
 const dataDir = await mkdtemp(join(tmpdir(), 'rtc-bench-'));
 const livekit = await startLivekit(keys);
@@ -92,7 +92,7 @@ function printFigure(name: string, figure: string): void {
 
 function startService(): Promise<Program> {
   return startProgram({
-    args: [join(root, 'bin', 'rtc.js'), 'serve'],
+    args: [LAUNCHER, 'serve'],
     output: 'stderr',
     environment: {
       API_KEY: keys.apiKey,

@@ -12,6 +12,7 @@ import type { Store } from '../../../src/server/app/store.ts';
 import { createLog } from '../../../src/server/platform/pino-log.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
 import type { WorkerKind } from '../../../src/server/transcription/store.ts';
+import { LAUNCHER } from '../../../test/support/parts/built.ts';
 import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
 
 /** A database, a media server, and workers as a user starts them. */
@@ -39,8 +40,6 @@ export type BenchWorker = {
   /** Kills the worker with SIGKILL. */
   readonly kill: () => Promise<void>;
 };
-
-const LAUNCHER = join(import.meta.dirname, '../../../bin/rtc.js');
 
 /** Starts the stage. `settings` are additional settings of the workers, such as a bucket. */
 export async function openStage(settings: Readonly<Record<string, string>> = {}): Promise<SpeechStage> {

@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { AudioStream, type RemoteTrack, Room, RoomEvent } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
 import { RtcClient } from '../../../src/client/index.ts';
 import { membersOf } from '../../../src/contract/unknown-value.ts';
+import { LAUNCHER } from '../../../test/support/parts/built.ts';
 import type { SpeechStage } from './stage.ts';
 import type { StageClock } from './stage-clock.ts';
 
-const LAUNCHER = join(import.meta.dirname, '../../../bin/rtc.js');
 const RATE = 16_000;
 /** Above the noise between the sentences. */
 const LOUD = 300;

@@ -2,7 +2,8 @@ import { tmpdir } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterEach, describe, expect, it } from 'vitest';
-import { COVERAGE_ENVIRONMENT, LAUNCHER } from '../support/process.ts';
+import { LAUNCHER } from '../../support/parts/built.ts';
+import { COVERAGE_ENVIRONMENT } from '../support/process.ts';
 
 const DOWN = '\u001b[B';
 const ENTER = '\r';

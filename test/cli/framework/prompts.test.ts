@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { LAUNCHER } from '../../support/parts/built.ts';
 import { json, startHttpServer } from '../support/http-server.ts';
-import { COVERAGE_ENVIRONMENT, LAUNCHER } from '../support/process.ts';
+import { COVERAGE_ENVIRONMENT } from '../support/process.ts';
 import { run } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 

@@ -1,12 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-export const LAUNCHER = `${ROOT}bin/rtc.js`;
-if (!existsSync(`${ROOT}dist/cli/main.js`)) throw new Error('these tests run what is built: npm run build');
+import { LAUNCHER, ROOT } from '../../support/parts/built.ts';
 
 /** With coverage, processes run the source instead of the bundles, so that their branches count. */
 export const COVERAGE_ENVIRONMENT: Readonly<Record<string, string>> =

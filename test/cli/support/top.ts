@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { expect } from 'vitest';
-import { COVERAGE_ENVIRONMENT, LAUNCHER } from './process.ts';
+import { LAUNCHER } from '../../support/parts/built.ts';
+import { COVERAGE_ENVIRONMENT } from './process.ts';
 
 /** The escape sequence that leaves the alternate screen. */
 export const LEAVE = '\u001b[?1049l';

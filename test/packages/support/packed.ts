@@ -3,13 +3,12 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { createArchive } from '../../../scripts/pack/archive.ts';
 import { stagePackages } from '../../../scripts/pack/stage.ts';
+import { ROOT } from '../../support/parts/built.ts';
 
-export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export const runFile = promisify(execFile);
 
 const ATTW = join(

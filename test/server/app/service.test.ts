@@ -12,6 +12,8 @@ import { collectingLog, type LogLine } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+// The service reads its pages at /docs from what is built.
+import '../../support/parts/built.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {

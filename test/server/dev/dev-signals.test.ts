@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { LAUNCHER } from '../../support/parts/built.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 
 /* `rtc dev` with the real LiveKit, ended by the signals that npm sends and that impatient people send. */
 
-const LAUNCHER = join(import.meta.dirname, '../../../bin/rtc.js');
 /** The cache of the account that runs the tests. It has what is built only once. */
 const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 

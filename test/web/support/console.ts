@@ -1,9 +1,9 @@
-import { join as joinPath } from 'node:path';
 import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { run } from '../../cli/support/run.ts';
 import type { TestBrowser, WindowOptions } from '../../support/parts/browser.ts';
+import { LAUNCHER } from '../../support/parts/built.ts';
 
 export type OpenedConsole = {
   readonly link: string;
@@ -12,8 +12,6 @@ export type OpenedConsole = {
 };
 
 type Service = { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-
-const LAUNCHER = joinPath(import.meta.dirname, '../../../bin/rtc.js');
 
 /** Runs `rtc console --print` against a service, with further options. */
 export function openConsole(service: Service, options: readonly string[] = []): Promise<OpenedConsole> {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../../src/contract/problem.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
+// The service reads its pages at /docs from what is built.
+import '../../../support/parts/built.ts';
 
 let service: TestService;
 beforeAll(async () => {

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES, PROBLEMS } from '../../../../src/contract/errors.ts';
 import { findResponseErrors, type OpenApi, resolveReference } from '../../../support/conformance.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
+// The service reads its pages at /docs from what is built.
+import '../../../support/parts/built.ts';
 
 /* Tests the document of the service. The fixture compares the responses of every call in all tests with it. */
 

@@ -3,6 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../../../support/service.ts';
+// The service reads its pages at /docs from what is built.
+import '../../../support/parts/built.ts';
 
 /* The pages of the service as a browser receives them. test/web/reference.extended.ts tests what they do. */
 

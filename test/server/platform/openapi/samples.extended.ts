@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DIST, LAUNCHER, ROOT } from '../../../support/parts/built.ts';
 import { SAMPLE_LANGUAGES } from '../../../support/parts/sample-languages.ts';
 import { sharedLivekit } from '../../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
@@ -13,7 +14,6 @@ import { startTestService, type TestService } from '../../../support/service.ts'
  * which is expected. A sample fails if the service refuses its signature or its input.
  */
 
-const ROOT = join(import.meta.dirname, '../../../..');
 const run = promisify(execFile);
 
 type Sample = { readonly lang: string; readonly label: string; readonly source: string };
@@ -34,21 +34,17 @@ describe('the samples of the reference', () => {
       document.json;
     operations = Object.values(paths).flatMap((item) => Object.values(item));
     await mkdir(join(folder, 'node_modules/@rtc-service/client'), { recursive: true });
-    await symlink(join(ROOT, 'dist/client'), join(folder, 'node_modules/@rtc-service/client/dist'));
+    await symlink(`${DIST}client`, join(folder, 'node_modules/@rtc-service/client/dist'));
     await writeFile(
       join(folder, 'node_modules/@rtc-service/client/package.json'),
       '{"name":"@rtc-service/client","type":"module","exports":"./dist/index.js"}',
     );
-    await symlink(join(ROOT, 'node_modules/typebox'), join(folder, 'node_modules/typebox'));
+    await symlink(`${ROOT}node_modules/typebox`, join(folder, 'node_modules/typebox'));
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     await mkdir(join(folder, 'bin'));
-    await writeFile(
-      join(folder, 'bin/rtc'),
-      `#!/bin/sh\nexec '${process.execPath}' '${ROOT}/bin/rtc.js' "$@"\n`,
-      {
-        mode: 0o755,
-      },
-    );
+    await writeFile(join(folder, 'bin/rtc'), `#!/bin/sh\nexec '${process.execPath}' '${LAUNCHER}' "$@"\n`, {
+      mode: 0o755,
+    });
   });
   afterAll(async () => {
     await service?.close();

@@ -3,6 +3,8 @@ import type { Key } from '../../../../../src/contract/keys.ts';
 import type { Problem } from '../../../../../src/contract/problem.ts';
 import { RawConnection } from '../../../../support/raw-http.ts';
 import { startTestService, type TestService } from '../../../../support/service.ts';
+// The service reads its pages at /docs from what is built.
+import '../../../../support/parts/built.ts';
 
 const LIMIT = 5;
 
