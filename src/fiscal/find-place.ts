@@ -6,6 +6,7 @@ import { found, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
 import { AMBIGUOUS_PLACE, candidates, UNKNOWN_PLACE } from './place-candidates.ts';
 import { recordAt, recordsOf } from './place-records.ts';
+import { splitProvince } from './place-spellings.ts';
 import { suggestPlaces } from './suggest-places.ts';
 
 export type PlaceFilter = {
@@ -39,7 +40,7 @@ export type PlaceNotFound = {
 /**
  * Finds a place by its name or its Belfiore code. Case, accents, apostrophes, hyphens and spaces are ignored, but a name
  * with the right accents is preferred to one without (PATERNO', PATERNO). Historical names, aliases, `Bolzano/Bozen`,
- * `Castro (LE)`, `S. Giovanni Rotondo` and names without their small words (`Reggio Calabria`) are found. For a place that
+ * `Castro (LE)`, `Castro LE`, `S. Giovanni Rotondo` and names without their small words (`Reggio Calabria`) are found. For a place that
  * had ended, the result is its successor. @throws TypeError if the filter's date is not a date.
  */
 export const findPlace = (name: string, filter?: PlaceFilter | null): FoundPlace | PlaceNotFound => {
@@ -102,7 +103,7 @@ type PlacesMeant = Pick<PlaceNotFound, 'hint' | 'suggestions'>;
 
 /** Returns places with exactly this name in other provinces, or the state of a foreign city. */
 const placeElsewhere = ({ name, date }: PlaceQuery): PlacesMeant | undefined => {
-  const elsewhere = lookUpPlace(name, '', date);
+  const elsewhere = lookUpPlace(splitProvince(name)?.bare ?? name, '', date);
   if (elsewhere !== UNKNOWN_PLACE && elsewhere !== MISSING_PLACE) {
     const others = candidatePlaces(date, elsewhere);
     const first = elsewhere < 0 ? [] : [birthplaceAt(elsewhere, date)];

@@ -1,7 +1,14 @@
 /** Looks up the place for a name, a province and a date, as a slot. findPlace and generate share this. */
 import { found, lookUpName, provinceOf, UNKNOWN_PROVINCE } from './name-lookup.ts';
-import { lookUpOtherwise } from './other-readings.ts';
-import { clearCandidates, FIT, fitOfSlot, UNKNOWN_PLACE } from './place-candidates.ts';
+import { lookUpOtherwise, lookUpWithProvince } from './other-readings.ts';
+import {
+  clearCandidates,
+  FIT,
+  fitOfSlot,
+  isSpelledBy,
+  type Search,
+  UNKNOWN_PLACE,
+} from './place-candidates.ts';
 import { hasEndedBefore, successorAt } from './place-records.ts';
 
 /**
@@ -30,10 +37,26 @@ export const lookUpPlace = (name: string, province: string, date: number): numbe
   if (wanted === UNKNOWN_PROVINCE) return UNKNOWN_PROVINCE;
   // No place has such a long name, and the patterns below are slow for long runs of spaces.
   if (name.length > LONGEST_NAME) return UNKNOWN_PLACE;
-  const slot = lookUpName(name, wanted, date);
-  const meant = slot === UNKNOWN_PLACE ? lookUpOtherwise(name, { province: wanted, date }) : slot;
+  const meant = lookUpWritten(name, { province: wanted, date });
   return meant < 0 || found.isCode ? meant : orSuccessor(meant, date);
 };
+
+const lookUpWritten = (name: string, search: Search): number => {
+  const slot = lookUpName(name, search.province, search.date);
+  if (slot === UNKNOWN_PLACE) return lookUpOtherwise(name, search);
+  if (slot < 0 || found.isCode || !endsInTwoLetters(name) || isSpelledBy(slot, name)) return slot;
+  // Without its spaces, `Cameri NO` is Camerino too.
+  const inProvince = lookUpWithProvince(name, search);
+  return inProvince < 0 ? lookUpName(name, search.province, search.date) : inProvince;
+};
+
+/** Whether two letters at the end stand alone. */
+const endsInTwoLetters = (name: string): boolean => {
+  const character = name.charCodeAt(name.length - 3);
+  return character <= SPACE || character === HYPHEN;
+};
+
+const HYPHEN = 45;
 
 /** Names begin with a letter, after which nothing needs to be trimmed. */
 const isBlank = (text: string): boolean =>

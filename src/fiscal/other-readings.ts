@@ -1,6 +1,6 @@
-/** Other ways to read a name that is unknown as it is written: parentheses, bilingual pairs, abbreviations, states. */
+/** Other ways to read a name that is unknown as it is written: a province behind it, bilingual pairs, abbreviations, states. */
 import { forEachLooseMatch, forEachSlashMatch } from './loose-match.ts';
-import { lookUpName, provinceOf } from './name-lookup.ts';
+import { lookUpName, provinceOf, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import {
   ANY_PROVINCE,
   addCandidate,
@@ -13,11 +13,16 @@ import {
   UNKNOWN_PLACE,
 } from './place-candidates.ts';
 import { provinceNumber } from './place-records.ts';
-import { stateNames, writtenOut } from './place-spellings.ts';
+import { splitProvince, stateNames, withOtherLetters, writtenOut } from './place-spellings.ts';
 
 /** Tries the other ways to read a name in order, until one succeeds. */
-export const lookUpOtherwise = (name: string, search: Search): number => {
-  for (const lookUp of OTHER_WAYS) {
+export const lookUpOtherwise = (name: string, search: Search): number =>
+  lookUpInTurn(OTHER_WAYS, name, search);
+
+type LookUp = (name: string, search: Search) => number;
+
+const lookUpInTurn = (ways: readonly LookUp[], name: string, search: Search): number => {
+  for (const lookUp of ways) {
     const slot = lookUp(name, search);
     if (slot !== UNKNOWN_PLACE) return slot;
     clearCandidates();
@@ -25,18 +30,21 @@ export const lookUpOtherwise = (name: string, search: Search): number => {
   return UNKNOWN_PLACE;
 };
 
-type LookUp = (name: string, search: Search) => number;
+/** `Name (XX)`, `Name XX` or `Name - XX`, with the name in any of the other ways too. */
+export const lookUpWithProvince: LookUp = (name, search) => {
+  const split = splitProvince(name);
+  const own = split === undefined ? UNKNOWN_PROVINCE : provinceOf(split.province);
+  const isWanted = own >= 0 && (search.province === ANY_PROVINCE || search.province === own);
+  if (split === undefined || !isWanted) return UNKNOWN_PLACE;
+  const there = { ...search, province: own };
+  const slot = lookUpName(split.bare, own, search.date);
+  return slot === UNKNOWN_PLACE ? lookUpInTurn(WAYS_WITHOUT_PROVINCE, split.bare, there) : slot;
+};
 
-/** `Name (XX)`, or `Name (Other name)`. */
+/** `Name (Other name)`. */
 const lookUpBrackets: LookUp = (name, search) => {
   const [, before, inside] = /^(.*\S)\s*\(([^()]+)\)\s*$/.exec(name) ?? [];
-  if (before === undefined || inside === undefined) return UNKNOWN_PLACE;
-  if (!/^[A-Za-z]{2}$/.test(inside)) return lookUpBoth(before, inside, search);
-  const own = provinceOf(inside);
-  const isWanted = own >= 0 && (search.province === ANY_PROVINCE || search.province === own);
-  if (!isWanted) return UNKNOWN_PLACE;
-  const slot = lookUpName(before, own, search.date);
-  return slot === UNKNOWN_PLACE ? lookUpWrittenOut(before, { ...search, province: own }) : slot;
+  return before === undefined || inside === undefined ? UNKNOWN_PLACE : lookUpBoth(before, inside, search);
 };
 
 /** The two halves of a bilingual name, which must belong to one place. */
@@ -77,6 +85,13 @@ const lookUpWrittenOut: LookUp = (name, { province, date }) => {
   return chooseCandidate(spellings[0] ?? name, date);
 };
 
+/** `Baiardo` for Bajardo, `Ajello` for Aiello. */
+const lookUpOtherLetters: LookUp = (name, { province, date }) => {
+  const spellings = withOtherLetters(name);
+  for (const spelling of spellings) addCandidates(spelling, province, date);
+  return chooseCandidate(spellings[0] ?? name, date);
+};
+
 const lookUpState: LookUp = (name, { province, date }) => {
   if (province !== ANY_PROVINCE && province !== FOREIGN) return UNKNOWN_PLACE;
   for (const state of stateNames(name)) {
@@ -97,13 +112,16 @@ const lookUpLoosely: LookUp = (name, search) => {
   return chooseCandidate(name, search.date);
 };
 
-const OTHER_WAYS: readonly LookUp[] = [
+const WAYS_WITHOUT_PROVINCE: readonly LookUp[] = [
   lookUpBrackets,
   lookUpHalves,
   lookUpWrittenOut,
+  lookUpOtherLetters,
   lookUpState,
   lookUpShortened,
   lookUpLoosely,
 ];
+
+const OTHER_WAYS: readonly LookUp[] = [lookUpWithProvince, ...WAYS_WITHOUT_PROVINCE];
 
 const FOREIGN = provinceNumber('EE');

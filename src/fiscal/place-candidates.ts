@@ -136,6 +136,10 @@ export const fitOfSlot = (slot: number): number => {
   return FIT.undated;
 };
 
+/** Whether the candidate's name has the same words as the text, accents included. */
+export const isSpelledBy = (slot: number, name: string): boolean =>
+  candidates().some((candidate) => candidate.slot === slot && exactness(name, candidate) === 2);
+
 /** Whether the place, or its successor today, ever was in this province. */
 export const isProvinceOf = (slot: number, province: number): boolean => {
   if (province === ANY_PROVINCE) return true;

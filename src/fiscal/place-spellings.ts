@@ -22,6 +22,32 @@ export const writtenOut = (name: string): readonly string[] => {
     .filter((text) => text !== typed || typed !== name.toUpperCase().trim());
 };
 
+/** Returns the name and the two letters of a province behind it: `Morlupo RM`, `Roma - RM`, `Castro (LE)`. */
+export const splitProvince = (
+  name: string,
+): { readonly bare: string; readonly province: string } | undefined => {
+  const [, bare, bracketed, plain] = WITH_PROVINCE.exec(name) ?? [];
+  const province = bracketed ?? plain;
+  return bare === undefined || province === undefined ? undefined : { bare, province };
+};
+
+const WITH_PROVINCE = /^(.*[^\s,;/[(-])(?:\s*[[(]\s*([A-Z]{2})\s*[\])]|[\s,;/-]+([A-Z]{2}))\s*$/i;
+
+/** Returns the name with I instead of J and J instead of I in every way, as old and new spellings differ. */
+export const withOtherLetters = (name: string): readonly string[] => {
+  const letters = name.toUpperCase();
+  const places = [...letters.matchAll(/J|I(?=[AEIOU])/g)].slice(0, MAX_LETTERS).map(({ index }) => index);
+  const spellings = places.reduce<readonly string[]>(
+    (begun, at) =>
+      begun.flatMap((text) => ['I', 'J'].map((letter) => text.slice(0, at) + letter + text.slice(at + 1))),
+    [letters],
+  );
+  return spellings.filter((text) => text !== letters);
+};
+
+/** Four make sixteen spellings; the longest name of a comune has two. */
+const MAX_LETTERS = 4;
+
 /**
  * Returns names that may be the essential part of a state's name: `Ex Jugoslavia`, `Repubblica di Cuba`, `Marshall
  * (Isole)`.

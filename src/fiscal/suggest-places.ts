@@ -14,6 +14,7 @@ import { type Place, placeOfRecord } from './place.ts';
 import { ANY_PROVINCE, readProvince } from './place-candidates.ts';
 import { placeIndex } from './place-index.ts';
 import { ALIAS, allRecords, DATED, isStato, type PlaceRecords, recordAt } from './place-records.ts';
+import { splitProvince } from './place-spellings.ts';
 import { residentsRank } from './residents.ts';
 import { intAt, shortAt } from './typed-access.ts';
 
@@ -45,11 +46,28 @@ export const suggestPlaces = (typed: string, options?: SuggestOptions | null): P
   resetRanking();
   const rank = rankFor(search);
   eachBeginning(rank);
+  if (ranked.length === 0) {
+    const inProvince = suggestInProvince(typed, options);
+    if (inProvince !== undefined) return inProvince;
+    foldWords(typed);
+  }
   if (!hasPlaceInForce()) eachSlip(search.province === ANY_PROVINCE ? SLIPS : SLIPS_IN_PROVINCE, rank);
   const records = allRecords();
   return bestSlots(options?.limit ?? DEFAULT_LIMIT).map((slot) =>
     placeOfRecord(records, shownRecord(records, bestRecord[slot] ?? 0, date)),
   );
+};
+
+/** Returns the places for `Morlupo RM`; undefined if the text has no province behind it, or there are none. */
+const suggestInProvince = (
+  typed: string,
+  options: SuggestOptions | null | undefined,
+): Place[] | undefined => {
+  const { bare, province } = splitProvince(typed) ?? {};
+  if (bare === undefined || province === undefined) return undefined;
+  const isWanted = [ANY_PROVINCE, readProvince(province)].includes(readProvince(options?.province));
+  const places = isWanted ? suggestPlaces(bare, { ...options, province }) : [];
+  return places.length === 0 && isWanted ? undefined : places;
 };
 
 type Search = { readonly province: number; readonly date: number };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findPlace, generate, type Person, suggestPlaces } from '../../src/fiscal/index.ts';
-import { asOf } from './people.ts';
+import { cities, findPlace, generate, type Person, regions, suggestPlaces } from '../../src/fiscal/index.ts';
+import { asOf, rows } from './people.ts';
 
 /* Common complaints about fiscal code libraries, one a line. */
 
@@ -133,8 +133,85 @@ describe('names as people write them', () => {
     ['Bozen - Bolzano', 'A952'],
     ['Castro (LE)', 'M261'],
     ['S. Giovanni Rotondo (FG)', 'H926'],
+    // The province behind the name, as tables write it.
+    ['Morlupo RM', 'F734'],
+    ['morlupo rm', 'F734'],
+    ['Morlupo - RM', 'F734'],
+    ['Roma - RM', 'H501'],
+    ['Roma-RM', 'H501'],
+    ['Roma/RM', 'H501'],
+    ['Roma, RM', 'H501'],
+    ['Roma [RM]', 'H501'],
+    ['Roma(RM)', 'H501'],
+    ['Castro LE', 'M261'],
+    // Not Camerino: the two letters stand alone.
+    ['Cameri NO', 'B473'],
+    ['Camerino', 'B474'],
+    ['Cameri no', 'B473'],
+    ['Francia EE', 'Z110'],
+    ['Francia - EE', 'Z110'],
+    ['Reggio Emilia RE', 'H223'],
+    ['Reggio Emilia (RE)', 'H223'],
+    ['S. Giovanni Rotondo FG', 'H926'],
+    ['Bolzano/Bozen BZ', 'A952'],
+    ['Bolzano/Bozen (BZ)', 'A952'],
+    ['Bolzano (Bozen) (BZ)', 'A952'],
+    // I and J in old spellings.
+    ['Baiardo', 'A581'],
+    ['Baiardo IM', 'A581'],
+    ['Iesi', 'E388'],
+    ['Ierzu', 'E387'],
+    ['Rajano', 'H166'],
+    ['Iolanda di Savoia', 'E320'],
+    ['Ajello Calabro', 'A102'],
+    ['S. Giorgio di Nogaro', 'H895'],
   ])('finds %s', (name, code) => {
     expect(placeOf(name)).toBe(code);
+  });
+
+  it('finds each name with J also with I', () => {
+    const names = rows('places.csv')
+      .map(({ name = '' }) => name)
+      .filter((name) => name.includes('J'));
+    expect(names.length).toBeGreaterThan(30);
+    const lost = names.filter((name) => {
+      const [as, written] = [findPlace(name), findPlace(name.replaceAll('J', 'I'))];
+      return as.ok && !(written.ok && written.place.codiceCatastale === as.place.codiceCatastale);
+    });
+    expect(lost).toEqual([]);
+  });
+
+  it('finds each comune of today with its province behind the name', () => {
+    const lost = regions()
+      .flatMap(({ provinces }) => provinces.map(({ abbreviation }) => abbreviation))
+      .flatMap((province) => cities(province).filter(({ isCurrent }) => isCurrent))
+      .filter(({ name, province, codiceCatastale }) => {
+        const found = [`${name} ${province}`, `${name} - ${province}`].map((text) => findPlace(text));
+        return found.some((each) => !each.ok || each.place.codiceCatastale !== codiceCatastale);
+      });
+    expect(lost.map(({ name, province }) => `${name} ${province}`)).toEqual([]);
+  });
+
+  it('does not take two letters of a name for a province, nor another province than the one that is given', () => {
+    expect(placeOf('Roma RM', 'RM')).toBe('H501');
+    expect(placeOf('Roma RM', 'MI')).toBe('unknown');
+    expect(placeOf('Roma ZZ')).toBe('unknown');
+    expect(findPlace('Roma MI')).toMatchObject({
+      ok: false,
+      hint: 'other-province',
+      suggestions: [{ codiceCatastale: 'H501' }],
+    });
+  });
+
+  it('searches for a name with its province behind it while somebody types', () => {
+    const find = (typed: string, province?: string): readonly string[] =>
+      suggestPlaces(typed, { province, limit: 3 }).map((place) => place.codiceCatastale);
+    expect(find('Morlupo RM')).toEqual(['F734']);
+    expect(find('Castro - LE')).toEqual(['M261']);
+    expect(find('Baiardo (IM)')).toEqual(['A581']);
+    expect(find('Morlupo RM', 'MI')).toEqual([]);
+    // Two letters that begin a word of a name are letters of the name.
+    expect(find('Reggio em')).toEqual(['H223']);
   });
 
   it('does not guess between two places that differ only by small words', () => {
