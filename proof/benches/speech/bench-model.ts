@@ -9,8 +9,11 @@ import { defaultCacheDir } from '../../../src/server/dev/binaries/go-binary.ts';
 import { createLog } from '../../../src/server/platform/pino-log.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
 import { createRecordingFiles } from '../../../src/server/recordings/files/create-recording-files.ts';
-import { checkFfmpeg, createFfmpegAudio } from '../../../src/server/transcription/audio/ffmpeg-audio.ts';
-import type { RecordingAudio } from '../../../src/server/transcription/audio/recording-audio.ts';
+import {
+  checkFfmpeg,
+  createFfmpegAudio,
+  type RecordingAudio,
+} from '../../../src/server/transcription/audio/ffmpeg-audio.ts';
 import { tryModelInProcess } from '../../../src/server/transcription/engines/check-models.ts';
 import { installedModels } from '../../../src/server/transcription/engines/model-store.ts';
 import { readSherpaModel } from '../../../src/server/transcription/engines/sherpa-model.ts';

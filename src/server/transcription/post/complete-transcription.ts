@@ -7,7 +7,7 @@ import {
   lockNamedRoom,
   type NamedRoom,
 } from '../../events/append-events.ts';
-import { TranscriptionError } from '../audio/recording-audio.ts';
+import { TranscriptionError } from '../audio/ffmpeg-audio.ts';
 import type { PostOutcome, Transcription, TranscriptionStores } from '../store.ts';
 import { transcriptionEvent } from '../transcription-events.ts';
 

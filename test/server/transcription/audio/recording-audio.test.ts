@@ -10,9 +10,12 @@ import type { Clock } from '../../../../src/server/platform/clock.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { createRecordingFiles } from '../../../../src/server/recordings/files/create-recording-files.ts';
 import type { RecordingFiles } from '../../../../src/server/recordings/files/recording-files.ts';
-import { startDecoder } from '../../../../src/server/transcription/audio/decode-audio.ts';
-import { checkFfmpeg, createFfmpegAudio } from '../../../../src/server/transcription/audio/ffmpeg-audio.ts';
-import { TranscriptionError } from '../../../../src/server/transcription/audio/recording-audio.ts';
+import {
+  checkFfmpeg,
+  createFfmpegAudio,
+  startDecoder,
+  TranscriptionError,
+} from '../../../../src/server/transcription/audio/ffmpeg-audio.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { heldBufferBytes } from '../../../support/live-memory.ts';
 import {
