@@ -1,6 +1,6 @@
 import { SAMPLE_RATE, type VoiceActivityDetector, type VoicedSegment } from '../engines/speech.ts';
 import { SampleRingBuffer } from './sample-ring-buffer.ts';
-import { WINDOW, WindowCutter } from './window-cutter.ts';
+import { WINDOW, WindowCutter } from './voice-activity.ts';
 
 /** Samples before the opening of the gate that the detector gets too, because the beginning of a word may be quiet. */
 const LEAD_SAMPLES = 8 * WINDOW;

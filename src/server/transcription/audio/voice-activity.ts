@@ -1,27 +1,33 @@
-import type { Vad } from '../engines/sherpa.ts';
+import type { Sherpa, Vad } from '../engines/sherpa.ts';
 import { type Pause, type PauseDetector, SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
 import { SampleRingBuffer } from './sample-ring-buffer.ts';
 import { splitSegment } from './split-segment.ts';
-import { createVadPool, type PooledVad, type VadPoolDeps } from './vad-pool.ts';
-import { WINDOW, WindowCutter } from './window-cutter.ts';
 
 /** Samples that are kept: more than any segment has before it is cut. */
 const HISTORY_SECONDS = 30;
+
 /** The detector misses voiceless consonants at either end of speech, so segments for recognition are extended by these. */
 export const SPEECH_MARGINS = { leadSeconds: 0.25, tailSeconds: 0.1 } as const;
+
 /** Margins for turns (who speaks when): the detector reports the end of speech about 0.1 s late. */
 export const TURN_MARGINS = { leadSeconds: 0, tailSeconds: -0.1 } as const;
+
+/** Number of samples that a native detector processes at a time. */
+export const WINDOW = 512;
+
 /**
  * Length of the shortest pause that the native detector reports. It does so after four windows, because it judges whole
  * ones. Pauses between words are rarely so long.
  */
 const SHORT_PAUSE_SAMPLES = 3.5 * WINDOW;
+
 /** The native detector reports speech after two windows of it. */
 const REPORT_SAMPLES = 2 * WINDOW;
+
 /** Sounds of less than 0.1 s are not speech. The native detector reports each sound for some windows longer than it lasts. */
 const MIN_SPEECH_WINDOWS = 8;
 
-export type VoiceActivitySettings = {
+type VoiceActivitySettings = {
   /** Longest input of the recogniser. */
   readonly maxSegmentSeconds: number;
   /** A pause of this length ends a segment. */
@@ -178,4 +184,92 @@ class SileroDetector implements PauseDetector {
 /** Removes the pause that `flush` appended to the stream. */
 function withinStream({ start, samples }: VoicedSegment, end: number): readonly VoicedSegment[] {
   return start >= end ? [] : [{ start, samples: samples.subarray(0, end - start) }];
+}
+
+type VadPoolDeps = {
+  readonly sherpa: Pick<Sherpa, 'Vad'>;
+  /** Silero's legacy model, which cuts more evenly than its successors. */
+  readonly modelPath: string;
+};
+
+type VadSettings = {
+  /** A pause of this length ends speech. */
+  readonly minSilenceSeconds: number;
+  /** Shorter sounds are no speech. */
+  readonly minSpeechSeconds: number;
+  /** In longer speech shorter pauses end speech too. */
+  readonly maxSpeechSeconds: number;
+};
+
+/** A native detector of the pool. It must not be used after `release`, because another track may have it by then. */
+type PooledVad = { readonly vad: Vad; readonly release: () => void };
+
+/** Initial buffer of a native detector, which grows when needed. */
+const BUFFER_SECONDS = 30;
+
+/**
+ * Creates a pool that reuses released native detectors. Native memory is freed only by JavaScript's garbage collector, which
+ * does not know its size: with a new native detector for each track, the memory of a worker would grow with every call.
+ */
+function createVadPool(deps: VadPoolDeps): (settings: VadSettings) => PooledVad {
+  const free = new Map<string, Vad[]>();
+  return (settings) => {
+    const key = JSON.stringify(settings);
+    const pool = free.get(key) ?? [];
+    free.set(key, pool);
+    const vad = pool.pop() ?? createVad(deps, settings);
+    const release = (): void => {
+      vad.reset();
+      pool.push(vad);
+    };
+    return { vad, release };
+  };
+}
+
+function createVad({ sherpa, modelPath }: VadPoolDeps, settings: VadSettings): Vad {
+  return new sherpa.Vad(
+    {
+      sileroVad: {
+        model: modelPath,
+        threshold: 0.5,
+        minSilenceDuration: settings.minSilenceSeconds,
+        minSpeechDuration: settings.minSpeechSeconds,
+        maxSpeechDuration: settings.maxSpeechSeconds,
+        windowSize: WINDOW,
+      },
+      sampleRate: SAMPLE_RATE,
+      numThreads: 1,
+      debug: 0,
+    },
+    BUFFER_SECONDS,
+  );
+}
+
+/** Cuts a stream of pieces of any length into windows of the same length. */
+export class WindowCutter {
+  #rest = new Float32Array(0);
+
+  /** Number of samples in the window that is not full yet. */
+  get restLength(): number {
+    return this.#rest.length;
+  }
+
+  /** Returns the windows that are full now. */
+  push(samples: Float32Array): readonly Float32Array[] {
+    const all = new Float32Array(this.#rest.length + samples.length);
+    all.set(this.#rest);
+    all.set(samples, this.#rest.length);
+    const whole = all.length - (all.length % WINDOW);
+    const windows: Float32Array[] = [];
+    for (let start = 0; start < whole; start += WINDOW) windows.push(all.subarray(start, start + WINDOW));
+    this.#rest = all.slice(whole);
+    return windows;
+  }
+
+  /** Returns the samples of the last window, which is not full. */
+  takeRest(): Float32Array {
+    const rest = this.#rest;
+    this.#rest = new Float32Array(0);
+    return rest;
+  }
 }
