@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AudioSpillFile, SpilledBuffer } from './audio-spill.ts';
 
-export type AudioSpillFileSettings = {
+type AudioSpillFileSettings = {
   /** Default: the folder for temporary files (TMPDIR). */
   readonly folder?: string;
   readonly volumeBytes?: number;
@@ -117,3 +116,17 @@ async function readAll(file: FileHandle, length: number, position: number): Prom
   }
   return samples;
 }
+
+/** Holds samples on disk instead of in memory while they wait for recognition. Only this process can read them. */
+export interface AudioSpillFile {
+  /** Rejects when the disk is full. */
+  write(samples: Float32Array): Promise<SpilledBuffer>;
+  close(): Promise<void>;
+}
+
+export type SpilledBuffer = {
+  /** Returns the samples and frees their space. May be called once. */
+  readonly read: () => Promise<Float32Array>;
+  /** Frees the space of samples that will not be read. */
+  readonly discard: () => void;
+};

@@ -1,7 +1,7 @@
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import type { Log } from '../../platform/log.ts';
-import type { AudioSpillFile } from '../audio/audio-spill.ts';
+import type { AudioSpillFile } from '../audio/audio-spill-file.ts';
 import { placeWords } from '../engines/place-words.ts';
 import { type RecognisedSegment, recogniseSpeech } from '../engines/recognise-speech.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/log.ts';
-import type { AudioSpillFile, SpilledBuffer } from '../audio/audio-spill.ts';
+import type { AudioSpillFile, SpilledBuffer } from '../audio/audio-spill-file.ts';
 import type { VoicedSegment } from '../engines/speech.ts';
 import type { FairQueue } from './fair-queue.ts';
 

@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type {
-  AudioSpillFile,
-  SpilledBuffer,
-} from '../../../../src/server/transcription/audio/audio-spill.ts';
-import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import {
+  type AudioSpillFile,
+  createAudioSpillFile,
+  type SpilledBuffer,
+} from '../../../../src/server/transcription/audio/audio-spill-file.ts';
 import { namelessBytes } from '../../../support/nameless-files.ts';
 
 let folder: string;

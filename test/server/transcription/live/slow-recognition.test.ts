@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill.ts';
-import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import {
+  type AudioSpillFile,
+  createAudioSpillFile,
+} from '../../../../src/server/transcription/audio/audio-spill-file.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
 import {
