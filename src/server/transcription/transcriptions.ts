@@ -5,27 +5,29 @@ import type {
   PostTranscription,
   PostTranscriptionDetail,
   PostTranscriptionList,
+  TranscriptionWarning,
 } from '../../contract/transcription.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorOf } from '../platform/http/cursor.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
-import { warningsOf } from './doubtful-speech.ts';
+import { AUTO } from './engines/speech.ts';
 import { deleteSegments } from './purge-transcriptions.ts';
 import { toSegments } from './resolve-speakers.ts';
-import type { Transcription, TranscriptionStores } from './store.ts';
+import type { SpeechQuality, Transcription, TranscriptionStores } from './store.ts';
 
 const readPage = pageReader('transcriptions');
+
 /** A cursor holds the id of a transcription, and a position in the order in which its segments are stored. */
 const CURSOR = cursorOf('segments', 'string', 'number');
 
-export type ReadTranscriptionsDeps = {
+type ReadTranscriptionsDeps = {
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
   readonly clock: Clock;
 };
 
-export type LiveReading = {
+type LiveReading = {
   /** Unix milliseconds: only segments that end after it. */
   readonly since?: number | undefined;
   /** nextCursor of an earlier response: only segments that were stored since then. */
@@ -84,7 +86,7 @@ export async function getTranscription(
   return { ...toPost(transcription), segments: toSegments(transcription, segments), ...warnings };
 }
 
-export type TranscriptionsQuery = {
+type TranscriptionsQuery = {
   readonly roomId?: string | undefined;
   readonly recordingId?: string | undefined;
   readonly status?: PostStatus | undefined;
@@ -200,4 +202,36 @@ function toPost(transcription: Transcription): PostTranscription {
 
 function instant(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
+}
+
+/** One doubtful segment may be a song or a machine. Speech in another language gives many. */
+const MIN_DOUBTFUL = 2;
+
+const MIN_SHARE = 0.1;
+
+/** Returns the warnings about a transcription whose quality is doubtful. */
+async function warningsOf(
+  store: Pick<TranscriptionStores, 'transcriptions'>,
+  { id, language }: Transcription,
+): Promise<{ readonly warnings?: TranscriptionWarning[] }> {
+  const qualities = await store.transcriptions.listQualities(id);
+  const warnings = qualities.filter(isDoubtful).map(({ identity }) => doubtful(identity, language));
+  return warnings.length === 0 ? {} : { warnings };
+}
+
+function isDoubtful({ segments, doubtful }: SpeechQuality): boolean {
+  return doubtful >= MIN_DOUBTFUL && doubtful >= segments * MIN_SHARE;
+}
+
+function doubtful(participantIdentity: string | null, language: string): TranscriptionWarning {
+  const said = participantIdentity === null ? 'what was said' : `what ${participantIdentity} said`;
+  return {
+    code: 'language-doubtful',
+    participantIdentity,
+    detail: `Much of ${said} has a text that nobody can have said: it is probably not ${languageName(language)}.`,
+  };
+}
+
+function languageName(language: string): string {
+  return language === AUTO ? 'in a language that the model knows' : language;
 }
