@@ -3,7 +3,7 @@ import { SampleRingBuffer } from '../../../../src/server/transcription/audio/sam
 import { splitSegment } from '../../../../src/server/transcription/audio/split-segment.ts';
 import { matchLanguage } from '../../../../src/server/transcription/engines/language-match.ts';
 import { moonshineTokens } from '../../../../src/server/transcription/engines/moonshine-tokens.ts';
-import { toWav } from '../../../../src/server/transcription/engines/wav.ts';
+import { toWav } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
 
 const RATE = 16_000;
 

@@ -9,7 +9,7 @@ import {
   modelsFolder,
   vadModelPath,
 } from '../../../../src/server/transcription/engines/model-store.ts';
-import { toWav } from '../../../../src/server/transcription/engines/wav.ts';
+import { toWav } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
 import { speechRecordings, testModel } from '../../../support/parts/speech-model.ts';
 
 /* Installs the real English model from a folder, as an operator without internet access does. */
