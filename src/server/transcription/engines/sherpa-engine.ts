@@ -1,12 +1,19 @@
+import { readFileSync } from 'node:fs';
 import { ServiceError } from '../../../contract/errors.ts';
-import { createHotwordWriter } from './hotwords.ts';
+import type { StoredWord } from '../store.ts';
 import { matchLanguage } from './language-match.ts';
-import type { OfflineRecognizer, OnlineRecognizer, Sherpa } from './sherpa.ts';
+import type { OfflineRecognizer, OnlineRecognizer, Sherpa, TimedTokens } from './sherpa.ts';
 import { type HotwordFiles, readSherpaModel, type SherpaModel } from './sherpa-model.ts';
-import { AUTO, type Recognition, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
-import { confidenceOf, wordsOf } from './token-words.ts';
+import {
+  AUTO,
+  type RecognisedWord,
+  type Recognition,
+  type RecognitionRequest,
+  SAMPLE_RATE,
+  type SpeechEngine,
+} from './speech.ts';
 
-export type SherpaSettings = {
+type SherpaSettings = {
   readonly sherpa: Sherpa;
   /** Language to model folder. Called for each use, since models are added while a worker starts. */
   readonly models: () => Readonly<Record<string, string>>;
@@ -145,4 +152,85 @@ function streamingRecogniser(recogniser: OnlineRecognizer): Recogniser {
     const words = wordsOf(result, samples.length / SAMPLE_RATE);
     return { text: result.text, confidence: null, words };
   };
+}
+
+/**
+ * sherpa-onnx separates terms by `/`, and takes a word that begins with one of the other characters for a score or another
+ * parameter.
+ */
+const SYNTAX = /[/:#@]/g;
+
+/**
+ * Writes a vocabulary as sherpa-onnx takes it, in the letters of the model: many models know capitals only. Terms that
+ * the model cannot spell are left out, since sherpa-onnx would write them to the log.
+ */
+export function createHotwordWriter(tokensPath: string): (vocabulary: readonly string[]) => string {
+  const letters = lettersOf(readFileSync(tokensPath, 'utf8'));
+  const canSpell = (term: string): boolean =>
+    [...term].every((letter) => letter === ' ' || letters.has(letter));
+  return (vocabulary) =>
+    vocabulary
+      .map((term) => term.replace(SYNTAX, ' ').replace(/\s+/gu, ' ').trim())
+      .flatMap((term) => [term, term.toUpperCase(), term.toLowerCase()].find(canSpell) ?? [])
+      .filter((term) => term !== '')
+      .join('/');
+}
+
+/** Letters that are tokens by themselves: with these any word can be spelt. */
+function lettersOf(tokens: string): ReadonlySet<string> {
+  const names = tokens.split('\n').map((line) => line.split(/\s/)[0] ?? '');
+  return new Set(names.filter((name) => [...name].length === 1));
+}
+
+type Tokens = TimedTokens & { readonly ys_log_probs?: readonly number[] };
+
+/** Scripts without spaces between words: there each token counts as a word. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+/**
+ * Joins the tokens of a text to words: a token that begins with a space begins a word. A word ends with its last token, or
+ * with the start of the next word when the model returns no durations. Returns undefined when the model returns no times.
+ */
+export function wordsOf(
+  { tokens = [], timestamps = [], durations = [], ys_log_probs: logs = [] }: Tokens,
+  seconds: number,
+): readonly RecognisedWord[] | undefined {
+  if (tokens.length === 0 || timestamps.length !== tokens.length) return undefined;
+  const starts = tokens.flatMap((token, at) => (at === 0 || isStart(token) ? [at] : []));
+  return starts.flatMap((from, index) => {
+    const next = starts[index + 1] ?? tokens.length;
+    const text = tokens.slice(from, next).join('').replaceAll('\u2581', ' ').trim();
+    const start = timestamps[from] ?? 0;
+    const last = next - 1;
+    const spoken = (timestamps[last] ?? start) + (durations[last] ?? 0);
+    const end = durations[last] === undefined ? (timestamps[next] ?? seconds) : spoken;
+    const confidence = logs.length === tokens.length ? confidenceOf(logs.slice(from, next)) : null;
+    return text === '' ? [] : [{ text, start, end: Math.max(start, Math.min(end, seconds)), confidence }];
+  });
+}
+
+function isStart(token: string): boolean {
+  return token.startsWith(' ') || token.startsWith('\u2581') || UNSPACED.test(token);
+}
+
+/** The geometric mean of the tokens' probabilities. */
+function confidenceOf(logProbabilities: readonly number[] = []): number | null {
+  if (logProbabilities.length === 0) return null;
+  const sum = logProbabilities.reduce((total, one) => total + one, 0);
+  return Math.min(1, Math.exp(sum / logProbabilities.length));
+}
+
+/**
+ * Returns `words` of a segment that began at `startedAt`, with times in Unix milliseconds; an empty object without words.
+ */
+export function placeWords(
+  { words }: Pick<Recognition, 'words'>,
+  startedAt: number,
+): { readonly words?: readonly StoredWord[] } {
+  if (words === undefined || words.length === 0) return {};
+  const at = (seconds: number): number => startedAt + Math.round(seconds * 1000);
+  const placed = words.map(({ text, start, end, confidence }) => ({
+    ...{ text, startedAt: at(start), endedAt: at(end), confidence },
+  }));
+  return { words: placed };
 }

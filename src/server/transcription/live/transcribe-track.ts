@@ -2,8 +2,8 @@ import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import type { Log } from '../../platform/log.ts';
 import type { AudioSpillFile } from '../audio/audio-spill-file.ts';
-import { placeWords } from '../engines/place-words.ts';
 import { type RecognisedSegment, recogniseSpeech } from '../engines/recognise-speech.ts';
+import { placeWords } from '../engines/sherpa-engine.ts';
 import {
   languageOf,
   type PauseDetector,

@@ -2,9 +2,9 @@ import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Recording } from '../../recordings/store.ts';
 import { type RecordingAudio, TranscriptionError } from '../audio/ffmpeg-audio.ts';
-import { placeWords } from '../engines/place-words.ts';
 import { halvesOf, type RecognisedSegment } from '../engines/recognise-speech.ts';
 import { recogniseWithRetry } from '../engines/recognise-with-retry.ts';
+import { placeWords } from '../engines/sherpa-engine.ts';
 import {
   languageOf,
   SAMPLE_RATE,

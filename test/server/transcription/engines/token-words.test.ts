@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wordsOf } from '../../../../src/server/transcription/engines/token-words.ts';
+import { wordsOf } from '../../../../src/server/transcription/engines/sherpa-engine.ts';
 
 it('the words of tokens end where the next one begins', () => {
   const tokens = [' Good', ' mor', 'ning', '.'];

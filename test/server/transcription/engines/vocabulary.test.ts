@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tryModelInProcess } from '../../../../src/server/transcription/engines/check-models.ts';
-import { createHotwordWriter } from '../../../../src/server/transcription/engines/hotwords.ts';
 import { loadSherpa } from '../../../../src/server/transcription/engines/sherpa.ts';
-import { createSherpaEngine } from '../../../../src/server/transcription/engines/sherpa-engine.ts';
+import {
+  createHotwordWriter,
+  createSherpaEngine,
+} from '../../../../src/server/transcription/engines/sherpa-engine.ts';
 import { readSherpaModel } from '../../../../src/server/transcription/engines/sherpa-model.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { tinyZipformer } from './support/tiny-icefall.ts';
