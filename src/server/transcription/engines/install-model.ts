@@ -1,16 +1,17 @@
+import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { systemClock } from '../../platform/system.ts';
 import { CATALOGUE, findModel, MOONSHINE_BYTES } from '../models/catalogue.ts';
 import { copyBeside } from '../models/copy-beside.ts';
 import type { ByteProgress } from '../models/download-file.ts';
 import { installArchive } from '../models/install-archive.ts';
-import { tryInstalledModel } from '../models/try-installed.ts';
+import { tryModelInProcess } from './check-models.ts';
 import { installPackage, type PackageCommand, type PackageRecipe } from './install-package.ts';
 import { installedModels, modelsFolder, VAD_MODEL } from './model-store.ts';
-import { moonshineTokens } from './moonshine-tokens.ts';
+import { readSherpaModel } from './sherpa-model.ts';
 
-export type InstallOptions = {
+type InstallOptions = {
   readonly cacheDir: string;
   readonly onProgress: (line: string) => void;
   readonly onBytes?: (progress: ByteProgress) => void;
@@ -125,4 +126,53 @@ async function installOne(
     { ...recipe, derive },
     { name, folder: modelsFolder(cacheDir), onProgress, signal, supply },
   );
+}
+
+/**
+ * Converts Moonshine's tokenizer.bin to the tokens file of sherpa-onnx. The binary is a sequence of entries: a length
+ * (one byte; from 128 on two bytes, second * 128 + first - 128), then the bytes of the token. A length of 0 is an
+ * empty token. The tokens file has one line per token: the base64 of its bytes, a tab, its id.
+ */
+export function moonshineTokens(binary: Uint8Array): string {
+  const lines: string[] = [];
+  let position = 0;
+  while (position < binary.length) {
+    const first = binary[position] ?? 0;
+    const isLong = first >= 128;
+    const length = isLong ? (binary[position + 1] ?? 0) * 128 + first - 128 : first;
+    const start = position + (isLong ? 2 : 1);
+    position = start + length;
+    if (position > binary.length) throw new Error('The tokenizer ends within a token: the file is damaged.');
+    lines.push(`${Buffer.from(binary.subarray(start, position)).toString('base64')}\t${lines.length}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** The folder of spoken samples in the archives of sherpa-onnx. */
+const SAMPLES = 'test_wavs';
+
+/**
+ * Tries the model in the folder on a spoken sample of its own, preferably one that is named after a language of the
+ * model, such as it.wav. Without a sample it only has to load. Rejects when it gives no text.
+ */
+async function tryInstalledModel(folder: string, languages: readonly string[]): Promise<void> {
+  const names = readdirNames(join(folder, SAMPLES)).filter((name) => name.endsWith('.wav'));
+  const named = names.find((name) => languages.includes(parse(name).name));
+  const [sample] = named === undefined ? names : [named];
+  const language = named === undefined ? defaultLanguage(languages) : parse(named).name;
+  const wave = sample === undefined ? undefined : join(folder, SAMPLES, sample);
+  await tryModelInProcess(readSherpaModel(folder), language, wave);
+}
+
+/** Samples of multilingual models without a language in their name are English. */
+function defaultLanguage(languages: readonly string[]): string {
+  return languages.includes('en') ? 'en' : (languages[0] ?? 'en');
+}
+
+function readdirNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch {
+    return [];
+  }
 }
