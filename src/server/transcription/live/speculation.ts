@@ -1,4 +1,4 @@
-import { limitConfidence } from '../engines/implausible-text.ts';
+import { limitConfidence } from '../engines/recognise-with-retry.ts';
 import { type Recognition, SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from '../engines/speech.ts';
 
 /** A mark that ends a sentence in any script, but not an ellipsis; brackets and quotation marks may follow. */
