@@ -1,4 +1,4 @@
-import { matchLanguage } from './language-match.ts';
+import { matchLanguage } from '../models/catalogue.ts';
 import { AUTO, type SpeechEngine } from './speech.ts';
 
 export type MixedEngineSettings = {

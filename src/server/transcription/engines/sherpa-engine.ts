@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ServiceError } from '../../../contract/errors.ts';
+import { matchLanguage } from '../models/catalogue.ts';
 import type { StoredWord } from '../store.ts';
-import { matchLanguage } from './language-match.ts';
 import type { OfflineRecognizer, OnlineRecognizer, Sherpa, TimedTokens } from './sherpa.ts';
 import { type HotwordFiles, readSherpaModel, type SherpaModel } from './sherpa-model.ts';
 import {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { SampleRingBuffer } from '../../../../src/server/transcription/audio/sample-ring-buffer.ts';
 import { splitSegment } from '../../../../src/server/transcription/audio/split-segment.ts';
 import { moonshineTokens } from '../../../../src/server/transcription/engines/install-model.ts';
-import { matchLanguage } from '../../../../src/server/transcription/engines/language-match.ts';
 import { toWav } from '../../../../src/server/transcription/engines/openai/openai-engine.ts';
+import { matchLanguage } from '../../../../src/server/transcription/models/catalogue.ts';
 
 const RATE = 16_000;
 

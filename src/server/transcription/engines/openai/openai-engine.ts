@@ -1,8 +1,7 @@
 import { ServiceError } from '../../../../contract/errors.ts';
 import { membersOf, objectsOf } from '../../../../contract/unknown-value.ts';
 import type { Log } from '../../../platform/log.ts';
-import { WHISPER_LANGUAGES } from '../../models/whisper-languages.ts';
-import { matchLanguage } from '../language-match.ts';
+import { matchLanguage, WHISPER_LANGUAGES } from '../../models/catalogue.ts';
 import { unknownLanguage } from '../sherpa-engine.ts';
 import {
   AUTO,
