@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { HintedError } from '../../../contract/hint.ts';
@@ -9,7 +9,6 @@ import type { Clock } from '../../platform/clock.ts';
 import { readSherpaModel } from '../engines/sherpa-model.ts';
 import { type CatalogueModel, RELEASES } from './catalogue.ts';
 import { type ByteProgress, discardDownload, downloadFile } from './download-file.ts';
-import { lockDigest, lockedDigest } from './model-lock.ts';
 import { unpackArchive } from './unpack-archive.ts';
 
 /*
@@ -17,7 +16,7 @@ import { unpackArchive } from './unpack-archive.ts';
  * as a whole.
  */
 
-export type ArchiveInstallation = {
+type ArchiveInstallation = {
   /** Folder of all models. */
   readonly folder: string;
   /** An archive, a folder with the archive or with the model's files, or the address of a mirror. */
@@ -166,4 +165,50 @@ async function digestOfFolder(folder: string): Promise<string> {
     lines.push(`${await digestOf(join(folder, name))}  ${name}\n`);
   }
   return createHash('sha256').update(lines.join('')).digest('hex');
+}
+
+/*
+ * `models.lock` records the models that were installed without a published SHA-256: the SHA-256 of the accepted files, by
+ * name. Every later installation of that name, here or wherever the file is copied, must have the same SHA-256.
+ */
+
+const FILE = 'models.lock';
+
+type Lock = Readonly<Record<string, string>>;
+
+async function lockedDigest(folder: string, name: string): Promise<string | undefined> {
+  return (await readLock(folder))[name];
+}
+
+async function lockDigest(folder: string, name: string, sha256: string): Promise<void> {
+  const lock = { ...(await readLock(folder)), [name]: sha256 };
+  const sorted = Object.fromEntries(
+    Object.entries(lock).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  );
+  const aside = join(folder, `.${FILE}.${process.pid}`);
+  await writeFile(aside, `${JSON.stringify(sorted, null, 2)}\n`);
+  await rename(aside, join(folder, FILE));
+}
+
+async function readLock(folder: string): Promise<Lock> {
+  const path = join(folder, FILE);
+  const text = await readFile(path, 'utf8').catch(() => '{}');
+  try {
+    return toLock(JSON.parse(text));
+  } catch (cause) {
+    throw new HintedError(
+      `${path} is not valid`,
+      { text: 'correct it, or remove it to accept other files' },
+      { cause },
+    );
+  }
+}
+
+function toLock(value: unknown): Lock {
+  if (typeof value !== 'object' || value === null) throw new Error('not an object');
+  const entries = Object.entries(value).map(([name, digest]) => {
+    if (typeof digest !== 'string') throw new Error(`${name} has no digest`);
+    return [name, digest] as const;
+  });
+  return Object.fromEntries(entries);
 }
