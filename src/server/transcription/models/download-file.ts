@@ -1,4 +1,5 @@
-import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../platform/clock.ts';
 
 /*
@@ -7,7 +8,7 @@ import type { Clock } from '../../platform/clock.ts';
  * part of a file, sends the whole file.
  */
 
-export type Download = {
+type Download = {
   readonly url: string;
   readonly target: string;
   readonly clock: Clock;
@@ -23,6 +24,7 @@ export type ByteProgress = {
 
 /** Pauses after attempts that ended in the middle. After an attempt that received anything, the first pause is next. */
 const PAUSES_MS = [1_000, 3_000, 10_000] as const;
+
 /** Waiting longer without a byte counts as a broken connection. */
 const STALL_MS = 30_000;
 
@@ -53,7 +55,7 @@ export async function discardDownload(target: string): Promise<void> {
 }
 
 /** The server rejected the request, and would do so again. */
-export class DownloadRefused extends Error {
+class DownloadRefused extends Error {
   override readonly name = 'DownloadRefused';
 }
 
@@ -133,4 +135,45 @@ function toDownloadError(url: string, cause: unknown): Error {
     `Downloading ${url} failed: ${reason}. The part that arrived is kept, and the same command continues there. Without access to the internet, use a copy: --from FILE, FOLDER or URL.`,
     { cause },
   );
+}
+
+type CopiedFiles = {
+  /** Source of the model, as in `--from`: an archive, a folder, or the address of a mirror. */
+  readonly from: string;
+  /** Paths of the files to write, in `folder`. At the place they have the same names, and no folders. */
+  readonly paths: readonly string[];
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onBytes: (progress: ByteProgress) => void;
+};
+
+/** Copies files that lie beside a model's archive. Resolves to false when one of them is not there. */
+export async function copyBeside({ paths, folder, ...place }: CopiedFiles): Promise<boolean> {
+  for (const path of paths) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    if (!(await copyOne(target, place))) return false;
+  }
+  return true;
+}
+
+type Place = Omit<CopiedFiles, 'paths' | 'folder'>;
+
+async function copyOne(target: string, { from, clock, signal, onBytes }: Place): Promise<boolean> {
+  const name = basename(target);
+  if (/^https?:\/\//i.test(from)) {
+    const url = `${from.replace(/\/+$/, '')}/${name}`;
+    const arrived = await downloadFile({ url, target, clock, signal, onBytes }).catch((error: unknown) => {
+      if (error instanceof DownloadRefused) return undefined;
+      throw error;
+    });
+    if (arrived !== undefined) await rename(arrived, target);
+    return arrived !== undefined;
+  }
+  const isFolder = (await stat(from).catch(() => undefined))?.isDirectory() === true;
+  const source = join(isFolder ? from : dirname(from), name);
+  if ((await stat(source).catch(() => undefined))?.isFile() !== true) return false;
+  await copyFile(source, target);
+  return true;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/server/platform/system.ts';
-import { copyBeside } from '../../../../src/server/transcription/models/copy-beside.ts';
+import { copyBeside } from '../../../../src/server/transcription/models/download-file.ts';
 import { startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
 
 let place: string;
