@@ -1,8 +1,12 @@
 import { Type } from 'typebox';
+import { ServiceError } from '../../contract/errors.ts';
 import { RecordingParams } from '../../contract/recordings.ts';
 import { TranscriptionListQuery, TranscriptSearchQuery } from '../../contract/transcript-queries.ts';
 import {
+  DEFAULT_LANGUAGE,
   LiveTranscriptionSchema,
+  type PostQueue,
+  type PostQueued,
   PostQueuedSchema,
   PostQueueSchema,
   PostTranscriptionDetailSchema,
@@ -11,18 +15,21 @@ import {
   TranscriptionParams,
   TranscriptionQuery,
 } from '../../contract/transcription.ts';
-import { TranscriptHitListSchema } from '../../contract/words.ts';
+import { type TranscriptHit, type TranscriptHitList, TranscriptHitListSchema } from '../../contract/words.ts';
+import type { IdGenerator } from '../platform/clock.ts';
+import { cursorOf } from '../platform/http/cursor.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import { findFinishedRecording, type LibraryDeps, mayHaveFile, noFile } from '../recordings/recordings.ts';
 import type { RecordingStores } from '../recordings/store.ts';
 import { nameSpeakers } from './name-speakers.ts';
-import { type QueueTranscriptionDeps, queueTranscription } from './post/queue-transcription.ts';
+import { toSegment } from './resolve-speakers.ts';
+import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
 import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { deleteTranscription, getTranscription, listTranscriptions } from './transcriptions.ts';
-import { searchOf, searchTranscripts } from './words/search-transcripts.ts';
-import type { WordStores } from './words/store.ts';
+import type { WordHit, WordStores } from './words/store.ts';
 
 export type TranscriptionsDeps = Omit<QueueTranscriptionDeps, 'store'> & {
   readonly store: UnitOfWork<TranscriptionStores> &
@@ -31,7 +38,9 @@ export type TranscriptionsDeps = Omit<QueueTranscriptionDeps, 'store'> & {
 };
 
 const BY_ID = '/v1/transcriptions/:transcriptionId';
+
 const ERRORS = ['transcription-not-found', 'storage-unavailable'] as const;
+
 const DEFAULT_LIMIT = 50;
 
 /** Transcription of recordings, after the call. */
@@ -184,5 +193,107 @@ function deleteRoute(deps: TranscriptionsDeps): Route {
       await deleteTranscription(deps, params.transcriptionId);
       return { status: 204 };
     },
+  });
+}
+
+type QueueTranscriptionDeps = LibraryDeps & SpeechWorkerDeps & { readonly ids: IdGenerator };
+
+/**
+ * Queues a recording for the stt-post workers, or returns its existing transcription in this language unless that one
+ * failed. Throws addon-unavailable, invalid-request for a language that no worker supports, recording-not-found,
+ * recording-not-finished and recording-file-not-found.
+ */
+async function queueTranscription(
+  deps: QueueTranscriptionDeps,
+  recordingId: string,
+  request: PostQueue,
+): Promise<PostQueued> {
+  const language = formatLanguage(request.language ?? DEFAULT_LANGUAGE);
+  await requireWorker(deps, 'stt-post', language);
+  const recording = await findFinishedRecording(deps, recordingId);
+  const { egressId } = recording;
+  if (egressId === null || !mayHaveFile(recording)) throw noFile(recording);
+  const { transcription } = await deps.store.transcriptions.enqueuePost({
+    id: `tr_${deps.ids.next()}`,
+    room: recording.room,
+    roomSid: recording.roomSid,
+    recordingId: recording.id,
+    egressId,
+    language,
+    speakers: request.participants ?? {},
+    createdAt: deps.clock.now(),
+    originAt: recording.mediaStartedAt ?? recording.startedAt ?? recording.createdAt,
+  });
+  return {
+    transcriptionId: transcription.id,
+    recordingId: egressId,
+    // It is never `failed`: a new transcription replaces a failed one.
+    status: transcription.status as PostQueued['status'],
+    queuedAt: new Date(transcription.createdAt).toISOString(),
+  };
+}
+
+const positions = cursorOf('hits', 'number');
+
+type TranscriptSearch = Omit<TranscriptionListQuery, 'q' | 'status' | 'limit'> & {
+  readonly q: string;
+  readonly limit: number;
+};
+
+/**
+ * Returns the search that a query asks for; undefined when it asks for a list.
+ *
+ * @throws ServiceError invalid-request when it has parameters of both.
+ */
+function searchOf({
+  q,
+  status,
+  ...query
+}: TranscriptionListQuery & { readonly limit: number }): TranscriptSearch | undefined {
+  if (q === undefined) {
+    for (const name of ['language', 'since', 'until'] as const) {
+      if (query[name] !== undefined) throw misplaced(name, 'goes with q only');
+    }
+    return undefined;
+  }
+  if (status !== undefined) throw misplaced('status', 'does not go with q');
+  return { q, ...query };
+}
+
+/** Finds segments that have all words of `q`, those that were stored last first. */
+async function searchTranscripts(
+  { store }: { readonly store: Pick<WordStores, 'words'> },
+  { q: text, roomId: room, recordingId: egressId, language, ...asked }: TranscriptSearch,
+): Promise<TranscriptHitList> {
+  const { limit, cursor } = asked;
+  const { hits, nextBefore } = await store.words.search({
+    ...{ text, room, egressId, language, limit },
+    since: instantOf(asked.since),
+    until: instantOf(asked.until),
+    before: cursor === undefined ? undefined : positions.decode(cursor)[0],
+  });
+  return { hits: hits.map(toHit), nextCursor: nextBefore === null ? null : positions.encode(nextBefore) };
+}
+
+function toHit({ pieces, ...found }: WordHit): TranscriptHit {
+  const { kind, room, egressId } = found.transcription;
+  return {
+    kind,
+    roomId: room,
+    recordingId: egressId,
+    segment: toSegment(found),
+    highlighted: pieces
+      .map((text, index) => ({ text, match: index % 2 === 1 }))
+      .filter(({ text }) => text !== ''),
+  };
+}
+
+function instantOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+function misplaced(parameter: string, detail: string): ServiceError {
+  return new ServiceError('invalid-request', `Parameter ${parameter} ${detail}.`, {
+    errors: [{ parameter, detail }],
   });
 }
