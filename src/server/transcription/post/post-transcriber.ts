@@ -1,18 +1,21 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import {
+  type AppendEventsDeps,
+  appendEvents,
+  appendRoomEvent,
+  type EventAppender,
+  lockNamedRoom,
+  type NamedRoom,
+} from '../../events/append-events.ts';
 import { keepLease } from '../../platform/jobs/keep-lease.ts';
 import { startLoop } from '../../platform/jobs/loop.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
+import { TranscriptionError } from '../audio/ffmpeg-audio.ts';
 import { withVocabulary } from '../engines/with-vocabulary.ts';
-import type { Transcription } from '../store.ts';
-import { purgeAllSounds } from '../turns/purge-sounds.ts';
+import type { PostOutcome, Transcription, TranscriptionStores } from '../store.ts';
+import { transcriptionEvent } from '../transcription-events.ts';
+import type { TurnStores } from '../turns/store.ts';
 import type { VocabularyStores } from '../vocabulary/store.ts';
-import {
-  type CompleteTranscriptionDeps,
-  completeTranscription,
-  failTranscription,
-  MAX_TRIES,
-  toTranscriptionError,
-  workerLostError,
-} from './complete-transcription.ts';
 import { LeaseLost, type TranscribeDeps, transcribeRecording } from './transcribe-recording.ts';
 
 /*
@@ -27,16 +30,19 @@ import { LeaseLost, type TranscribeDeps, transcribeRecording } from './transcrib
 
 /** Duration of a lease. Another worker takes over when the lease of a killed worker has expired. */
 const LEASE_MS = 12_000;
+
 /** Pause after a due job could not be claimed, because another worker has claimed it and not committed yet. */
 const CLAIM_PAUSE_MS = 500;
+
 /** Reads the database at least this often, because a change of another process may be missed. */
 const POLL_INTERVAL_MS = 30_000;
+
 const BACKOFF = { firstMs: CLAIM_PAUSE_MS, maxMs: 4_000 } as const;
 
-export type PostTranscriberDeps = TranscribeDeps &
+type PostTranscriberDeps = TranscribeDeps &
   CompleteTranscriptionDeps & { readonly changes: ChangeFeed; readonly store: VocabularyStores };
 
-export type PostTranscriber = {
+type PostTranscriber = {
   /** Looks for recordings to transcribe at once, because the engine has a new language. */
   readonly wake: () => void;
   /** Releases the current job. */
@@ -130,4 +136,128 @@ async function recordFailure(
   const fields = { transcriptionId, code: failure.code, status, attempt: job.attempts };
   if (failure.code === 'internal-error') deps.log.error({ ...fields, err: error }, 'transcribing failed');
   else deps.log.warn({ ...fields, err: failure.cause }, 'a recording was not transcribed');
+}
+
+type CompleteTranscriptionDeps = AppendEventsDeps<TranscriptionStores> & {
+  /** Lease owner. */
+  readonly instanceId: string;
+};
+
+/** Pauses after the first and the second retryable error. The third error is final. */
+const PAUSES_MS: readonly number[] = [5_000, 30_000];
+
+const MAX_TRIES = PAUSES_MS.length + 1;
+
+/**
+ * Completes a transcription and appends its event in the same transaction. Returns false when this worker no longer holds
+ * its lease.
+ */
+async function completeTranscription(
+  deps: CompleteTranscriptionDeps,
+  job: Transcription,
+  durationMs: number,
+): Promise<boolean> {
+  return await appendEvents(deps, async (store, appender) => {
+    const room = await lockNamedRoom(store, job.room);
+    const completed = { status: 'completed', endedAt: deps.clock.now(), durationMs } as const;
+    if (!(await store.transcriptions.recordPostOutcome(job.id, deps.instanceId, completed))) return false;
+    await appendEnd(store, appender, { room, transcription: { ...job, ...completed } });
+    return true;
+  });
+}
+
+/**
+ * Queues a transcription again when its error is retryable, else marks it as failed and appends its event in the same
+ * transaction. Its segments stay only when the recording is damaged: after any other failure they would look like the whole
+ * transcript. Returns `lost` when this worker no longer holds its lease.
+ */
+export async function failTranscription(
+  deps: CompleteTranscriptionDeps,
+  job: Transcription,
+  error: TranscriptionError,
+): Promise<PostOutcome['status'] | 'lost'> {
+  return await appendEvents(deps, async (store, appender) => {
+    const room = await lockNamedRoom(store, job.room);
+    if (error.code !== 'recording-damaged') {
+      await store.transcriptions.clearSegments(job.id, deps.instanceId);
+    }
+    const outcome = outcomeOf(job, error, deps.clock.now());
+    if (!(await store.transcriptions.recordPostOutcome(job.id, deps.instanceId, outcome))) return 'lost';
+    if (outcome.status === 'failed') {
+      await appendEnd(store, appender, { room, transcription: { ...job, ...outcome } });
+    }
+    return outcome.status;
+  });
+}
+
+type Ended = { readonly room: NamedRoom; readonly transcription: Transcription };
+
+async function appendEnd(
+  store: TranscriptionStores,
+  appender: EventAppender,
+  { room, transcription }: Ended,
+): Promise<void> {
+  const segmentCount = await store.transcriptions.countSegments(transcription.id);
+  const domainEvent = transcriptionEvent({ transcription, segmentCount, isReconciled: false });
+  await appendRoomEvent(store, appender, { room, domainEvent });
+}
+
+function outcomeOf(
+  job: Transcription,
+  { code, message, retryable }: TranscriptionError,
+  now: number,
+): PostOutcome {
+  const error = { errorCode: code, errorMessage: message };
+  const pauseMs = retryable ? PAUSES_MS[job.attempts - 1] : undefined;
+  if (pauseMs !== undefined) return { ...error, status: 'queued', dueAt: now + pauseMs };
+  return { ...error, status: 'failed', endedAt: now };
+}
+
+/** The error of a job that was claimed once more than allowed: its workers died before they reported an outcome. */
+function workerLostError(): TranscriptionError {
+  return new TranscriptionError(
+    'worker-lost',
+    `${MAX_TRIES} workers died while they transcribed this recording: check their logs and memory limits.`,
+  );
+}
+
+/** Translates any failure to the error that callers of the API see. */
+function toTranscriptionError(error: unknown): TranscriptionError {
+  if (error instanceof TranscriptionError) return error;
+  if (error instanceof ServiceError) {
+    const { code, message, retryable } = error;
+    if (
+      code === 'storage-unavailable' ||
+      code === 'recording-storage-error' ||
+      code === 'recording-file-not-found'
+    )
+      return new TranscriptionError(code, message, { retryable, cause: error });
+    // All other service errors come from the engine: a speech server is unavailable, refuses or fails.
+    return new TranscriptionError('speech-engine-error', message, { retryable, cause: error });
+  }
+  const message = 'The worker failed; its log has the id of the transcription.';
+  return new TranscriptionError('internal-error', message, { retryable: true, cause: error });
+}
+
+/** Retention of audio whose recording is not transcribed. */
+const RETENTION_MS = 7 * 86_400_000;
+
+/**
+ * Parts of one deletion. Each part has some 40 kB; the number is small, so that on SQLite other writers get their turns.
+ */
+const BATCH = 100;
+
+type PurgeBatch = { readonly now: number; readonly limit: number };
+
+/** Deletes audio of tracks that was transcribed or is too old. Returns the number of deleted parts. */
+export function purgeSounds(
+  { turns }: Pick<TurnStores, 'turns'>,
+  { now, limit }: PurgeBatch,
+): Promise<number> {
+  return turns.purgeSounds({ before: now - RETENTION_MS, limit: Math.min(limit, BATCH) });
+}
+
+/** Deletes all audio that purgeSounds may delete, in batches. */
+async function purgeAllSounds(store: Pick<TurnStores, 'turns'>, now: number): Promise<void> {
+  while ((await purgeSounds(store, { now, limit: BATCH })) > 0);
 }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../src/contract/errors.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { systemIds } from '../../../../src/server/platform/system.ts';
 import { TranscriptionError } from '../../../../src/server/transcription/audio/ffmpeg-audio.ts';
-import { failTranscription } from '../../../../src/server/transcription/post/complete-transcription.ts';
+import { failTranscription } from '../../../../src/server/transcription/post/post-transcriber.ts';
 import type { Transcription } from '../../../../src/server/transcription/store.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
