@@ -1,4 +1,5 @@
 import { SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from '../engines/speech.ts';
+import type { LiveOptions, StoredWord } from '../store.ts';
 
 /** Shorter new speech is not worth a request: a server recognises single words badly. */
 const MIN_NEW_SAMPLES = SAMPLE_RATE * 1.5;
@@ -31,4 +32,78 @@ export class InterimText {
     this.#text = `${this.#text} ${recognition.text.trim()}`.trim();
     return { ...recognition, text: this.#text };
   }
+}
+
+/**
+ * Keeps the words of interim results from flickering. A word that two results in a row have in the same place stays as it
+ * was shown first, whatever later results make of it; the final text corrects it. The words after it may still change.
+ */
+export class StableText {
+  #kept: readonly string[] = [];
+  #previous: readonly string[] = [];
+
+  /** Returns the text to show for the next result of the same utterance. */
+  next(text: string): string {
+    const words = withoutEnd(text).split(/\s+/).filter(Boolean);
+    const agreed = agreedWords(words, this.#previous);
+    this.#previous = words;
+    const isContinued = agreedWords(words, this.#kept) === this.#kept.length;
+    if (isContinued) this.#kept = [...this.#kept, ...words.slice(this.#kept.length, agreed)];
+    return [...this.#kept, ...words.slice(this.#kept.length)].join(' ');
+  }
+}
+
+/** Models end every text like a sentence, also in the middle of one. */
+function withoutEnd(text: string): string {
+  return text.trimEnd().replace(/[.\u2026\u3002]+$/u, '');
+}
+
+/** The number of words that both begin with, whatever their capitals and punctuation. */
+function agreedWords(one: readonly string[], other: readonly string[]): number {
+  const differs = one.findIndex((word, at) => bare(word) !== bare(other[at] ?? ''));
+  return differs === -1 ? Math.min(one.length, other.length) : differs;
+}
+
+function bare(word: string): string {
+  return word.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, '');
+}
+
+/*
+ * Applies the options of a transcription to recognised text. Without punctuation the text becomes lower case. The
+ * profanity filter keeps the first letter and the length of a word.
+ */
+
+/** Stems of words that broadcasters bleep, in English and Italian. */
+const PROFANITY =
+  /\b(?:(?:mother)?fuck\w*|shit\w*|bullshit\w*|bitch\w*|cunt\w*|asshole\w*|bastard\w*|dick(?:head)?s?|wank\w*|twat\w*|cazz\w*|merd\w*|stronz\w*|vaffancul\w*|coglion\w*|puttan\w*|minchi\w*|fottut\w*)\b/giu;
+
+export function applyOptions(
+  text: string,
+  options: Pick<LiveOptions, 'punctuation' | 'profanityFilter'>,
+): string {
+  const clean = options.profanityFilter ? maskProfanity(text) : text;
+  return options.punctuation ? clean : withoutPunctuation(clean);
+}
+
+/** A word that was nothing but punctuation is left out. */
+export function wordsWithOptions(
+  { words }: { readonly words?: readonly StoredWord[] },
+  options: Pick<LiveOptions, 'punctuation' | 'profanityFilter'>,
+): { readonly words?: readonly StoredWord[] } {
+  if (words === undefined) return {};
+  const changed = words.map((word) => ({ ...word, text: applyOptions(word.text, options) }));
+  return { words: changed.filter(({ text }) => text !== '') };
+}
+
+function maskProfanity(text: string): string {
+  return text.replace(PROFANITY, (word) => `${word[0]}${'*'.repeat(word.length - 1)}`);
+}
+
+/** Keeps apostrophes and hyphens inside words, and the asterisks of the profanity filter. */
+function withoutPunctuation(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/(?<![\p{L}\p{N}])['’-]|['’-](?![\p{L}\p{N}])|[^\p{L}\p{M}\p{N}\s'’*-]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
 }

@@ -13,11 +13,9 @@ import {
   type VoicedSegment,
 } from '../engines/speech.ts';
 import type { LiveOptions, StoredWord } from '../store.ts';
-import { applyOptions, wordsWithOptions } from './caption-text.ts';
 import type { FairQueue, TrackQueue } from './fair-queue.ts';
-import { InterimText } from './interim-text.ts';
+import { applyOptions, InterimText, StableText, wordsWithOptions } from './interim-text.ts';
 import { Speculation, spanOf } from './speculation.ts';
-import { StableText } from './stable-text.ts';
 import { VoicedStream } from './voiced-stream.ts';
 import { WaitingSegments } from './waiting-segments.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyOptions } from '../../../../src/server/transcription/live/caption-text.ts';
+import { applyOptions } from '../../../../src/server/transcription/live/interim-text.ts';
 
 const captionOf = (
   text: string,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StableText } from '../../../../src/server/transcription/live/stable-text.ts';
+import { StableText } from '../../../../src/server/transcription/live/interim-text.ts';
 
 /** Returns the texts that are shown for these results in their order. */
 function shown(...results: readonly string[]): readonly string[] {
