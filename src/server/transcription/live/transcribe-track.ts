@@ -1,7 +1,7 @@
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import type { Log } from '../../platform/log.ts';
-import type { AudioSpillFile } from '../audio/audio-spill-file.ts';
+import type { AudioSpillFile, SpilledBuffer } from '../audio/audio-spill-file.ts';
 import { type RecognisedSegment, recogniseSpeech } from '../engines/recognise-speech.ts';
 import { placeWords } from '../engines/sherpa-engine.ts';
 import {
@@ -17,7 +17,6 @@ import type { FairQueue, TrackQueue } from './fair-queue.ts';
 import { applyOptions, InterimText, StableText, wordsWithOptions } from './interim-text.ts';
 import { Speculation, spanOf } from './speculation.ts';
 import { VoicedStream } from './voiced-stream.ts';
-import { WaitingSegments } from './waiting-segments.ts';
 
 /*
  * Transcribes one audio track of a room: voice activity detection cuts the samples into a segment at each pause, and
@@ -37,7 +36,7 @@ export type TranscribeTrackDeps = {
   readonly spillFile: AudioSpillFile;
 };
 
-export type TrackRequest = {
+type TrackRequest = {
   readonly track: AudioTrack;
   readonly transcriptionId: string;
   readonly language: string;
@@ -63,8 +62,10 @@ export type Utterance = {
 
 /** Minimum time between two interim results. */
 const INTERIM_INTERVAL_MS = 700;
+
 /** Shorter speech holds no word yet. */
 const MIN_INTERIM_SAMPLES = SAMPLE_RATE * 0.4;
+
 /** A pause of this length ends an utterance whose text is a sentence. Other utterances end after a longer pause. */
 const SENTENCE_PAUSE_SECONDS = 0.25;
 
@@ -284,4 +285,61 @@ type EndedUtterance = {
 
 function toMs(samples: number): number {
   return Math.round((samples / SAMPLE_RATE) * 1000);
+}
+
+type WaitingSegmentsDeps = {
+  readonly log: Log;
+  readonly queue: Pick<FairQueue, 'waiting'>;
+  /** Holds samples that wait while recognition is slower than speech. */
+  readonly spillFile: AudioSpillFile;
+};
+
+/** Further waiting segments are spilled to disk. One segment takes up to half a megabyte. */
+const MAX_WAITING_IN_MEMORY = 40;
+
+/** Holds the segments of a track that wait for recognition, in memory or on disk: no final segment is ever dropped. */
+class WaitingSegments {
+  readonly #deps: WaitingSegmentsDeps;
+  /** Segments on disk that have not been recognised yet. */
+  readonly #spilled = new Set<Promise<SpilledBuffer>>();
+
+  constructor(deps: WaitingSegmentsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns a function that returns the segment, which may be called once. */
+  hold(segment: VoicedSegment): () => Promise<VoicedSegment> {
+    if (this.#deps.queue.waiting < MAX_WAITING_IN_MEMORY) return inMemory(segment);
+    const { start } = segment;
+    const spilled = spillToDisk(this.#deps, segment.samples);
+    this.#spilled.add(spilled);
+    // The closure must not capture `segment`: that would hold its samples in memory as long as it waits.
+    return async () => {
+      this.#spilled.delete(spilled);
+      const { read } = await spilled;
+      return { start, samples: await read() };
+    };
+  }
+
+  /** Drops those on disk. */
+  close(): void {
+    for (const spilled of this.#spilled) void spilled.then(({ discard }) => discard());
+    this.#spilled.clear();
+  }
+}
+
+function inMemory(segment: VoicedSegment): () => Promise<VoicedSegment> {
+  return async () => segment;
+}
+
+async function spillToDisk(
+  { spillFile, log }: Pick<WaitingSegmentsDeps, 'spillFile' | 'log'>,
+  samples: Float32Array,
+): Promise<SpilledBuffer> {
+  try {
+    return await spillFile.write(samples);
+  } catch (error) {
+    log.warn({ err: error }, 'recognition is behind, and waiting samples cannot be written to disk');
+    return { read: async () => samples, discard: () => {} };
+  }
 }
