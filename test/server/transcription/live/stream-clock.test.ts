@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StreamClock } from '../../../../src/server/transcription/live/stream-clock.ts';
+import { StreamClock } from '../../../../src/server/transcription/live/voiced-stream.ts';
 
 const FRAME = 160;
 const FRAME_MS = 10;
