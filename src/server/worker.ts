@@ -21,8 +21,7 @@ import { checkFfmpeg, createFfmpegAudio } from './transcription/audio/ffmpeg-aud
 import { SAMPLE_RATE } from './transcription/engines/speech.ts';
 import { failLostTranscriptions } from './transcription/fail-lost-transcriptions.ts';
 import { startHeartbeat } from './transcription/heartbeat.ts';
-import { startLiveTranscriber } from './transcription/live/live-transcriber.ts';
-import { startMemoryRelease } from './transcription/live/release-native-memory.ts';
+import { startLiveTranscriber, startMemoryRelease } from './transcription/live/live-transcriber.ts';
 import { startPostTranscriber } from './transcription/post/post-transcriber.ts';
 import type { WorkerKind } from './transcription/store.ts';
 import { createSoundBox, type SoundBox } from './transcription/turns/sound-box.ts';

@@ -1,4 +1,8 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Clock } from '../../platform/clock.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
+import type { Log } from '../../platform/log.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { withVocabulary } from '../engines/with-vocabulary.ts';
 import type { Transcription, TranscriptionStores } from '../store.ts';
@@ -23,29 +27,39 @@ import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber 
 
 /** Changes and claims that follow each other closely are handled together. */
 const ROUND_PAUSE_MS = 400;
+
 /** Pause between two claims of transcriptions that have lost their worker. It is short, because speech is being lost. */
 const TAKEOVER_PAUSE_MS = 100;
+
 /** Reads the database at least this often, because a change of another process may be missed. */
 const POLL_INTERVAL_MS = 30_000;
+
 /**
  * Duration of a lease. Another worker takes over when the lease of a killed worker has expired. A takeover loses the speech
  * of this time and of less than a second for joining the room.
  */
 export const LIVE_LEASE_MS = 2_000;
+
 const RENEW_MS = 500;
+
 /** A round that starts or reads this late shows that the machine or the database was slow, for other workers too. */
 const HELD_UP_MS = 500;
+
 const BACKOFF = { firstMs: ROUND_PAUSE_MS, maxMs: 2_000 } as const;
+
 /** Maximum number of rooms. Usually the load of the machine sets a lower limit first. */
 const MAX_ROOMS = 50;
+
 /** With this many finals waiting, recognition is slower than speech, and the worker claims no further room. */
 const MAX_WAITING_FINALS = 20;
+
 /** A worker that has held a transcription for longer is assumed to survive it. */
 const SURVIVED_MS = 60_000;
+
 /** A worker holds only one transcription with this many losses at a time, until it has survived it. */
 const SUSPECT_LOSSES = 2;
 
-export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> & {
+type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> & {
   readonly changes: ChangeFeed;
   readonly store: Pick<TranscriptionStores, 'transcriptions'> & VocabularyStores;
   /** Ends the transcriptions that have ended too many workers as failed. Returns the others. */
@@ -80,6 +94,7 @@ export function startLiveTranscriber(deps: LiveTranscriberDeps): LiveTranscriber
 
 /** A lease in memory. Its times are of the monotonic clock, while the rows have wall-clock times. */
 type Lease = { renewedAt: number; isRefused: boolean; losses: number };
+
 type HeldRoom = { readonly room: RoomTranscription; readonly lease: Lease; readonly claimedAt: number };
 
 type Expiry = {
@@ -271,4 +286,31 @@ class LiveWorker {
 function earliest(times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((time) => time !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** Calls that end within this time share one garbage collection. */
+const GATHER_MS = 2_000;
+
+type MemoryRelease = {
+  /** Collects garbage soon. */
+  readonly release: () => void;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Collects garbage after calls. The streams of a call are small objects that hold megabytes of native memory, of which
+ * V8 knows nothing: it would not collect them for hours, and their native libraries free them no other way.
+ */
+export function startMemoryRelease(deps: { readonly clock: Clock; readonly log: Log }): MemoryRelease {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  const loop = startLoop({
+    ...deps,
+    failureMessage: 'collecting garbage failed',
+    round: async () => {
+      if (typeof collect === 'function') collect();
+      return undefined;
+    },
+  });
+  return { release: () => loop.wakeWithin(GATHER_MS), close: loop.close };
 }
