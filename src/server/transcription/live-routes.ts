@@ -1,5 +1,8 @@
 import { RoomParams } from '../../contract/rooms.ts';
 import {
+  DEFAULT_LANGUAGE,
+  type LiveStart,
+  type LiveStarted,
   LiveStartedSchema,
   LiveStartSchema,
   LiveStoppedSchema,
@@ -8,11 +11,13 @@ import {
   SpeakerUpdateSchema,
 } from '../../contract/transcription.ts';
 import type { AppendEventsDeps } from '../events/append-events.ts';
+import type { IdGenerator } from '../platform/clock.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { WaitForChangeDeps } from '../platform/storage/wait-for-change.ts';
+import { findRoom, type MediaDeps } from '../rooms/rooms.ts';
 import { nameSpeakersOfRoom } from './name-speakers.ts';
-import { type StartTranscriptionDeps, startTranscription } from './start-transcription.ts';
+import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
 import { stopTranscription } from './stop-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
@@ -23,7 +28,9 @@ export type TranscriptionDeps = StartTranscriptionDeps &
   WaitForChangeDeps;
 
 const LANGUAGE_IGNORED = 'x-transcription-language-ignored';
+
 const IN_ROOM = '/v1/rooms/:roomId/transcription';
+
 const ERRORS = ['transcription-not-found', 'storage-unavailable'] as const;
 
 /** Live transcription of a room. */
@@ -129,4 +136,52 @@ function speakersRoute(deps: TranscriptionDeps): Route {
       return { status: 204 };
     },
   });
+}
+
+type StartTranscriptionDeps = SpeechWorkerDeps & MediaDeps & { readonly ids: IdGenerator };
+
+type StartedTranscription = {
+  readonly started: LiveStarted;
+  /** The requested language, when a transcription in another language is active. */
+  readonly ignoredLanguage: string | undefined;
+};
+
+/**
+ * Returns the active transcription of the room, or starts a new one, which a worker then claims. Throws
+ * addon-unavailable, invalid-request for a language that no worker supports, and room-not-found.
+ */
+async function startTranscription(
+  deps: StartTranscriptionDeps,
+  room: string,
+  request: LiveStart,
+): Promise<StartedTranscription> {
+  const language = formatLanguage(request.language ?? DEFAULT_LANGUAGE);
+  await requireWorker(deps, 'stt-live', language);
+  const { sid: roomSid } = await findRoom(deps, room);
+  const { options, participants } = request;
+  const { transcription } = await deps.store.transcriptions.startLive({
+    id: `tr_${deps.ids.next()}`,
+    room,
+    roomSid,
+    language,
+    speakers: participants ?? {},
+    options: {
+      partialResults: options?.partialResults ?? false,
+      captions: options?.captions ?? true,
+      punctuation: options?.punctuation ?? true,
+      profanityFilter: options?.profanityFilter ?? false,
+    },
+    createdAt: deps.clock.now(),
+  });
+  const isIgnored = request.language !== undefined && language !== transcription.language;
+  return {
+    ignoredLanguage: isIgnored ? language : undefined,
+    started: {
+      transcriptionId: transcription.id,
+      roomId: room,
+      status: 'active',
+      language: transcription.language,
+      startedAt: new Date(transcription.createdAt).toISOString(),
+    },
+  };
 }
