@@ -9,9 +9,9 @@ import {
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { RoomSession } from '../events/store.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
+import type { Log } from '../platform/log.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
-import type { Transcription, TranscriptionStores } from './store.ts';
-import { transcriptionEvent } from './transcription-events.ts';
+import { MAX_LIVE_LOSSES, type Transcription, type TranscriptionStores } from './store.ts';
 
 type Stopped = { readonly transcription: Transcription; readonly segmentCount: number };
 
@@ -99,4 +99,88 @@ export async function reconcileTranscriptions(
   const left = active.filter(({ room }) => !open.has(room));
   for (const { room } of left) await stopActive(deps, room, { isReconciled: true });
   return left.length;
+}
+
+type EndedTranscription = {
+  /** A transcription that is stopped, completed or failed. */
+  readonly transcription: Transcription;
+  readonly segmentCount: number;
+  readonly isReconciled: boolean;
+};
+
+/**
+ * Returns the event of a transcription that has ended: transcription_failed with the error, else transcription_completed.
+ * The event has no text; receivers read the text from the API.
+ */
+export function transcriptionEvent({
+  transcription,
+  segmentCount,
+  isReconciled,
+}: EndedTranscription): DomainEvent {
+  const { id, status, endedAt, createdAt } = transcription;
+  const type = status === 'failed' ? 'transcription_failed' : 'transcription_completed';
+  return {
+    type,
+    sourceId: `${type}:${id}`,
+    occurredAt: endedAt ?? createdAt,
+    subject: { transcription: { ...factsOf(transcription), segmentCount, ...errorOf(transcription) } },
+    isReconciled,
+  };
+}
+
+function factsOf(transcription: Transcription) {
+  const { id: transcriptionId, kind, room: roomId, status, language, createdAt, endedAt } = transcription;
+  const facts = { transcriptionId, kind, roomId, status, language };
+  if (kind === 'live') return { ...facts, startedAt: instant(createdAt), stoppedAt: instant(endedAt) };
+  const { egressId: recordingId, durationMs } = transcription;
+  return { ...facts, recordingId, queuedAt: instant(createdAt), completedAt: instant(endedAt), durationMs };
+}
+
+function errorOf({ status, errorCode, errorMessage }: Transcription) {
+  return status === 'failed' ? { error: { code: errorCode, message: errorMessage } } : {};
+}
+
+function instant(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+type FailLostDeps = AppendEventsDeps<TranscriptionStores> & { readonly log: Log };
+
+const ERROR = {
+  errorCode: 'worker-lost',
+  errorMessage: 'Several workers died while they transcribed this room: check their logs and memory limits.',
+} as const;
+
+/** Ends the live transcriptions that have ended too many workers as failed. Returns the others, which a worker may claim. */
+export async function failLostTranscriptions(
+  deps: FailLostDeps,
+  transcriptions: readonly Transcription[],
+): Promise<readonly Transcription[]> {
+  const others: Transcription[] = [];
+  for (const transcription of transcriptions) {
+    const { id: transcriptionId, attempts } = transcription;
+    if (attempts < MAX_LIVE_LOSSES) {
+      others.push(transcription);
+      continue;
+    }
+    deps.log.error({ transcriptionId, attempts }, 'a live transcription crashed its workers and has failed');
+    await failTranscription(deps, transcription);
+  }
+  return others;
+}
+
+/** Ends the transcription and appends its event in the same transaction, unless it is no longer active. */
+async function failTranscription(
+  deps: FailLostDeps,
+  { id, room: roomName, createdAt }: Transcription,
+): Promise<void> {
+  await appendEvents(deps, async (store, appender) => {
+    const room = await lockNamedRoom(store, roomName);
+    const endedAt = Math.max(deps.clock.now(), createdAt);
+    const transcription = await store.transcriptions.failLive(id, { endedAt, ...ERROR });
+    if (transcription === undefined) return;
+    const segmentCount = await store.transcriptions.countSegments(id);
+    const domainEvent = transcriptionEvent({ transcription, segmentCount, isReconciled: false });
+    await appendRoomEvent(store, appender, { room, domainEvent });
+  });
 }

@@ -7,11 +7,11 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import type { RoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
-import { failLostTranscriptions } from '../../../../src/server/transcription/fail-lost-transcriptions.ts';
 import {
   type LiveTranscriber,
   startLiveTranscriber,
 } from '../../../../src/server/transcription/live/live-transcriber.ts';
+import { failLostTranscriptions } from '../../../../src/server/transcription/stop-transcription.ts';
 import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
