@@ -19,9 +19,9 @@ import { createRecordingFiles } from './recordings/files/create-recording-files.
 import { createAudioSpillFile } from './transcription/audio/audio-spill-file.ts';
 import { checkFfmpeg, createFfmpegAudio } from './transcription/audio/ffmpeg-audio.ts';
 import { SAMPLE_RATE } from './transcription/engines/speech.ts';
-import { startHeartbeat } from './transcription/heartbeat.ts';
 import { startLiveTranscriber, startMemoryRelease } from './transcription/live/live-transcriber.ts';
 import { startPostTranscriber } from './transcription/post/post-transcriber.ts';
+import { startHeartbeat } from './transcription/speech-workers.ts';
 import { failLostTranscriptions } from './transcription/stop-transcription.ts';
 import type { WorkerKind } from './transcription/store.ts';
 import { createSoundBox, type SoundBox } from './transcription/turns/sound-box.ts';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveMetrics } from '../../../src/server/metrics/metrics-routes.ts';
 import { createWorkerMetrics } from '../../../src/server/metrics/worker-metrics.ts';
-import { startHeartbeat } from '../../../src/server/transcription/heartbeat.ts';
 import { FairQueue } from '../../../src/server/transcription/live/fair-queue.ts';
+import { startHeartbeat } from '../../../src/server/transcription/speech-workers.ts';
 import type { TranscriptionStores } from '../../../src/server/transcription/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freePort } from '../../support/parts/run-part.ts';
