@@ -3,7 +3,6 @@ import { SPEECH_MARGINS } from '../audio/voice-activity.ts';
 import { SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
 import { alignTurns, type Span } from './align-turns.ts';
 import { cutAtTurns, overlapOf, type SpokenPart, type TurnSpan } from './cut-at-turns.ts';
-import { selectOwnTurns, withoutOwnTurns } from './own-turns.ts';
 import type { Turn } from './store.ts';
 
 /** Speech of a recording with its speaker. */
@@ -16,7 +15,7 @@ export type SpokenSegment = {
 };
 
 /** A turn that is recognised from its own track and not from the recording. */
-export type OwnTurn = {
+type OwnTurn = {
   readonly turn: Turn;
   /** Start of the turn's audio with its margin, in milliseconds from the beginning of the recording. */
   readonly from: number;
@@ -27,15 +26,20 @@ type PlacedTurn = TurnSpan & { readonly turn: Turn };
 
 /** Speech that is held before the turns are aligned with it: 4 MB of samples. */
 const HELD_MS = 60_000;
+
 /** A cut may be this far beyond the end of a turn, because the detectors do not agree exactly. */
 const CUT_MARGIN_MS = 50;
+
 /** Shorter parts have no word. */
 const MIN_PART_SAMPLES = SAMPLE_RATE * 0.2;
+
 /**
  * Speech that ends this long before the first turn was spoken before the worker listened, however far the turns are shifted.
  */
 const UNATTENDED_MS = 5_000;
+
 const LEAD_MS = SPEECH_MARGINS.leadSeconds * 1000;
+
 const TAIL_MS = SPEECH_MARGINS.tailSeconds * 1000;
 
 /**
@@ -196,4 +200,46 @@ function spanOf({ start, samples }: VoicedSegment): Span {
 
 function toMs(samples: number): number {
   return Math.round((samples / SAMPLE_RATE) * 1000);
+}
+
+/** Speech beside a removed turn that is shorter belongs to that turn if nobody else spoke: the two detectors do not agree exactly. */
+const MIN_REST_MS = 1_000;
+
+/** Parts that are shorter contain no word. */
+const MIN_PART_MS = 200;
+
+/**
+ * Selects the turns that are recognised from their own track: those that overlap with another participant's, if the audio of
+ * all of these was kept.
+ */
+function selectOwnTurns<T extends TurnSpan>(turns: readonly T[], isKept: (turn: T) => boolean): readonly T[] {
+  return turns.filter((turn) => {
+    const others = turns.filter((other) => other.trackId !== turn.trackId && overlaps(turn, other));
+    return others.length > 0 && isKept(turn) && others.every(isKept);
+  });
+}
+
+/** Removes the turns that are recognised from their own tracks from a stretch of the recording's speech. */
+function withoutOwnTurns(
+  speech: Span,
+  own: readonly TurnSpan[],
+  others: readonly TurnSpan[],
+): readonly Span[] {
+  const taken = own.filter((turn) => overlaps(turn, speech)).toSorted((one, other) => one.from - other.from);
+  if (taken.length === 0) return [speech];
+  const rest: Span[] = [];
+  let { from } = speech;
+  for (const turn of taken) {
+    if (turn.from > from) rest.push({ from, to: turn.from });
+    from = Math.max(from, turn.to);
+  }
+  if (from < speech.to) rest.push({ from, to: speech.to });
+  return rest.filter((span) => {
+    const hasOthers = others.some((turn) => overlaps(turn, span));
+    return span.to - span.from >= (hasOthers ? MIN_PART_MS : MIN_REST_MS);
+  });
+}
+
+function overlaps(one: Span, other: Span): boolean {
+  return one.from < other.to && other.from < one.to;
 }
