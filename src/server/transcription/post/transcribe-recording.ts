@@ -13,8 +13,7 @@ import {
   type VoicedSegment,
 } from '../engines/speech.ts';
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
-import { type ReadSoundDeps, readKeptSounds, readOwnTurns } from '../turns/read-sound.ts';
-import { readTurns } from '../turns/read-turns.ts';
+import { type ReadSoundDeps, readKeptSounds, readOwnTurns, readTurns } from '../turns/read-turns.ts';
 import type { TurnStores } from '../turns/store.ts';
 import { type SpokenSegment, TurnCutter } from '../turns/turn-cutter.ts';
 
