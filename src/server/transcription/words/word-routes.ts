@@ -1,8 +1,7 @@
 import { ParticipantParams } from '../../../contract/participants.ts';
-import { ForgetWordsQuery, ForgottenWordsSchema } from '../../../contract/words.ts';
+import { ForgetWordsQuery, type ForgottenWords, ForgottenWordsSchema } from '../../../contract/words.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { forgetWords } from './forget-words.ts';
-import type { WordStores } from './store.ts';
+import type { Speaker, WordStores } from './store.ts';
 
 export type WordDeps = { readonly store: Pick<WordStores, 'words'> };
 
@@ -31,4 +30,29 @@ export function wordRoutes(deps: WordDeps): readonly Route[] {
       },
     }),
   ];
+}
+
+/** Small, so that on SQLite other writers do not wait long: deleting a segment rewrites pages of the search index. */
+const BATCH = 100;
+
+/**
+ * Deletes the speech of a participant, as far as transcripts name the speaker, from every live and post-call transcription
+ * of the room or of all rooms, with the participant's turns in recordings. Works in parts; after an error the same request
+ * deletes the rest.
+ */
+async function forgetWords(
+  { store }: { readonly store: Pick<WordStores, 'words'> },
+  speaker: Speaker,
+): Promise<ForgottenWords> {
+  const transcriptions = new Set<string>();
+  let segments = 0;
+  for (;;) {
+    const deleted = await store.words.forget(speaker, BATCH);
+    if (deleted.length === 0) break;
+    segments += deleted.length;
+    for (const id of deleted) transcriptions.add(id);
+  }
+  const remains = await store.words.countRemains(speaker);
+  while ((await store.words.forgetTurns(speaker, BATCH)) > 0);
+  return { segments, transcriptions: transcriptions.size, ...remains };
 }
