@@ -22,7 +22,7 @@ import { type IssueTokenDeps, tokenRoutes } from '../rooms/token-routes.ts';
 import { type SessionDeps, sessionRoutes } from '../sessions/session-routes.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
-import type { VocabularyStores } from '../transcription/vocabulary/store.ts';
+import type { VocabularyStores } from '../transcription/vocabulary/vocabularies.sql.ts';
 import { vocabularyRoutes } from '../transcription/vocabulary/vocabulary-routes.ts';
 import { type WordDeps, wordRoutes } from '../transcription/words/word-routes.ts';
 import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/delivery-routes.ts';

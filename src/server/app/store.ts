@@ -6,7 +6,7 @@ import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import type { SessionStores } from '../sessions/store.ts';
 import type { TurnStore } from '../transcription/turns/store.ts';
-import type { VocabularyStore } from '../transcription/vocabulary/store.ts';
+import type { VocabularyStore } from '../transcription/vocabulary/vocabularies.sql.ts';
 import type { WordStore } from '../transcription/words/store.ts';
 
 /**

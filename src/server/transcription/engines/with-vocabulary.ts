@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/log.ts';
-import type { VocabularyStores } from '../vocabulary/store.ts';
+import type { VocabularyStores } from '../vocabulary/vocabularies.sql.ts';
 import type { SpeechEngine } from './speech.ts';
 
 type VocabularyDeps = {

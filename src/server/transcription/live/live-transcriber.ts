@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { withVocabulary } from '../engines/with-vocabulary.ts';
 import type { Transcription, TranscriptionStores } from '../store.ts';
-import type { VocabularyStores } from '../vocabulary/store.ts';
+import type { VocabularyStores } from '../vocabulary/vocabularies.sql.ts';
 import { FairQueue } from './fair-queue.ts';
 import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber } from './transcribe-room.ts';
 

@@ -15,7 +15,7 @@ import { withVocabulary } from '../engines/with-vocabulary.ts';
 import { transcriptionEvent } from '../stop-transcription.ts';
 import type { PostOutcome, Transcription, TranscriptionStores } from '../store.ts';
 import type { TurnStores } from '../turns/store.ts';
-import type { VocabularyStores } from '../vocabulary/store.ts';
+import type { VocabularyStores } from '../vocabulary/vocabularies.sql.ts';
 import { LeaseLost, type TranscribeDeps, transcribeRecording } from './transcribe-recording.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { RoomParams } from '../../../contract/rooms.ts';
 import { VocabularySchema } from '../../../contract/vocabulary.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import type { VocabularyStores } from './store.ts';
+import type { VocabularyStores } from './vocabularies.sql.ts';
 
 const ROUTE = {
   path: '/v1/rooms/:roomId/vocabulary',
