@@ -4,8 +4,8 @@ import { IDEMPOTENCY_KEY_HEADER, REPLAYED_HEADER } from '../../contract/idempote
 import { ROOT_KEY_ID } from '../../contract/keys.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { KeyedRequest, RunOnce } from '../platform/http/idempotency-key.ts';
-import { toServiceError } from '../platform/http/problem-response.ts';
 import type { RouteResponse } from '../platform/http/route.ts';
+import { toServiceError } from '../platform/http/send-error.ts';
 import type { Log } from '../platform/log.ts';
 import type { AccessStores, IdempotentRequest } from './store.ts';
 

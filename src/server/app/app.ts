@@ -18,8 +18,7 @@ import { type RouteServices, registerRoute } from '../platform/http/register-rou
 import { requestIdOf } from '../platform/http/request-id.ts';
 import type { Route } from '../platform/http/route.ts';
 import { allowedMethods } from '../platform/http/route-table.ts';
-import { SECURITY_HEADERS } from '../platform/http/security-headers.ts';
-import { sendError } from '../platform/http/send-error.ts';
+import { SECURITY_HEADERS, sendError } from '../platform/http/send-error.ts';
 import type { Span } from '../platform/tracing/tracing.ts';
 
 declare module 'fastify' {

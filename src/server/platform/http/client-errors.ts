@@ -1,8 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, reasonPhrase, ServiceError } from '../../../contract/errors.ts';
-import { PROBLEM_CONTENT_TYPE, problemOf } from './problem-response.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
+import { PROBLEM_CONTENT_TYPE, problemOf, SECURITY_HEADERS } from './send-error.ts';
 
 /*
  * Responses to errors that Node finds before there is a request object: malformed HTTP, oversized headers, a request that

@@ -3,8 +3,8 @@ import type { ErrorCode } from '../../../contract/errors.ts';
 import type { Clock } from '../clock.ts';
 import { requireCaller } from './caller.ts';
 import { cutAddress } from './cut-address.ts';
-import { toServiceError } from './problem-response.ts';
 import type { Route, RouteResponse } from './route.ts';
+import { toServiceError } from './send-error.ts';
 
 /** A recorded request: who, when, what, from where, and with which result. It has no body and no secret. */
 export type RecordedRequest = {
