@@ -10,14 +10,18 @@ import { checkHost } from '../platform/http/authentication/check-host.ts';
 import type { AuthenticationDeps } from '../platform/http/authentication/credentials.ts';
 import type { Caller } from '../platform/http/caller.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
-import { BROWSER_HEADERS, errorFormatOf, registerPreflights } from '../platform/http/error-format.ts';
 import { limitConnections } from '../platform/http/limits/limit-connections.ts';
 import { limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
 import { createUnauthorizedLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
 import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
 import { requestIdOf } from '../platform/http/request-id.ts';
-import type { Route } from '../platform/http/route.ts';
-import { allowedMethods } from '../platform/http/route-table.ts';
+import {
+  allowedMethods,
+  BROWSER_HEADERS,
+  errorFormatOf,
+  type Route,
+  registerPreflights,
+} from '../platform/http/route.ts';
 import { SECURITY_HEADERS, sendError } from '../platform/http/send-error.ts';
 import type { Span } from '../platform/tracing/tracing.ts';
 

@@ -7,8 +7,7 @@ import {
   RecordingStopSchema,
 } from '../../contract/recordings.ts';
 import { RoomParams } from '../../contract/rooms.ts';
-import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { defineRoute, type Route } from '../platform/http/route.ts';
+import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import { findRoom } from '../rooms/rooms.ts';
 import { applyStop, type EgressStateDeps, hasSilentRecorder, mayBeStarting } from './egress-state.ts';

@@ -9,8 +9,7 @@ import {
 } from '../../contract/ingress.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import type { IdGenerator } from '../platform/clock.ts';
-import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { defineRoute, type Route } from '../platform/http/route.ts';
+import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
 import type { MediaDeps } from './rooms.ts';
 

@@ -10,8 +10,7 @@ import {
 } from '../../contract/participants.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import { exactMember } from '../platform/http/bodies/exact-numbers.ts';
-import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { defineRoute, type Route } from '../platform/http/route.ts';
+import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { BlockDeps } from './blocks/blocks.ts';
 import {
   listParticipants,

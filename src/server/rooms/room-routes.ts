@@ -15,8 +15,7 @@ import {
   RoomPatchSchema,
   RoomSchema,
 } from '../../contract/rooms.ts';
-import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
+import { defineRoute, MEDIA_ERRORS, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
 import { listParticipants, type ParticipantDeps, participantNotFound } from './participants.ts';
 import { createRoom, deleteRoom, findRoom, type MediaDeps, updateRoom } from './rooms.ts';

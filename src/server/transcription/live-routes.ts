@@ -12,8 +12,7 @@ import {
 } from '../../contract/transcription.ts';
 import type { AppendEventsDeps } from '../events/append-events.ts';
 import type { IdGenerator } from '../platform/clock.ts';
-import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { defineRoute, type Route } from '../platform/http/route.ts';
+import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { WaitForChangeDeps } from '../platform/storage/wait-for-change.ts';
 import { findRoom, type MediaDeps } from '../rooms/rooms.ts';
 import { nameSpeakersOfRoom } from './name-speakers.ts';

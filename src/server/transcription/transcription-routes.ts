@@ -18,8 +18,7 @@ import {
 import { type TranscriptHit, type TranscriptHitList, TranscriptHitListSchema } from '../../contract/words.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import { cursorOf } from '../platform/http/cursor.ts';
-import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { defineRoute, type Route } from '../platform/http/route.ts';
+import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { findFinishedRecording, type LibraryDeps, mayHaveFile, noFile } from '../recordings/recordings.ts';
 import type { RecordingStores } from '../recordings/store.ts';

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode, ServiceError } from '../../../contract/errors.ts';
 import type { Caller, RouteScopes } from './caller.ts';
@@ -75,7 +76,7 @@ export type RouteInput<P, Q, B> = {
   };
 };
 
-export type LargeBodies = {
+type LargeBodies = {
   readonly limitBytes: number;
   readonly allowLargeBody: (headers: IncomingHttpHeaders) => Promise<boolean>;
 };
@@ -136,4 +137,67 @@ export function defineRoute<
   B extends TSchema | undefined = undefined,
 >(route: TypedRoute<P, Q, B>): Route {
   return route as unknown as Route;
+}
+
+/** Errors that any call of the media server may throw. */
+export const MEDIA_ERRORS = [
+  'media-server-error',
+  'media-server-unavailable',
+] as const satisfies readonly ErrorCode[];
+
+/** Returns the methods of a path, for 405 and its Allow header. */
+export function allowedMethods(routes: readonly Route[], path: string): readonly string[] {
+  const parts = path.split('/');
+  const matching = routes.filter((route) => isMatch(route.path.split('/'), parts));
+  const methods: string[] = matching.map((route) => route.method);
+  if (matching.some((route) => route.errorFormat?.isOpenToBrowsers)) methods.push('OPTIONS');
+  const withHead = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  return [...new Set(withHead)].sort();
+}
+
+function isMatch(pattern: readonly string[], parts: readonly string[]): boolean {
+  if (pattern.length !== parts.length) return false;
+  return pattern.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index]));
+}
+
+/** CORS (Fetch standard, section 3.3): any page may call without credentials and read the rate-limit headers. */
+export const BROWSER_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Allow, Link',
+};
+
+const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-headers': 'Content-Type, X-Request-Id',
+  'access-control-max-age': '86400',
+};
+
+/**
+ * Returns the error format of the request's route, or of its path when there is no such route. Undefined means problems.
+ */
+export function errorFormatOf(routes: readonly Route[], request: FastifyRequest): ErrorFormat | undefined {
+  const { route } = request.routeOptions.config;
+  if (route !== undefined) return route.errorFormat;
+  const [path = '/'] = (request.raw.url ?? '/').split(/[?#]/);
+  const isBelow = (prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
+  return routes.find(({ errorFormat }) => errorFormat?.paths.some(isBelow))?.errorFormat;
+}
+
+/** Registers OPTIONS for each path that browsers may call. */
+export function registerPreflights(app: FastifyInstance, routes: readonly Route[]): void {
+  const open = routes.filter(({ errorFormat }) => errorFormat?.isOpenToBrowsers);
+  for (const [path, [route, ...others]] of Map.groupBy(open, ({ path }) => path)) {
+    const methods = [route, ...others].map((open) => open?.method).join(', ');
+    const allow = allowedMethods(routes, path).join(', ');
+    app.route({
+      method: 'OPTIONS',
+      url: path,
+      config: route === undefined ? {} : { route },
+      handler: (_request, reply) =>
+        reply
+          .code(204)
+          .headers({ ...PREFLIGHT_HEADERS, 'access-control-allow-methods': methods, allow })
+          .send(),
+    });
+  }
 }

@@ -3,9 +3,8 @@ import { problemType, reasonPhrase, ServiceError } from '../../../contract/error
 import type { Problem } from '../../../contract/problem.ts';
 import { membersOf } from '../../../contract/unknown-value.ts';
 import type { Log } from '../log.ts';
-import { BROWSER_HEADERS, errorFormatOf } from './error-format.ts';
 import type { LimitUnauthorized } from './limits/rate-limits.ts';
-import type { Route } from './route.ts';
+import { BROWSER_HEADERS, errorFormatOf, type Route } from './route.ts';
 
 type SendErrorDeps = {
   readonly log: Log;
