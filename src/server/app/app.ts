@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import { type AccessLogDeps, logRequest, startRequestSpan } from '../platform/http/access-log.ts';
+import {
+  type AccessLogDeps,
+  logRequest,
+  requestIdOf,
+  startRequestSpan,
+} from '../platform/http/access-log.ts';
 import {
   type AuthenticateRequest,
   createAuthenticateRequest,
@@ -14,7 +19,6 @@ import { limitConnections } from '../platform/http/limits/limit-connections.ts';
 import { limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
 import { createUnauthorizedLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
 import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
-import { requestIdOf } from '../platform/http/request-id.ts';
 import {
   allowedMethods,
   BROWSER_HEADERS,

@@ -1,9 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../../contract/errors.ts';
 import type { Log } from '../log.ts';
 import type { Span, TraceHeaders, Tracing } from '../tracing/tracing.ts';
 
-export type CompletedRequest = {
+type CompletedRequest = {
   readonly method: string;
   /** Pattern of the route. Paths are not logged, because they contain names and codes of people. */
   readonly route: string;
@@ -81,4 +82,12 @@ export function logRequest(deps: AccessLogDeps, request: FastifyRequest, reply: 
     endSpan(request.span, completed);
     deps.onResponse?.(completed);
   });
+}
+
+const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Returns the caller's X-Request-Id when it is short and printable, otherwise a new id. */
+export function requestIdOf(request: IncomingMessage, next: () => string): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && ACCEPTED_ID.test(given) ? given : next();
 }
