@@ -9,9 +9,9 @@ import {
 } from '../platform/http/access-log.ts';
 import {
   type AuthenticateRequest,
+  checkHost,
   createAuthenticateRequest,
 } from '../platform/http/authentication/authenticate-request.ts';
-import { checkHost } from '../platform/http/authentication/check-host.ts';
 import type { AuthenticationDeps } from '../platform/http/authentication/credentials.ts';
 import type { Caller } from '../platform/http/caller.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
