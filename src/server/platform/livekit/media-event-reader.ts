@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DisconnectReason } from '@livekit/protocol';
 import { type ParticipantInfo, TokenVerifier, WebhookEvent } from 'livekit-server-sdk';
 import { ServiceError } from '../../../contract/errors.ts';
-import { requireBoundedDepth } from '../http/bodies/nesting.ts';
+import { requireBoundedDepth } from '../http/bodies/read-body.ts';
 import type {
   LeaveReason,
   MediaEvent,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../../../src/contract/problem.ts';
-import { findDuplicateName } from '../../../../../src/server/platform/http/bodies/duplicate-name.ts';
+import { findDuplicateName } from '../../../../../src/server/platform/http/bodies/read-body.ts';
 import { startTestService, type TestService } from '../../../../support/service.ts';
 
 describe('a duplicate name', () => {
