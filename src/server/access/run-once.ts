@@ -3,7 +3,7 @@ import { type ErrorCode, ServiceError, type ServiceErrorOptions } from '../../co
 import { IDEMPOTENCY_KEY_HEADER, REPLAYED_HEADER } from '../../contract/idempotency.ts';
 import { ROOT_KEY_ID } from '../../contract/keys.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
-import type { KeyedRequest, RunOnce } from '../platform/http/idempotency-key.ts';
+import type { KeyedRequest, RunOnce } from '../platform/http/register-route.ts';
 import type { RouteResponse } from '../platform/http/route.ts';
 import { toServiceError } from '../platform/http/send-error.ts';
 import type { Log } from '../platform/log.ts';

@@ -8,7 +8,7 @@ import {
   ServiceError,
 } from '../../../contract/errors.ts';
 import { ProblemSchema } from '../../../contract/problem.ts';
-import { takesIdempotencyKey } from '../http/idempotency-key.ts';
+import { takesIdempotencyKey } from '../http/register-route.ts';
 import type { Route, SuccessResponse } from '../http/route.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
 import { IDEMPOTENCY_KEY, KEYED_ERRORS } from './idempotency-key-parameter.ts';
