@@ -1,7 +1,7 @@
 import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event, EventList } from '../../contract/events.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorOf, refusedCursor } from '../platform/http/cursor.ts';
+import { cursorOf, refusedCursor } from '../platform/http/read-page.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';

@@ -1,6 +1,6 @@
 import type { Room, RoomList } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorOf } from '../platform/http/cursor.ts';
+import { cursorOf } from '../platform/http/read-page.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { RecentCounts } from './recent-counts.ts';
 

@@ -17,7 +17,7 @@ import {
 } from '../../contract/transcription.ts';
 import { type TranscriptHit, type TranscriptHitList, TranscriptHitListSchema } from '../../contract/words.ts';
 import type { IdGenerator } from '../platform/clock.ts';
-import { cursorOf } from '../platform/http/cursor.ts';
+import { cursorOf } from '../platform/http/read-page.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { findFinishedRecording, type LibraryDeps, mayHaveFile, noFile } from '../recordings/recordings.ts';

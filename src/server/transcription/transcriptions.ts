@@ -8,8 +8,7 @@ import type {
   TranscriptionWarning,
 } from '../../contract/transcription.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorOf } from '../platform/http/cursor.ts';
-import { pageReader } from '../platform/http/read-page.ts';
+import { cursorOf, pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { AUTO } from './engines/speech.ts';

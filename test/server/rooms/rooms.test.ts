@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { Room, RoomList } from '../../../src/contract/rooms.ts';
 import type { Token } from '../../../src/contract/tokens.ts';
-import { cursorOf } from '../../../src/server/platform/http/cursor.ts';
+import { cursorOf } from '../../../src/server/platform/http/read-page.ts';
 import { join } from '../../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
