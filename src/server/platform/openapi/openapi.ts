@@ -7,13 +7,16 @@ import {
   reasonPhrase,
   ServiceError,
 } from '../../../contract/errors.ts';
+import {
+  IDEMPOTENCY_KEY_HEADER,
+  MAX_IDEMPOTENCY_KEY_LENGTH,
+  REPLAYED_HEADER,
+} from '../../../contract/idempotency.ts';
 import { ProblemSchema } from '../../../contract/problem.ts';
 import { takesIdempotencyKey } from '../http/register-route.ts';
 import type { Route, SuccessResponse } from '../http/route.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
-import { IDEMPOTENCY_KEY, KEYED_ERRORS } from './idempotency-key-parameter.ts';
 import { recordedDelivery, recordedOperation, recordedProblem } from './recorded-examples.ts';
-import { commonHeaders, HEADERS, isLimited, RETRY_AFTER } from './response-headers.ts';
 import { shellSamples } from './samples/code-samples.ts';
 import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
 import {
@@ -273,4 +276,64 @@ function errorShape({ errorFormat }: Route, status: number, components: Componen
     schema: toReference(errorFormat.errorSchema, components),
     example: (code) => errorFormat.errorBody(new ServiceError(code, PROBLEMS[code].meaning), {}),
   };
+}
+
+/** Errors of every route that takes an Idempotency-Key. */
+const KEYED_ERRORS: readonly ErrorCode[] = [
+  'idempotency-in-progress',
+  'idempotency-key-reused',
+  'storage-unavailable',
+];
+
+/** Visible ASCII characters except quotes and backslashes, with or without quotes around all of them. */
+const KEY_PATTERN = '^(?:[!#-\\[\\]-~]+|"[!#-\\[\\]-~]+")$';
+
+const IDEMPOTENCY_KEY: JsonObject = {
+  name: IDEMPOTENCY_KEY_HEADER,
+  in: 'header',
+  required: false,
+  description: `The request is done once per key: its response is kept for 24 hours and given again, with \`${REPLAYED_HEADER}: true\`. Not signed: it is for retries, and no defence against replays`,
+  schema: { type: 'string', minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY_LENGTH, pattern: KEY_PATTERN },
+  example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+};
+
+/* Response headers, as the OpenAPI document describes them. */
+
+/** Shared headers by name. The RateLimit ones follow draft-ietf-httpapi-ratelimit-headers-05. */
+const HEADERS: Readonly<Record<string, JsonObject>> = {
+  'X-Request-Id': {
+    description: "The caller's X-Request-Id if it was sane, else a new one; the service's log carries it",
+    schema: { type: 'string' },
+    example: '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
+  },
+  'RateLimit-Limit': {
+    description: 'Requests in a second; absent, like the next two, where the limit is turned off',
+    schema: { type: 'integer' },
+    example: 100,
+  },
+  'RateLimit-Remaining': {
+    description: 'How many of them are left',
+    schema: { type: 'integer' },
+    example: 99,
+  },
+  'RateLimit-Reset': { description: 'Seconds until all are back', schema: { type: 'integer' }, example: 1 },
+};
+
+const RETRY_AFTER = {
+  description: 'Seconds until the next try',
+  schema: { type: 'integer' },
+  example: 1,
+};
+
+/** Whether the route has a rate limit. Routes of the media server have none, because it does not retry after a 429. */
+function isLimited({ security }: Route): boolean {
+  return security !== 'media-server';
+}
+
+/** Returns the headers of a response. A response to a request that was not counted has no RateLimit headers. */
+function commonHeaders(request: 'counted' | 'uncounted'): JsonObject {
+  const names = Object.keys(HEADERS).filter(
+    (name) => request === 'counted' || !name.startsWith('RateLimit-'),
+  );
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
