@@ -25,9 +25,9 @@ import {
   SECURITY_SCHEMES,
   SIGNED_ERRORS,
   scopesOf,
+  shareComponents,
   signedErrorsOf,
-} from './security.ts';
-import { shareComponents } from './shared-components.ts';
+} from './shared-components.ts';
 import { DELIVERY_TAG, webhookSection } from './webhook-operations.ts';
 
 /** Errors of every route: each one rejects unknown query parameters, and any request may have a body. */
