@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TSchema, Type } from 'typebox';
+import { membersOf, objectsOf } from '../../../contract/unknown-value.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { llmsText } from './llms-text.ts';
 import { once } from './once.ts';
 import { openApiDocument } from './openapi.ts';
-import { pageDocument, tagTitles } from './page-document.ts';
 import { guidePage, referencePage } from './page-html.ts';
 import { type PreparedFile, prepareBrotliFile, prepareText, sendPrepared } from './prepared-file.ts';
+import { allSamples } from './samples/code-samples.ts';
 import type { JsonObject } from './schema-document.ts';
 
 /*
@@ -39,6 +39,7 @@ const TEXT_POLICY =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
 
 const TextSchema = Type.String();
+
 const DocumentSchema = Type.Object(
   {
     openapi: Type.String({ description: 'Version of OpenAPI', examples: ['3.1.0'] }),
@@ -210,4 +211,73 @@ function pageRoute({ path, operationId, summary, description, contentType, ...pa
       };
     },
   });
+}
+
+/**
+ * /llms.txt (https://llmstxt.org): everything that a language model needs to call the API, in Markdown. Readers without
+ * JavaScript get it too.
+ */
+function llmsText(routes: readonly Route[], guide: string): string {
+  const operations = routes
+    .filter((route) => !route.isInternal)
+    .map(({ method, path, summary }) => `- \`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}\`: ${summary}`);
+  return `# rtc-service
+
+> A signed room service in front of a LiveKit media server: access tokens by role, rooms, participants, recordings,
+> ingress, transcription and webhooks, for trusted back ends. Italian fiscal codes and places are public.
+
+- [OpenAPI document](/openapi.json): every operation with its schemas, examples and errors
+- [Reference](/docs): the same as a page, with samples in several languages
+- [Guide](/docs/guide): the guides below as a page
+
+## Operations
+
+${operations.join('\n')}
+
+# Guides
+
+${guide}`;
+}
+
+/**
+ * Adapts the document for the reference page: the guides are its introduction. The page signs by itself, so it does not ask
+ * for the values of signature headers.
+ */
+function pageDocument(document: JsonObject, guide: string, routes: readonly Route[]): JsonObject {
+  const samples = new Map(routes.map((route) => [route.operationId, allSamples(route)]));
+  const { info, tags, paths, components, ...rest } = document;
+  const { securitySchemes: _, ...shown } = membersOf(components);
+  return {
+    ...rest,
+    info: { ...membersOf(info), description: guide },
+    tags: tagTitles(document).map(([name, title], index) => ({
+      ...objectsOf(tags)[index],
+      name,
+      'x-displayName': title,
+    })),
+    paths: mapOperations(membersOf(paths), ({ security: _security, ...operation }) => ({
+      ...operation,
+      'x-codeSamples': samples.get(String(operation.operationId)),
+    })),
+    components: shown,
+  };
+}
+
+/** Returns the names of the groups of operations, which are parts of addresses, and their titles. */
+function tagTitles({ tags }: JsonObject): readonly (readonly [string, string])[] {
+  return objectsOf(tags).map(({ name }) => {
+    const text = String(name);
+    return [text, text.charAt(0).toUpperCase() + text.slice(1)];
+  });
+}
+
+function mapOperations(paths: JsonObject, change: (operation: JsonObject) => JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, item]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(membersOf(item)).map(([method, operation]) => [method, change(membersOf(operation))]),
+      ),
+    ]),
+  );
 }
