@@ -6,7 +6,6 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliDecompress, createGzip, gzip } from 'node:zlib';
 import type { RouteResponse } from '../http/route.ts';
-import { once } from './once.ts';
 
 /*
  * Files that are compressed once and sent often, with an ETag for each encoding, so that a browser that has the file gets
@@ -14,6 +13,7 @@ import { once } from './once.ts';
  */
 
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
+
 type Encoding = (typeof ENCODINGS)[number];
 
 export type PreparedFile = {
@@ -23,7 +23,9 @@ export type PreparedFile = {
 };
 
 const compressBrotli = promisify(brotliCompress);
+
 const compressGzip = promisify(gzip);
+
 /** With this quality a few hundred kilobytes take 30 ms, and are a tenth larger than with the slowest one. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
 
@@ -89,4 +91,18 @@ function versionOf(content: Buffer): string {
 
 function shorten(hash: ReturnType<typeof createHash>): string {
   return hash.digest('base64url').slice(0, 16);
+}
+
+/**
+ * Runs `work` at the first call and returns the same result from then on. A failure is not kept: the next call tries again.
+ */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= work().catch((error: unknown) => {
+      result = undefined;
+      throw error;
+    });
+    return result;
+  };
 }

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { type TSchema, Type } from 'typebox';
 import { membersOf, objectsOf } from '../../../contract/unknown-value.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { once } from './once.ts';
 import { openApiDocument } from './openapi.ts';
 import { guidePage, referencePage } from './page-html.ts';
-import { type PreparedFile, prepareBrotliFile, prepareText, sendPrepared } from './prepared-file.ts';
+import { once, type PreparedFile, prepareBrotliFile, prepareText, sendPrepared } from './prepared-file.ts';
 import { allSamples } from './samples/code-samples.ts';
 import type { JsonObject } from './schema-document.ts';
 
