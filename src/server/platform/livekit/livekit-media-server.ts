@@ -1,12 +1,28 @@
-import { DataPacket_Kind, IngressInput } from 'livekit-server-sdk';
+import {
+  DataPacket_Kind,
+  EncodedFileOutput,
+  EncodedFileType,
+  EncodingOptions,
+  EncodingOptionsPreset,
+  IngressInput,
+  type RoomCompositeOptions,
+  S3Upload,
+  WebhookConfig,
+} from 'livekit-server-sdk';
+import type { RecordingPreset } from '../../../contract/choices.ts';
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
 import type { Log } from '../log.ts';
 import { createClients, type LivekitClients, type Timeouts, toHttpUrl } from './clients.ts';
 import { withConnectionCheck } from './connection-check.ts';
 import { type FailedCall, isNoResponse, toServiceError } from './errors.ts';
-import type { EgressFilter, MediaServer, ParticipantChange } from './media-server.ts';
+import type {
+  BucketSettings,
+  EgressFilter,
+  MediaServer,
+  ParticipantChange,
+  RoomCompositeRequest,
+} from './media-server.ts';
 import { toEgress, toIngress, toParticipant, toPermission, toRoom } from './records.ts';
-import { toFileOutput, toRoomCompositeOptions } from './room-composite.ts';
 
 /** One call of the media server's API, for metrics. */
 export type LivekitCall = {
@@ -50,7 +66,9 @@ export function createLivekitMediaServer(settings: LivekitMediaServerSettings): 
 }
 
 type Meaning = Pick<FailedCall, 'notFound' | 'worker'>;
+
 type Caller = <T>(method: string, meaning: Meaning, call: () => Promise<T>) => Promise<T>;
+
 type CallerSettings = LivekitMediaServerSettings & {
   readonly timeouts: Timeouts & { readonly connectMs: number };
 };
@@ -263,4 +281,49 @@ function ingressMethods({ ingress }: LivekitClients, caller: Caller): Pick<Media
         toIngress(await ingress.deleteIngress(ingressId)),
       ),
   };
+}
+
+/** Requests one MP4 file, in the bucket or on the recorder's own file system. */
+function toFileOutput(request: RoomCompositeRequest): EncodedFileOutput {
+  return new EncodedFileOutput({
+    fileType: EncodedFileType.MP4,
+    filepath: request.filepath,
+    // The recorder's JSON manifest next to the file would remain when a recording is deleted.
+    disableManifest: true,
+    ...(request.bucket !== undefined && { output: { case: 's3', value: toS3Upload(request.bucket) } }),
+  });
+}
+
+/** `signingKey` is the name of one of the media server's keys, whose secret signs the events. */
+function toRoomCompositeOptions(request: RoomCompositeRequest, apiKey: string): RoomCompositeOptions {
+  const { webhookUrl, settings = {} } = request;
+  const { layout, audioOnly, preset } = settings;
+  return {
+    ...(layout !== undefined && { layout }),
+    ...(audioOnly !== undefined && { audioOnly }),
+    ...(preset !== undefined && { encodingOptions: toEncodingOptions(preset) }),
+    ...(webhookUrl !== undefined && {
+      webhooks: [new WebhookConfig({ url: webhookUrl, signingKey: apiKey })],
+    }),
+  };
+}
+
+/**
+ * H264_720P_30 is 0 in the protocol, which the SDK takes for no preset. Its options are written out, so that a recorder with
+ * another default records what was requested.
+ */
+function toEncodingOptions(preset: RecordingPreset): EncodingOptions | EncodingOptionsPreset {
+  if (preset !== 'H264_720P_30') return EncodingOptionsPreset[preset];
+  return new EncodingOptions({ width: 1280, height: 720, framerate: 30, videoBitrate: 3000 });
+}
+
+function toS3Upload(bucket: BucketSettings): S3Upload {
+  return new S3Upload({
+    bucket: bucket.bucket,
+    region: bucket.region,
+    accessKey: bucket.accessKey,
+    secret: bucket.secretKey,
+    endpoint: bucket.endpoint ?? '',
+    forcePathStyle: bucket.forcePathStyle,
+  });
 }
