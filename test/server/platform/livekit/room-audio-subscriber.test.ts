@@ -10,8 +10,8 @@ import type {
   RoomAudioSubscriber,
   RoomConnection,
 } from '../../../../src/server/platform/livekit/room-audio.ts';
+import { listenToRoom, loadRoomSdk } from '../../../../src/server/platform/livekit/room-audio-child.ts';
 import { createRoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio-subscriber.ts';
-import { listenToRoom, loadRoomSdk } from '../../../../src/server/platform/livekit/room-listener.ts';
 import { createTokenSigner } from '../../../../src/server/platform/livekit/token-signer.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
