@@ -282,7 +282,7 @@ const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
     'src/server/dev/',
     'src/server/room-client/',
     // LiveKit's room client never frees the memory of a connection. It runs in processes that end.
-    'src/server/platform/livekit/room-audio-process.ts',
+    'src/server/platform/livekit/room-audio-subscriber.ts',
     'src/server/transcription/audio/',
     'src/server/transcription/engines/',
     'src/server/transcription/models/',
