@@ -6,8 +6,7 @@ import type {
   Room,
 } from '@livekit/rtc-node';
 import { messageOf } from '../error-message.ts';
-import type { Caption } from './room-audio.ts';
-import type { ListenerMessage, ListenerRequest, RoomAddress } from './room-audio-messages.ts';
+import type { Caption, ListenerMessage, ListenerRequest, RoomAddress } from './room-audio.ts';
 
 type ListenerChannel = {
   readonly send: (message: ListenerMessage) => void;

@@ -4,8 +4,16 @@ import type { Clock } from '../clock.ts';
 import { messageOf } from '../error-message.ts';
 import type { Log } from '../log.ts';
 import { hideTokens } from './errors.ts';
-import type { AudioTrack, Caption, JoinRequest, RoomAudioSubscriber, RoomConnection } from './room-audio.ts';
-import type { ListenerMessage, ListenerRequest, RoomAddress } from './room-audio-messages.ts';
+import type {
+  AudioTrack,
+  Caption,
+  JoinRequest,
+  ListenerMessage,
+  ListenerRequest,
+  RoomAddress,
+  RoomAudioSubscriber,
+  RoomConnection,
+} from './room-audio.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 /*
