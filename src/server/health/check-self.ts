@@ -1,6 +1,6 @@
 import type { SelfCheck } from '../../contract/self-check.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
-import type { MediaWorkers, UnknownWorkers, WorkerCount } from '../platform/livekit/media-workers.ts';
+import type { MediaWorkers, UnknownWorkers, WorkerCount } from '../platform/livekit/count-media-workers.ts';
 import type { RecordingStorage } from '../recordings/files/recording-files.ts';
 import { recordingPath } from '../recordings/recording-path.ts';
 import type { TranscriptionStores } from '../transcription/store.ts';

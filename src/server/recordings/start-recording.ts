@@ -2,8 +2,8 @@ import { ServiceError } from '../../contract/errors.ts';
 import { isProbeRoom } from '../../contract/probe-rooms.ts';
 import type { RecordingSettings, RecordingStart } from '../../contract/recordings.ts';
 import type { IdGenerator } from '../platform/clock.ts';
+import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import type { BucketSettings, Egress } from '../platform/livekit/media-server.ts';
-import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
 import { findRoom, roomNotFound } from '../rooms/rooms.ts';
 import {
   type AbandonedStartDeps,

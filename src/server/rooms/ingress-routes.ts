@@ -10,7 +10,7 @@ import {
 import { RoomParams } from '../../contract/rooms.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
-import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
+import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import type { MediaDeps } from './rooms.ts';
 
 export type IngressDeps = CreateIngressDeps;

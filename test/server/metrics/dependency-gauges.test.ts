@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createDependencyGauges, type Dependencies } from '../../../src/server/metrics/gauges.ts';
-import type { WorkerCount } from '../../../src/server/platform/livekit/media-workers.ts';
+import type { WorkerCount } from '../../../src/server/platform/livekit/count-media-workers.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mountMemory } from '../../support/mount-memory.ts';
 import { sharedLivekit } from '../../support/parts/shared.ts';

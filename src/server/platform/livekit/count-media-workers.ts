@@ -1,5 +1,4 @@
 import type { Log } from '../log.ts';
-import type { MediaWorkers, UnknownWorkers, WorkerCount } from './media-workers.ts';
 
 /*
  * LiveKit's processes find each other by channels of Redis (psrpc). A worker subscribes to the channel on which work is
@@ -9,7 +8,9 @@ import type { MediaWorkers, UnknownWorkers, WorkerCount } from './media-workers.
  */
 
 const RECORDERS = 'EgressInternal|StartEgress|REQ';
+
 const INGRESS = 'IngressInternal|StartIngress|REQ';
+
 const RESPONSES_TO_MEDIA_SERVER = 'EgressInternal|CLI_*|CLAIM';
 
 const QUESTIONS = [
@@ -112,3 +113,21 @@ export async function askRedis(
     if (client.isOpen) client.destroy();
   }
 }
+
+/** The media server's workers: recorders (egress) and receivers of streams (ingress). */
+export interface MediaWorkers {
+  /** Counts the workers. Never rejects, because the number may be unknown. */
+  count(): Promise<WorkerCount>;
+}
+
+/** Numbers of connected workers, which may be busy; or why they are unknown. */
+export type WorkerCount =
+  | { readonly recorders: number; readonly ingress: number; readonly unknown?: undefined }
+  | { readonly recorders?: undefined; readonly ingress?: undefined; readonly unknown: UnknownWorkers };
+
+export type UnknownWorkers = {
+  /** `not-told`: no Redis was configured. */
+  readonly reason: 'not-told' | 'unreachable' | 'refused' | 'foreign';
+  /** The reason in words, without address and password. */
+  readonly detail: string;
+};
