@@ -259,7 +259,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   uqr: ['src/cli/commands/rooms/'],
   uplot: ['src/web/console/'],
   wouter: ['src/web/console/'],
-  undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/platform/livekit/twirp-client.ts'],
+  undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/platform/livekit/clients.ts'],
 };
 
 /** Folders that may import only the listed modules of Node. Other folders are not restricted. */
