@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../../contract/errors.ts';
-import { escapePointer } from '../json-pointer.ts';
 import type { BodyAllowance } from '../limits/body-budget.ts';
-import { bodyError } from '../validate.ts';
+import { bodyError, escapePointer } from '../validate.ts';
 
 /** Called once, with the body or with an error. */
 type BodyReceiver = (error: ServiceError | undefined, body: Buffer) => void;
