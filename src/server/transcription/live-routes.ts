@@ -15,12 +15,11 @@ import type { IdGenerator } from '../platform/clock.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { WaitForChangeDeps } from '../platform/storage/wait-for-change.ts';
 import { findRoom, type MediaDeps } from '../rooms/rooms.ts';
-import { nameSpeakersOfRoom } from './name-speakers.ts';
 import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
 import { stopTranscription } from './stop-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
-import { getRoomTranscription } from './transcriptions.ts';
+import { getRoomTranscription, nameSpeakersOfRoom } from './transcriptions.ts';
 
 export type TranscriptionDeps = StartTranscriptionDeps &
   AppendEventsDeps<TranscriptionStores> &

@@ -22,12 +22,11 @@ import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { findFinishedRecording, type LibraryDeps, mayHaveFile, noFile } from '../recordings/recordings.ts';
 import type { RecordingStores } from '../recordings/store.ts';
-import { nameSpeakers } from './name-speakers.ts';
 import { toSegment } from './resolve-speakers.ts';
 import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
 import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
-import { deleteTranscription, getTranscription, listTranscriptions } from './transcriptions.ts';
+import { deleteTranscription, getTranscription, listTranscriptions, nameSpeakers } from './transcriptions.ts';
 import type { WordHit, WordStores } from './words/store.ts';
 
 export type TranscriptionsDeps = Omit<QueueTranscriptionDeps, 'store'> & {

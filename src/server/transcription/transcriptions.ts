@@ -1,11 +1,13 @@
 import type { PostStatus } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
-import type {
-  LiveTranscription,
-  PostTranscription,
-  PostTranscriptionDetail,
-  PostTranscriptionList,
-  TranscriptionWarning,
+import {
+  type LiveTranscription,
+  MAX_SPEAKERS,
+  type PostTranscription,
+  type PostTranscriptionDetail,
+  type PostTranscriptionList,
+  type SpeakerUpdate,
+  type TranscriptionWarning,
 } from '../../contract/transcription.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorOf, pageReader } from '../platform/http/read-page.ts';
@@ -126,10 +128,7 @@ export async function deleteTranscription(
 }
 
 /** Returns the active or newest transcription of the room. Throws transcription-not-found. */
-export async function findOfRoom(
-  store: ReadTranscriptionsDeps['store'],
-  room: string,
-): Promise<Transcription> {
+async function findOfRoom(store: ReadTranscriptionsDeps['store'], room: string): Promise<Transcription> {
   const transcription = await store.transcriptions.findLatestLive(room);
   if (transcription !== undefined) return transcription;
   throw new ServiceError(
@@ -138,7 +137,7 @@ export async function findOfRoom(
   );
 }
 
-export function unknownTranscription(id: string): ServiceError {
+function unknownTranscription(id: string): ServiceError {
   return new ServiceError('transcription-not-found', `There is no transcription ${JSON.stringify(id)}.`);
 }
 
@@ -233,4 +232,41 @@ function doubtful(participantIdentity: string | null, language: string): Transcr
 
 function languageName(language: string): string {
   return language === AUTO ? 'in a language that the model knows' : language;
+}
+
+type NameSpeakersDeps = { readonly store: UnitOfWork<TranscriptionStores> };
+
+/** Names speakers, also in existing segments. Throws transcription-not-found, and invalid-request for too large a map. */
+export async function nameSpeakers(
+  { store }: NameSpeakersDeps,
+  id: string,
+  update: SpeakerUpdate,
+): Promise<void> {
+  await store.transaction((within) => updateSpeakers(within, id, update));
+}
+
+/** Names speakers of the active or newest transcription of a room. */
+export async function nameSpeakersOfRoom(
+  { store }: NameSpeakersDeps,
+  room: string,
+  update: SpeakerUpdate,
+): Promise<void> {
+  await store.transaction(async (within) => {
+    const { id } = await findOfRoom(within, room);
+    await updateSpeakers(within, id, update);
+  });
+}
+
+async function updateSpeakers(
+  store: TranscriptionStores,
+  id: string,
+  { participants }: SpeakerUpdate,
+): Promise<void> {
+  const changed = await store.transcriptions.updateSpeakers(id, participants);
+  if (changed === undefined) throw unknownTranscription(id);
+  if (Object.keys(changed.speakers).length <= MAX_SPEAKERS) return;
+  const detail = `would make the map larger than ${MAX_SPEAKERS} names`;
+  throw new ServiceError('invalid-request', `#/participants ${detail}.`, {
+    errors: [{ pointer: '#/participants', detail }],
+  });
 }
