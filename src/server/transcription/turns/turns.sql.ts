@@ -1,13 +1,22 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
-import type { Connection } from '../../schema/tables.ts';
-import { addSounds, listSounds, purgeSounds, readSound } from './sounds.sql.ts';
-import type { DetectedTurn, ListenedRecording, ListeningClaim, TurnStore } from './store.ts';
+import type { Connection, Tables } from '../../schema/tables.ts';
+import type { SealedSound, SoundPlace } from './sound-box.ts';
+import type {
+  DetectedTurn,
+  KeptSound,
+  ListenedRecording,
+  ListeningClaim,
+  SoundPurge,
+  TurnStore,
+} from './store.ts';
 
 /** A literal, not a parameter: both engines use the partial index only when the query repeats its predicate literally. */
 const isActive = sql<boolean>`status in ('starting', 'recording')`;
+
 /** Limits the number of parameters of one statement. */
 const INSERTED_AT_ONCE = 100;
+
 /** A lease that expired so long ago belongs to a worker that died when the recording had just ended. */
 const EXPIRED_LEASE_RETENTION_MS = 3_600_000;
 
@@ -122,4 +131,77 @@ function addTurns(
     await addSounds(db, recordingId, turns);
     return true;
   });
+}
+
+/** Rows of one statement. Each has some 40 kB. */
+const SOUNDS_INSERTED_AT_ONCE = 20;
+
+/** Adds the audio of turns, in the transaction that adds the turns. */
+async function addSounds(
+  db: Kysely<Tables>,
+  recordingId: string,
+  turns: readonly DetectedTurn[],
+): Promise<void> {
+  const rows = turns.flatMap(({ trackId, startedAt, sound = [] }) =>
+    sound.map((part) => ({ recordingId, trackId, startedAt, ...part })),
+  );
+  for (let start = 0; start < rows.length; start += SOUNDS_INSERTED_AT_ONCE) {
+    await db
+      .insertInto('turnSounds')
+      .values(rows.slice(start, start + SOUNDS_INSERTED_AT_ONCE))
+      .onConflict((conflict) => conflict.columns(['recordingId', 'startedAt', 'trackId', 'part']).doNothing())
+      .execute();
+  }
+}
+
+function listSounds({ db }: Connection, recordingId: string): Promise<readonly KeptSound[]> {
+  return db
+    .selectFrom('turnSounds')
+    .select(['trackId', 'startedAt', 'keyId'])
+    .where('recordingId', '=', recordingId)
+    .where('part', '=', 0)
+    .execute();
+}
+
+function readSound(
+  { db }: Connection,
+  { recordingId, trackId, startedAt }: SoundPlace,
+): Promise<readonly SealedSound[]> {
+  return db
+    .selectFrom('turnSounds')
+    .select(['keyId', 'part', 'sealed'])
+    .where('recordingId', '=', recordingId)
+    .where('trackId', '=', trackId)
+    .where('startedAt', '=', startedAt)
+    .orderBy('part')
+    .execute();
+}
+
+type Place = SoundPlace & Pick<SealedSound, 'part'>;
+
+/**
+ * Repeats the predicate of a partial index of the transcriptions literally, because the engines use the index only then.
+ */
+async function purgeSounds({ db }: Connection, { before, limit }: SoundPurge): Promise<number> {
+  const { rows } = await sql<Place>`
+    select "recordingId", "trackId", "startedAt", part from "turnSounds"
+    where "startedAt" < ${before} or (
+      exists (select 1 from transcriptions
+        where transcriptions."recordingId" = "turnSounds"."recordingId"
+          and kind = 'post' and status <> 'failed' and status = 'completed')
+      and not exists (select 1 from transcriptions
+        where transcriptions."recordingId" = "turnSounds"."recordingId"
+          and kind = 'post' and status <> 'failed' and status <> 'completed')
+    )
+    limit ${limit}`.execute(db);
+  for (const { recordingId, trackId, startedAt, part } of rows) {
+    await db
+      .deleteFrom('turnSounds')
+      .where('recordingId', '=', recordingId)
+      .where('startedAt', '=', startedAt)
+      .where('trackId', '=', trackId)
+      .where('part', '=', part)
+      .execute();
+  }
+  return rows.length;
 }
