@@ -20,7 +20,7 @@ type Sent = { readonly secret?: string; readonly body?: object };
 const OPEN_ROOMS = 100;
 const REQUESTS = 50;
 const LIVES = 10;
-/** At least as long as outcomes wait for others, in src/server/webhooks/dispatcher/outcome-writer.ts. */
+/** At least as long as outcomes wait for others, in src/server/webhooks/dispatcher/delivery-dispatcher.ts. */
 const OUTCOME_BATCH_MS = 1000;
 
 /** The whole service on SQLite, with a webhook for all events and a simulated LiveKit that has rooms. */

@@ -1,5 +1,5 @@
+import { MAX_UNWRITTEN_OUTCOMES } from '../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
-import { MAX_UNWRITTEN_OUTCOMES } from '../../../src/server/webhooks/dispatcher/outcome-writer.ts';
 import { atMost, exactly, type Figure, observed } from '../../part.ts';
 import type { MediaEvents } from './media-events.ts';
 import type { Witness } from './witness.ts';

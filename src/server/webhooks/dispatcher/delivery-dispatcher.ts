@@ -1,9 +1,17 @@
 import type { Clock } from '../../platform/clock.ts';
+import { Batcher } from '../../platform/jobs/batcher.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { systemClock } from '../../platform/system.ts';
-import type { DeliveryJob, DeliveryStore, WebhookStore } from '../store.ts';
+import type {
+  Delivery,
+  DeliveryJob,
+  DeliveryOutcome,
+  DeliveryStore,
+  Webhook,
+  WebhookStore,
+} from '../store.ts';
 import {
   type AttemptDeps,
   attemptDelivery,
@@ -12,8 +20,6 @@ import {
 } from './attempt-delivery.ts';
 import { DELIVERY_LEASE_MS, type DeliveryDispatcher, type DeliveryLease } from './dispatcher.ts';
 import { InFlightDeliveries } from './in-flight-deliveries.ts';
-import { OutcomeWriter, type WebhookOutcome } from './outcome-writer.ts';
-import { WebhookCache } from './webhook-cache.ts';
 
 /*
  * The dispatcher of one instance. The delivery rows are the jobs; this class holds some of them in memory, under leases:
@@ -36,16 +42,21 @@ import { WebhookCache } from './webhook-cache.ts';
  * read.
  */
 const CLAIM_PAUSE_MS = 250;
+
 /** The store is read at least this often, because a notification may be lost. */
 const MAX_SLEEP_MS = 60_000;
+
 /** The clock counts as set back when it is more than this behind what the monotonic clock implies. */
 const SET_BACK_MS = 1_000;
+
 const CLAIM_BACKOFF = { firstMs: 250, maxMs: 5_000 } as const;
+
 const RENEW_INTERVAL_MS = 4_000;
+
 /** Time for running requests to end at shutdown. Other instances send the remaining deliveries again. */
 const CLOSE_TIMEOUT_MS = 4_000;
 
-export type DispatcherDeps = Omit<AttemptDeps, 'buildErrors'> & {
+type DispatcherDeps = Omit<AttemptDeps, 'buildErrors'> & {
   readonly log: Log;
   readonly deliveries: DeliveryStore;
   readonly webhooks: Pick<WebhookStore, 'find'>;
@@ -237,5 +248,148 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
       this.#inFlight.renewed(renewed, leaseUntil);
     }
     return RENEW_INTERVAL_MS;
+  }
+}
+
+/** Maximum time until this instance sees a change of a webhook that another instance made. */
+const MAX_AGE_MS = 1_000;
+
+type WebhookCacheDeps = {
+  readonly webhooks: Pick<WebhookStore, 'find'>;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+type Entry = { webhook: Webhook | undefined; readAt: number; reading?: Promise<void> | undefined };
+
+/**
+ * The webhooks of queued deliveries. A delivery may wait long behind a slow receiver, and must not be sent to a URL that was
+ * changed or to a webhook that was deleted in the meantime. Entries are therefore read again after a second.
+ */
+class WebhookCache {
+  readonly #deps: WebhookCacheDeps;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(deps: WebhookCacheDeps) {
+    this.#deps = deps;
+  }
+
+  /** Adds a webhook that was just read. */
+  set(webhook: Webhook): void {
+    this.#entries.set(webhook.id, { webhook, readAt: this.#deps.clock.monotonic() });
+  }
+
+  /** Replaces the entry, so that a running read cannot restore the old registration. */
+  invalidate(webhookId: string): void {
+    const entry = this.#entries.get(webhookId);
+    if (entry !== undefined)
+      this.#entries.set(webhookId, { webhook: entry.webhook, readAt: Number.NEGATIVE_INFINITY });
+  }
+
+  delete(webhookId: string): void {
+    this.#entries.delete(webhookId);
+  }
+
+  /** Returns the webhook as it was at most a second ago; undefined when it was deleted. */
+  async get(webhookId: string): Promise<Webhook | undefined> {
+    const entry = this.#entries.get(webhookId);
+    if (entry !== undefined && this.#deps.clock.monotonic() - entry.readAt > MAX_AGE_MS) {
+      // Concurrent callers share one read.
+      entry.reading ??= this.#read(webhookId, entry);
+      await entry.reading;
+    }
+    return this.#entries.get(webhookId)?.webhook;
+  }
+
+  /** Keeps the entry as it is when the store does not respond. */
+  async #read(webhookId: string, entry: Entry): Promise<void> {
+    const { webhooks, clock, log } = this.#deps;
+    const startedAt = clock.monotonic();
+    try {
+      entry.webhook = await webhooks.find(webhookId);
+      entry.readAt = startedAt;
+    } catch (error) {
+      log.warn({ err: error }, 'reading a webhook failed; its deliveries use the last known registration');
+    } finally {
+      entry.reading = undefined;
+    }
+  }
+}
+
+/** Maximum outcomes that are not stored yet. After a kill at most these deliveries, and those in flight, are sent again. */
+export const MAX_UNWRITTEN_OUTCOMES = 500;
+
+const RETRY_PAUSE_MS = 500;
+
+/** Outcomes of 40 ms share a commit, up to half of the maximum, so that the other half can be sent during the commit. */
+const GATHER = { ms: 40, size: MAX_UNWRITTEN_OUTCOMES / 2 } as const;
+
+type OutcomeWriterDeps = {
+  readonly deliveries: Pick<DeliveryStore, 'recordOutcomes'>;
+  readonly clock: Clock;
+  readonly timer?: Pick<Clock, 'sleep'> | undefined;
+  readonly log: Log;
+  readonly owner: string;
+  readonly onWritten: (outcomes: readonly WebhookOutcome[]) => void;
+};
+
+type WebhookOutcome = DeliveryOutcome & Pick<Delivery, 'webhookId' | 'orderingKey'>;
+
+/**
+ * Stores outcomes in batches, with one durable commit at a time. Deliveries that end during a commit share the next one. A
+ * batch is repeated while the store does not respond. Nothing is dropped before the service closes; other instances then
+ * send those deliveries again.
+ */
+class OutcomeWriter {
+  readonly #deps: OutcomeWriterDeps;
+  readonly #batcher: Batcher<WebhookOutcome>;
+  readonly #dropping = new AbortController();
+  #unwritten = 0;
+
+  constructor(deps: OutcomeWriterDeps) {
+    this.#deps = deps;
+    this.#batcher = new Batcher({
+      maxSize: MAX_UNWRITTEN_OUTCOMES,
+      gather: GATHER,
+      timer: deps.timer,
+      flush: (batch) => this.#write(batch),
+    });
+  }
+
+  /** Whether no further delivery should start, because after a kill everything that is not stored is sent again. */
+  get isFull(): boolean {
+    return this.#unwritten >= MAX_UNWRITTEN_OUTCOMES;
+  }
+
+  add(outcome: WebhookOutcome): void {
+    if (this.#dropping.signal.aborted) return;
+    this.#unwritten += 1;
+    void this.#batcher.add(outcome);
+  }
+
+  /** Stores all outcomes that were added before. When the signal aborts, the rest and all later outcomes are dropped. */
+  async close(signal: AbortSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.race([this.#batcher.close(), aborted]);
+    this.#dropping.abort();
+  }
+
+  async #write(batch: readonly WebhookOutcome[]): Promise<void> {
+    const { deliveries, owner, log, clock, onWritten } = this.#deps;
+    const { signal } = this.#dropping;
+    while (!signal.aborted) {
+      try {
+        await deliveries.recordOutcomes(owner, batch);
+        this.#unwritten -= batch.length;
+        return onWritten(batch);
+      } catch (error) {
+        const outcomes = batch.length;
+        log.error({ err: error, outcomes }, 'storing the outcomes of deliveries failed; trying again');
+        await clock.sleep(RETRY_PAUSE_MS, signal).catch(() => {});
+      }
+    }
   }
 }
