@@ -1,14 +1,16 @@
-import { Agent, buildConnector } from 'undici';
-import type { AddressGuard } from './address-guard.ts';
+import type { Socket } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { codeOfError, membersOf } from '../../../contract/unknown-value.ts';
+import { type AddressGuard, ForbiddenAddress } from './address-guard.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
-import { limitReads, WebhookExchange } from './webhook-exchange.ts';
 
 /** From the start of the attempt to the end of the response, as specified for deliveries. */
 const TIMEOUT_MS = 10_000;
+
 /** Idle connections are closed after this time. */
 const KEEP_ALIVE_MS = 30_000;
 
-export type WebhookSenderSettings = {
+type WebhookSenderSettings = {
   readonly guard: AddressGuard;
   readonly userAgent: string;
   readonly timeoutMs?: number;
@@ -67,4 +69,167 @@ function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Promise<W
     exchange.onResponseError(null, error);
   }
   return exchange.response;
+}
+
+/** Maximum bytes of a response body that are kept. The rest is not read. */
+const MAX_BODY_BYTES = 4096;
+
+/** Maximum interim responses (1xx) before the response. A receiver that sends them without end would use up the processor. */
+const MAX_INTERIM_RESPONSES = 16;
+
+/**
+ * One request and its response, on undici's dispatch: a response of which 4 KiB are kept needs no stream. The timeout begins
+ * at the start and includes the time to connect.
+ */
+class WebhookExchange implements Dispatcher.DispatchHandler {
+  readonly response: Promise<WebhookResponse>;
+  readonly #resolve: (response: WebhookResponse) => void;
+  readonly #startedAt = performance.now();
+  readonly #timeoutMs: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #interimResponses = 0;
+  #statusCode: number | null = null;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isOver = false;
+
+  constructor(timeoutMs: number) {
+    const { promise, resolve } = Promise.withResolvers<WebhookResponse>();
+    this.response = promise;
+    this.#resolve = resolve;
+    this.#timeoutMs = timeoutMs;
+    this.#timer = setTimeout(() => this.#timeOut(), timeoutMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(new ExchangeEnded());
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number): void {
+    if (statusCode >= 200) {
+      this.#statusCode = statusCode;
+      return;
+    }
+    this.#interimResponses += 1;
+    if (this.#interimResponses <= MAX_INTERIM_RESPONSES) return;
+    this.#end(`more than ${MAX_INTERIM_RESPONSES} interim responses (1xx)`);
+    controller.abort(new ExchangeEnded());
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isOver) this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size <= MAX_BODY_BYTES) return;
+    this.#end(null);
+    // The rest of the body is discarded with its connection.
+    controller.abort(new ExchangeEnded());
+  }
+
+  onResponseEnd(): void {
+    this.#end(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
+    this.#end(describeError(error));
+  }
+
+  #timeOut(): void {
+    const what = this.#statusCode === null ? 'no response' : 'the response did not end';
+    this.#end(`${what} within ${this.#timeoutMs / 1000} s`);
+    this.#controller?.abort(new ExchangeEnded());
+  }
+
+  #end(error: string | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    this.#resolve({ statusCode: this.#statusCode, responseBody: this.#text(), error, durationMs });
+  }
+
+  #text(): string | null {
+    if (this.#statusCode === null) return null;
+    if (this.#size === 0) return '';
+    const text = Buffer.concat(this.#chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
+    // PostgreSQL stores no NUL in text.
+    return text.replaceAll('\0', '\uFFFD').toWellFormed();
+  }
+}
+
+class ExchangeEnded extends Error {
+  override readonly name = 'ExchangeEnded';
+}
+
+/** Code of the error that ends the connection. */
+export const TOO_MANY_BYTES = 'ERR_TOO_MANY_BYTES';
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  UND_ERR_SOCKET: 'the connection was closed before the end of the response',
+  EPIPE: 'the connection was closed before the end of the response',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no response in time',
+  UND_ERR_BODY_TIMEOUT: 'the response did not end in time',
+  ETIMEDOUT: 'no connection in time',
+  [TOO_MANY_BYTES]: 'the receiver sends too much',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the response are too large',
+  ENOTFOUND: 'the name is not known',
+  EAI_AGAIN: 'the name could not be looked up',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+};
+
+/** Describes an error by its code and our own words only, because the text of an error may contain addresses. */
+function describeError(error: unknown): string {
+  if (error instanceof ForbiddenAddress) return error.message;
+  const { name, cause } = membersOf(error);
+  const code = codeOfError(error);
+  if (cause instanceof ForbiddenAddress) return cause.message;
+  if (name === 'HTTPParserError') return 'the response is not well-formed HTTP';
+  if (code === undefined) return 'the request failed';
+  if (/^(CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/.test(code)) {
+    return `the TLS certificate or handshake is not valid (${code})`;
+  }
+  return MEANINGS[code] ?? `the request failed (${code})`;
+}
+
+/*
+ * Limits the work that the receiver of a webhook can cause by what it sends. undici parses everything that has arrived,
+ * even if it has given the response up: then it makes an error for each further header or trailer of the piece, which takes
+ * longer than all else. It also reads bytes without end that belong to no response, such as empty lines and extensions of
+ * chunks.
+ */
+
+/** Maximum bytes that are parsed at a time. Nearly all responses are smaller. */
+const PIECE_BYTES = 4096;
+
+/** The same for what follows the first piece. Headers and trailers are given up after 16 KiB, somewhere inside a piece. */
+const FURTHER_PIECE_BYTES = 256;
+
+/** Maximum bytes that a connection returns for each request: a response of at most 20 KiB, and interim ones before it. */
+const MAX_BYTES = 64 * 1024;
+
+/** Limits what one call of `read`, and all calls from one request to the next, return. */
+export function limitReads(socket: Socket, maxBytes = MAX_BYTES): void {
+  const read = socket.read.bind(socket);
+  let written = 0;
+  let bytes = 0;
+  socket.read = (size) => {
+    // undici gives a response up by closing its connection, and would go on to read what has arrived.
+    if (socket.destroyed) return null;
+    if (socket.bytesWritten !== written) {
+      written = socket.bytesWritten;
+      bytes = 0;
+    }
+    const limit = bytes < PIECE_BYTES ? PIECE_BYTES : FURTHER_PIECE_BYTES;
+    const piece: Buffer | null = read(size ?? (socket.readableLength > limit ? limit : undefined));
+    if (piece === null) return null;
+    bytes += piece.length;
+    if (bytes <= maxBytes) return piece;
+    socket.destroy(Object.assign(new Error('The receiver sends too much.'), { code: TOO_MANY_BYTES }));
+    return null;
+  };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { limitReads, TOO_MANY_BYTES } from '../../../../src/server/webhooks/sender/webhook-exchange.ts';
+import { limitReads, TOO_MANY_BYTES } from '../../../../src/server/webhooks/sender/webhook-sender.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
