@@ -25,7 +25,7 @@ import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/
 import type { VocabularyStores } from '../transcription/vocabulary/vocabularies.sql.ts';
 import { vocabularyRoutes } from '../transcription/vocabulary/vocabulary-routes.ts';
 import { type WordDeps, wordRoutes } from '../transcription/words/word-routes.ts';
-import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/delivery-routes.ts';
+import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/deliveries.ts';
 import type { TestWebhookDeps } from '../webhooks/test-webhook.ts';
 import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import type { WebhookDeps } from '../webhooks/webhooks.ts';
