@@ -1,7 +1,5 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { RECORDING_SETTINGS } from './recording-settings.ts';
-import { RETENTION_SETTINGS } from './retention-settings.ts';
 import {
   choiceSetting,
   HTTP,
@@ -17,10 +15,110 @@ import { SPEECH_SETTINGS } from './speech-settings.ts';
 import { TRACING_SETTINGS } from './tracing-settings.ts';
 
 const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];
+
 const SECOND_PER_YEAR = 31_536_000;
 
 /** Relative to the working directory. */
 export const DEFAULT_DATA_DIR = '.rtc';
+
+/** Settings of recordings and of the storage of their files. */
+const RECORDING_SETTINGS = {
+  S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined }),
+  S3_ENDPOINT: urlSetting({
+    meaning: 'Object storage, if it is not AWS',
+    fallback: undefined,
+    protocols: HTTP,
+  }),
+  S3_PUBLIC_ENDPOINT: urlSetting({
+    meaning: 'Address of the object storage for receivers of pre-signed URLs; default S3_ENDPOINT',
+    fallback: undefined,
+    protocols: HTTP,
+  }),
+  S3_REGION: textSetting({ meaning: 'Region of the bucket', fallback: 'us-east-1' }),
+  S3_ACCESS_KEY: textSetting({
+    meaning: 'Access key of the bucket',
+    fallback: undefined,
+  }),
+  S3_SECRET_KEY: textSetting({
+    meaning: 'Secret key of the bucket',
+    fallback: undefined,
+    secret: true,
+  }),
+  S3_FORCE_PATH_STYLE: switchSetting({
+    meaning: 'Address the bucket in the path, not in the host name',
+    fallback: false,
+  }),
+  RECORDING_DIR: textSetting({
+    meaning:
+      "Folder of recordings in the recorder's file system, if there is no bucket; default DATA_DIR/recordings",
+    fallback: undefined,
+  }),
+  EGRESS_PROGRAM: textSetting({
+    meaning: "LiveKit's egress worker, which rtc dev starts; default: egress on PATH, or its image in Docker",
+    fallback: undefined,
+  }),
+  RECORDER_PATIENCE: integerSetting({
+    meaning: 'How long the start of a recording waits for a recorder that is busy or may be missing',
+    fallback: 8,
+    minimum: 1,
+    maximum: 25,
+    unit: 'seconds',
+  }),
+  RECORDING_PATH: textSetting({
+    meaning: 'Template of the key of a recording, with {room} and {time}',
+    fallback: '{room}/{time}.mp4',
+    // A recorder merges consecutive slashes, and the file would then have a different key.
+    pattern: /^(?!\/)(?!.*\/\/)(?!.*(^|\/)\.{1,2}(\/|$))(?=.*\{time\})([\w./=-]|\{room\}|\{time\})+\.mp4$/,
+    allowed:
+      'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without empty, . or .. parts, ending in .mp4',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** How long ended records are kept. */
+const RETENTION_SETTINGS = {
+  EVENT_RETENTION: integerSetting({
+    meaning: 'How long events are kept',
+    fallback: 30,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+  DELIVERY_RETENTION: integerSetting({
+    meaning: 'How long finished deliveries and their attempts are kept',
+    fallback: 30,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+  SESSION_RETENTION: integerSetting({
+    meaning: 'How long sessions and their participants are kept after the end',
+    fallback: 30,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+  RECORDING_RETENTION: integerSetting({
+    meaning: 'How long recordings and their files are kept after the end; if unset, until you delete them',
+    fallback: undefined as number | undefined,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+  TRANSCRIPT_RETENTION: integerSetting({
+    meaning: 'How long transcriptions are kept after the end; if unset, until you delete them',
+    fallback: undefined as number | undefined,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+  AUDIT_RETENTION: integerSetting({
+    meaning: 'How long audit entries are kept, and revoked and expired API keys',
+    fallback: 365,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+} as const;
 
 /** Every environment variable that the service reads. */
 export const SETTINGS = {
