@@ -8,8 +8,13 @@ import { type RunningService, startService } from './app/service.ts';
 import { untilEnd } from './app/shutdown.ts';
 import type { AbsentAddOn, AddOn } from './dev/add-ons/add-on.ts';
 import { recorder } from './dev/add-ons/recorder.ts';
-import { type AddOnChoice, type ChosenAddOns, chooseAddOns, startAddOns } from './dev/add-ons/run-add-ons.ts';
-import { speechWorker } from './dev/add-ons/speech-worker.ts';
+import {
+  type AddOnChoice,
+  type ChosenAddOns,
+  chooseAddOns,
+  speechWorker,
+  startAddOns,
+} from './dev/add-ons/run-add-ons.ts';
 import { childError } from './dev/binaries/child-process.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { developmentCredentials } from './dev/credentials.ts';
