@@ -1,12 +1,28 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
-import type { RoomSession } from '../events/store.ts';
+import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
+import { EVENT_ARRIVAL_MS, hasEventTimePassed } from '../events/event-arrival.ts';
+import type { DomainEvent } from '../events/event-payload.ts';
+import { PresenceBatch } from '../events/presence-batch.ts';
+import type { ParticipantSession, RoomSession } from '../events/store.ts';
 import { Batcher } from '../platform/jobs/batcher.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
-import { type AlignDeps, alignRooms, type ComparedRoom, openedAtOf } from './align-rooms.ts';
+import { stopWithRoom } from '../transcription/stop-transcription.ts';
+import type { Missing, MissingSince } from './missing-since.ts';
 import { type OrphanDeps, reviveOrphans } from './orphaned-rooms.ts';
+import {
+  type Changes,
+  finishRoom,
+  joinNow,
+  loseParticipant,
+  publishNow,
+  roomEvent,
+  toSession,
+  unpublishNow,
+} from './presence-changes.ts';
+import type { MediaEventStores } from './stores.ts';
 
 /*
  * Compares presence with the media server, and publishes missed events, marked `reconciled`. One request lists all rooms.
@@ -20,8 +36,10 @@ export type ReconcileDeps = AlignDeps & OrphanDeps;
 export type Extent = 'all' | 'differing';
 
 const REQUESTS_AT_ONCE = 8;
+
 /** Rooms of one transaction. Each takes fourteen statements, and delays events of its rooms by a fifth of a second. */
 const BATCH = 400;
+
 /**
  * How long a room whose participants were read waits for others. Much shorter than EVENT_ARRIVAL_MS: a participant who
  * joined after the read must not count as missing when the transaction begins.
@@ -158,4 +176,202 @@ async function listServedParticipants(mediaServer: MediaServer, room: Room): Pro
 /** LiveKit counts hidden participants, but neither recorders nor agents. */
 function isCounted({ kind }: Participant): boolean {
   return kind !== 'EGRESS' && kind !== 'AGENT';
+}
+
+type AlignDeps = AppendEventsDeps<MediaEventStores> & { readonly missingSince: MissingSince };
+
+/** A room as the media server lists it. */
+type ComparedRoom = {
+  readonly sid: string;
+  /** Undefined when the media server does not list the room. */
+  readonly room: Room | undefined;
+  readonly participants: readonly Participant[];
+  /** Whether the process of the room died: then no event about its participants can arrive any more. */
+  readonly isCertain: boolean;
+};
+
+type Aligned = Changes & { readonly name: string; readonly present: number };
+
+/**
+ * Publishes the events that were missed in these rooms, in one transaction. A room that another instance is working on is
+ * left for the next comparison. The rooms are locked, and every event has a source id that identifies what happened: nothing
+ * is stored twice, even if several instances compare at the same time or if the media server's own event arrives later.
+ * Returns the number of rooms in which events were missed.
+ */
+async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): Promise<number> {
+  return await appendEvents(deps, async (store, appender) => {
+    const locked = await store.presence.lockFreeRooms(compared.map(({ sid }) => sid));
+    for (const sid of locked.busy) noteMissing(deps, { sid, roomSid: sid });
+    const rooms = compared.filter(({ sid }) => !locked.busy.has(sid));
+    const sessions = new Map(locked.sessions.map((session) => [session.sid, session]));
+    const participants = rooms.flatMap((room) => room.participants);
+    const presence = await PresenceBatch.readWhole(store.presence, {
+      rooms: rooms.map(({ sid }) => sid),
+      participants: participants.map(({ sid }) => sid),
+      tracks: participants.flatMap(({ tracks }) => tracks.map(({ sid }) => sid)),
+    });
+    const transcribed = await roomsWithTranscription(store, rooms);
+    const aligned: Aligned[] = [];
+    for (const room of rooms) {
+      const session = sessions.get(room.sid);
+      const present = presence.countPresent(room.sid);
+      const changes = await alignRoom(deps, presence, { ...room, session });
+      if (changes === undefined) continue;
+      const { name } = changes.session;
+      const domainEvents = transcribed.has(name)
+        ? await stopWithRoom(store, session, changes.domainEvents)
+        : changes.domainEvents;
+      aligned.push({ ...changes, name, present, domainEvents });
+    }
+    await appender.preloadKnownIds(
+      aligned.flatMap((one) => one.domainEvents.map(({ sourceId }) => sourceId)),
+    );
+    const changed: RoomSession[] = [];
+    for (const { session, name, present, domainEvents } of aligned) {
+      const recorded = await appender.append({ session, roomName: name, present }, domainEvents);
+      if (recorded !== undefined) changed.push(recorded);
+    }
+    await store.presence.saveAtCommit({ ...presence.changes(), rooms: changed });
+    return aligned.filter(({ domainEvents }) => domainEvents.length > 0).length;
+  });
+}
+
+/** Reads the names of all rooms with an active transcription once, because an ended room may be one of them. */
+async function roomsWithTranscription(
+  { transcriptions }: Pick<MediaEventStores, 'transcriptions'>,
+  rooms: readonly ComparedRoom[],
+): Promise<ReadonlySet<string>> {
+  if (rooms.every(({ room }) => room !== undefined)) return new Set();
+  return new Set((await transcriptions.listActiveLive()).map(({ room }) => room));
+}
+
+/** Returns undefined when nothing changes. */
+async function alignRoom(
+  deps: AlignDeps,
+  presence: PresenceBatch,
+  {
+    sid,
+    room,
+    participants,
+    isCertain,
+    session,
+  }: ComparedRoom & { readonly session: RoomSession | undefined },
+): Promise<Changes | undefined> {
+  if (session !== undefined && session.endedAt !== null) return undefined;
+  const now = deps.clock.now();
+  if (room === undefined) {
+    if (session === undefined) return undefined;
+    if (!markMissing(deps, { sid, roomSid: sid })) return undefined;
+    return await finishRoom(presence, session, { occurredAt: now, isReconciled: true });
+  }
+  const openedAt = openedAtOf(room);
+  // The first event may not have had the time at which the room was opened.
+  const current = session === undefined ? newSession(room) : { ...session, createdAt: openedAt };
+  const changes = await alignPresence(deps, presence, { session: current, participants, isCertain });
+  const isMissed = session === undefined && hasEventTimePassed(openedAt, deps.clock.now());
+  const time = { occurredAt: openedAt, isReconciled: true };
+  const domainEvents = [
+    ...(isMissed && changes.session.startedAt === null ? [roomEvent('room_created', current, time)] : []),
+    ...changes.domainEvents,
+  ];
+  const hasChanged = domainEvents.length > 0 || (session !== undefined && session.createdAt !== openedAt);
+  return hasChanged ? { domainEvents, session: changes.session } : undefined;
+}
+
+type OpenRoom = Pick<ComparedRoom, 'participants' | 'isCertain'> & { readonly session: RoomSession };
+
+async function alignPresence(
+  deps: AlignDeps,
+  presence: PresenceBatch,
+  { session, participants, isCertain }: OpenRoom,
+): Promise<Changes> {
+  const sids = new Set(participants.map(({ sid }) => sid));
+  const domainEvents: DomainEvent[] = [];
+  for (const known of await presence.listPresent(session.sid)) {
+    if (sids.has(known.sid) || !(isCertain || hasLeft(deps, known))) continue;
+    const leaving = { occurredAt: deps.clock.now(), isReconciled: true, reason: 'lost' } as const;
+    domainEvents.push(...(await loseParticipant(presence, known, leaving)));
+  }
+  let current = session;
+  for (const participant of participants) {
+    const joined = sessionOf(participant, session.sid);
+    const known = await presence.findParticipant(joined.sid);
+    if (known === undefined && !hasEventTimePassed(joined.joinedAt, deps.clock.now())) {
+      // Its event may still arrive, so the room is compared again.
+      noteMissing(deps, joined);
+      continue;
+    }
+    if (known === undefined && joined.role === 'machinery') await presence.saveParticipant(joined);
+    else if (known === undefined) {
+      const changes = await joinNow(presence, current, { participant: joined, isReconciled: true });
+      domainEvents.push(...changes.domainEvents);
+      current = changes.session;
+    }
+    const publisher = known ?? joined;
+    if (publisher.role === 'participant' && publisher.leftAt === null)
+      domainEvents.push(...alignTracks(deps, presence, { publisher, tracks: participant.tracks }));
+  }
+  return { domainEvents, session: current };
+}
+
+type Publishing = {
+  readonly publisher: ParticipantSession;
+  readonly tracks: Participant['tracks'];
+};
+
+function alignTracks(
+  deps: AlignDeps,
+  presence: PresenceBatch,
+  { publisher, tracks }: Publishing,
+): readonly DomainEvent[] {
+  const time = { occurredAt: deps.clock.now(), isReconciled: true };
+  const { roomSid } = publisher;
+  const unpublished = presence
+    .listPublished(publisher.sid)
+    .filter(({ sid }) => !tracks.some((track) => track.sid === sid))
+    .filter(({ sid }) => markMissing(deps, { sid, roomSid }))
+    .map((track) => unpublishNow(presence, publisher, { ...time, track }));
+  const published = tracks
+    .filter(({ sid }) => presence.findTrack(sid) === undefined && markMissing(deps, { sid, roomSid }))
+    .flatMap((track) => publishNow(presence, publisher, { ...time, track }) ?? []);
+  return [...unpublished, ...published];
+}
+
+/** Whether the participant has left. A participant who has just joined may not be listed yet. */
+function hasLeft(deps: AlignDeps, known: ParticipantSession): boolean {
+  if (hasEventTimePassed(known.joinedAt ?? 0, deps.clock.now())) return markMissing(deps, known);
+  noteMissing(deps, known);
+  return false;
+}
+
+/** Notes a difference that cannot count yet: the room is compared again. */
+function noteMissing({ missingSince, clock }: AlignDeps, missing: Missing): void {
+  missingSince.note(missing, clock.monotonic());
+}
+
+/** Whether the difference counts as a missed event. */
+function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): boolean {
+  return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
+}
+
+function newSession(room: Room): RoomSession {
+  const createdAt = openedAtOf(room);
+  return { sid: room.sid, name: room.name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
+}
+
+function openedAtOf({ creationTimeMs, creationTime }: Room): number {
+  return Number(creationTimeMs) || Number(creationTime) * 1000;
+}
+
+function sessionOf(participant: Participant, roomSid: string) {
+  const { sid, identity, name, kind, permission, metadata, attributes = {} } = participant;
+  const joinedAt = Number(participant.joinedAt) * 1000;
+  return toSession(
+    {
+      ...{ sid, identity, name, kind, joinedAt, metadata, role: attributes['rtc.role'] },
+      isHidden: permission?.hidden === true,
+    },
+    roomSid,
+    joinedAt,
+  );
 }
