@@ -1,21 +1,43 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import {
+  CreateIngressRequest,
+  DeleteIngressRequest,
+  type EgressInfo,
+  EgressStatus,
+  IngressInfo,
+  IngressInput,
+  IngressState,
+  ListEgressRequest,
+  ListEgressResponse,
+  ListIngressRequest,
+  ListIngressResponse,
+  RoomCompositeEgressRequest,
+  StopEgressRequest,
+} from '@livekit/protocol';
 import { createControl, type EmbeddedControl } from './control.ts';
-import { egressService } from './egress-service.ts';
 import { createHttpApi } from './http-api.ts';
-import { ingressService } from './ingress-service.ts';
-import { createRecorders } from './recorders.ts';
+import { createRecorders, fileOutput, isOver, type Recorders, UnsupportedOutputError } from './recorders.ts';
 import { agentDispatchService, roomService } from './room-service.ts';
-import { createRooms } from './rooms.ts';
+import { createRooms, type Rooms } from './rooms.ts';
 import {
   type EmbeddedMediaSettings,
   type Faults,
+  type IngressUrls,
   MEASURED_TIMINGS,
   NO_FAULTS,
   type SimulatorContext,
 } from './settings.ts';
-import { createStreams } from './streams.ts';
+import { createStreams, type Streams } from './streams.ts';
+import {
+  ensureGrant,
+  psrpcError,
+  TwirpError,
+  type TwirpService,
+  twirpMethod,
+  unimplemented,
+} from './twirp.ts';
 import { createEventStream, createWebhooks } from './webhooks.ts';
 
 export type EmbeddedMediaServer = {
@@ -95,4 +117,166 @@ function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
     'livekit.Ingress': ingressService(context, streams, { rtmp: '', whip: '', ...settings.ingressUrls }),
   };
   return { ...createHttpApi(context, { keys, services, control }), control };
+}
+
+/** Implements livekit.Egress for room composites with a file output; other kinds of egress are unimplemented. */
+function egressService(context: SimulatorContext, rooms: Rooms, recorders: Recorders): TwirpService {
+  return {
+    ...MISSING,
+    StartRoomCompositeEgress: twirpMethod(RoomCompositeEgressRequest, async (request, access) => {
+      ensureGrant(access, 'roomRecord');
+      if (rooms.find(request.roomName) === undefined) {
+        throw psrpcError('not_found', 'requested room does not exist');
+      }
+      ensureSupported(request);
+      await findRecorder(context);
+      const info = recorders.start(request);
+      await context.clock.sleep(context.timings.startResponseMs, context.closing);
+      return info;
+    }),
+    ListEgress: twirpMethod(ListEgressRequest, (request, access) => {
+      ensureGrant(access, 'roomRecord');
+      if (context.faults().redis === 'absent') throw noRedis();
+      return new ListEgressResponse({ items: findEgress(request, recorders) });
+    }),
+    StopEgress: twirpMethod(StopEgressRequest, ({ egressId }, access) => {
+      ensureGrant(access, 'roomRecord');
+      return stop(egressId, context, recorders);
+    }),
+  };
+}
+
+const MISSING: TwirpService = Object.fromEntries(
+  [
+    'StartEgress',
+    'StartWebEgress',
+    'StartParticipantEgress',
+    'StartTrackCompositeEgress',
+    'StartTrackEgress',
+    'UpdateLayout',
+    'UpdateStream',
+  ].map((method) => [method, unimplemented(method)]),
+);
+
+/** Finds a recorder. Without Redis a start fails as if there were no recorder; only the other calls mention Redis. */
+async function findRecorder({ clock, closing, timings, faults }: SimulatorContext): Promise<void> {
+  const { redis, recorder } = faults();
+  if (redis === 'absent' || recorder === 'absent') {
+    await clock.sleep(timings.noRecorderMs, closing);
+    throw psrpcError('unavailable', 'no response from servers');
+  }
+  await clock.sleep(recorder === 'slow' ? timings.slowStartMs : timings.startMs, closing);
+}
+
+function findEgress(request: ListEgressRequest, recorders: Recorders): EgressInfo[] {
+  if (request.egressId !== '') {
+    const run = recorders.find(request.egressId);
+    if (run === undefined) throw psrpcError('not_found', 'egress does not exist');
+    return [run.info];
+  }
+  return recorders
+    .list()
+    .filter(({ roomName }) => request.roomName === '' || roomName === request.roomName)
+    .filter((info) => !request.active || !isOver(info));
+}
+
+/** Stops an egress. When no living recorder responds, the egress is read after the time-out. */
+async function stop(egressId: string, context: SimulatorContext, recorders: Recorders): Promise<EgressInfo> {
+  const run = recorders.find(egressId);
+  const isReachable = context.faults().redis === 'present' && run !== undefined && !run.isDead;
+  if (isReachable && !isOver(run.info)) {
+    recorders.stop(run);
+    return run.info;
+  }
+  await context.clock.sleep(context.timings.noResponseMs, context.closing);
+  if (context.faults().redis === 'absent') throw noRedis();
+  if (run === undefined) throw psrpcError('not_found', 'egress does not exist');
+  if (run.info.status < EgressStatus.EGRESS_ENDING)
+    throw psrpcError('deadline_exceeded', 'request timed out');
+  const status = EgressStatus[run.info.status];
+  throw new TwirpError('failed_precondition', `egress with status ${status} cannot be stopped`);
+}
+
+function noRedis(): TwirpError {
+  return psrpcError('internal', 'egress not connected (redis required)');
+}
+
+function ensureSupported(request: RoomCompositeEgressRequest): void {
+  try {
+    fileOutput(request);
+  } catch (error) {
+    if (!(error instanceof UnsupportedOutputError)) throw error;
+    throw psrpcError('invalid_argument', error.message);
+  }
+}
+
+/** Implements livekit.Ingress for pushed streams (RTMP and WHIP). An ingress may name a room that does not exist yet. */
+function ingressService(context: SimulatorContext, streams: Streams, urls: IngressUrls): TwirpService {
+  return {
+    CreateIngress: twirpMethod(CreateIngressRequest, (request, access) => {
+      ensureGrant(access, 'ingressAdmin');
+      ensureRedis(context);
+      const info = newIngress(request, context, urls);
+      streams.add(info);
+      return info;
+    }),
+    ListIngress: twirpMethod(ListIngressRequest, ({ roomName, ingressId }, access) => {
+      ensureGrant(access, 'ingressAdmin');
+      ensureRedis(context);
+      if (ingressId !== '') return new ListIngressResponse({ items: [findIngress(streams, ingressId)] });
+      const items = streams.list().filter((info) => roomName === '' || info.roomName === roomName);
+      return new ListIngressResponse({ items });
+    }),
+    DeleteIngress: twirpMethod(DeleteIngressRequest, ({ ingressId }, access) => {
+      ensureGrant(access, 'ingressAdmin');
+      // The real server dereferences nil here.
+      if (context.faults().redis === 'absent') throw new TwirpError('internal', 'Internal service panic');
+      const info = findIngress(streams, ingressId);
+      streams.remove(ingressId);
+      return info;
+    }),
+    UpdateIngress: unimplemented('UpdateIngress'),
+  };
+}
+
+function newIngress(
+  request: CreateIngressRequest,
+  { ids }: SimulatorContext,
+  urls: IngressUrls,
+): IngressInfo {
+  const { inputType, participantIdentity } = request;
+  if (inputType === IngressInput.URL_INPUT) {
+    throw new TwirpError('unimplemented', 'the embedded media server pulls no streams');
+  }
+  if (participantIdentity === '') {
+    throw psrpcError('invalid_argument', 'invalid ingress: no participant identity');
+  }
+  const isRtmp = inputType === IngressInput.RTMP_INPUT;
+  const enableTranscoding = request.enableTranscoding ?? isRtmp;
+  return new IngressInfo({
+    ingressId: `IN_${ids.next()}`,
+    name: request.name,
+    streamKey: ids.next(),
+    url: isRtmp ? urls.rtmp : urls.whip,
+    inputType,
+    roomName: request.roomName,
+    participantIdentity,
+    participantName: request.participantName,
+    participantMetadata: request.participantMetadata,
+    reusable: true,
+    state: new IngressState(),
+    enableTranscoding,
+    bypassTranscoding: !enableTranscoding,
+    ...(request.enabled !== undefined && { enabled: request.enabled }),
+  });
+}
+
+function findIngress(streams: Streams, ingressId: string): IngressInfo {
+  const info = streams.find(ingressId);
+  if (info === undefined) throw psrpcError('not_found', 'ingress does not exist');
+  return info;
+}
+
+function ensureRedis({ faults }: SimulatorContext): void {
+  if (faults().redis === 'absent') throw psrpcError('internal', 'ingress not connected (redis required)');
 }
