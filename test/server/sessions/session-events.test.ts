@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { computeFigures } from '../../../src/server/sessions/session-figures.ts';
 import { getSession, listSessions } from '../../../src/server/sessions/session-routes.ts';
+import { computeFigures } from '../../../src/server/sessions/sessions.sql.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import {
