@@ -3,7 +3,6 @@ import { IDEMPOTENCY_KEY_HEADER } from '../../contract/idempotency.ts';
 import type { RtcClientOptions, SendOptions, ServiceResponse, WireRequest } from '../client-options.ts';
 import { RtcError } from '../rtc-error.ts';
 import { type Circumstances, explainConnection, isBroken } from './connection-error.ts';
-import { Deadline } from './deadline.ts';
 import { dispatcherExchange } from './dispatcher-exchange.ts';
 import { fetchExchange } from './fetch-exchange.ts';
 import { isHeaderValue } from './header-value.ts';
@@ -14,7 +13,7 @@ import type { WaitDeps } from './retry-until-response.ts';
 import { parseServiceUrl, type ServiceUrl } from './service-url.ts';
 import { createWebCryptoSigner, type RequestSigner } from './sign-request.ts';
 
-export type OpenOptions = {
+type OpenOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 };
@@ -24,9 +23,13 @@ type Outcome =
   | { readonly error: unknown; readonly pauseMs: number | undefined };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+
 const SLOW_AFTER_MS = 5000;
+
 const DEFAULT_MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+
 const DEFAULT_MAX_ATTEMPTS = 3;
+
 const DEFAULT_USER_AGENT = 'rtc-service-client';
 
 /** Signs and sends requests, with time limits, retries and size limits. Knows no endpoint. close() ends running calls. */
@@ -283,4 +286,58 @@ function guarded(
       await body.cancel();
     },
   };
+}
+
+/**
+ * Combines everything that ends a call into one signal: the caller's signal, the close of the client and a time limit.
+ * Written by hand, because in Node 20 and 22 AbortSignal.any keeps every signal alive for as long as the longest-lived of
+ * them.
+ */
+class Deadline {
+  readonly #controller = new AbortController();
+  readonly #sources: readonly AbortSignal[];
+  readonly #timeoutMs: number;
+  readonly #abort = (event: { readonly target: unknown }): void => {
+    const reason = event.target instanceof AbortSignal ? event.target.reason : undefined;
+    this.#controller.abort(reason);
+  };
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isTimedOut = false;
+
+  constructor(sources: readonly (AbortSignal | undefined)[], timeoutMs: number) {
+    this.#sources = sources.filter((source) => source !== undefined);
+    this.#timeoutMs = timeoutMs;
+    for (const source of this.#sources) {
+      if (source.aborted) this.#controller.abort(source.reason);
+      else source.addEventListener('abort', this.#abort, { once: true });
+    }
+    this.restart();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isTimedOut(): boolean {
+    return this.#isTimedOut;
+  }
+
+  /** Starts the time limit again. */
+  restart(): void {
+    this.stop();
+    this.#timer = setTimeout(() => {
+      this.#isTimedOut = true;
+      this.#controller.abort(new DOMException('the time limit was reached', 'TimeoutError'));
+    }, this.#timeoutMs);
+  }
+
+  /** Stops the time limit until a restart. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  close(): void {
+    this.stop();
+    for (const source of this.#sources) source.removeEventListener('abort', this.#abort);
+  }
 }
