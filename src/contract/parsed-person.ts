@@ -2,7 +2,6 @@
  * Parses a person with the field names of the API into the input of the fiscal library. This file is separate from the
  * schemas, because the command line parses persons without loading TypeBox.
  */
-import { type FieldProblem, problemMessages } from './person-messages.ts';
 
 /** In the order in which errors are reported. */
 const PERSON_FIELDS = [
@@ -17,6 +16,7 @@ const PERSON_FIELDS = [
   'noSurname',
   'noName',
 ] as const;
+
 export type PersonField = (typeof PERSON_FIELDS)[number];
 
 /** No name is longer. Without the limit a text of a million letters would cost the service seconds. */
@@ -30,13 +30,13 @@ export type PersonFieldError = {
 };
 
 /** The error of each invalid field. */
-export type PersonFieldErrors = Partial<Readonly<Record<PersonField, PersonFieldError>>>;
+type PersonFieldErrors = Partial<Readonly<Record<PersonField, PersonFieldError>>>;
 
 /**
  * The person with the field names of the library. A missing or malformed field is empty, and its problem is reported
  * separately.
  */
-export type LibraryPerson = {
+type LibraryPerson = {
   readonly surname: string;
   readonly givenName: string;
   readonly sex: 'F' | 'M';
@@ -159,3 +159,59 @@ function datePartAtFault(
   if (birthDate.year > year) return 'year';
   return birthDate.month > month ? 'month' : 'day';
 }
+
+/** Errors of a field that are found before the fiscal library gets it. */
+type FieldProblem =
+  | { readonly kind: 'not-text' | 'not-boolean' | 'missing' | 'not-number' }
+  | { readonly kind: 'too-long'; readonly most: number }
+  | { readonly kind: 'out-of-range'; readonly least: number; readonly most: number };
+
+type ProblemMessage = (field: string, problem: FieldProblem) => string;
+
+/** Messages by language. They contain no data of the person. */
+const problemMessages: Readonly<Record<'en' | 'it', ProblemMessage>> = {
+  en: (field, problem) => {
+    switch (problem.kind) {
+      case 'not-text':
+        return `the ${field} must be text`;
+      case 'not-boolean':
+        return `${field} must be true or false`;
+      case 'missing':
+        return `the ${field} is missing`;
+      case 'not-number':
+        return `the ${field} must be a whole number, or its digits`;
+      case 'too-long':
+        return `the ${field} must have at most ${problem.most} characters`;
+      case 'out-of-range':
+        return `the ${field} must be ${problem.least} to ${problem.most}`;
+    }
+  },
+  it: (field, problem) => {
+    const subject = ITALIAN_SUBJECTS[field] ?? field;
+    switch (problem.kind) {
+      case 'not-text':
+        return `${subject} deve essere un testo`;
+      case 'not-boolean':
+        return `${field} deve essere true o false`;
+      case 'missing':
+        return `manca ${subject}`;
+      case 'not-number':
+        return `${subject} deve essere un numero intero, o le sue cifre`;
+      case 'too-long':
+        return `${subject} deve avere al massimo ${problem.most} caratteri`;
+      case 'out-of-range':
+        return `${subject} deve essere compreso tra ${problem.least} e ${problem.most}`;
+    }
+  },
+};
+
+const ITALIAN_SUBJECTS: Readonly<Record<string, string>> = {
+  name: 'il nome',
+  surname: 'il cognome',
+  gender: 'il sesso',
+  day: 'il giorno di nascita',
+  month: 'il mese di nascita',
+  year: "l'anno di nascita",
+  city: 'il comune o lo stato estero di nascita',
+  province: 'la sigla della provincia',
+};
