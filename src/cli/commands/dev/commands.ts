@@ -1,20 +1,77 @@
 import { DEV_ADD_ONS, type DevAddOn, ROLES } from '../../../contract/choices.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
+import { openClient } from '../../connection/connect.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
+import { describeError } from '../../errors/describe-error.ts';
 import { startError } from '../../errors/start-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import type { DevReady } from '../../terminal/io.ts';
 import { done, nothing } from '../../terminal/result.ts';
 import { createStatusLine } from '../../terminal/status-line.ts';
-import { printStatus } from '../../terminal/terminal.ts';
+import { printStatus, printWarning } from '../../terminal/terminal.ts';
+import { serveConsole } from '../console/serve-console.ts';
 import { findParticipant } from '../participants/find-participant.ts';
-import type { ServedPage } from '../rooms/page/page-server.ts';
+import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
+import { userIdentity } from '../rooms/page/seats.ts';
 import { HOST, PORT } from '../serve.ts';
-import { announceDev, keepProfile, READY_FIELDS } from './announce.ts';
-import { serveDevConsole, serveFirstRoom } from './serve-pages.ts';
+import { announceDev, type KeptProfile, keepProfile, READY_FIELDS } from './announce.ts';
 
 const MEDIA = ['livekit', 'embedded'] as const;
+
+const ROOM = argument('name of the room', { completes: 'rooms' });
+
+const IDENTITY = argument('identity of the participant');
+
+const ROLE = option('--role <role>', 'what it may do; default participant', oneOf(ROLES));
+
+const join = defineCommand({
+  noun: 'dev',
+  verb: 'join',
+  summary: 'Let a test participant join a room',
+  description:
+    'On the embedded media server the participant is simulated: it is listed, muted and removed like a real one, but publishes no media, and stays when the command has ended. On a real LiveKit the participant is real, publishes a tone or a moving picture, and stays until Ctrl-C: see rtc rooms join.',
+  needs: 'service',
+  arguments: { room: ROOM, identity: IDENTITY },
+  options: {
+    role: ROLE,
+    name: option('--name <name>', 'name that others see; default the identity', { parse: notEmpty }),
+    publish: option('--publish <kind>', 'also publish a track', oneOf(['audio', 'video'])),
+  },
+  examples: [
+    { line: 'rtc dev join demo ada', does: 'A participant without tracks' },
+    { line: 'rtc dev join demo bob --publish audio', does: 'A participant with a microphone' },
+  ],
+  async run(context, { room, identity, role, name, publish }) {
+    const control = await openControl(context, {
+      room,
+      identity,
+      role: role ?? 'participant',
+      name: name ?? identity,
+    });
+    const response = await control('join', undefined);
+    if (response === 'not-embedded') {
+      const { joinAndStay } = await import('../rooms/join/join-and-stay.ts');
+      const exitCode = await joinAndStay(context, {
+        person: { room, identity, name: name ?? identity, role: role ?? 'participant' },
+        publish: publish === undefined ? undefined : { parts: [publish] },
+        listen: undefined,
+        isLooped: false,
+        raw: { sampleRate: 48_000, channels: 1 },
+      });
+      return nothing({ exitCode });
+    }
+    if (publish !== undefined) await control('publish', { ...TRACKS[publish], name: publish });
+    if (context.flags.isCurl) return nothing();
+    return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${shellQuote(room)}`] });
+  },
+});
+
+const TRACKS = {
+  audio: { type: 'AUDIO', source: 'MICROPHONE' },
+  video: { type: 'VIDEO', source: 'CAMERA' },
+} as const;
 
 const dev = defineCommand({
   noun: 'dev',
@@ -94,52 +151,6 @@ function requireNoneTwice(required: readonly DevAddOn[], unwanted: readonly DevA
   if (twice !== undefined) throw usageError(`${twice} is in both --with and --without`);
 }
 
-const ROOM = argument('name of the room', { completes: 'rooms' });
-const IDENTITY = argument('identity of the participant');
-const ROLE = option('--role <role>', 'what it may do; default participant', oneOf(ROLES));
-
-const join = defineCommand({
-  noun: 'dev',
-  verb: 'join',
-  summary: 'Let a test participant join a room',
-  description:
-    'On the embedded media server the participant is simulated: it is listed, muted and removed like a real one, but publishes no media, and stays when the command has ended. On a real LiveKit the participant is real, publishes a tone or a moving picture, and stays until Ctrl-C: see rtc rooms join.',
-  needs: 'service',
-  arguments: { room: ROOM, identity: IDENTITY },
-  options: {
-    role: ROLE,
-    name: option('--name <name>', 'name that others see; default the identity', { parse: notEmpty }),
-    publish: option('--publish <kind>', 'also publish a track', oneOf(['audio', 'video'])),
-  },
-  examples: [
-    { line: 'rtc dev join demo ada', does: 'A participant without tracks' },
-    { line: 'rtc dev join demo bob --publish audio', does: 'A participant with a microphone' },
-  ],
-  async run(context, { room, identity, role, name, publish }) {
-    const control = await openControl(context, {
-      room,
-      identity,
-      role: role ?? 'participant',
-      name: name ?? identity,
-    });
-    const response = await control('join', undefined);
-    if (response === 'not-embedded') {
-      const { joinAndStay } = await import('../rooms/join/join-and-stay.ts');
-      const exitCode = await joinAndStay(context, {
-        person: { room, identity, name: name ?? identity, role: role ?? 'participant' },
-        publish: publish === undefined ? undefined : { parts: [publish] },
-        listen: undefined,
-        isLooped: false,
-        raw: { sampleRate: 48_000, channels: 1 },
-      });
-      return nothing({ exitCode });
-    }
-    if (publish !== undefined) await control('publish', { ...TRACKS[publish], name: publish });
-    if (context.flags.isCurl) return nothing();
-    return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${shellQuote(room)}`] });
-  },
-});
-
 const leave = defineCommand({
   noun: 'dev',
   verb: 'leave',
@@ -163,11 +174,6 @@ const leave = defineCommand({
 });
 
 export const commands: readonly Command[] = [dev, join, leave];
-
-const TRACKS = {
-  audio: { type: 'AUDIO', source: 'MICROPHONE' },
-  video: { type: 'VIDEO', source: 'CAMERA' },
-} as const;
 
 type Simulated = {
   readonly room: string;
@@ -208,4 +214,52 @@ async function openControl(
       `list the participants: rtc participants list ${shellQuote(room)}`,
     );
   };
+}
+
+/**
+ * Serves the page of a room named demo. Returns undefined when nobody can join. A page that cannot be served does not stop
+ * the service.
+ */
+export async function serveFirstRoom(context: Context, ready: DevReady): Promise<ServedPage | undefined> {
+  if (ready.media.kind === 'embedded') return undefined;
+  return await orWarn(context, 'the page of a first room', async () => {
+    const identity = userIdentity(context.io.env);
+    return await servePage(context.io, {
+      client: await openClient(context, ready),
+      room: 'demo',
+      person: { identity, name: identity, role: 'host' },
+      port: 0,
+      publicUrl: undefined,
+    });
+  });
+}
+
+/** Serves the console of the service that has just started. */
+export async function serveDevConsole(
+  context: Context,
+  ready: DevReady,
+  { profile, option }: KeptProfile,
+): Promise<ServedPage | undefined> {
+  return await orWarn(context, 'the console', async () =>
+    serveConsole(context, {
+      client: await openClient(context, ready),
+      credentials: ready,
+      info: { profile, url: ready.url, isProtected: false, isReadOnly: false, commandOptions: option },
+      checkSettings: async () => [],
+      port: 0,
+    }),
+  );
+}
+
+async function orWarn(
+  { io, terminal }: Context,
+  what: string,
+  serve: () => Promise<ServedPage>,
+): Promise<ServedPage | undefined> {
+  try {
+    return await serve();
+  } catch (error) {
+    printWarning(terminal, `${what} is not served: ${describeError(error, io.clock()).cause}`);
+    return undefined;
+  }
 }
