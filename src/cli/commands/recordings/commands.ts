@@ -1,3 +1,4 @@
+import type { RtcClient } from '../../../client/client.ts';
 import { RECORDING_LAYOUTS, RECORDING_PRESETS } from '../../../contract/choices.ts';
 import type {
   Recording,
@@ -8,14 +9,20 @@ import type {
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
+import { WATCH, YES } from '../../framework/common-options.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { existing, flag, oneOf, option } from '../../framework/parameters.ts';
+import { forEachTarget } from '../../framework/for-each-target.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { LIMIT } from '../../framework/lists/read-pages.ts';
+import { existing, flag, listOfExisting, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
-import { type Column, type Result, record } from '../../terminal/result.ts';
+import { formatBytes } from '../../terminal/byte-size.ts';
+import { type Column, done, nothing, type Result, record } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
+import { plural } from '../../terminal/time.ts';
 import { download } from './download-command.ts';
-import { get, listRecordings, remove } from './library-commands.ts';
-import { RECORDING_FIELDS, recordingRecord } from './recording-view.ts';
+import { isBeingWritten, RECORDING_FIELDS, RECORDING_LIST, recordingRecord } from './recording-view.ts';
 
 const ROOM = existing('name of the room', 'rooms');
 
@@ -34,11 +41,6 @@ const START_COLUMNS: readonly Column<Started>[] = [
   { heading: 'STATUS', value: (start) => start.status, paint: 'active' },
   { heading: 'EGRESS-ID', value: (start) => start.egressId },
   { heading: 'STARTED', value: (start) => ({ instantMs: Date.parse(start.startedAt) }) },
-];
-
-const STARTED_COLUMNS: readonly Column<Started>[] = [
-  ...START_COLUMNS,
-  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instantOrNothing(mediaStartedAt ?? null) },
 ];
 
 const start = defineCommand({
@@ -100,6 +102,70 @@ const start = defineCommand({
   },
 });
 
+const STATUS_COLUMNS: readonly Column<RecordingStatus>[] = [
+  {
+    heading: 'RECORDING',
+    value: (status) => status.isRecording,
+    paint: (status) => (status.isRecording ? 'active' : undefined),
+    display: (status) => (status.isRecording ? '● on' : 'off'),
+  },
+  { heading: 'EGRESS-ID', value: (status) => status.egressId ?? undefined },
+  {
+    heading: 'STARTED',
+    value: ({ startedAt }) => instantOrNothing(startedAt),
+  },
+  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instantOrNothing(mediaStartedAt) },
+];
+
+const status = defineCommand({
+  noun: 'recordings',
+  verb: 'status',
+  summary: 'Show whether a room is being recorded',
+  needs: 'service',
+  fields: ['isRecording', 'egressId', 'startedAt', 'mediaStartedAt'] satisfies (keyof RecordingStatus)[],
+  arguments: { room: ROOM },
+  options: {},
+  examples: [
+    { line: 'rtc recordings status demo', does: 'Whether it is recorded, and since when' },
+    { line: 'rtc recordings status demo --json isRecording', does: 'For a script' },
+  ],
+  async run(context, { room }) {
+    const response = await readStatus(context, room);
+    return record({
+      response,
+      record: response,
+      columns: STATUS_COLUMNS,
+    });
+  },
+});
+
+export const get = defineCommand({
+  noun: 'recordings',
+  verb: 'get',
+  summary: 'Show one recording',
+  needs: 'service',
+  fields: RECORDING_FIELDS,
+  arguments: { id: existing('id of the recording', 'recordings') },
+  options: {},
+  examples: [
+    { line: 'rtc recordings get EG_tH8vdkRoTDWY', does: 'Its state, size, duration and file' },
+    { line: 'rtc recordings get EG_tH8vdkRoTDWY --json error', does: 'Only why it failed, as JSON' },
+  ],
+  async run(context, { id }) {
+    const client = await context.client();
+    const recording = await client.recordings.get(id, { signal: context.io.signal });
+    const next = recording.file === null ? [] : [`Download it: rtc recordings download ${id}`];
+    return recordingRecord(recording, {
+      notes: isBeingWritten(recording) ? ['Its file is still being written.'] : next,
+    });
+  },
+});
+
+const STARTED_COLUMNS: readonly Column<Started>[] = [
+  ...START_COLUMNS,
+  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instantOrNothing(mediaStartedAt ?? null) },
+];
+
 const STOP_FIELDS = [
   'egressId',
   'roomId',
@@ -145,40 +211,82 @@ function instantOrNothing(instant: string | null) {
   return instant === null ? undefined : { instantMs: Date.parse(instant) };
 }
 
-const STATUS_COLUMNS: readonly Column<RecordingStatus>[] = [
-  {
-    heading: 'RECORDING',
-    value: (status) => status.isRecording,
-    paint: (status) => (status.isRecording ? 'active' : undefined),
-    display: (status) => (status.isRecording ? '● on' : 'off'),
-  },
-  { heading: 'EGRESS-ID', value: (status) => status.egressId ?? undefined },
-  {
-    heading: 'STARTED',
-    value: ({ startedAt }) => instantOrNothing(startedAt),
-  },
-  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instantOrNothing(mediaStartedAt) },
-];
+const EXIT_OF_STATUS: Readonly<Record<Recording['status'], ExitCode>> = {
+  recording: EXIT.success,
+  stopped: EXIT.success,
+  aborted: EXIT.negative,
+  failed: EXIT.failure,
+};
 
-const status = defineCommand({
+const STATUSES = [
+  'recording',
+  'stopped',
+  'aborted',
+  'failed',
+] as const satisfies readonly Recording['status'][];
+
+export const listRecordings = defineCommand({
   noun: 'recordings',
-  verb: 'status',
-  summary: 'Show whether a room is being recorded',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List recordings, newest first',
   needs: 'service',
-  fields: ['isRecording', 'egressId', 'startedAt', 'mediaStartedAt'] satisfies (keyof RecordingStatus)[],
-  arguments: { room: ROOM },
-  options: {},
+  fields: RECORDING_FIELDS,
+  arguments: {},
+  options: {
+    room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
+    status: option('--status <status>', 'only these', oneOf(STATUSES)),
+    limit: LIMIT,
+    watch: WATCH,
+  },
   examples: [
-    { line: 'rtc recordings status demo', does: 'Whether it is recorded, and since when' },
-    { line: 'rtc recordings status demo --json isRecording', does: 'For a script' },
+    { line: 'rtc recordings list', does: 'The newest 50' },
+    { line: 'rtc recordings list --room demo --status failed', does: 'What failed in one room' },
+    { line: 'rtc recordings list --json recordingId,sizeBytes', does: 'Two fields, as JSON' },
+    { line: 'rtc recordings list --watch', does: 'The same, updated live' },
   ],
-  async run(context, { room }) {
-    const response = await readStatus(context, room);
-    return record({
-      response,
-      record: response,
-      columns: STATUS_COLUMNS,
+  isStream: (input) => input.watch,
+  async run(context, { room, status, ...choice }) {
+    const client = await context.client();
+    const { signal } = context.io;
+    return pagedList(context, choice, {
+      name: 'recordings',
+      read: (page) => client.recordings.list({ roomId: room, status, ...page, signal }),
+      columns: RECORDING_LIST,
+      identify: ({ recordingId }) => recordingId,
+      empty: 'No recordings. Make one: rtc recordings start ROOM',
     });
+  },
+});
+
+export const remove = defineCommand({
+  noun: 'recordings',
+  verb: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete recordings and their files',
+  needs: 'service',
+  arguments: { ids: listOfExisting('id of the recording, or of several', 'recordings') },
+  options: { yes: YES },
+  examples: [
+    { line: 'rtc recordings delete EG_tH8vdkRoTDWY', does: 'Asks first, and names what is lost' },
+    {
+      line: 'rtc recordings list --status failed | cut -f1 | xargs rtc recordings delete --yes',
+      does: 'All that failed, without asking',
+    },
+  ],
+  async run(context, { ids, yes }) {
+    const client = await context.client();
+    await confirmOnService(context, {
+      isSure: yes || context.flags.isCurl,
+      what: 'deleting recordings',
+      question: () => describeLoss(context, client, ids),
+    });
+    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
+      client.recordings.delete(id, { signal: context.io.signal }),
+    );
+    return succeeded.length === 0
+      ? nothing({ exitCode })
+      : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
   },
 });
 
@@ -218,13 +326,6 @@ function endedEarly(egressId: string, status: string, error: string | null): Cli
   );
 }
 
-const EXIT_OF_STATUS: Readonly<Record<Recording['status'], ExitCode>> = {
-  recording: EXIT.success,
-  stopped: EXIT.success,
-  aborted: EXIT.negative,
-  failed: EXIT.failure,
-};
-
 /** Waits until the recording's file is complete, or until it is known that there will be none. */
 async function waitForFile(
   context: Context,
@@ -244,4 +345,19 @@ async function waitForFile(
     exitCode: EXIT_OF_STATUS[recording.status],
     notes: recording.file === null ? [] : [`Download it: rtc recordings download ${egressId}`],
   });
+}
+
+async function describeLoss(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
+  const { signal } = context.io;
+  let bytes = 0;
+  const rooms = new Set<string>();
+  for (const id of ids) {
+    const { sizeBytes, roomId } = await client.recordings.get(id, { signal });
+    bytes += sizeBytes ?? 0;
+    rooms.add(roomId);
+  }
+  const what = ids.length === 1 ? `recording ${ids[0]}` : plural(ids.length, 'recording');
+  const where = rooms.size === 1 ? `room ${[...rooms][0]}` : plural(rooms.size, 'room');
+  const loss = bytes === 0 ? 'No file is lost' : `${formatBytes(bytes)} of video will be gone`;
+  return `Delete ${what} of ${where}? ${loss}.`;
 }
