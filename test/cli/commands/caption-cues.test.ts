@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutOverlap } from '../../../src/cli/commands/recordings/caption-cues.ts';
+import { withoutOverlap } from '../../../src/cli/commands/recordings/add-captions.ts';
 
 const srt = (...cues: readonly (readonly [string, string, string])[]): string =>
   cues.map(([from, to, text], index) => `${index + 1}\n${from} --> ${to}\n${text}\n`).join('\n');
