@@ -1,9 +1,21 @@
 import { shellQuote } from '../../../contract/shell-quote.ts';
-import type { LiveStart, LiveStarted, LiveStopped } from '../../../contract/transcription.ts';
+import type {
+  LiveStart,
+  LiveStarted,
+  LiveStopped,
+  LiveTranscription,
+  Segment,
+} from '../../../contract/transcription.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { describeError } from '../../errors/describe-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
 import { existing, flag, listArgument } from '../../framework/parameters.ts';
-import { type Column, done, record, text } from '../../terminal/result.ts';
-import { follow } from './follow-command.ts';
+import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
+import { jsonLine, select } from '../../terminal/output.ts';
+import { type Column, done, nothing, record, text } from '../../terminal/result.ts';
+import { printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
+import { clockTime, plural } from '../../terminal/time.ts';
 import { transcriptText } from './read-transcript.ts';
 import {
   FORMAT,
@@ -13,7 +25,7 @@ import {
   SINCE,
   SPEAKERS,
 } from './transcript-options.ts';
-import { SEGMENT_FIELDS, segmentList } from './transcript-view.ts';
+import { formatClock, SEGMENT_FIELDS, segmentList } from './transcript-view.ts';
 
 const ROOM = existing('name of the room', 'rooms');
 
@@ -24,6 +36,26 @@ const STARTED: readonly Column<LiveStarted>[] = [
   { heading: 'ID', value: ({ transcriptionId }) => transcriptionId },
   { heading: 'STARTED', value: ({ startedAt }) => ({ instantMs: Date.parse(startedAt) }) },
 ];
+
+const speakers = defineCommand({
+  noun: 'transcription',
+  verb: 'speakers',
+  summary: 'Name the speakers of a room',
+  description: 'The names also appear in past segments. An empty name (ada=) removes a name.',
+  needs: 'service',
+  arguments: { room: ROOM, names: listArgument('KEY=NAME; the key is a track id or an identity') },
+  options: {},
+  examples: [
+    { line: 'rtc transcription speakers demo ada="Ada Lovelace"', does: 'By identity' },
+    { line: 'rtc transcription speakers demo ada=', does: 'Back to the participant’s own name' },
+  ],
+  async run(context, { room, names }) {
+    const changes = parseSpeakerChanges(names);
+    const client = await context.client();
+    await client.transcription.nameSpeakers(room, changes, { signal: context.io.signal });
+    return done(`Named ${Object.keys(changes).join(', ')} in ${room}.`);
+  },
+});
 
 const start = defineCommand({
   noun: 'transcription',
@@ -131,24 +163,101 @@ const get = defineCommand({
   },
 });
 
-const speakers = defineCommand({
+export const follow = defineCommand({
   noun: 'transcription',
-  verb: 'speakers',
-  summary: 'Name the speakers of a room',
-  description: 'The names also appear in past segments. An empty name (ada=) removes a name.',
+  verb: 'follow',
+  summary: 'Follow what is said in a room',
+  description:
+    'Begins with what has been said so far, and ends with the transcription. Prints one line per segment, coloured by speaker; without a terminal, one JSON object per line. If the service goes away, the command waits for it and misses nothing.',
   needs: 'service',
-  arguments: { room: ROOM, names: listArgument('KEY=NAME; the key is a track id or an identity') },
-  options: {},
+  fields: SEGMENT_FIELDS,
+  arguments: { room: existing('name of the room', 'rooms') },
+  options: { since: SINCE },
   examples: [
-    { line: 'rtc transcription speakers demo ada="Ada Lovelace"', does: 'By identity' },
-    { line: 'rtc transcription speakers demo ada=', does: 'Back to the participant’s own name' },
+    { line: 'rtc transcription follow demo', does: 'Captions, until the transcription is stopped' },
+    { line: 'rtc transcription follow demo --since 0s', does: 'From now on' },
+    { line: 'rtc transcription follow demo | jq -r .text', does: 'For a program: one JSON object per line' },
   ],
-  async run(context, { room, names }) {
-    const changes = parseSpeakerChanges(names);
+  isStream: () => true,
+  async run(context, { room, since }) {
+    const { terminal, io } = context;
     const client = await context.client();
-    await client.transcription.nameSpeakers(room, changes, { signal: context.io.signal });
-    return done(`Named ${Object.keys(changes).join(', ')} in ${room}.`);
+    const captions = new Captions(terminal);
+    let failure: LiveTranscription['error'] = null;
+    const segments = client.transcription.follow(room, {
+      since: since?.(io.clock()),
+      signal: io.signal,
+      onStart: (transcription) => greet(terminal, transcription),
+      onEnd: ({ error }) => {
+        // A service of an earlier version sends no error.
+        failure = error ?? null;
+      },
+      ...interruptions(context),
+    });
+    for await (const segment of segments) captions.show(segment);
+    throwIfFailed(room, failure);
+    printHint(terminal, `The transcription is over: ${plural(captions.count, 'segment')}.`);
+    return nothing();
   },
 });
 
+/** Colours of speakers, in the order of their first words; beyond these they repeat. */
+const COLOURS = ['name', 'good', 'warning', 'active'] as const;
+
+class Captions {
+  readonly #terminal: Terminal;
+  readonly #colours = new Map<string | null, (typeof COLOURS)[number]>();
+  count = 0;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  show(segment: Segment): void {
+    const { json, isTerminal, io } = this.#terminal;
+    this.count += 1;
+    const isForPeople = isTerminal && json === undefined;
+    io.stdout.write(`${isForPeople ? this.#line(segment) : this.#json(segment)}\n`);
+  }
+
+  #line({ start, speaker, participantIdentity, text }: Segment): string {
+    const { palette } = this.#terminal;
+    const time = palette.faint(formatClock(start).padStart(5));
+    if (speaker === null) return `${time}  ${escapeForTerminal(text)}`;
+    const paint = palette[this.#colourOf(participantIdentity ?? speaker)];
+    return `${time}  ${paint(`${escapeForTerminal(speaker)}:`)} ${escapeForTerminal(text)}`;
+  }
+
+  #json(segment: Segment): string {
+    const { json } = this.#terminal;
+    const isWhole = json === undefined || json === 'everything';
+    return jsonLine(this.#terminal, isWhole ? segment : select(segment, json));
+  }
+
+  /** A renamed speaker keeps the colour. */
+  #colourOf(key: string): (typeof COLOURS)[number] {
+    const known = this.#colours.get(key) ?? COLOURS[this.#colours.size % COLOURS.length] ?? 'name';
+    this.#colours.set(key, known);
+    return known;
+  }
+}
+
 export const commands: readonly Command[] = [start, stop, get, follow, speakers];
+
+function greet(terminal: Terminal, { status }: LiveTranscription): void {
+  if (status === 'active') printHint(terminal, 'Following. Press Ctrl-C to end.');
+}
+
+function throwIfFailed(room: string, failure: LiveTranscription['error']): void {
+  if (failure === null) return;
+  const next = `start it again: rtc transcription start ${shellQuote(room)}`;
+  throw new CliError(EXIT.failure, `the transcription has failed: ${failure.message}`, next);
+}
+
+function interruptions({ terminal, io }: Context) {
+  const note = (text: string): void => printStatus(terminal, `${clockTime(io.clock())}  ${text}`);
+  return {
+    onInterruption: (error: unknown) => note(`${describeError(error, io.clock()).cause}; waiting for it`),
+    onResumption: () => note('The service is back; nothing was missed.'),
+  };
+}
