@@ -1,5 +1,6 @@
+import { RtcError } from '../../../client/rtc-error.ts';
 import type { Webhook, WebhookCreate, WebhookList, WebhookPatch } from '../../../contract/webhooks.ts';
-import { usageError } from '../../errors/cli-error.ts';
+import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
@@ -9,19 +10,23 @@ import { MAX_LIMIT, moreNotes, readPages } from '../../framework/lists/read-page
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
+  flag,
   listOfExisting,
   option,
   optionalArgument,
   wholeNumber,
 } from '../../framework/parameters.ts';
-import { done, type ListResult, list, nothing, type Result, record } from '../../terminal/result.ts';
+import { done, type ListResult, list, nothing, type Result, record, text } from '../../terminal/result.ts';
+import { printHint, printStatus, printWarning } from '../../terminal/terminal.ts';
 import { plural } from '../../terminal/time.ts';
+import { EVENT_FIELDS, EVENT_FILTER } from '../events/event-view.ts';
+import { tailEvents } from '../events/follow.ts';
+import { FORWARD_TO, forward, readSigner, SECRET_VARIABLE } from '../events/forward.ts';
 import { deliveries, replay, test } from './delivery-commands.ts';
-import { listen } from './listen-command.ts';
-import { rotate } from './rotate-command.ts';
 import { trigger } from './trigger-command.ts';
 import { verify } from './verify-command.ts';
 import {
+  generateSecret,
   isLoopback,
   printWarningsOf,
   readGivenSecret,
@@ -206,6 +211,98 @@ const remove = defineCommand({
   },
 });
 
+export const listen = defineCommand({
+  noun: 'webhooks',
+  verb: 'listen',
+  summary: 'Show events live, and forward them to a local receiver, for development',
+  description: `Follows the service's events from now on, without registering a webhook. With --forward-to it posts each event to the receiver as a webhook would, with both signatures. It prints the signing secret, which is the same each time, unless you set ${SECRET_VARIABLE}. While the receiver is down, events wait in their order. A response other than 2xx is shown and not retried.`,
+  needs: 'service',
+  fields: ({ forwardTo, printSecret }) => {
+    if (printSecret) return ['secret'];
+    return forwardTo === undefined ? EVENT_FIELDS : [];
+  },
+  arguments: {},
+  options: {
+    forwardTo: FORWARD_TO,
+    events: EVENT_FILTER.events,
+    room: EVENT_FILTER.room,
+    printSecret: flag('--print-secret', 'print the signing secret and exit'),
+  },
+  examples: [
+    { line: 'rtc webhooks listen', does: 'One line per event, until Ctrl-C' },
+    {
+      line: 'rtc webhooks listen --forward-to http://localhost:4000/hook',
+      does: 'Forward each event to a receiver, and show its response',
+    },
+    { line: 'rtc webhooks listen --forward-to 4000 --events room_started,room_finished', does: 'Two events' },
+    {
+      line: `export ${SECRET_VARIABLE}=$(rtc webhooks listen --print-secret)`,
+      does: 'For the receiver to verify with',
+    },
+  ],
+  isStream: (input) => !input.printSecret,
+  async run(context, { forwardTo, events, room, printSecret }) {
+    if (printSecret) {
+      const { secret } = await readSigner(context);
+      return text(secret, { response: { secret } });
+    }
+    const following = { events, room, since: undefined, cursor: undefined };
+    if (forwardTo !== undefined) await forward(context, { url: forwardTo, ...following });
+    else {
+      const onReady = (): void =>
+        printHint(
+          context.terminal,
+          'Following. To forward events to a receiver, add --forward-to 4000. Press Ctrl-C to end.',
+        );
+      await tailEvents(context, { client: await context.client(), ...following, onReady });
+    }
+    return nothing();
+  },
+});
+
+export const rotate = defineCommand({
+  noun: 'webhooks',
+  verb: 'rotate',
+  summary: 'Give a webhook a new secret',
+  description:
+    'Generates the secret and prints it once. For 24 hours the header webhook-signature carries the signatures of both secrets. X-Service-Webhook-Signature carries the new one only.',
+  needs: 'service',
+  fields: WEBHOOK_FIELDS,
+  arguments: { id: WEBHOOK_ID },
+  options: { secretStdin: SECRET_STDIN, yes: YES },
+  examples: [
+    {
+      line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
+      does: 'Ask first; print the new secret and nothing else',
+    },
+    {
+      line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --yes | pass insert -m hook',
+      does: 'Without asking, straight into a password store',
+    },
+  ],
+  async run(context, { id, secretStdin, yes }) {
+    const client = await context.client();
+    await confirmOnService(context, {
+      isSure: yes || context.flags.isCurl,
+      what: 'rotating the secret of a webhook',
+      question: async () => {
+        const { url } = await client.webhooks.get(id, { signal: context.io.signal });
+        return `Give ${url} a new secret? X-Service-Webhook-Signature will not match until the receiver has it.`;
+      },
+    });
+    const given = await readGivenSecret(context, { secretStdin });
+    const secret = given ?? generateSecret();
+    try {
+      const webhook = await client.webhooks.put(id, { secret }, { signal: context.io.signal });
+      if (webhook.id !== id) return unconfirmed(context, id, secret);
+      return given === undefined ? rotated(webhook, secret) : done(`${id} has the new secret.`);
+    } catch (error) {
+      if (given !== undefined || !mayHaveBeenTaken(error)) throw error;
+      return unconfirmed(context, id, secret);
+    }
+  },
+});
+
 export const commands: readonly Command[] = [
   create,
   listWebhooks,
@@ -256,4 +353,34 @@ async function readList(context: Context, limit: number | undefined): Promise<We
     return { records: webhooks, nextCursor };
   });
   return { webhooks: records, nextCursor };
+}
+
+function rotated(webhook: Webhook, secret: string): Result {
+  return text(secret, {
+    response: { ...webhook, secret },
+    notes: [
+      'Keep the secret now: it is not shown again.',
+      'For 24 hours webhook-signature carries the old signature too; X-Service-Webhook-Signature only the new one.',
+    ],
+  });
+}
+
+/** Whether the request may have arrived, and only its response was lost. */
+function mayHaveBeenTaken(error: unknown): boolean {
+  if (!(error instanceof RtcError)) return false;
+  const isRefused = error.status !== undefined && error.status >= 400 && error.status < 500;
+  return !isRefused;
+}
+
+/** Without its secret a webhook that stored it would be unusable, so the secret is printed nevertheless. */
+function unconfirmed(context: Context, id: string, secret: string): Result {
+  printWarning(
+    context.terminal,
+    `the service has not confirmed this secret, and may or may not have accepted it`,
+  );
+  printStatus(context.terminal, `Find out: rtc webhooks test ${id}`);
+  return text(secret, {
+    response: { id, secret },
+    exitCode: context.io.signal.aborted ? EXIT.cancelled : EXIT.unavailable,
+  });
 }
