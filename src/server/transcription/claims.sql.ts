@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Connection, TranscriptionRow } from '../schema/tables.ts';
-import { toTranscription } from './rows.sql.ts';
 import {
   MAX_LIVE_LOSSES,
   type PostDue,
@@ -142,4 +142,53 @@ async function claimOpen(
     where id in (select id from due)
     returning *`.execute(db);
   return rows.map(toTranscription).toSorted((one, other) => (one[order] ?? 0) - (other[order] ?? 0));
+}
+
+type LiveEndMethods = Pick<TranscriptionStore, 'stopLive' | 'failLive'>;
+
+export function liveEndMethods(connection: Connection): LiveEndMethods {
+  return {
+    stopLive: (id, endedAt) => endLive(connection, id, { status: 'stopped', endedAt }),
+    failLive: (id, { errorMessage, ...failure }) =>
+      endLive(connection, id, { status: 'failed', ...failure, errorMessage: sanitizeText(errorMessage) }),
+  };
+}
+
+/** A literal, not a parameter: both engines use the partial index only when the query repeats its predicate. */
+const isActive = sql<boolean>`status = 'active'`;
+
+function endLive(
+  connection: Connection,
+  id: string,
+  changes: Partial<TranscriptionRow>,
+): Promise<Transcription | undefined> {
+  return connection.atomically(async (db) => {
+    const ended = await db
+      .updateTable('transcriptions')
+      .set({ ...changes, leaseOwner: null, leaseUntil: null })
+      .where('id', '=', id)
+      .where(isActive)
+      .returningAll()
+      .executeTakeFirst();
+    await db.deleteFrom('interimSegments').where('transcriptionId', '=', id).execute();
+    connection.changes.note(db, 'transcriptions');
+    connection.changes.note(db, 'segments');
+    return ended && toTranscription(ended);
+  });
+}
+
+/** Rows of earlier versions do not have this option. */
+const CAPTIONS_BY_DEFAULT: Partial<Transcription['options']> = { captions: true };
+
+export function toTranscription(row: TranscriptionRow): Transcription {
+  return {
+    ...row,
+    speakers: JSON.parse(row.speakers) as Transcription['speakers'],
+    options: { ...CAPTIONS_BY_DEFAULT, ...(JSON.parse(row.options) as Transcription['options']) },
+  };
+}
+
+export function toRow(transcription: Transcription): TranscriptionRow {
+  const { speakers, options } = transcription;
+  return { ...transcription, speakers: JSON.stringify(speakers), options: JSON.stringify(options) };
 }

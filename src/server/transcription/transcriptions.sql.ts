@@ -2,9 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Connection, Tables, TranscriptionRow } from '../schema/tables.ts';
-import { claimMethods } from './claims.sql.ts';
-import { liveEndMethods } from './live-ends.sql.ts';
-import { toRow, toTranscription } from './rows.sql.ts';
+import { claimMethods, liveEndMethods, toRow, toTranscription } from './claims.sql.ts';
 import { segmentMethods } from './segments.sql.ts';
 import { speechWorkerMethods } from './speech-workers.sql.ts';
 import type {

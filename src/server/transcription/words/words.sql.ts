@@ -4,7 +4,7 @@ import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
 import { splitAtWords, type TermQuery, termQuery } from '../../platform/storage/search/search-terms.ts';
 import { matchText } from '../../platform/storage/sqlite/match-text.ts';
 import type { Connection, TranscriptionRow } from '../../schema/tables.ts';
-import { toTranscription } from '../rows.sql.ts';
+import { toTranscription } from '../claims.sql.ts';
 import type { StoredSegment } from '../store.ts';
 import type { TurnRow } from '../turns/store.ts';
 import type { Speaker, SpeechRemains, WordHit, WordHits, WordQuery, WordStore } from './store.ts';
