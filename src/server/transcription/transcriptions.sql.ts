@@ -4,8 +4,8 @@ import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Connection, Tables, TranscriptionRow } from '../schema/tables.ts';
 import { claimMethods, liveEndMethods, toRow, toTranscription } from './claims.sql.ts';
 import { segmentMethods } from './segments.sql.ts';
-import { speechWorkerMethods } from './speech-workers.sql.ts';
 import type {
+  FailedModel,
   NewLiveTranscription,
   NewPostTranscription,
   PostOutcome,
@@ -13,12 +13,14 @@ import type {
   Transcription,
   TranscriptionQuery,
   TranscriptionStore,
+  WorkerKind,
 } from './store.ts';
 
 type Database = Kysely<Tables>;
 
 /** Literals, not parameters: both engines use a partial index only when the query repeats its predicate literally. */
 const isActive = sql<boolean>`status = 'active'`;
+
 const isWanted = sql<boolean>`kind = 'post' and status <> 'failed'`;
 
 /** Maximum attempts. A row may change between the insert and the select; then both are repeated. */
@@ -283,4 +285,42 @@ function deleteTranscription(connection: Connection, id: string): Promise<boolea
     connection.changes.note(db, 'transcriptions');
     return numDeletedRows === 1n;
   });
+}
+
+/** The rows of workers that died are deleted after this time. */
+const DEAD_WORKER_RETENTION_MS = 3_600_000;
+
+type WorkerMethods = Pick<TranscriptionStore, 'beat' | 'retire' | 'listAlive'>;
+
+function speechWorkerMethods({ db }: Connection): WorkerMethods {
+  return {
+    beat: async ({ kind, workerId, languages, failedModels, aliveUntil }) => {
+      const lists = { languages: JSON.stringify(languages), failedModels: JSON.stringify(failedModels) };
+      const row = { kind, aliveUntil, ...lists };
+      await db
+        .insertInto('speechWorkers')
+        .values({ id: workerId, ...row })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+        .execute();
+      await db
+        .deleteFrom('speechWorkers')
+        .where('aliveUntil', '<', aliveUntil - DEAD_WORKER_RETENTION_MS)
+        .execute();
+    },
+    retire: async (workerId) => {
+      await db.deleteFrom('speechWorkers').where('id', '=', workerId).execute();
+    },
+    listAlive: async (now) => {
+      const rows = await db
+        .selectFrom('speechWorkers')
+        .select(['kind', 'languages', 'failedModels'])
+        .where('aliveUntil', '>', now)
+        .execute();
+      return rows.map(({ kind, languages, failedModels }) => ({
+        kind: kind as WorkerKind,
+        languages: JSON.parse(languages) as string[],
+        failedModels: JSON.parse(failedModels ?? '[]') as FailedModel[],
+      }));
+    },
+  };
 }
