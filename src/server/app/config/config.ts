@@ -1,10 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { readSecretFiles } from './secret-files.ts';
 import { REQUIRED, type Setting } from './setting.ts';
 import { SETTINGS, type SettingName, type SettingValues } from './settings.ts';
-import { type TracingConfig, tracingConfig } from './tracing-config.ts';
 import { secretWarnings } from './warnings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -60,7 +58,7 @@ export type SpeechConfig =
       readonly threads: number;
     };
 
-export type BucketConfig = {
+type BucketConfig = {
   readonly bucket: string;
   readonly region: string;
   readonly accessKey: string;
@@ -279,4 +277,123 @@ function metricsConfig({ METRICS: text, METRICS_PORT: port, HOST: host }: Settin
   if (text === 'off' || text === 'signed') return text;
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
+}
+
+type FileEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Far longer than any secret or database address. */
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * Replaces `NAME_FILE` by `NAME` with the content of the file, for every secret setting, as Docker, Kubernetes and systemd
+ * provide secrets. A line feed at the end is not part of the secret. Adds errors, without secrets, to `faults`.
+ */
+function readSecretFiles(environment: FileEnvironment, faults: string[]): FileEnvironment {
+  const read: Record<string, string> = {};
+  for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS)) {
+    const file = setting.secret ? environment[`${name}_FILE`] : undefined;
+    if (file === undefined || file === '') continue;
+    if (environment[name] !== undefined && environment[name] !== '') {
+      faults.push(`${name}_FILE and ${name} are both set; remove one of them`);
+      continue;
+    }
+    const text = readSecret(`${name}_FILE`, file, faults);
+    if (text !== undefined) read[name] = text;
+  }
+  return { ...environment, ...read };
+}
+
+function readSecret(name: string, file: string, faults: string[]): string | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    faults.push(`${name} is ${JSON.stringify(file)}, which cannot be read (${code})`);
+    return undefined;
+  }
+  if (text === '' || text.length > MAX_BYTES) {
+    faults.push(
+      `${name} is ${JSON.stringify(file)}, which ${text === '' ? 'is empty' : 'is not a secret: it is too long'}`,
+    );
+    return undefined;
+  }
+  return text;
+}
+
+type TracingConfig = {
+  readonly serviceName: string;
+  readonly resourceAttributes: Readonly<Record<string, string>>;
+  readonly sampling: { readonly name: SettingValues['OTEL_TRACES_SAMPLER']; readonly ratio: number };
+  readonly export:
+    | { readonly to: 'console' }
+    | {
+        readonly to: 'otlp';
+        readonly protocol: 'http/protobuf' | 'http/json';
+        readonly url: string;
+        readonly headers: Readonly<Record<string, string>>;
+        readonly isCompressed: boolean;
+        readonly timeoutMs: number;
+        readonly batch: { readonly intervalMs: number; readonly size: number; readonly queueSize: number };
+      };
+};
+
+/** The default endpoint of the OpenTelemetry specification. */
+const LOCAL_COLLECTOR = 'http://localhost:4318';
+
+/** Undefined when tracing is off. */
+function tracingConfig(values: SettingValues, faults: string[]): TracingConfig | undefined {
+  const endpoint = values.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const url = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${endpoint ?? LOCAL_COLLECTOR}/v1/traces`;
+  const isEndpointSet = endpoint !== undefined || values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT !== undefined;
+  const to = values.OTEL_TRACES_EXPORTER ?? (isEndpointSet ? 'otlp' : 'none');
+  if (to === 'none' || values.OTEL_SDK_DISABLED === 'true') return undefined;
+  const { OTEL_BSP_MAX_EXPORT_BATCH_SIZE: size, OTEL_BSP_MAX_QUEUE_SIZE: queueSize } = values;
+  if (size > queueSize) {
+    faults.push(
+      `OTEL_BSP_MAX_EXPORT_BATCH_SIZE is "${size}", but must not be more than OTEL_BSP_MAX_QUEUE_SIZE, which is ${queueSize}`,
+    );
+  }
+  return {
+    serviceName: values.OTEL_SERVICE_NAME,
+    resourceAttributes: pairsOf(values.OTEL_RESOURCE_ATTRIBUTES),
+    sampling: { name: values.OTEL_TRACES_SAMPLER, ratio: Number(values.OTEL_TRACES_SAMPLER_ARG) },
+    export: to === 'console' ? { to } : { to, url, ...otlpSettings(values) },
+  };
+}
+
+function otlpSettings(values: SettingValues) {
+  return {
+    protocol: values.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? values.OTEL_EXPORTER_OTLP_PROTOCOL,
+    headers: {
+      ...pairsOf(values.OTEL_EXPORTER_OTLP_HEADERS),
+      ...pairsOf(values.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
+    },
+    isCompressed: values.OTEL_EXPORTER_OTLP_COMPRESSION === 'gzip',
+    timeoutMs: values.OTEL_EXPORTER_OTLP_TIMEOUT,
+    batch: {
+      intervalMs: values.OTEL_BSP_SCHEDULE_DELAY,
+      size: values.OTEL_BSP_MAX_EXPORT_BATCH_SIZE,
+      queueSize: values.OTEL_BSP_MAX_QUEUE_SIZE,
+    },
+  };
+}
+
+/** Parses `name=value,…` with percent-encoding, as the specification defines headers and resource attributes. */
+function pairsOf(text: string): Readonly<Record<string, string>> {
+  if (text === '') return {};
+  const pairs = text.split(',').map((pair) => {
+    const mark = pair.indexOf('=');
+    return [decode(pair.slice(0, mark)), decode(pair.slice(mark + 1))];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** A value that is not well encoded is taken literally. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.trim());
+  } catch {
+    return text.trim();
+  }
 }
