@@ -1,22 +1,35 @@
+import type { AuditEntry } from '../../../contract/audit.ts';
+import type { Delivery } from '../../../contract/deliveries.ts';
+import { PROBLEMS } from '../../../contract/errors.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import type { Webhook } from '../../../contract/webhooks.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument, oneOf, option, wholeNumber } from '../../framework/parameters.ts';
 import { text } from '../../terminal/result.ts';
-import type { Reading } from './explain-deliveries.ts';
-import { explainDelivery, findDelivery } from './explain-delivery.ts';
+import { plural } from '../../terminal/time.ts';
+import { type Attempt, describeReason, mend, type Reading } from './explain-deliveries.ts';
 import { explainRecording } from './explain-recording.ts';
-import { explainRequest } from './explain-request.ts';
 import { explainRoom } from './explain-room.ts';
 import {
   EXPLANATION_FIELDS,
   type Explanation,
+  type Moment,
+  type NextStep,
   renderExplanation,
   SHOWN_MOMENTS,
   SUBJECT_KINDS,
   type SubjectKind,
 } from './explanation.ts';
-import { ifFound, readAudit } from './timeline.ts';
+import {
+  describeRequest,
+  ifFound,
+  momentOfEvent,
+  momentOfRequest,
+  readAudit,
+  readEvents,
+} from './timeline.ts';
 
 const explain = defineCommand({
   noun: 'explain',
@@ -54,16 +67,6 @@ const explain = defineCommand({
     });
   },
 });
-
-export const commands: readonly Command[] = [explain];
-
-/** Recognises the kind by the form of the id. A room may have any name. */
-function findKind(subject: string): SubjectKind {
-  if (/^(EG|rec)_[\w-]+$/.test(subject)) return 'recording';
-  if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';
-  const isUuid = /^(urn:uuid:)?[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(subject);
-  return isUuid ? 'request' : 'room';
-}
 
 const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Promise<Explanation>>> = {
   room: async (context, name) => {
@@ -103,10 +106,150 @@ const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Pr
   },
 };
 
+const SHOWN_BODY = 120;
+
+export const commands: readonly Command[] = [explain];
+
+/** Recognises the kind by the form of the id. A room may have any name. */
+function findKind(subject: string): SubjectKind {
+  if (/^(EG|rec)_[\w-]+$/.test(subject)) return 'recording';
+  if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';
+  const isUuid = /^(urn:uuid:)?[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(subject);
+  return isUuid ? 'request' : 'room';
+}
+
 async function openReading(context: Context): Promise<Reading> {
   return { client: await context.readOnlyClient(), signal: context.io.signal };
 }
 
 function missing(what: string, listing: string): never {
   throw new CliError(EXIT.notFound, what, `list them: ${listing}`);
+}
+
+/** Explains a request by its id, which every error has. */
+export function explainRequest(requestId: string, entries: readonly AuditEntry[]): Explanation | undefined {
+  const last = entries.at(-1);
+  if (last === undefined) return undefined;
+  const isTrouble = last.status >= 400;
+  return {
+    subject: { kind: 'request', id: requestId },
+    headline: `Request ${requestId}: ${describeRequest(last)}.`,
+    timeline: entries.map(momentOfRequest),
+    troubles: isTrouble ? [explainProblem(last.problem)] : [],
+    next: suggestNextForRequest(last),
+  };
+}
+
+function explainProblem(problem: string | null): string {
+  const known = Object.entries(PROBLEMS).find(([code]) => code === problem);
+  return known?.[1].meaning ?? 'the service gives no reason';
+}
+
+function suggestNextForRequest({ requestId, status, ids }: AuditEntry): readonly NextStep[] {
+  const { roomId } = ids;
+  return [
+    ...(status >= 500
+      ? [{ text: `the service's log has the cause: look for ${requestId} there`, command: null }]
+      : []),
+    ...(roomId === undefined
+      ? []
+      : [
+          {
+            text: 'see what happened in its room',
+            command: `rtc explain --as room -- ${shellQuote(roomId)}`,
+          },
+        ]),
+  ];
+}
+
+/** Searches all webhooks, because the id of a delivery does not name its webhook. Returns undefined when none has it. */
+export async function findDelivery(
+  { client, signal }: Reading,
+  id: string,
+): Promise<{ readonly delivery: Delivery; readonly webhook: Webhook } | undefined> {
+  for await (const webhook of client.webhooks.all({ signal })) {
+    const delivery = await ifFound(client.deliveries.get(webhook.id, id, { signal }));
+    if (delivery !== undefined) return { delivery, webhook };
+  }
+  return undefined;
+}
+
+type Found = { readonly delivery: Delivery; readonly webhook: Webhook };
+
+/** Explains a delivery: its event, every attempt, and why it has not succeeded. */
+export async function explainDelivery(reading: Reading, { delivery, webhook }: Found): Promise<Explanation> {
+  const { id, eventId, attempts, status, createdAt } = delivery;
+  const events = await readEvents(reading, { sinceMs: Date.parse(createdAt) });
+  const event = events.find((one) => one.id === eventId);
+  const moment = event === undefined ? undefined : momentOfEvent(event);
+  const room = event?.room == null ? '' : ` in room ${event.room.name}`;
+  const stored: Moment = {
+    at: createdAt,
+    text: `${delivery.event}${room}${moment === undefined ? '' : `: ${moment.text}`}`,
+    source: 'event',
+    id: eventId,
+    isTrouble: false,
+  };
+  const last = attempts.at(-1);
+  const isThrough = status === 'delivered';
+  return {
+    subject: { kind: 'delivery', id },
+    headline: writeHeadline(delivery, webhook),
+    timeline: [stored, ...attempts.map((attempt) => momentOfAttempt(id, attempt))],
+    troubles:
+      isThrough || last === undefined ? [] : [`the receiver did not accept it: ${describeAttempt(last)}`],
+    next: isThrough ? [] : suggestNextForDelivery(delivery, last),
+  };
+}
+
+function writeHeadline(
+  { id, event, status, waiting, attempts, nextAttemptAt }: Delivery,
+  { id: webhookId, url }: Webhook,
+): string {
+  const what = `Delivery ${id} of ${event} to webhook ${webhookId} (${url})`;
+  const tries = plural(attempts.length, 'attempt');
+  if (status === 'delivered') return `${what} was accepted by the receiver at attempt ${attempts.length}.`;
+  if (status === 'failed') return `${what} failed after ${tries}; it is not retried automatically.`;
+  if (status === 'cancelled') return `${what} was cancelled: its webhook was deleted.`;
+  if (waiting) return `${what} waits for an earlier delivery of its room, which its webhook wants in order.`;
+  const due = nextAttemptAt === null ? '' : `; the next one is due at ${nextAttemptAt}`;
+  return `${what} has not been delivered yet, after ${tries}${due}.`;
+}
+
+function momentOfAttempt(id: string, attempt: Attempt): Moment {
+  const isTaken = attempt.error === null && attempt.statusCode !== null && attempt.statusCode < 300;
+  const outcome = isTaken ? `the receiver responded with ${attempt.statusCode}` : describeAttempt(attempt);
+  return {
+    at: attempt.startedAt,
+    text: `attempt ${attempt.number}: ${outcome}, after ${attempt.durationMs} ms`,
+    source: 'delivery',
+    id,
+    isTrouble: !isTaken,
+  };
+}
+
+/** Includes the beginning of the receiver's response, which usually has the reason. */
+function describeAttempt(attempt: Attempt): string {
+  const body = attempt.responseBody?.trim() ?? '';
+  if (body === '') return describeReason(attempt);
+  const shown = body.length > SHOWN_BODY ? `${body.slice(0, SHOWN_BODY)}…` : body;
+  return `${describeReason(attempt)} "${shown}"`;
+}
+
+function suggestNextForDelivery(
+  { id, webhookId, status }: Delivery,
+  last: Attempt | undefined,
+): readonly NextStep[] {
+  const mending = last === undefined ? [] : [mend(webhookId, last)];
+  if (status === 'pending') {
+    return [
+      ...mending,
+      { text: 'or wait until it is over', command: `rtc wait delivery ${webhookId} ${id}` },
+    ];
+  }
+  if (status === 'cancelled') return [];
+  return [
+    ...mending,
+    { text: 'when it works, send it again', command: `rtc webhooks replay ${webhookId} ${id}` },
+  ];
 }
