@@ -1,3 +1,6 @@
+import { TRACK_SOURCES } from '../../../contract/choices.ts';
+import type { RoomMute, RoomMuted } from '../../../contract/participants.ts';
+import type { RoomData, RoomDataSent } from '../../../contract/room-data.ts';
 import type { Room, RoomCreate } from '../../../contract/rooms.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
@@ -11,7 +14,11 @@ import {
   argument,
   asText,
   existing,
+  flag,
   listOfExisting,
+  listOption,
+  notEmpty,
+  oneOf,
   option,
   wholeNumber,
   wholeSeconds,
@@ -20,9 +27,7 @@ import { type Column, done, type ListResult, list, nothing, record } from '../..
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { plural } from '../../terminal/time.ts';
 import { join } from './join/join-command.ts';
-import { mute } from './mute-command.ts';
 import { open } from './open-command.ts';
-import { send } from './send-command.ts';
 
 const MAX_UINT32 = 4_294_967_295;
 
@@ -41,6 +46,7 @@ const FIELDS = [
 ] as const satisfies readonly (keyof Room)[];
 
 const NAME: Column<Room> = { heading: 'NAME', value: (room) => room.name, paint: 'name' };
+
 const PARTICIPANTS: Column<Room> = {
   heading: 'PARTICIPANTS',
   value: (room) => room.numParticipants,
@@ -49,12 +55,14 @@ const PARTICIPANTS: Column<Room> = {
       ? `${room.numParticipants}`
       : `${room.numParticipants} of ${room.maxParticipants}`,
 };
+
 const RECORDING: Column<Room> = {
   heading: 'RECORDING',
   value: (room) => room.activeRecording,
   display: (room) => (room.activeRecording ? '● on' : ''),
   paint: (room) => (room.activeRecording ? 'active' : undefined),
 };
+
 const CREATED: Column<Room> = {
   heading: 'CREATED',
   value: (room) => ({ instantMs: createdAtMs(room) }),
@@ -78,6 +86,8 @@ const RECORD_COLUMNS: readonly Column<Room>[] = [
   CREATED,
   { heading: 'METADATA', value: (room) => room.metadata },
 ];
+
+const source = oneOf(TRACK_SOURCES);
 
 const create = defineCommand({
   noun: 'rooms',
@@ -233,6 +243,101 @@ const remove = defineCommand({
   },
 });
 
+const MUTE_FIELDS = ['identity', 'trackSid'] as const satisfies readonly (keyof MutedTrack)[];
+
+const COLUMNS: readonly Column<MutedTrack>[] = [
+  { heading: 'IDENTITY', value: ({ identity }) => identity, paint: 'name' },
+  { heading: 'TRACK', value: ({ trackSid }) => trackSid },
+];
+
+export const mute = defineCommand({
+  noun: 'rooms',
+  verb: 'mute',
+  summary: 'Mute everybody in a room',
+  description:
+    'Mutes the tracks that are published now. Participants can unmute themselves, and publish new tracks.',
+  needs: 'service',
+  fields: MUTE_FIELDS,
+  arguments: { room: existing('name of the room', 'rooms') },
+  options: {
+    except: listOption('--except <identity>', 'identity that is not muted'),
+    source: listOption('--source <source>', 'only tracks of this source', {
+      choices: TRACK_SOURCES,
+      checkEach: (text) => void source.parse(text),
+    }),
+  },
+  examples: [
+    { line: 'rtc rooms mute demo', does: 'Every published track' },
+    { line: 'rtc rooms mute demo --except ada --source microphone', does: 'Everybody but ada' },
+  ],
+  async run(context, input) {
+    const body: RoomMute = {
+      ...(input.except.length === 0 ? {} : { except: [...input.except] }),
+      ...(input.source.length === 0 ? {} : { sources: input.source.map((each) => source.parse(each)) }),
+    };
+    const client = await context.client();
+    const response = await client.rooms.mute(input.room, body, { signal: context.io.signal });
+    return list({
+      response,
+      records: response.muted,
+      columns: COLUMNS,
+      identify: ({ trackSid }) => trackSid,
+      empty: `There is nothing to mute in ${input.room}.`,
+    });
+  },
+});
+
+const SEND_FIELDS = ['sentTo'] as const satisfies readonly (keyof RoomDataSent)[];
+
+export const send = defineCommand({
+  noun: 'rooms',
+  verb: 'send',
+  summary: 'Send data to clients in a room',
+  description:
+    'Clients receive it as the event dataReceived. Identities of --to that are not in the room are skipped.',
+  needs: 'service',
+  fields: SEND_FIELDS,
+  arguments: {
+    room: existing('name of the room', 'rooms'),
+    text: argument('text to send', {
+      source: 'typed-or-file',
+      parse: asText,
+    }),
+  },
+  options: {
+    topic: option('--topic <topic>', 'topic, by which clients tell messages apart', { parse: notEmpty }),
+    to: listOption('--to <identity>', 'identity that receives it; default: everyone'),
+    lossy: flag('--lossy', 'send it without retransmission, for data that is soon out of date'),
+    base64: flag('--base64', 'the text is base64; send its bytes'),
+  },
+  examples: [
+    { line: `rtc rooms send demo '{"poll":"open"}' --topic poll`, does: 'To everyone' },
+    { line: 'rtc rooms send demo "Five minutes left" --to ada --to bob', does: 'To two participants' },
+    { line: 'base64 -w0 state.bin | rtc rooms send demo - --base64', does: 'Bytes, up to 15 KiB' },
+  ],
+  async run(context, { room, text, topic, to, lossy, base64 }) {
+    const message: RoomData = {
+      data: base64 ? text.trim() : text,
+      ...(base64 ? { encoding: 'base64' as const } : {}),
+      ...(topic === undefined ? {} : { topic }),
+      ...(lossy ? { kind: 'lossy' as const } : {}),
+      ...(to.length === 0 ? {} : { destinationIdentities: [...to] }),
+    };
+    const client = await context.client();
+    const sent = await client.rooms.send(room, message, { signal: context.io.signal });
+    const missing = to.filter((identity) => !sent.sentTo.includes(identity));
+    return record({
+      response: sent,
+      record: sent,
+      columns: [{ heading: 'SENT-TO', value: ({ sentTo }) => sentTo.join(',') }],
+      notes: [
+        `Sent to ${plural(sent.sentTo.length, 'participant')}.`,
+        ...(missing.length === 0 ? [] : [`Not there: ${missing.join(', ')}.`]),
+      ],
+    });
+  },
+});
+
 export const commands: readonly Command[] = [create, listRooms, get, update, send, mute, open, join, remove];
 
 async function readRooms(context: Context): Promise<ListResult> {
@@ -272,3 +377,5 @@ async function describeLoss(context: Context, rooms: readonly string[]): Promise
 function createdAtMs(room: Room): number {
   return Number(room.creationTimeMs) || Number(room.creationTime) * 1000;
 }
+
+type MutedTrack = RoomMuted['muted'][number];
