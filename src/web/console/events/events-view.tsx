@@ -1,15 +1,20 @@
-import { useMemo, useState } from 'react';
-import { EVENT_TYPES } from '../../../contract/event-names.ts';
+import { useQuery } from '@tanstack/react-query';
+import { X } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import type { Delivery } from '../../../contract/deliveries.ts';
+import { EVENT_TYPES, type EventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
+import type { Webhook } from '../../../contract/webhooks.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
 import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
-import { LAST_HOUR, type Period, PeriodSelect } from '../parts/period-select.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useDebounced } from '../parts/use-debounced.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
-import { EventPanel } from './event-panel.tsx';
-import { type EventFilter, useEventStream } from './use-event-stream.ts';
+import { DeliveryStatus } from '../webhooks/delivery-status.tsx';
 
 /** The live stream of events, newest first. */
 export function Events() {
@@ -138,4 +143,144 @@ function aboutOf({ participant, recording, ingress, transcription, track }: Even
   if (recording !== undefined) return `${recording.egressId} · ${recording.status}`;
   if (ingress !== undefined) return ingress.ingressId;
   return transcription?.transcriptionId ?? '';
+}
+
+type PanelProps = { readonly event: Event; readonly onClose: () => void };
+
+/** One event: its payload as webhooks get it, and the state of its deliveries. */
+function EventPanel({ event, onClose }: PanelProps) {
+  const { id, event: name } = event;
+  const found = useQuery({
+    queryKey: [...KEYS.deliveries(), 'of', id],
+    queryFn: () => findDeliveries(event),
+  });
+  return (
+    <aside className="panel" aria-label={`Event ${name}`}>
+      <header className="panel-head">
+        <h2>{name}</h2>
+        <button type="button" className="icon" aria-label="Close" onClick={onClose}>
+          <X aria-hidden />
+        </button>
+      </header>
+      <h3>Deliveries</h3>
+      {found.error !== null && <Problem error={found.error} />}
+      {found.data === undefined && found.error === null && <Loading />}
+      {found.data?.length === 0 && <p className="faint">No webhook was registered for it.</p>}
+      <ul className="plain-list">
+        {found.data?.map(({ webhook, delivery }) => (
+          <li key={webhook.id}>
+            <Link href={`/webhooks/${webhook.id}?delivery=${delivery.id}&event=${id}`}>{webhook.url}</Link>
+            <DeliveryStatus delivery={delivery} />
+          </li>
+        ))}
+      </ul>
+      <h3>Payload</h3>
+      <pre className="code">{JSON.stringify(event, undefined, 2)}</pre>
+    </aside>
+  );
+}
+
+type Found = { readonly webhook: Webhook; readonly delivery: Delivery };
+
+/** Finds the delivery of the event to each webhook that is registered for it. */
+async function findDeliveries(event: Event): Promise<readonly Found[]> {
+  const { webhooks } = await client.webhooks.list();
+  const found = await Promise.all(
+    webhooks.map(async (webhook) => {
+      const { deliveries } = await client.deliveries.list(webhook.id, { eventId: event.id });
+      return deliveries.map((delivery) => ({ webhook, delivery }));
+    }),
+  );
+  return found.flat();
+}
+
+type EventFilter = {
+  readonly room: string | undefined;
+  /** Empty for all kinds. */
+  readonly types: readonly EventType[];
+  /** ISO 8601. */
+  readonly since: string;
+};
+
+type EventStream = {
+  /** Newest first. */
+  readonly events: readonly Event[];
+  readonly error: unknown;
+  /** Whether all events until now are loaded. */
+  readonly isLoaded: boolean;
+};
+
+/** Maximum events in memory; the oldest are dropped. */
+const MOST_EVENTS = 20_000;
+
+/** Minimum time between two updates of the view, because a page of events arrives at once. */
+const SHOW_EVERY_MS = 100;
+
+/** The stored events since an instant, and each new one. */
+function useEventStream(filter: EventFilter): EventStream {
+  const [stream, setStream] = useState<EventStream>({ events: [], error: undefined, isLoaded: false });
+  useEffect(() => {
+    const controller = new AbortController();
+    let events: Event[] = [];
+    let timer: number | undefined;
+    setStream({ events: [], error: undefined, isLoaded: false });
+    const show = (): void => {
+      timer = undefined;
+      events = events.slice(-MOST_EVENTS);
+      setStream({ events: events.toReversed(), error: undefined, isLoaded: true });
+    };
+    const follow = async (): Promise<void> => {
+      const { types, ...rest } = filter;
+      const followed = client.events.follow({
+        ...rest,
+        ...(types.length === 0 ? {} : { types }),
+        signal: controller.signal,
+        onCursor: () => {
+          timer ??= window.setTimeout(show, SHOW_EVERY_MS);
+        },
+      });
+      for await (const event of followed) events.push(event);
+    };
+    follow().catch((error: unknown) => {
+      if (!controller.signal.aborted) setStream((before) => ({ ...before, error }));
+    });
+    return () => {
+      controller.abort();
+      window.clearTimeout(timer);
+    };
+  }, [filter]);
+  return stream;
+}
+
+type Period = {
+  readonly name: string;
+  readonly ms: number;
+  /** Value of `--since`. */
+  readonly option: string;
+};
+
+const LAST_HOUR: Period = { name: 'Last hour', ms: 3_600_000, option: '1h' };
+
+const PERIODS: readonly Period[] = [
+  { name: 'Last 15 minutes', ms: 15 * 60_000, option: '15m' },
+  LAST_HOUR,
+  { name: 'Last day', ms: 86_400_000, option: '1d' },
+  { name: 'Last week', ms: 7 * 86_400_000, option: '7d' },
+];
+
+type PeriodProps = { readonly value: Period; readonly onChange: (period: Period) => void };
+
+/** Selects how far back a list goes. */
+function PeriodSelect({ value, onChange }: PeriodProps) {
+  return (
+    <select
+      aria-label="Period"
+      value={value.name}
+      onChange={(event) => onChange(PERIODS.find(({ name }) => name === event.target.value) ?? LAST_HOUR)}
+    >
+      {PERIODS.map(({ name }) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
+  );
 }
