@@ -1,6 +1,10 @@
 import { todayInItaly } from '../../../contract/today-in-italy.ts';
-import { appendCodes } from './append-codes.ts';
-import type { BatchMessage } from './batch-messages.ts';
+import { messages } from '../../../fiscal/index.ts';
+import { columnsOf, createRowReader, missingFields } from '../../../people/columns.ts';
+import { createCsvReader, csvLine, guessDelimiter } from '../../../people/csv-rows.ts';
+import { generateFrom } from '../../../people/person-record.ts';
+import type { Row } from '../../../people/row.ts';
+import type { BatchMessage, BatchSummary } from './batch-messages.ts';
 import { READER_LANGUAGE } from './reader-language.ts';
 
 /* Runs in a worker, so that the page stays responsive. Receives a file, and posts messages about its rows. */
@@ -28,4 +32,69 @@ function decodeText(bytes: Uint8Array): string {
   } catch {
     return new TextDecoder('windows-1252').decode(bytes);
   }
+}
+
+/** The columns that are added to those of the file, as `rtc cf generate --append` does. */
+const ADDED = ['codice_fiscale', 'place', 'warning', 'reason'] as const;
+
+const ROWS_PER_MESSAGE = 2_000;
+
+const MOST_SHOWN = 100;
+
+/** Characters of the file from which the delimiter is guessed. */
+const BEGINNING = 64 * 1024;
+
+type Options = {
+  readonly asOf: string;
+  /** The language of the reasons and warnings. */
+  readonly language: keyof typeof messages;
+  readonly onProgress: (rows: number) => void;
+};
+
+type Appended = { readonly summary: BatchSummary; readonly csv: readonly string[] };
+
+/**
+ * Adds to every row of the file, in order, its code or the reason without one.
+ * @throws Error when the first row does not name the columns of a person
+ */
+export function appendCodes(text: string, { asOf, language, onProgress }: Options): Appended {
+  const delimiter = guessDelimiter(text.slice(0, BEGINNING));
+  const reader = createCsvReader(delimiter);
+  const [header, ...rows] = [...reader.push(text), ...reader.end()];
+  const names = header?.cells ?? [];
+  const columns = columnsOf(names);
+  const missing = missingFields(columns);
+  if (missing.length > 0) throw new Error(`The first row names no column for ${missing.join(', ')}`);
+  const recordOf = createRowReader(columns);
+  const rules = { asOf, strict: false, century: undefined, language, suggest: false } as const;
+  const additionOf = (row: Row): readonly [code: string, place: string, warning: string, reason: string] => {
+    if (row.problem !== undefined) return ['', '', '', 'the row is no CSV: look at its quotes'];
+    const made = generateFrom(recordOf(row.cells), rules);
+    if (!made.ok)
+      return [
+        '',
+        '',
+        '',
+        Object.values(made.errors)
+          .map(({ message }) => message)
+          .join('; '),
+      ];
+    const warnings = made.warnings.map((warning) => messages[language].warnings[warning]).join('; ');
+    return [made.cf, made.place.name, warnings, ''];
+  };
+  const csv = [csvLine([...names, ...ADDED], delimiter)];
+  const firstBad: { row: number; reason: string }[] = [];
+  let bad = 0;
+  for (const [index, row] of rows.entries()) {
+    const added = additionOf(row);
+    const padding = new Array<string>(Math.max(0, names.length - row.cells.length)).fill('');
+    csv.push(csvLine([...row.cells, ...padding, ...added], delimiter));
+    const reason = added[3];
+    if (reason !== '') {
+      bad += 1;
+      if (firstBad.length < MOST_SHOWN) firstBad.push({ row: row.line, reason });
+    }
+    if ((index + 1) % ROWS_PER_MESSAGE === 0) onProgress(index + 1);
+  }
+  return { summary: { rows: rows.length, bad, firstBad }, csv };
 }
