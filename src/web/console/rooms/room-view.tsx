@@ -1,17 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from 'wouter';
+import { Captions, Circle, CircleStop, DoorClosed, DoorOpen, ExternalLink } from 'lucide-react';
+import { Link, useLocation } from 'wouter';
 import { RtcError } from '../../../client/rtc-error.ts';
+import type { Block } from '../../../contract/blocks.ts';
+import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
+import { openRoom } from '../api/console-calls.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { commandOf } from '../parts/command-line.tsx';
+import { ChangeButton } from '../parts/changes.tsx';
+import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
-import { Ago, describeDuration } from '../parts/time.tsx';
+import { Ago, Clock, describeDuration } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { useConsole } from '../shell/console-state.tsx';
-import { Blocks } from './blocks.tsx';
 import { Participants } from './participants.tsx';
-import { RoomActions } from './room-actions.tsx';
 import { MetadataButton } from './room-buttons.tsx';
 import { createdAtMs, isRecorded } from './room-facts.ts';
 
@@ -118,4 +121,227 @@ async function readTranscription(room: string) {
     if (error instanceof RtcError && error.code === 'transcription-not-found') return null;
     throw error;
   }
+}
+
+type Props = {
+  readonly room: Room;
+  readonly participants: number;
+  readonly isRecorded: boolean;
+  readonly isTranscribed: boolean;
+};
+
+/** The actions on an open room. */
+function RoomActions({ room, participants, isRecorded, isTranscribed }: Props) {
+  return (
+    <>
+      <JoinButton room={room.name} />
+      <RecordButton room={room.name} isRecorded={isRecorded} />
+      <TranscribeButton room={room.name} isTranscribed={isTranscribed} />
+      <CloseButton room={room} participants={participants} isRecorded={isRecorded} />
+    </>
+  );
+}
+
+function JoinButton({ room }: { readonly room: string }) {
+  return (
+    <ChangeButton
+      className="primary"
+      change={() => ({
+        question: `Join ${room} in the browser?`,
+        consequence: 'You join as a host, in a new tab; the others see you.',
+        verb: 'Open the room',
+        command: commandOf('rooms', 'open', room),
+        run: async () => {
+          const link = await openRoom(room);
+          // A browser opens a tab only during a click. If it did not, the link is shown.
+          const tab = window.open(link, '_blank');
+          if (tab !== null) return undefined;
+          return (
+            <p>
+              <a href={link} target="_blank" rel="noreferrer">
+                Join {room}
+              </a>
+            </p>
+          );
+        },
+      })}
+    >
+      <ExternalLink aria-hidden /> Join
+    </ChangeButton>
+  );
+}
+
+type RecordProps = { readonly room: string; readonly isRecorded: boolean };
+
+function RecordButton({ room: name, isRecorded }: RecordProps) {
+  if (isRecorded) {
+    return (
+      <ChangeButton
+        change={() => ({
+          question: `Stop the recording of ${name}?`,
+          consequence: 'Its file is complete some seconds later.',
+          verb: 'Stop the recording',
+          command: commandOf('recordings', 'stop', name),
+          run: async () => {
+            await client.recordings.stop(name);
+          },
+        })}
+      >
+        <CircleStop aria-hidden /> Stop recording
+      </ChangeButton>
+    );
+  }
+  return (
+    <ChangeButton
+      change={() => ({
+        question: `Record ${name}?`,
+        consequence: 'Everybody in the room is recorded. A recorder may take half a minute to start.',
+        verb: 'Record',
+        command: commandOf('recordings', 'start', name),
+        run: async () => {
+          await client.recordings.start(name);
+        },
+      })}
+    >
+      <Circle aria-hidden /> Record
+    </ChangeButton>
+  );
+}
+
+type TranscribeProps = { readonly room: string; readonly isTranscribed: boolean };
+
+function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
+  if (isTranscribed) {
+    return (
+      <ChangeButton
+        change={() => ({
+          question: `Stop the transcription of ${room}?`,
+          verb: 'Stop the transcription',
+          command: commandOf('transcription', 'stop', room),
+          run: async () => {
+            await client.transcription.stop(room);
+          },
+        })}
+      >
+        <Captions aria-hidden /> Stop transcription
+      </ChangeButton>
+    );
+  }
+  return (
+    <ChangeButton
+      change={() => ({
+        question: `Transcribe ${room}?`,
+        consequence: 'What is said appears as captions in the room, and is stored.',
+        verb: 'Transcribe',
+        command: commandOf('transcription', 'start', room),
+        run: async () => {
+          await client.transcription.start(room);
+        },
+      })}
+    >
+      <Captions aria-hidden /> Transcribe
+    </ChangeButton>
+  );
+}
+
+function CloseButton({ room, participants, isRecorded }: Omit<Props, 'isTranscribed'>) {
+  const [, navigate] = useLocation();
+  const people = participants === 1 ? '1 participant' : `${participants} participants`;
+  const recording = isRecorded ? ', and the recording ends' : '';
+  const loss = participants === 0 ? 'Nobody is in it' : `${people} will be disconnected`;
+  return (
+    <ChangeButton
+      className="danger-quiet"
+      change={() => ({
+        question: `Close room ${room.name}?`,
+        consequence: `${loss}${recording}.`,
+        verb: 'Close the room',
+        isDestructive: true,
+        command: commandOf('rooms', 'delete', room.name),
+        run: async () => {
+          await client.rooms.delete(room.name);
+          navigate('/rooms');
+        },
+      })}
+    >
+      <DoorClosed aria-hidden /> Close
+    </ChangeButton>
+  );
+}
+
+/** Rows of a page of the service's list; a user with more blocks uses the command. */
+const SHOWN = 200;
+
+/** A table of blocked identities and the ends of the blocks; nothing when it is empty. The room need not be open. */
+function Blocks({ room }: { readonly room: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: KEYS.blocks(room),
+    queryFn: () => client.blocks.list(room, { limit: SHOWN }),
+  });
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (data === undefined || data.blocks.length === 0) return null;
+  const { blocks, nextCursor } = data;
+  return (
+    <section aria-labelledby="blocks-title">
+      <div className="section-head">
+        <h2 id="blocks-title">
+          Kept out{' '}
+          <span className="count">
+            {blocks.length}
+            {nextCursor !== null && '+'}
+          </span>
+        </h2>
+        <CommandLine command={commandOf('blocks', 'list', room)} />
+      </div>
+      <div className="plain-scroll">
+        <table className="plain">
+          <thead>
+            <tr>
+              <th scope="col">Identity</th>
+              <th scope="col">Until</th>
+              <th scope="col">Since</th>
+              <th scope="col">
+                <span className="sr-only">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {blocks.map((block) => (
+              <BlockRow key={block.identity} room={room} block={block} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+type RowProps = { readonly room: string; readonly block: Block };
+
+function BlockRow({ room, block: { identity, blockedAt, blockedUntil } }: RowProps) {
+  return (
+    <tr>
+      <th scope="row">
+        <span className="name">{identity}</span>
+      </th>
+      <td>{blockedUntil === null ? 'for ever' : <Clock at={blockedUntil} />}</td>
+      <td>
+        <Ago at={blockedAt} />
+      </td>
+      <td className="cell-actions">
+        <ChangeButton
+          label={`Let in ${identity}`}
+          change={() => ({
+            question: `Let ${identity} into ${room} again?`,
+            consequence: 'The identity gets tokens, and may join with those that are still valid.',
+            verb: 'Let in',
+            command: commandOf('blocks', 'remove', room, identity),
+            run: () => client.blocks.remove(room, identity),
+          })}
+        >
+          <DoorOpen aria-hidden /> Let in
+        </ChangeButton>
+      </td>
+    </tr>
+  );
 }
