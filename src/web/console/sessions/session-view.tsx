@@ -1,18 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { SessionDetail } from '../../../contract/sessions.ts';
+import type { Recording } from '../../../contract/recordings.ts';
+import type { SessionDetail, SessionTranscription } from '../../../contract/sessions.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { Status, type Tone } from '../parts/status.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
+import { describeBytes } from '../recordings/recording-facts.ts';
+import { RecordingStatus } from '../recordings/recording-status.tsx';
 import { roomLink } from '../rooms/room-facts.ts';
-import { SessionOutput } from './session-output.tsx';
+import { type Lane, lanesOf, type Span, spanIn } from './lanes.ts';
 import { SessionStatus } from './session-status.tsx';
-import { Timeline } from './timeline.tsx';
 
 /** One session: its figures, the presence of participants, and its recordings and transcriptions. */
 export function SessionView({ id }: { readonly id: string }) {
@@ -103,5 +106,173 @@ function Presence({ session, readAtMs }: PresenceProps) {
       )}
       <Timeline session={session} readAtMs={readAtMs} />
     </section>
+  );
+}
+
+/** The recordings and transcriptions of a session, with links; nothing when there are none. */
+export function SessionOutput({ session }: { readonly session: SessionDetail }) {
+  const { roomId, recordings, transcriptions } = session;
+  return (
+    <>
+      {recordings.length > 0 && (
+        <section aria-labelledby="recordings-title">
+          <h2 id="recordings-title">
+            Recordings <span className="count">{recordings.length}</span>
+          </h2>
+          <div className="plain-scroll">
+            <table className="plain">
+              <tbody>
+                {recordings.map((recording) => (
+                  <RecordingRow key={recording.recordingId} recording={recording} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </section>
+      )}
+      {transcriptions.length > 0 && (
+        <section aria-labelledby="transcriptions-title">
+          <h2 id="transcriptions-title">
+            Transcriptions <span className="count">{transcriptions.length}</span>
+          </h2>
+          <div className="plain-scroll">
+            <table className="plain">
+              <tbody>
+                {transcriptions.map((transcription) => (
+                  <TranscriptionRow
+                    key={transcription.transcriptionId}
+                    room={roomId}
+                    transcription={transcription}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </section>
+      )}
+    </>
+  );
+}
+
+function RecordingRow({ recording }: { readonly recording: Recording }) {
+  const { recordingId, status, startedAt, durationMs, sizeBytes } = recording;
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/recordings/${encodeURIComponent(recordingId)}`}>{recordingId}</Link>
+      </th>
+      <td>
+        <RecordingStatus status={status} />
+      </td>
+      <td>
+        <Clock at={startedAt} />
+      </td>
+      <td>{durationMs === null ? '—' : describePosition(durationMs / 1000)}</td>
+      <td>{sizeBytes === null ? '—' : describeBytes(sizeBytes)}</td>
+    </tr>
+  );
+}
+
+const TONES: Readonly<Record<SessionTranscription['status'], Tone>> = {
+  active: 'active',
+  stopped: 'neutral',
+  queued: 'neutral',
+  processing: 'warning',
+  completed: 'good',
+  failed: 'bad',
+};
+
+type TranscriptionProps = { readonly room: string; readonly transcription: SessionTranscription };
+
+function TranscriptionRow({ room, transcription }: TranscriptionProps) {
+  const { transcriptionId, kind, status, language, startedAt } = transcription;
+  const isLive = status === 'active';
+  const link = isLive
+    ? `/transcriptions/live/${encodeURIComponent(room)}`
+    : `/transcriptions/${transcriptionId}`;
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={link}>{transcriptionId}</Link>
+      </th>
+      <td>
+        <Status tone={TONES[status]}>{status}</Status>
+      </td>
+      <td>
+        <Clock at={startedAt} />
+      </td>
+      <td>{kind === 'live' ? 'of the room, live' : 'of a recording'}</td>
+      <td>{language}</td>
+    </tr>
+  );
+}
+
+type Props = {
+  readonly session: SessionDetail;
+  /** When the session was read: an open one is drawn until then. */
+  readonly readAtMs: number;
+};
+
+/** The presence of each identity, one line each, and the recordings. */
+export function Timeline({ session, readAtMs }: Props) {
+  const { createdAt, endedAt, recordings } = session;
+  const recorded = recordings.flatMap(({ startedAt, endedAt: stoppedAt }) =>
+    startedAt === null ? [] : [spanIn(session, readAtMs)(startedAt, stoppedAt)],
+  );
+  return (
+    <ol className="timeline" aria-label="Who was there when">
+      <li className="lane lane-axis" aria-hidden>
+        <span className="lane-track">
+          <Clock at={createdAt} />
+          {endedAt === null ? <span>now</span> : <Clock at={endedAt} />}
+        </span>
+      </li>
+      {recorded.length > 0 && (
+        <li className="lane">
+          <span className="lane-who">Recorded</span>
+          <span className="lane-when faint">
+            {recorded.length === 1 ? 'once' : `${recorded.length} times`}
+          </span>
+          <Track spans={recorded} kind="recorded" />
+        </li>
+      )}
+      {lanesOf(session, readAtMs).map((lane) => (
+        <Person key={lane.id} lane={lane} />
+      ))}
+    </ol>
+  );
+}
+
+function Person({ lane }: { readonly lane: Lane }) {
+  const { id, name, role, joinedAt, leftAt, durationMs, spans } = lane;
+  return (
+    <li className="lane">
+      <span className="lane-who">
+        <span className="name">{name}</span> {name !== id && <code className="faint">{id}</code>}{' '}
+        {role !== null && <span className={`role role-${role}`}>{role}</span>}
+      </span>
+      <span className="lane-when faint">
+        <Clock at={joinedAt} /> – {leftAt === null ? 'there now' : <Clock at={leftAt} />}
+        {spans.length > 1 && `, ${spans.length} times`} · {describePosition(durationMs / 1000)}
+      </span>
+      <Track spans={spans} kind="there" />
+    </li>
+  );
+}
+
+type TrackProps = { readonly spans: readonly Span[]; readonly kind: 'there' | 'recorded' };
+
+/** The bars; the text beside them has the same information. */
+function Track({ spans, kind }: TrackProps) {
+  return (
+    <span className="lane-track" aria-hidden>
+      {spans.map(({ from, to, isOpen }) => (
+        <span
+          key={`${from}-${to}`}
+          className={`bar bar-${kind}${isOpen ? ' bar-open' : ''}`}
+          style={{ '--from': `${from * 100}%`, '--width': `${(to - from) * 100}%` } as CSSProperties}
+        />
+      ))}
+    </span>
   );
 }
