@@ -1,6 +1,19 @@
-import { Eye, ShieldAlert } from 'lucide-react';
-import { Suspense } from 'react';
-import { Redirect, Route, Switch } from 'wouter';
+import {
+  Activity,
+  Captions,
+  DoorOpen,
+  Eye,
+  Film,
+  History,
+  IdCard,
+  Radio,
+  ScrollText,
+  ShieldAlert,
+  Stethoscope,
+  Webhook,
+} from 'lucide-react';
+import { type ComponentType, type LazyExoticComponent, lazy, Suspense, useEffect, useRef } from 'react';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Connection } from '../api/live-events.ts';
 import { Events } from '../events/events-view.tsx';
 import { ChangeProvider } from '../parts/changes.tsx';
@@ -10,28 +23,38 @@ import { Empty, Loading } from '../parts/view.tsx';
 import { RoomView } from '../rooms/room-view.tsx';
 import { Rooms } from '../rooms/rooms-view.tsx';
 import { useConsole } from './console-state.tsx';
-import { lazyView } from './lazy-view.tsx';
-import { Navigation } from './navigation.tsx';
 
 /* Views that are not needed at the start are loaded when they are opened. */
 const Sessions = lazyView(async () => (await import('../sessions/sessions-view.tsx')).Sessions);
+
 const SessionView = lazyView(async () => (await import('../sessions/session-view.tsx')).SessionView);
+
 const Audit = lazyView(async () => (await import('../audit/audit-view.tsx')).Audit);
+
 const Recordings = lazyView(async () => (await import('../recordings/recordings-view.tsx')).Recordings);
+
 const RecordingView = lazyView(async () => (await import('../recordings/recording-view.tsx')).RecordingView);
+
 const Transcriptions = lazyView(
   async () => (await import('../transcriptions/transcriptions-view.tsx')).Transcriptions,
 );
+
 const TranscriptionView = lazyView(
   async () => (await import('../transcriptions/transcription-view.tsx')).TranscriptionView,
 );
+
 const LiveTranscription = lazyView(
   async () => (await import('../transcriptions/live-view.tsx')).LiveTranscription,
 );
+
 const Webhooks = lazyView(async () => (await import('../webhooks/webhooks-view.tsx')).Webhooks);
+
 const WebhookView = lazyView(async () => (await import('../webhooks/webhook-view.tsx')).WebhookView);
+
 const Ingress = lazyView(async () => (await import('../ingress/ingress-view.tsx')).Ingress);
+
 const FiscalCodes = lazyView(async () => (await import('../fiscal/fiscal-view.tsx')).FiscalCodes);
+
 const Doctor = lazyView(async () => (await import('../doctor/doctor-view.tsx')).Doctor);
 
 /** The whole page: the navigation and the current view. */
@@ -142,6 +165,7 @@ const TONES: Readonly<Record<Connection, Tone>> = {
   away: 'warning',
   ended: 'bad',
 };
+
 const WORDS: Readonly<Record<Connection, string>> = {
   connecting: 'Connecting',
   live: 'Live',
@@ -165,5 +189,61 @@ function ServiceBadge() {
       )}
       <Status tone={TONES[connection]}>{WORDS[connection]}</Status>
     </div>
+  );
+}
+
+/**
+ * Returns a view that is loaded when it is opened. If its file cannot be loaded, for example because the command line that
+ * serves this page has ended, the view says so, and the rest of the page stays.
+ */
+function lazyView<P>(load: () => Promise<ComponentType<P>>): LazyExoticComponent<ComponentType<P>> {
+  return lazy(async () => ({ default: await load().catch(() => NotLoaded) }));
+}
+
+function NotLoaded() {
+  return (
+    <Empty title="This view could not be loaded">
+      <p>Reload the page to try again.</p>
+    </Empty>
+  );
+}
+
+const VIEWS = [
+  { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
+  { path: '/sessions', name: 'Sessions', Icon: History },
+  { path: '/recordings', name: 'Recordings', Icon: Film },
+  { path: '/transcriptions', name: 'Transcriptions', Icon: Captions },
+  { path: '/webhooks', name: 'Webhooks', Icon: Webhook },
+  { path: '/events', name: 'Events', Icon: Activity },
+  { path: '/ingress', name: 'Ingress', Icon: Radio },
+  { path: '/audit', name: 'Audit', Icon: ScrollText },
+  { path: '/doctor', name: 'Doctor', Icon: Stethoscope },
+  { path: '/fiscal', name: 'Fiscal codes', Icon: IdCard },
+] as const;
+
+function Navigation() {
+  const [location] = useLocation();
+  const nav = useRef<HTMLElement>(null);
+  // On a telephone the links are a row that scrolls.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current link changes with the address
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [location]);
+  return (
+    <nav className="nav" aria-label="Views" ref={nav}>
+      <ul>
+        {VIEWS.map(({ path, name, Icon }) => {
+          const isHere = location === path || location.startsWith(`${path}/`);
+          return (
+            <li key={path}>
+              <Link href={path} aria-current={isHere ? 'page' : undefined}>
+                <Icon aria-hidden />
+                {name}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
   );
 }
