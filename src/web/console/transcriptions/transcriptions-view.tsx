@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { POST_STATUSES, type PostStatus } from '../../../contract/choices.ts';
 import type { PostTranscription } from '../../../contract/transcription.ts';
+import type { TranscriptHit } from '../../../contract/words.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { commandOf } from '../parts/command-line.tsx';
@@ -11,10 +12,10 @@ import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { useDebounced } from '../parts/use-debounced.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
-import { FoundSegments } from './found-segments.tsx';
 import { isUnderWay, TranscriptionStatus } from './transcription-status.tsx';
 
 const PAGE_SIZE = 100;
+
 const PROGRESS_MS = 2_000;
 
 /** The transcriptions of recordings, and a link to the live captions of a room. */
@@ -189,3 +190,64 @@ const COLUMNS: readonly TableColumn<PostTranscription>[] = [
     cell: ({ error }) => error?.message ?? <span className="faint">—</span>,
   },
 ];
+
+const FOUND_AT_ONCE = 50;
+
+/** Segments of all rooms with all of the words, each with a link to its place in the transcript. */
+export function FoundSegments({ words }: { readonly words: string }) {
+  const found = useInfiniteQuery({
+    queryKey: [...KEYS.transcriptions(), 'search', words],
+    queryFn: ({ pageParam }) =>
+      client.transcriptions.search(words, { limit: FOUND_AT_ONCE, cursor: pageParam }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  const { data, error, hasNextPage, isFetchingNextPage } = found;
+  if (error !== null) return <Problem error={error} onRetry={() => void found.refetch()} />;
+  if (data === undefined) return <Loading />;
+  const hits = data.pages.flatMap((page) => page.hits);
+  if (hits.length === 0) {
+    return (
+      <Empty title="Nobody said that">
+        <p>A segment must have all of the words.</p>
+      </Empty>
+    );
+  }
+  return (
+    <section className="transcript-card" aria-label="Found segments">
+      <ol className="found">
+        {hits.map((hit) => (
+          <Found key={hit.segment.id} hit={hit} />
+        ))}
+      </ol>
+      {hasNextPage && (
+        <button type="button" disabled={isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+          Show more
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Found({ hit: { roomId, segment, highlighted } }: { readonly hit: TranscriptHit }) {
+  const { transcriptionId, start, startedAt, speaker, language } = segment;
+  return (
+    <li className="segment">
+      <span className="segment-head">
+        <span>
+          <Link href={`/transcriptions/${transcriptionId}?at=${start}`}>
+            {roomId}, {describePosition(start)}
+          </Link>
+          {speaker === null ? '' : ` · ${speaker}`}
+        </span>
+        <Clock at={startedAt} />
+      </span>
+      <p lang={language}>
+        {highlighted.map(({ text, match }, index) =>
+          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text have no other name, and never move
+          match ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
+        )}
+      </p>
+    </li>
+  );
+}
