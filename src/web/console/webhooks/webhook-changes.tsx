@@ -1,4 +1,4 @@
-import { FlaskConical, KeyRound, Plus, Trash2 } from 'lucide-react';
+import { Copy, FlaskConical, KeyRound, ListOrdered, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { EVENT_TYPES, type EventName } from '../../../contract/event-names.ts';
@@ -7,8 +7,6 @@ import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { Status } from '../parts/status.tsx';
-import { ChangeOrder } from './change-order.tsx';
-import { newSecret, Secret } from './secret.tsx';
 
 /** The fields of the dialog of a new webhook. */
 type Typed = { url: string; events: readonly EventName[]; ordering: WebhookOrdering };
@@ -166,5 +164,57 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
         <Trash2 aria-hidden /> Delete
       </ChangeButton>
     </>
+  );
+}
+
+/** Asks for the events of a room in order, or no longer. */
+function ChangeOrder({ webhook: { id, ordering } }: { readonly webhook: Webhook }) {
+  const isOrdered = ordering === 'room';
+  return (
+    <ChangeButton
+      change={() => ({
+        question: isOrdered
+          ? 'Send the events of a room side by side?'
+          : 'Send the events of a room in order?',
+        consequence: isOrdered
+          ? 'From now on, events of a room may overtake each other.'
+          : 'From now on, each event waits until the receiver has accepted the one before it in its room.',
+        verb: isOrdered ? 'Send them side by side' : 'Send them in order',
+        command: commandOf('webhooks', 'update', id, isOrdered ? '--unordered' : '--ordered'),
+        run: async () => {
+          await client.webhooks.update(id, { ordering: isOrdered ? 'none' : 'room' });
+        },
+      })}
+    >
+      <ListOrdered aria-hidden /> {isOrdered ? 'Stop ordering' : 'Order events'}
+    </ChangeButton>
+  );
+}
+
+const SECRET_BYTES = 32;
+
+/** Generates a secret like the service: `whsec_` and the base64 of 32 random bytes. */
+function newSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`;
+}
+
+/** A signing secret, shown once. */
+function Secret({ secret }: { readonly secret: string }) {
+  return (
+    <div className="secret">
+      <p>Keep the secret now: it is not shown again.</p>
+      <div className="command">
+        <code>{secret}</code>
+        <button
+          type="button"
+          className="icon"
+          aria-label="Copy the secret"
+          onClick={() => void navigator.clipboard.writeText(secret)}
+        >
+          <Copy aria-hidden />
+        </button>
+      </div>
+    </div>
   );
 }
