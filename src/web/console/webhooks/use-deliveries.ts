@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef } from 'react';
 import type { Delivery } from '../../../contract/deliveries.ts';
+import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { DeliveryLog, type DeliveryRows } from './delivery-log.ts';
 
 const NONE: DeliveryRows = { rows: [], hasMore: false };
 
@@ -57,6 +57,7 @@ export function useNewestDeliveries(webhookId: string): readonly Delivery[] {
 export const MOST_PLOTTED = 1_000;
 
 const SOONEST_MS = 1_000;
+
 const LATEST_MS = 30_000;
 
 /** An attempt causes no event, but its due time is known. */
@@ -66,4 +67,88 @@ function untilNextAttempt(rows: readonly Delivery[]): number | false {
   );
   if (due.length === 0) return false;
   return Math.min(Math.max(Math.min(...due) - Date.now() + SOONEST_MS, SOONEST_MS), LATEST_MS);
+}
+
+type State = Delivery['status'];
+
+/** Failed deliveries come first, because users look for them. */
+const ORDER: readonly State[] = ['failed', 'pending', 'delivered', 'cancelled'];
+
+const PAGE_SIZE = 200;
+
+type DeliveryRows = {
+  readonly rows: readonly Delivery[];
+  /** Whether there are older deliveries that were not loaded yet. */
+  readonly hasMore: boolean;
+};
+
+/**
+ * The loaded deliveries of a webhook. A list of thousands is not read again when something changes: the newest page of each
+ * state is, and its rows replace the known ones.
+ */
+class DeliveryLog {
+  readonly #webhookId: string;
+  /** The lists that are read, in the order in which they are shown; undefined is that of all states. */
+  readonly #lists: readonly (State | undefined)[];
+  readonly #known = new Map<string, Delivery>();
+  /** The cursor of each list that was begun; null at its end. */
+  readonly #cursors = new Map<State | undefined, string | null>();
+
+  constructor(webhookId: string, lists: readonly (State | undefined)[] = ORDER) {
+    this.#webhookId = webhookId;
+    this.#lists = lists;
+  }
+
+  get rows(): DeliveryRows {
+    const rows = [...this.#known.values()].toSorted(byStateAndTime);
+    const isShown = ({ status }: Delivery): boolean =>
+      this.#lists.includes(undefined) || this.#lists.includes(status);
+    return { rows: rows.filter(isShown), hasMore: this.#nextList() !== undefined };
+  }
+
+  /** Starts again with the next refresh, because more has changed than the newest pages contain. */
+  forget(): void {
+    this.#known.clear();
+    this.#cursors.clear();
+  }
+
+  /** Reads new deliveries. */
+  async refresh(): Promise<DeliveryRows> {
+    const begun = this.#lists.filter((list) => this.#cursors.has(list));
+    for (const list of begun) await this.#read(list, undefined);
+    if (begun.length === 0) await this.more();
+    return this.rows;
+  }
+
+  /** Reads further pages until one has deliveries. */
+  async more(): Promise<DeliveryRows> {
+    let list = this.#nextList();
+    while (list !== undefined) {
+      const count = await this.#read(list.list, this.#cursors.get(list.list) ?? undefined);
+      if (count > 0) break;
+      list = this.#nextList();
+    }
+    return this.rows;
+  }
+
+  #nextList(): { readonly list: State | undefined } | undefined {
+    const list = this.#lists.findIndex((each) => this.#cursors.get(each) !== null);
+    return list === -1 ? undefined : { list: this.#lists[list] };
+  }
+
+  async #read(status: State | undefined, cursor: string | undefined): Promise<number> {
+    const page = await client.deliveries.list(this.#webhookId, { status, cursor, limit: PAGE_SIZE });
+    for (const delivery of page.deliveries) this.#known.set(delivery.id, delivery);
+    const isFurther = cursor !== undefined || !this.#cursors.has(status);
+    if (isFurther) this.#cursors.set(status, page.nextCursor);
+    return page.deliveries.length;
+  }
+}
+
+function byStateAndTime(one: Delivery, other: Delivery): number {
+  const states = ORDER.indexOf(one.status) - ORDER.indexOf(other.status);
+  if (states !== 0) return states;
+  // All instants have the same format in UTC, so that their texts sort correctly, without parsing thousands of dates.
+  if (one.createdAt === other.createdAt) return 0;
+  return one.createdAt < other.createdAt ? 1 : -1;
 }
