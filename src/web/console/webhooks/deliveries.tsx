@@ -1,17 +1,26 @@
 import { useQuery } from '@tanstack/react-query';
+import { RotateCcw, X } from 'lucide-react';
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { DELIVERY_STATES, type Delivery } from '../../../contract/deliveries.ts';
+import {
+  STANDARD_SIGNATURE_HEADER,
+  WEBHOOK_EVENT_HEADER,
+  WEBHOOK_ID_HEADER,
+  WEBHOOK_SIGNATURE_HEADER,
+  WEBHOOK_TIMESTAMP_HEADER,
+} from '../../../contract/webhook-headers.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
+import { ChangeButton } from '../parts/changes.tsx';
+import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { Status } from '../parts/status.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
 import { Empty, Loading } from '../parts/view.tsx';
-import { DeliveryPanel } from './delivery-panel.tsx';
 import { DeliveryStatus } from './delivery-status.tsx';
-import { ReplayFailed } from './replay-failed.tsx';
 import { useDeliveries } from './use-deliveries.ts';
 
 /** Every delivery of a webhook, failed ones first. */
@@ -129,3 +138,142 @@ const COLUMNS: readonly TableColumn<Delivery>[] = [
     cell: ({ attempts }) => attempts.at(-1)?.error ?? <span className="faint">—</span>,
   },
 ];
+
+type PanelProps = { readonly webhook: Webhook; readonly delivery: Delivery; readonly onClose: () => void };
+
+/** One delivery: the request, the result of each attempt, and the time of the next one. */
+function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
+  const { id, event, attempts, status, waiting, nextAttemptAt } = delivery;
+  return (
+    <aside className="panel" aria-label={`Delivery of ${event}`}>
+      <header className="panel-head">
+        <h2>{event}</h2>
+        <DeliveryStatus delivery={delivery} />
+        <button type="button" className="icon" aria-label="Close" onClick={onClose}>
+          <X aria-hidden />
+        </button>
+      </header>
+      <p className="faint">
+        <code>{id}</code>
+      </p>
+      <div className="actions">
+        <ChangeButton
+          className="primary"
+          isDisabled={status === 'pending'}
+          change={() => ({
+            question: `Send this ${event} again?`,
+            consequence: 'The replay has the same event id, a new signature and all four attempts.',
+            verb: 'Send again',
+            command: commandOf('webhooks', 'replay', webhook.id, id),
+            run: async () => {
+              await client.deliveries.replay(webhook.id, id);
+            },
+          })}
+        >
+          Replay
+        </ChangeButton>
+      </div>
+      <h3>Attempts</h3>
+      {attempts.length === 0 && <p className="faint">None yet.</p>}
+      <ol className="attempts">
+        {attempts.map((attempt) => (
+          <li key={attempt.number}>
+            <AttemptLine attempt={attempt} />
+          </li>
+        ))}
+      </ol>
+      {waiting && <p>It waits for an earlier delivery of its room.</p>}
+      {nextAttemptAt !== null && (
+        <p>
+          Next try <Ago at={nextAttemptAt} />.
+        </p>
+      )}
+      <RequestAsSent webhook={webhook} delivery={delivery} />
+    </aside>
+  );
+}
+
+type Attempt = Delivery['attempts'][number];
+
+function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
+  const { number, startedAt, durationMs, statusCode, error, responseBody } = attempt;
+  return (
+    <>
+      <p className="attempt-head">
+        <Status tone={error === null ? 'good' : 'bad'}>
+          {number}. {statusCode === null ? 'No response' : `Response ${statusCode}`}
+        </Status>
+        <span className="faint">
+          <Clock at={startedAt} />, {durationMs} ms
+        </span>
+      </p>
+      {error !== null && <p>{error}</p>}
+      {responseBody !== null && responseBody !== '' && <pre className="code">{responseBody}</pre>}
+    </>
+  );
+}
+
+type SentProps = { readonly webhook: Webhook; readonly delivery: Delivery };
+
+/** The log keeps no copy of the request, so it is built from the stored event. */
+function RequestAsSent({ webhook, delivery }: SentProps) {
+  const { eventId, createdAt, attempts, event: name } = delivery;
+  const { data } = useQuery({
+    queryKey: ['event', eventId],
+    queryFn: async () => {
+      const { events } = await client.events.list({ since: createdAt, limit: 1_000 });
+      return events.find(({ id }) => id === eventId) ?? null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const sentAt = attempts.at(-1)?.startedAt;
+  const seconds = sentAt === undefined ? '…' : String(Math.floor(Date.parse(sentAt) / 1000));
+  const head = [
+    `POST ${webhook.url}`,
+    'content-type: application/json',
+    `${WEBHOOK_EVENT_HEADER}: ${name}`,
+    `${WEBHOOK_SIGNATURE_HEADER}: sha256=…`,
+    `${WEBHOOK_ID_HEADER}: ${eventId}`,
+    `${WEBHOOK_TIMESTAMP_HEADER}: ${seconds}`,
+    `${STANDARD_SIGNATURE_HEADER}: v1,…`,
+  ].join('\n');
+  const body = data === undefined || data === null ? undefined : { ...data, event: name };
+  return (
+    <>
+      <h3>Request</h3>
+      <pre className="code">
+        {head}
+        {body === undefined ? '' : `\n\n${JSON.stringify(body, undefined, 2)}`}
+      </pre>
+      {data === null && <p className="faint">The event itself is no longer kept.</p>}
+    </>
+  );
+}
+
+type ReplayProps = { readonly webhook: Webhook; readonly onReplayed: () => void };
+
+/** Sends all failed deliveries again. */
+function ReplayFailed({ webhook: { id, url, createdAt }, onReplayed }: ReplayProps) {
+  return (
+    <ChangeButton
+      change={() => ({
+        question: 'Send all failed deliveries again?',
+        consequence: `They go to ${url} with their own event ids, signed anew.`,
+        verb: 'Send all again',
+        command: commandOf('webhooks', 'replay', id),
+        run: async () => {
+          const { replayed } = await client.deliveries.replayFailed(id, createdAt);
+          onReplayed();
+          return <p>{describeReplayed(replayed)}</p>;
+        },
+      })}
+    >
+      <RotateCcw aria-hidden /> Replay failed
+    </ChangeButton>
+  );
+}
+
+function describeReplayed(count: number): string {
+  if (count === 0) return 'None had failed.';
+  return count === 1 ? '1 delivery is sent again.' : `${count.toLocaleString()} deliveries are sent again.`;
+}
