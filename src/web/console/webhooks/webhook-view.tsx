@@ -1,12 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import type { Delivery } from '../../../contract/deliveries.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { commandOf } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { Status } from '../parts/status.tsx';
+import { Ago } from '../parts/time.tsx';
 import { Loading, View } from '../parts/view.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { DeliverySummary } from './delivery-summary.tsx';
+import { MOST_PLOTTED, useNewestDeliveries } from './use-deliveries.ts';
 import { WebhookActions } from './webhook-changes.tsx';
 
 /** One webhook: a summary of its deliveries, and each of them. */
@@ -41,4 +45,50 @@ function noteOf({ events, ordering }: Webhook): string | undefined {
     ...(ordering === 'room' ? ['events of a room in order'] : []),
   ];
   return notes.length === 0 ? undefined : notes.join('; ');
+}
+
+const DeliveryPlot = lazy(async () => ({ default: (await import('./delivery-plot.tsx')).DeliveryPlot }));
+
+/** Numbers and a plot of the newest deliveries, and how long the oldest has waited. */
+export function DeliverySummary({ webhookId }: { readonly webhookId: string }) {
+  const deliveries = useNewestDeliveries(webhookId);
+  if (deliveries.length === 0) return null;
+  const count = (state: Delivery['status']): string =>
+    deliveries.filter(({ status }) => status === state).length.toLocaleString();
+  const waiting = deliveries.filter(({ status }) => status === 'pending');
+  const oldest = waiting.map(({ createdAt }) => createdAt).toSorted()[0];
+  return (
+    <section className="summary" aria-label="Newest deliveries">
+      <dl>
+        <div>
+          <dt>
+            <Status tone="good">Delivered</Status>
+          </dt>
+          <dd>{count('delivered')}</dd>
+        </div>
+        <div>
+          <dt>
+            <Status tone="bad">Failed</Status>
+          </dt>
+          <dd>{count('failed')}</dd>
+        </div>
+        <div>
+          <dt>
+            <Status tone="warning">Waiting</Status>
+          </dt>
+          <dd>{count('pending')}</dd>
+        </div>
+        <div>
+          <dt>Oldest waiting</dt>
+          <dd className="summary-age">{oldest === undefined ? 'None' : <Ago at={oldest} />}</dd>
+        </div>
+      </dl>
+      <Suspense fallback={<div className="plot" />}>
+        <DeliveryPlot deliveries={deliveries} />
+      </Suspense>
+      {deliveries.length >= MOST_PLOTTED && (
+        <p className="faint">The newest {deliveries.length.toLocaleString()} deliveries.</p>
+      )}
+    </section>
+  );
 }
