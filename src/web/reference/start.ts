@@ -1,6 +1,4 @@
 import { createWebCryptoSigner } from '../../client/transport/sign-request.ts';
-import { type Credentials, element, openCredentialsDialog } from './credentials-dialog.ts';
-import { keepAccessible } from './repair-accessibility.ts';
 
 /*
  * Starts the reference: Scalar shows the document, and requests of the user are signed here. The key and the secret are kept
@@ -8,18 +6,22 @@ import { keepAccessible } from './repair-accessibility.ts';
  */
 
 type BuiltRequest = { readonly request: Request };
+
 declare const Scalar: { createApiReference(selector: string, configuration: object): unknown };
 
 let credentials: Credentials | undefined;
 
 const button = element('#sign-button', HTMLButtonElement);
+
 const reference = element('#reference', HTMLElement);
 
 const askForCredentials = async (): Promise<void> => {
   credentials = await openCredentialsDialog(credentials);
   button.textContent = credentials === undefined ? 'Sign requests' : `Signed as ${credentials.apiKey}`;
 };
+
 button.addEventListener('click', askForCredentials);
+
 button.hidden = false;
 
 /** Whether the path needs a signature; public paths do not. */
@@ -68,11 +70,13 @@ keepAccessible(reference);
 
 /** The introduction is shown until the viewer has its own. */
 const introduction = element('#introduction', HTMLElement);
+
 const shown = new MutationObserver(() => {
   if (reference.querySelector('h1') === null) return;
   introduction.remove();
   shown.disconnect();
 });
+
 shown.observe(reference, { childList: true, subtree: true });
 
 void loadViewer();
@@ -87,4 +91,76 @@ async function signRequest(request: Request, { apiKey, apiSecret }: Credentials)
   request.headers.set('X-Api-Key', apiKey);
   request.headers.set('X-Service-Timestamp', timestamp);
   request.headers.set('X-Service-Signature', signature);
+}
+
+type Credentials = { readonly apiKey: string; readonly apiSecret: string };
+
+/**
+ * Asks for the key and the secret, and resolves when the dialog closes: with the typed ones, with the earlier ones when it
+ * was cancelled, and with undefined when they should be forgotten. The fields are emptied, so that nothing stays in the
+ * page.
+ */
+async function openCredentialsDialog(current: Credentials | undefined): Promise<Credentials | undefined> {
+  const dialog = element('#credentials', HTMLDialogElement);
+  const key = element('#api-key', HTMLInputElement);
+  const secret = element('#api-secret', HTMLInputElement);
+  key.value = current?.apiKey ?? '';
+  dialog.returnValue = 'cancel';
+  dialog.showModal();
+  await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
+  const typed = { apiKey: key.value.trim(), apiSecret: secret.value.trim() };
+  key.value = '';
+  secret.value = '';
+  if (dialog.returnValue === 'use') return typed;
+  return dialog.returnValue === 'forget' ? undefined : current;
+}
+
+/** Returns an element of the page that always exists. */
+function element<E extends Element>(selector: string, type: { new (): E }): E {
+  const found = document.querySelector(selector);
+  if (!(found instanceof type)) throw new Error(`The page has no ${selector}.`);
+  return found;
+}
+
+/* Repairs controls of the viewer as they appear: some have no name or cannot be reached by keyboard. */
+
+function keepAccessible(root: HTMLElement): void {
+  let isPlanned = false;
+  const plan = (): void => {
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(() => {
+      isPlanned = false;
+      repair();
+    });
+  };
+  // The dialog for trying out requests is beside the root.
+  new MutationObserver(plan).observe(root.ownerDocument.body, { childList: true, subtree: true });
+  plan();
+}
+
+function repair(): void {
+  for (const code of document.querySelectorAll('pre > code:not([tabindex])'))
+    code.setAttribute('tabindex', '0');
+  for (const button of document.querySelectorAll('button[class*="copy"]:not([aria-label])'))
+    button.setAttribute('aria-label', 'Copy');
+  // The button's name leaves out its visible text.
+  for (const button of document.querySelectorAll('.show-more[aria-label]'))
+    button.removeAttribute('aria-label');
+  for (const editor of document.querySelectorAll('.cm-content:not([aria-label])'))
+    editor.setAttribute('aria-label', 'Body');
+  for (const editor of document.querySelectorAll('[role="combobox"]:not([aria-expanded])')) {
+    editor.setAttribute('aria-expanded', 'false');
+    editor.setAttribute('aria-controls', editor.id);
+  }
+  // A response is read-only: without a focusable element in it the keyboard could not scroll it.
+  for (const scroller of document.querySelectorAll('.cm-scroller[tabindex="-1"]')) {
+    if (scroller.querySelector('[contenteditable="true"]') === null) scroller.setAttribute('tabindex', '0');
+  }
+  for (const button of document.querySelectorAll('button[aria-controls]')) {
+    const controlled = button.getAttribute('aria-controls') ?? '';
+    if (document.getElementById(controlled) === null) button.removeAttribute('aria-controls');
+  }
+  for (const icon of document.querySelectorAll('button[role="none"][aria-label]'))
+    icon.removeAttribute('role');
 }
