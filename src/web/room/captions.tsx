@@ -1,11 +1,15 @@
-import { useRoomContext } from '@livekit/components-react';
-import { type RemoteParticipant, type Room, RoomEvent } from 'livekit-client';
+import { useConnectionState, useRoomContext } from '@livekit/components-react';
+import { ConnectionState, type RemoteParticipant, type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
+import type { Invitation } from './invitation.ts';
+import { readCaptions, switchCaptions } from './session.ts';
 
 /** LiveKit's topic of transcriptions: https://docs.livekit.io/agents/build/text/ */
 const TOPIC = 'lk.transcription';
+
 /** Maximum captions on the page. */
 const SHOWN = 3;
+
 /** How long a finished caption stays. */
 const VISIBLE_MS = 8_000;
 
@@ -80,4 +84,48 @@ function receiveCaptions(room: Room, show: (caption: Caption) => void): () => vo
     room.off(RoomEvent.ParticipantDisconnected, keepName);
     room.unregisterTextStreamHandler(TOPIC);
   };
+}
+
+type Props = {
+  readonly invitation: Invitation;
+  readonly onError: (message: string | undefined) => void;
+};
+
+/**
+ * Turns the live transcription of the room on and off. Everyone in the room sees its captions. The button waits for the
+ * connection: captions of a room that nobody has joined would end at once.
+ */
+export function CaptionSwitch({ invitation, onError }: Props) {
+  const [isOn, setOn] = useState<boolean>();
+  const [isBusy, setBusy] = useState(false);
+  const isJoined = useConnectionState() === ConnectionState.Connected;
+  const flip = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      setOn(await switchCaptions(invitation, isOn === true ? 'off' : 'on'));
+      onError(undefined);
+    } catch (error) {
+      onError(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it looks once, when the page opens
+  useEffect(() => {
+    // The button works even if the state cannot be read. A click may have been answered before.
+    readCaptions(invitation).then(
+      (found) => setOn((known) => known ?? found),
+      () => undefined,
+    );
+  }, []);
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn === true}
+      disabled={isBusy || !isJoined}
+      onClick={() => void flip()}
+    >
+      Captions
+    </button>
+  );
 }

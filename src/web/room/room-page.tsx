@@ -1,8 +1,7 @@
 import { LiveKitRoom, useRoomContext, VideoConference } from '@livekit/components-react';
 import { DisconnectReason, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
-import { CaptionSwitch } from './caption-switch.tsx';
-import { Captions } from './captions.tsx';
+import { CaptionSwitch, Captions } from './captions.tsx';
 import type { Invitation } from './invitation.ts';
 import { People } from './people.tsx';
 import { keepInvitation, requestToken } from './session.ts';
