@@ -128,7 +128,7 @@ export function createWire({ apiSecret }: Pick<Target, 'apiSecret'>, env: Enviro
  * Sends each request directly or through the proxy of the environment: a service without TLS may name a bucket with TLS.
  * Proxies are rare and their agent is large, so it is loaded for the first request that needs it.
  */
-export function openDispatcher(env: Environment): HttpDispatcher {
+function openDispatcher(env: Environment): HttpDispatcher {
   const agents = new Map<string, Promise<HttpDispatcher>>();
   const agentFor = (proxy: ProxySetting | undefined): Promise<HttpDispatcher> => {
     const key = proxy?.url.href ?? '';

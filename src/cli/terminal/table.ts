@@ -160,7 +160,7 @@ const PAINTED = /^((?:\u001b\[[\d;]*m)*)([^\u001b]*)((?:\u001b\[[\d;]*m)*)$/;
  * within words that are longer than a line. Written by hand, because cli-table3 cuts such words off, and takes time with the
  * square of the length.
  */
-export function wrapCell(cell: string, columns: number): readonly string[] {
+function wrapCell(cell: string, columns: number): readonly string[] {
   if (strlen(cell) <= columns) return [cell];
   const [, before = '', text = cell, after = ''] = PAINTED.exec(cell) ?? [];
   return splitLines(text, columns).map((line) => before + line + after);
