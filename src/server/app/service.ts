@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { ServiceError } from '../../contract/errors.ts';
 import { HintedError } from '../../contract/hint.ts';
 import { AuditWriter } from '../access/audit/audit-writer.ts';
 import { openKeyRing } from '../access/keys/key-ring.ts';
@@ -7,11 +8,13 @@ import { startKeyReencryption } from '../access/keys/re-encrypt-keys.ts';
 import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
 import { type Purge, startPurge } from '../events/purge.ts';
+import type { PresenceStore } from '../events/store.ts';
 import { createIngest } from '../media-events/ingest.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
 import type { Loop } from '../platform/jobs/loop.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { storeRecordingEnd } from '../recordings/recording-events.ts';
@@ -27,7 +30,6 @@ import { startReencryption } from '../webhooks/secrets/re-encrypt-secrets.ts';
 import { buildApp } from './app.ts';
 import { type Config, serviceUrl } from './config/config.ts';
 import { isLoopback, secretWarnings } from './config/warnings.ts';
-import { createFindDeparted } from './find-departed.ts';
 import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
 import { findPackageRoot, packageVersion } from './package-root.ts';
 import { serviceRoutes } from './routes.ts';
@@ -290,4 +292,25 @@ function startPurges({ values }: Config, deps: StartPurgesDeps): Pick<Loop, 'clo
       ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(RECORDING_RETENTION)),
     },
   });
+}
+
+/** Time limit: participants can be listed without the database. */
+const TIMEOUT_MS = 200;
+
+/**
+ * Returns a function that finds out which participants have left, by their sids. A media server continues to list the
+ * participants of a dead process. While the database is slow or does not respond, this service lists them too.
+ */
+function createFindDeparted(
+  presence: Pick<PresenceStore, 'findParticipants'>,
+): (sids: readonly string[]) => Promise<ReadonlySet<string>> {
+  return async (sids) => {
+    if (sids.length === 0) return new Set();
+    const found = presence.findParticipants(sids).catch((error: unknown) => {
+      if (error instanceof ServiceError && error.code === 'storage-unavailable') return [];
+      throw error;
+    });
+    const known = await withTimeout(found, TIMEOUT_MS, []);
+    return new Set(known.filter(({ leftAt }) => leftAt !== null).map(({ sid }) => sid));
+  };
 }
