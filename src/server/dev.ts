@@ -6,9 +6,10 @@ import { requireModels } from './app/open-speech.ts';
 import { findPackageRoot } from './app/package-root.ts';
 import { type RunningService, startService } from './app/service.ts';
 import { untilEnd } from './app/shutdown.ts';
-import type { AbsentAddOn, AddOn } from './dev/add-ons/add-on.ts';
 import { recorder } from './dev/add-ons/recorder.ts';
 import {
+  type AbsentAddOn,
+  type AddOn,
   type AddOnChoice,
   type ChosenAddOns,
   chooseAddOns,

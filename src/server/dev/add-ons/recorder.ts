@@ -9,8 +9,8 @@ import { nextFreePort } from '../free-port.ts';
 import type { DevMedia } from '../media.ts';
 import type { ProcessSupervisor } from '../process-supervisor.ts';
 import { livekitRedis } from '../redis.ts';
-import type { AddOn } from './add-on.ts';
 import { findRecorderProgram, type RecorderProgram } from './find-recorder.ts';
+import type { AddOn } from './run-add-ons.ts';
 
 export type RecorderSettings = {
   readonly environment: Environment;

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { DEV_ADD_ONS, type DevAddOn, type WorkerKind } from '../../../contract/choices.ts';
-import { hintOf, reasonOf } from '../../../contract/hint.ts';
+import { type Hint, hintOf, reasonOf } from '../../../contract/hint.ts';
 import type { Environment } from '../../app/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RunningChild } from '../binaries/child-process.ts';
 import type { ProcessSupervisor } from '../process-supervisor.ts';
 import { waitForReady } from '../wait-for-ready.ts';
-import type { AbsentAddOn, AddOn } from './add-on.ts';
 
 type AddOnsSettings = {
   readonly addOns: readonly AddOn[];
@@ -166,3 +165,19 @@ async function isReported(kind: WorkerKind, serviceUrl: string): Promise<boolean
   const health = (await (await fetch(`${serviceUrl}/v1/health`)).json()) as Health;
   return health.capabilities[CAPABILITIES[kind]] === true;
 }
+
+/** A process beside the service, which a part of the API needs. */
+export type AddOn = {
+  readonly name: DevAddOn;
+  readonly logFile: string;
+  readonly start: (logMode: 'truncate' | 'append') => RunningChild;
+  /** Whether the service finds the add-on ready for work. */
+  readonly isReady: (serviceUrl: string) => Promise<boolean>;
+};
+
+/** An add-on that cannot run, and what it is missing. */
+export type AbsentAddOn = {
+  readonly name: DevAddOn;
+  readonly reason: string;
+  readonly hint: Hint | undefined;
+};

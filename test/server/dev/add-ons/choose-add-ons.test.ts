@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DevAddOn } from '../../../../src/contract/choices.ts';
 import { HintedError } from '../../../../src/contract/hint.ts';
-import type { AddOn } from '../../../../src/server/dev/add-ons/add-on.ts';
 import {
+  type AddOn,
   type AddOnChoice,
   chooseAddOns,
   startAddOns,
