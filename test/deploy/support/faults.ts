@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import { findRecorderProgram } from '../../../src/server/dev/add-ons/find-recorder.ts';
+import { findRecorderProgram } from '../../../src/server/dev/add-ons/recorder.ts';
 import { LOOPBACK_ALLOWED, register } from '../../server/webhooks/support/hooked-service.ts';
 import {
   type MediaKeys,

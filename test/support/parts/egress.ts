@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { findRecorderProgram } from '../../../src/server/dev/add-ons/find-recorder.ts';
+import { findRecorderProgram } from '../../../src/server/dev/add-ons/recorder.ts';
 import type { Livekit } from './livekit.ts';
 import type { Redis } from './redis.ts';
 import { freePort, runPart, untilReady } from './run-part.ts';

@@ -1,4 +1,4 @@
-import { findRecorderProgram } from '../../../src/server/dev/add-ons/find-recorder.ts';
+import { findRecorderProgram } from '../../../src/server/dev/add-ons/recorder.ts';
 
 /** Whether `rtc dev` finds LiveKit's recorder on this machine. */
 export async function isRecorderInstalled(environment: NodeJS.ProcessEnv): Promise<boolean> {

@@ -8,7 +8,7 @@ import { HintedError } from '../../../contract/hint.ts';
 import { makeFolder } from '../../../folders/make-folder.ts';
 import { type Config, type Environment, loadConfig } from '../../app/config/config.ts';
 import { createMediaWorkers } from '../../platform/livekit/count-media-workers.ts';
-import { RECORDER_IMAGE } from '../add-ons/find-recorder.ts';
+import { RECORDER_IMAGE } from '../add-ons/recorder.ts';
 import { findOnPath, type Program } from '../binaries/go-binary.ts';
 import { livekitRedis } from '../redis.ts';
 

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findRecorderProgram, RECORDER_IMAGE } from '../../../../src/server/dev/add-ons/find-recorder.ts';
+import { findRecorderProgram, RECORDER_IMAGE } from '../../../../src/server/dev/add-ons/recorder.ts';
 
 let folder: string;
 beforeEach(async () => {

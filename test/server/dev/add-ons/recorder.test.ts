@@ -2,8 +2,11 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RECORDER_IMAGE } from '../../../../src/server/dev/add-ons/find-recorder.ts';
-import { type RecorderSettings, recorder } from '../../../../src/server/dev/add-ons/recorder.ts';
+import {
+  RECORDER_IMAGE,
+  type RecorderSettings,
+  recorder,
+} from '../../../../src/server/dev/add-ons/recorder.ts';
 import type { ChildSettings } from '../../../../src/server/dev/binaries/child-process.ts';
 import { createLog } from '../../../../src/server/platform/pino-log.ts';
 
