@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../schema/tables.ts';
-import type { ComparisonStore } from './comparisons.ts';
+import type { ComparisonStore } from './stores.ts';
 
 /** Longer than any lease. A lease that ends later was taken before the clock was set back. */
 const LONGEST_LEASE_MS = 10_000;

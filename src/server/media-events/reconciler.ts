@@ -14,11 +14,10 @@ import type { RefreshDeps } from '../recordings/egress-state.ts';
 import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-recordings.ts';
 import { sweepBlocks } from '../rooms/blocks/blocks.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
-import type { ComparisonNumbers, ComparisonStore } from './comparisons.ts';
 import { MissingSince } from './missing-since.ts';
 import { OrphanedRooms } from './orphaned-rooms.ts';
 import { type Extent, type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
-import type { MediaEventStores } from './stores.ts';
+import type { ComparisonNumbers, ComparisonStore, MediaEventStores } from './stores.ts';
 
 /*
  * Compares with the media server, to find what its events did not report. One instance does it at a time: it holds a lease,
