@@ -1,5 +1,5 @@
 import { createMetrics, type MetricDescription } from '../src/server/metrics/metrics.ts';
-import { createWorkerMetrics } from '../src/server/metrics/worker-metrics.ts';
+import { createWorkerMetrics } from '../src/server/metrics/metrics-routes.ts';
 import { systemClock } from '../src/server/platform/system.ts';
 
 /** Returns the text of docs/metrics.md: every metric with its type, labels and meaning. */

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { serveMetrics } from '../../../src/server/metrics/metrics-routes.ts';
-import { createWorkerMetrics } from '../../../src/server/metrics/worker-metrics.ts';
+import { createWorkerMetrics, serveMetrics } from '../../../src/server/metrics/metrics-routes.ts';
 import { FairQueue } from '../../../src/server/transcription/live/fair-queue.ts';
 import { startHeartbeat } from '../../../src/server/transcription/speech-workers.ts';
 import type { TranscriptionStores } from '../../../src/server/transcription/store.ts';
