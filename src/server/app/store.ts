@@ -1,6 +1,6 @@
 import type { AccessStores } from '../access/store.ts';
 import type { MediaEventStores } from '../media-events/stores.ts';
-import type { FigureStore } from '../metrics/figures.ts';
+import type { FigureStore } from '../metrics/figures.sql.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { PoolState } from '../platform/storage/engine.ts';

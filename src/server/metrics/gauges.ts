@@ -9,7 +9,7 @@ import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import type { LeaseStore } from '../platform/storage/leases.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
-import type { FigureStore, Figures } from './figures.ts';
+import type { FigureStore, Figures } from './figures.sql.ts';
 
 /** External dependencies of an instance. They are tried at a scrape, so that their state is known without requests. */
 export type Dependencies = {

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import type { Figures } from '../../../src/server/metrics/figures.ts';
+import type { Figures } from '../../../src/server/metrics/figures.sql.ts';
 import { createFigureGauges } from '../../../src/server/metrics/gauges.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
