@@ -3,8 +3,8 @@ import { HintedError } from '../../contract/hint.ts';
 import type { Environment } from '../app/config/config.ts';
 import { startEmbeddedMediaServer } from '../media-simulator/embedded-media-server.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
-import { messageOf } from '../platform/error-message.ts';
 import { createTokenSigner } from '../platform/livekit/token-signer.ts';
+import { messageOf } from '../platform/log.ts';
 import type { RunningChild } from './binaries/child-process.ts';
 import {
   buildLivekitServer,

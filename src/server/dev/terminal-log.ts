@@ -1,5 +1,4 @@
-import { messageOf } from '../platform/error-message.ts';
-import type { Log, LogFields } from '../platform/log.ts';
+import { type Log, type LogFields, messageOf } from '../platform/log.ts';
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies (keyof Log)[];
 type Level = keyof Log;

@@ -6,8 +6,8 @@ import type {
   RemoteTrackPublication,
   Room,
 } from '@livekit/rtc-node';
-import { messageOf } from '../platform/error-message.ts';
 import { hideTokens } from '../platform/livekit/errors.ts';
+import { messageOf } from '../platform/log.ts';
 import { FRAME_MS, type MediaSource, RoomClientError } from './media.ts';
 import { playMedia } from './play-media.ts';
 import { LISTENED_RATE, SoundMixer } from './sound-mixer.ts';

@@ -5,7 +5,7 @@ import type {
   RemoteTrackPublication,
   Room,
 } from '@livekit/rtc-node';
-import { messageOf } from '../error-message.ts';
+import { messageOf } from '../log.ts';
 import type { Caption, ListenerMessage, ListenerRequest, RoomAddress } from './room-audio.ts';
 
 type ListenerChannel = {

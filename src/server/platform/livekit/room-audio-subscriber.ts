@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../clock.ts';
-import { messageOf } from '../error-message.ts';
-import type { Log } from '../log.ts';
+import { type Log, messageOf } from '../log.ts';
 import { hideTokens } from './errors.ts';
 import type {
   AudioTrack,

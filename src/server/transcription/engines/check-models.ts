@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { messageOf } from '../../platform/error-message.ts';
-import type { Log } from '../../platform/log.ts';
+import { type Log, messageOf } from '../../platform/log.ts';
 import type { FailedModel } from '../store.ts';
 import { resolveSherpa } from './sherpa.ts';
 import { readSherpaModel, type SherpaModel } from './sherpa-model.ts';
