@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { withTimeout } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import { withTimeout } from '../platform/with-timeout.ts';
 
 /** Time for closing everything. */
 const CLOSE_TIMEOUT_MS = 9_000;

@@ -1,11 +1,10 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { type Health, HealthSchema, type Readiness, ReadinessSchema } from '../../contract/health.ts';
 import { SelfCheckListSchema } from '../../contract/self-check.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, withTimeout } from '../platform/clock.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import type { LeaseStore } from '../platform/storage/leases.ts';
-import { withTimeout } from '../platform/with-timeout.ts';
 import { failedLanguagesOf, languagesOf } from '../transcription/speech-workers.ts';
 import type { SpeechWorker, TranscriptionStores, WorkerKind } from '../transcription/store.ts';
 import { checkSelf, type SelfCheckDeps } from './check-self.ts';

@@ -2,13 +2,12 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
 import { membersOf } from '../../contract/unknown-value.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, withTimeout } from '../platform/clock.ts';
 import type { MediaWorkers, WorkerCount } from '../platform/livekit/count-media-workers.ts';
 import { isKeyRefused } from '../platform/livekit/errors.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import type { LeaseStore } from '../platform/storage/leases.ts';
-import { withTimeout } from '../platform/with-timeout.ts';
 import type { FigureStore, Figures } from './figures.sql.ts';
 
 /** External dependencies of an instance. They are tried at a scrape, so that their state is known without requests. */

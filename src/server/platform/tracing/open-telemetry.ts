@@ -19,8 +19,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { withTimeout } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { withTimeout } from '../with-timeout.ts';
 import type { EndedSpan, Span, SpanEnd, SpanStart, TraceHeaders, Tracing } from './tracing.ts';
 
 /** The settings of the standard OTEL_ variables. */
