@@ -13,8 +13,7 @@ import type { RecordingPreset } from '../../../contract/choices.ts';
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
 import type { Log } from '../log.ts';
 import { createClients, type LivekitClients, type Timeouts, toHttpUrl } from './clients.ts';
-import { withConnectionCheck } from './connection-check.ts';
-import { type FailedCall, isNoResponse, toServiceError } from './errors.ts';
+import { type FailedCall, isNoResponse, toServiceError, withConnectionCheck } from './errors.ts';
 import type {
   BucketSettings,
   EgressFilter,

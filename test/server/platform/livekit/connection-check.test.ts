@@ -1,10 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import {
-  NoConnectionError,
-  withConnectionCheck,
-} from '../../../../src/server/platform/livekit/connection-check.ts';
+import { NoConnectionError, withConnectionCheck } from '../../../../src/server/platform/livekit/errors.ts';
 
 const never = () => new Promise<never>(() => {});
 
