@@ -2,8 +2,7 @@ import type { TSchema } from 'typebox';
 import type { Route } from '../../http/route.ts';
 import { recordedOperation } from '../recorded-examples.ts';
 import { exampleOf, type JsonObject } from '../schema-document.ts';
-import { indent, lines, type SampleRequest } from './sample-request.ts';
-import { typescriptSample } from './typescript.ts';
+import { indent, lines, type SampleRequest, typescriptSample } from './typescript.ts';
 
 /*
  * Writes code samples of each operation, with the values of its example. By itself the page would show requests without a

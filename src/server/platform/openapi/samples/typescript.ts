@@ -1,5 +1,3 @@
-import { lines, type SampleRequest } from './sample-request.ts';
-
 /** Methods of the client by operation. The arguments are the values of the path, then the body or the query. */
 const METHODS: Readonly<Record<string, string>> = {
   createToken: 'tokens.create',
@@ -101,4 +99,28 @@ function fetchSample({ method, path, body }: SampleRequest): string {
     `const response = await fetch(\`\${process.env.RTC_URL}${path}\`${argument});`,
     'console.log(response.status, await response.text());',
   );
+}
+
+/** The request of a sample. Each sample reads RTC_URL, API_KEY and API_SECRET from the environment. */
+export type SampleRequest = {
+  readonly operationId: string;
+  readonly method: string;
+  /** Path with its query, as it is signed. */
+  readonly path: string;
+  /** Values of the path's parameters, in order. */
+  readonly values: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+  /** JSON on several lines; undefined without a body. */
+  readonly body: string | undefined;
+  readonly isSigned: boolean;
+};
+
+/** Puts `prefix` before each line except the first. */
+export function indent(text: string, prefix: string): string {
+  return text.replaceAll('\n', `\n${prefix}`);
+}
+
+/** Joins lines of code, and leaves out those that are false. */
+export function lines(...parts: readonly (string | false)[]): string {
+  return parts.filter((part) => part !== false).join('\n');
 }
