@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { blockDurationFault } from '../../src/contract/blocks.ts';
-import { FORMAT_PATTERNS } from '../../src/contract/format-patterns.ts';
 import { nameFault } from '../../src/contract/names.ts';
 import { termFault } from '../../src/contract/vocabulary.ts';
 import { webhookUrlFault } from '../../src/contract/webhooks.ts';
+import { FORMAT_PATTERNS } from '../../src/server/platform/openapi/schema-document.ts';
 
 const matches = (format: string, text: string) =>
   new RegExp(FORMAT_PATTERNS[format] ?? expect.unreachable(), 'u').test(text);

@@ -16,9 +16,16 @@ import { ProblemSchema } from '../../../contract/problem.ts';
 import { takesIdempotencyKey } from '../http/register-route.ts';
 import type { Route, SuccessResponse } from '../http/route.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
-import { recordedDelivery, recordedOperation, recordedProblem } from './recorded-examples.ts';
 import { shellSamples } from './samples/code-samples.ts';
-import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
+import {
+  type Components,
+  exampleOf,
+  type JsonObject,
+  recordedDelivery,
+  recordedOperation,
+  recordedProblem,
+  toReference,
+} from './schema-document.ts';
 import {
   descriptionOf,
   SECURITY,

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
-import { FORMAT_PATTERNS } from '../../../contract/format-patterns.ts';
 import { isObject, membersOf, objectsOf, textsOf } from '../../../contract/unknown-value.ts';
+import recorded from './examples.json' with { type: 'json' };
 
 /*
  * Converts TypeBox schemas for OpenAPI 3.1. They are JSON Schema already, but a schema with an `$id` becomes a
@@ -8,6 +8,7 @@ import { isObject, membersOf, objectsOf, textsOf } from '../../../contract/unkno
  */
 
 export type JsonObject = { readonly [key: string]: unknown };
+
 export type Components = Map<string, JsonObject>;
 
 /** Returns the schema with its named parts moved to `components`. */
@@ -125,3 +126,55 @@ function exampleOfObject({ properties = {}, required = [] }: JsonObject): JsonOb
     textsOf(required).includes(name) || buildExample(part) !== '';
   return Object.fromEntries(parts.filter(isShown).map(([name, part]) => [name, buildExample(part)]));
 }
+
+/*
+ * The examples of the document: exchanges that test/server/platform/openapi/examples.test.ts records and compares, so that
+ * they are always current.
+ */
+
+type RecordedOperation = {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly responses: Readonly<Record<string, unknown>>;
+};
+
+const OPERATIONS: Readonly<Record<string, RecordedOperation>> = recorded.operations;
+
+const PROBLEMS: Readonly<Record<string, object>> = recorded.problems;
+
+const DELIVERIES: Readonly<Record<string, object>> = recorded.deliveries;
+
+export function recordedOperation(operationId: string): RecordedOperation | undefined {
+  return OPERATIONS[operationId];
+}
+
+export function recordedProblem(code: string): object | undefined {
+  return PROBLEMS[code];
+}
+
+export function recordedDelivery(event: string): Readonly<Record<string, unknown>> | undefined {
+  const delivery = DELIVERIES[event];
+  return delivery === undefined ? undefined : { ...delivery };
+}
+
+/*
+ * Regular expressions for the service's own string formats, for the OpenAPI document: with them readers of the document,
+ * such as generators of clients, know texts that the service rejects. The service itself checks the complete format and
+ * describes the error. `\x` is the escape that ECMA-262, Python, Java, .NET and RE2 (Go) have in common.
+ */
+
+/** Unicode's category Cc. */
+const CONTROL = '\\x00-\\x1f\\x7f-\\x9f';
+
+const NO_CONTROL_CHARACTERS = `^[^${CONTROL}]*$`;
+
+/**
+ * Patterns by format. A pattern accepts every text that its format accepts, and a few more, such as texts of too many bytes.
+ */
+export const FORMAT_PATTERNS: Readonly<Record<string, string>> = {
+  'block-duration': '^(?:forever|[1-9][0-9]{0,8})$',
+  'livekit-name': NO_CONTROL_CHARACTERS,
+  term: NO_CONTROL_CHARACTERS,
+  'webhook-url': `^[Hh][Tt][Tt][Pp][Ss]?://[^\\s${CONTROL}\\\\]+$`,
+};

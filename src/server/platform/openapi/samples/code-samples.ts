@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { Route } from '../../http/route.ts';
-import { recordedOperation } from '../recorded-examples.ts';
-import { exampleOf, type JsonObject } from '../schema-document.ts';
+import { exampleOf, type JsonObject, recordedOperation } from '../schema-document.ts';
 import { indent, lines, type SampleRequest, typescriptSample } from './typescript.ts';
 
 /*
