@@ -9,7 +9,7 @@ import { applyObservation } from '../recordings/apply-observation.ts';
 import { correctsEnd, toEndedState } from '../recordings/lifecycle.ts';
 import { recordingEvent, toInstant } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
-import type { RecentCounts } from '../rooms/recent-counts.ts';
+import type { RecentCounts } from '../rooms/list-rooms.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import {
   detailsOf,

@@ -2,7 +2,6 @@ import type { Room, RoomList } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorOf } from '../platform/http/read-page.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
-import type { RecentCounts } from './recent-counts.ts';
 
 export type ListRoomsDeps = {
   readonly mediaServer: Pick<MediaServer, 'listRooms'>;
@@ -12,7 +11,7 @@ export type ListRoomsDeps = {
 
 const CURSOR = cursorOf('rooms', 'string');
 
-export type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 
 /**
  * Lists all rooms, or a page of them by name. The media server has neither an order nor pages. Therefore the cursor is the
@@ -56,7 +55,7 @@ function byName(a: Room, b: Room): number {
 }
 
 /** Names of all rooms, in order, that the first page of a paginated list has read. */
-export type RoomNames = {
+type RoomNames = {
   /** Returns undefined when the names are too old. */
   readonly get: () => readonly string[] | undefined;
   readonly set: (names: readonly string[]) => void;
@@ -73,6 +72,49 @@ export function createRoomNames(clock: Pick<Clock, 'monotonic'>): RoomNames {
     set: (found) => {
       names = found;
       expiresAt = clock.monotonic() + NAMES_LIFETIME_MS;
+    },
+  };
+}
+
+/*
+ * LiveKit updates the count in its room records every 5 s, while its events arrive at once. Right after somebody joined or
+ * left, the count by events is therefore more exact. Later LiveKit's count is, because it includes participants whose events
+ * were lost. Both exclude agents and recorders. Only the instance that received the event knows the more exact count; the
+ * others return LiveKit's.
+ */
+
+/** How long the count by events is preferred: LiveKit's 5 s, and the time until it has stored its count. */
+const BETTER_FOR_MS = 6000;
+
+export type RecentCounts = {
+  /** Notes the number of participants by room sid, after somebody joined or left. */
+  readonly note: (counts: ReadonlyMap<string, number>) => void;
+  /** Returns the room with the more exact count. */
+  readonly correct: (room: Room) => Room;
+};
+
+export function createRecentCounts(clock: Pick<Clock, 'monotonic'>): RecentCounts {
+  /** Ordered by age, the oldest count first. */
+  const recent = new Map<string, { readonly count: number; readonly until: number }>();
+  const forgetOld = (now: number): void => {
+    for (const [sid, { until }] of recent) {
+      if (until > now) return;
+      recent.delete(sid);
+    }
+  };
+  return {
+    note: (counts) => {
+      const now = clock.monotonic();
+      forgetOld(now);
+      for (const [sid, count] of counts) {
+        recent.delete(sid);
+        recent.set(sid, { count, until: now + BETTER_FOR_MS });
+      }
+    },
+    correct: (room) => {
+      const known = recent.size === 0 ? undefined : recent.get(room.sid);
+      if (known === undefined || known.until <= clock.monotonic()) return room;
+      return { ...room, numParticipants: known.count };
     },
   };
 }

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Room } from '../../../src/contract/rooms.ts';
-import { createRoomNames, listRooms } from '../../../src/server/rooms/list-rooms.ts';
-import { createRecentCounts } from '../../../src/server/rooms/recent-counts.ts';
+import { createRecentCounts, createRoomNames, listRooms } from '../../../src/server/rooms/list-rooms.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 let clock: ManualClock;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Room } from '../../../src/contract/rooms.ts';
-import { createRecentCounts } from '../../../src/server/rooms/recent-counts.ts';
+import { createRecentCounts } from '../../../src/server/rooms/list-rooms.ts';
 
 const room = (sid: string, numParticipants: number) => ({ sid, name: sid, numParticipants }) as Room;
 
