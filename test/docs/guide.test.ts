@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROLES } from '../../src/contract/choices.ts';
-import { ROLE_GRANTS } from '../../src/server/rooms/role-grants.ts';
+import { ROLE_GRANTS } from '../../src/server/rooms/participants.ts';
 import { ROOT } from './pages.ts';
 
 /* The figures in the pages of the guide equal those in the code. */

@@ -8,7 +8,7 @@ import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
 import type { FindBlock } from './blocks/block-cache.ts';
 import { ensureNotBlocked } from './blocks/blocks.ts';
-import { metadataText, ROLE_GRANTS, toRoleAttributes } from './role-grants.ts';
+import { metadataText, ROLE_GRANTS, toRoleAttributes } from './participants.ts';
 
 export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
   const issue = ({ path, operationId, summary, description }: Issuing): Route =>
