@@ -20,7 +20,7 @@ import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { storeRecordingEnd } from '../recordings/recording-events.ts';
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/store.ts';
-import { openBlockCache } from '../rooms/blocks/block-cache.ts';
+import { openBlockCache } from '../rooms/blocks/blocks.ts';
 import { createRecentCounts, createRoomNames } from '../rooms/list-rooms.ts';
 import { purgeSounds } from '../transcription/post/post-transcriber.ts';
 import { purgeTranscriptions } from '../transcription/purge-transcriptions.ts';

@@ -6,8 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import { exactMember } from '../platform/http/bodies/exact-numbers.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
-import type { FindBlock } from './blocks/block-cache.ts';
-import { ensureNotBlocked } from './blocks/blocks.ts';
+import { ensureNotBlocked, type FindBlock } from './blocks/blocks.ts';
 import { metadataText, ROLE_GRANTS, toRoleAttributes } from './participants.ts';
 
 export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {

@@ -5,7 +5,7 @@ import {
   MAX_CACHED_BLOCKS,
   MAX_WAIT_MS,
   openBlockCache,
-} from '../../../src/server/rooms/blocks/block-cache.ts';
+} from '../../../src/server/rooms/blocks/blocks.ts';
 import type { Block, BlockStore } from '../../../src/server/rooms/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
