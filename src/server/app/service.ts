@@ -23,7 +23,7 @@ import type { Recording } from '../recordings/store.ts';
 import { openBlockCache } from '../rooms/blocks/blocks.ts';
 import { createRecentCounts, createRoomNames } from '../rooms/list-rooms.ts';
 import { purgeSounds } from '../transcription/post/post-transcriber.ts';
-import { purgeTranscriptions } from '../transcription/purge-transcriptions.ts';
+import { purgeTranscriptions } from '../transcription/transcriptions.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { startReencryption } from '../webhooks/secrets/re-encrypt-secrets.ts';
 import { buildApp } from './app.ts';

@@ -14,7 +14,6 @@ import { cursorOf, pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { AUTO } from './engines/speech.ts';
-import { deleteSegments } from './purge-transcriptions.ts';
 import { toSegments } from './resolve-speakers.ts';
 import type { SpeechQuality, Transcription, TranscriptionStores } from './store.ts';
 
@@ -269,4 +268,37 @@ async function updateSpeakers(
   throw new ServiceError('invalid-request', `#/participants ${detail}.`, {
     errors: [{ pointer: '#/participants', detail }],
   });
+}
+
+/**
+ * Segments of one transaction. They take about 30 ms on SQLite, where the search index is updated too and no other writer
+ * can work.
+ */
+const SEGMENTS_AT_ONCE = 100;
+
+/**
+ * Deletes the segments of a transcription in parts, so that other writers get their turns. An active transcription keeps its
+ * segments.
+ */
+async function deleteSegments(
+  transcriptions: Pick<TranscriptionStores['transcriptions'], 'deleteSegments'>,
+  id: string,
+): Promise<void> {
+  while ((await transcriptions.deleteSegments(id, SEGMENTS_AT_ONCE)) === SEGMENTS_AT_ONCE);
+}
+
+type PurgeBatch = { readonly before: number; readonly limit: number; readonly signal: AbortSignal };
+
+/** Deletes at most `limit` transcriptions that ended before `before`, one by one, and returns their number. */
+export async function purgeTranscriptions(
+  { transcriptions }: Pick<TranscriptionStores, 'transcriptions'>,
+  { before, limit, signal }: PurgeBatch,
+): Promise<number> {
+  let deleted = 0;
+  for (const id of await transcriptions.listEnded(before, limit)) {
+    if (signal.aborted) break;
+    await deleteSegments(transcriptions, id);
+    if (await transcriptions.delete(id)) deleted += 1;
+  }
+  return deleted;
 }
