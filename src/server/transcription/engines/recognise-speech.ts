@@ -1,10 +1,11 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { VocabularyStores } from '../vocabulary/vocabularies.sql.ts';
 import { recogniseWithRetry } from './recognise-with-retry.ts';
 import { type Recognition, SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from './speech.ts';
 
-export type RecogniseDeps = {
+type RecogniseDeps = {
   readonly engine: SpeechEngine;
   readonly clock: Clock;
   readonly log: Log;
@@ -12,7 +13,7 @@ export type RecogniseDeps = {
 
 export type RecognisedSegment = VoicedSegment & Recognition;
 
-export type RecogniseRequest = {
+type RecogniseRequest = {
   readonly segment: VoicedSegment;
   readonly language: string;
   readonly transcriptionId: string;
@@ -23,6 +24,7 @@ export type RecogniseRequest = {
 
 /** Shorter sounds, such as a cough or a slammed door, may have no words; longer speech has. */
 const MIN_SPEECH_SAMPLES = SAMPLE_RATE;
+
 /** The pauses together are longer than a restart of the speech server. Segments that arrive in the meantime wait. */
 const RETRY = { pausesMs: [500, 2_000, 8_000], maxPauseMs: 10_000 } as const;
 
@@ -115,4 +117,33 @@ function quietestNearMiddle(samples: Float32Array): number {
 
 function toFields({ transcriptionId, trackId }: RecogniseRequest, { samples }: VoicedSegment) {
   return { transcriptionId, trackId, durationMs: Math.round((samples.length / SAMPLE_RATE) * 1000) };
+}
+
+type VocabularyDeps = {
+  readonly store: VocabularyStores;
+  readonly engine: SpeechEngine;
+  readonly log: Log;
+};
+
+/**
+ * Returns the engine of one transcription, which prefers the current vocabulary of the room. While the database does not
+ * respond the vocabulary is empty.
+ */
+export function withVocabulary({ store, engine, log }: VocabularyDeps, room: string): SpeechEngine {
+  const reading = store.vocabularies.find(room).catch((error: unknown) => {
+    log.warn({ err: error }, 'reading the vocabulary of a room failed; transcribing without it');
+    return [];
+  });
+  return {
+    name: engine.name,
+    get languages() {
+      return engine.languages;
+    },
+    isRemoteFor: (language) => engine.isRemoteFor(language),
+    maxSegmentSecondsFor: (language) => engine.maxSegmentSecondsFor(language),
+    supports: (language) => engine.supports(language),
+    prepare: (language) => engine.prepare(language),
+    recognise: async (request) => engine.recognise({ ...request, vocabulary: await reading }),
+    close: () => engine.close(),
+  };
 }

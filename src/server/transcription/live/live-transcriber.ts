@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
-import { withVocabulary } from '../engines/with-vocabulary.ts';
+import { withVocabulary } from '../engines/recognise-speech.ts';
 import type { Transcription, TranscriptionStores } from '../store.ts';
 import type { VocabularyStores } from '../vocabulary/vocabularies.sql.ts';
 import { FairQueue } from './fair-queue.ts';

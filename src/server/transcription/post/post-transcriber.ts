@@ -11,7 +11,7 @@ import { keepLease } from '../../platform/jobs/keep-lease.ts';
 import { startLoop } from '../../platform/jobs/loop.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import { TranscriptionError } from '../audio/ffmpeg-audio.ts';
-import { withVocabulary } from '../engines/with-vocabulary.ts';
+import { withVocabulary } from '../engines/recognise-speech.ts';
 import { transcriptionEvent } from '../stop-transcription.ts';
 import type { PostOutcome, Transcription, TranscriptionStores } from '../store.ts';
 import type { TurnStores } from '../turns/store.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withVocabulary } from '../../../../src/server/transcription/engines/with-vocabulary.ts';
+import { withVocabulary } from '../../../../src/server/transcription/engines/recognise-speech.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 import { startTranscriptionStage, type TranscriptionStage } from '../support/transcription-stage.ts';
