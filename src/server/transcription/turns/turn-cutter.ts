@@ -1,8 +1,14 @@
 import { quietestPoint } from '../audio/split-segment.ts';
 import { SPEECH_MARGINS } from '../audio/voice-activity.ts';
 import { SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
-import { alignTurns, type Span } from './align-turns.ts';
-import { cutAtTurns, overlapOf, type SpokenPart, type TurnSpan } from './cut-at-turns.ts';
+import {
+  alignTurns,
+  cutAtTurns,
+  overlapOf,
+  type Span,
+  type SpokenPart,
+  type TurnSpan,
+} from './cut-at-turns.ts';
 import type { Turn } from './store.ts';
 
 /** Speech of a recording with its speaker. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { alignTurns, type Span } from '../../../../src/server/transcription/turns/align-turns.ts';
+import { alignTurns, type Span } from '../../../../src/server/transcription/turns/cut-at-turns.ts';
 
 /** Turns and pauses of different lengths. */
 function call(turns: number): readonly Span[] {
