@@ -12,8 +12,7 @@ export type {
 export type { Audit, ListAuditOptions } from './nouns/audit.ts';
 export type { Blocks, ListBlocksOptions } from './nouns/blocks.ts';
 export type { Deliveries, GetDeliveryOptions, ListDeliveriesOptions } from './nouns/deliveries.ts';
-export type { Events } from './nouns/events.ts';
-export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './nouns/follow-events.ts';
+export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
 export type { FollowTranscriptionOptions, ReadTranscriptionOptions } from './nouns/follow-transcription.ts';
 export type { Ingress } from './nouns/ingress.ts';
 export type { Keys, ListKeysOptions } from './nouns/keys.ts';

@@ -1,14 +1,11 @@
-import type { Event, EventList } from '../../contract/events.ts';
-import type { CallOptions } from '../client-options.ts';
+import { type EventName, LATEST_CURSOR } from '../../contract/event-names.ts';
+import type { Event, EventList, EventListQuery } from '../../contract/events.ts';
+import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { queryOf, timeoutOfWait } from '../transport/request-parts.ts';
+import { pause } from '../transport/retry.ts';
+import { retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry-until-response.ts';
 import type { Transport } from '../transport/transport.ts';
-import {
-  type EventFilter,
-  type FollowEventsOptions,
-  followEvents,
-  type ListEventsOptions,
-} from './follow-events.ts';
-import { itemsOfPages } from './pages.ts';
+import { itemsOfPages, repeatedCursor } from './pages.ts';
 
 const ALL_PAGE_SIZE = 1000;
 
@@ -50,4 +47,78 @@ export class Events {
   follow(options: FollowEventsOptions = {}): AsyncGenerator<Event, void, undefined> {
     return followEvents({ list: (query) => this.list(query), ...this.#transport.waiting }, options);
   }
+}
+
+/** Events of one room, under these names of either table, stored at `since` (ISO 8601) or later. */
+export type EventFilter = {
+  readonly room?: string | undefined;
+  readonly types?: readonly EventName[] | undefined;
+  readonly since?: string | undefined;
+};
+
+/**
+ * `cursor` is the nextCursor of the previous page, or `latest`. The page size is at most 1000, default 100. `wait`: maximum
+ * seconds to wait for an event when there is none, at most 25, default 0.
+ */
+export type ListEventsOptions = EventFilter & QueryOptions<Omit<EventListQuery, keyof EventFilter>>;
+
+export type FollowEventsOptions = EventFilter &
+  WaitOptions & {
+    /** Position to start from; default `since`, and without either only future events. */
+    readonly cursor?: string | undefined;
+    /**
+     * Called with the cursor to start from another time, whenever all events before it have been handled. The first call
+     * means that the client is connected.
+     */
+    readonly onCursor?: ((cursor: string) => void) | undefined;
+    /** Set when the service has responded before. Then the iteration waits for it from the first call on. */
+    readonly isResumed?: boolean | undefined;
+  };
+
+type FollowDeps = WaitDeps & {
+  readonly list: (options: ListEventsOptions) => Promise<EventList>;
+};
+
+const PATH = '/v1/events';
+
+const WAIT_SECONDS = 25;
+
+const PAGE_SIZE = 200;
+
+const SHORTEST_WAIT_MS = 500;
+
+/**
+ * Iterates over the stored events in order, and then over each new one, by long poll. Waits for a service that is
+ * unavailable, restarts or is overloaded, and sends the same cursor again, so that no event is lost. The first call must
+ * succeed, except in a resumed iteration. A permanent error (credentials, an invalid parameter) ends the iteration, and so
+ * does a service that repeats the cursor of the request with events, because they would be repeated forever.
+ */
+async function* followEvents(
+  deps: FollowDeps,
+  options: FollowEventsOptions,
+): AsyncGenerator<Event, void, undefined> {
+  const { room, types, since, signal } = options;
+  const query = { room, types, since, limit: PAGE_SIZE, ...(signal === undefined ? {} : { signal }) };
+  const isFromNow = options.cursor === undefined && since === undefined;
+  let cursor = isFromNow ? LATEST_CURSOR : options.cursor;
+  const readFirst = (): Promise<EventList> => deps.list({ ...query, cursor });
+  let page = await (options.isResumed === true ? retryUntilResponse(deps, options, readFirst) : readFirst());
+  for (;;) {
+    if (page.events.length > 0 && page.nextCursor === cursor) throw repeatedCursor(PATH);
+    yield* page.events;
+    cursor = page.nextCursor;
+    options.onCursor?.(cursor);
+    page = await retryUntilResponse(deps, options, () =>
+      pollOnce(deps, { ...query, cursor, wait: WAIT_SECONDS }),
+    );
+  }
+}
+
+/** A service that shuts down, or a proxy, may end a wait at once with an empty page. The next poll then waits a little. */
+async function pollOnce(deps: FollowDeps, query: ListEventsOptions): Promise<EventList> {
+  const startedAt = performance.now();
+  const page = await deps.list(query);
+  const isShort = page.events.length === 0 && performance.now() - startedAt < SHORTEST_WAIT_MS;
+  if (isShort) await (deps.pause ?? pause)(SHORTEST_WAIT_MS, query.signal).catch(() => undefined);
+  return page;
 }

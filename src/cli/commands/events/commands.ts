@@ -1,5 +1,5 @@
 import type { RtcClient } from '../../../client/client.ts';
-import type { EventFilter } from '../../../client/nouns/follow-events.ts';
+import type { EventFilter } from '../../../client/nouns/events.ts';
 import type { Event, EventList } from '../../../contract/events.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';

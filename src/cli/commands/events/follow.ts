@@ -1,6 +1,6 @@
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { RtcClient } from '../../../client/client.ts';
-import type { FollowEventsOptions } from '../../../client/nouns/follow-events.ts';
+import type { FollowEventsOptions } from '../../../client/nouns/events.ts';
 import { deliveredName, type EventName, eventTypeOf } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
