@@ -13,7 +13,6 @@ export type { Audit, ListAuditOptions } from './nouns/audit.ts';
 export type { Blocks, ListBlocksOptions } from './nouns/blocks.ts';
 export type { Deliveries, GetDeliveryOptions, ListDeliveriesOptions } from './nouns/deliveries.ts';
 export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
-export type { FollowTranscriptionOptions, ReadTranscriptionOptions } from './nouns/follow-transcription.ts';
 export type { Ingress } from './nouns/ingress.ts';
 export type { Keys, ListKeysOptions } from './nouns/keys.ts';
 export type {
@@ -27,7 +26,12 @@ export type { ListRecordingsOptions, Recordings, StartRecordingOptions } from '.
 export type { ListRoomsOptions, RoomCreation, Rooms } from './nouns/rooms.ts';
 export type { ListSessionParticipantsOptions, ListSessionsOptions, Sessions } from './nouns/sessions.ts';
 export type { Tokens } from './nouns/tokens.ts';
-export type { TextFormat, Transcription } from './nouns/transcription.ts';
+export type {
+  FollowTranscriptionOptions,
+  ReadTranscriptionOptions,
+  TextFormat,
+  Transcription,
+} from './nouns/transcription.ts';
 export type {
   ListTranscriptionsOptions,
   SearchTranscriptionsOptions,
