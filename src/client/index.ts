@@ -36,8 +36,8 @@ export type {
   ListTranscriptionsOptions,
   SearchTranscriptionsOptions,
   Transcriptions,
+  Vocabulary as RoomVocabulary,
 } from './nouns/transcriptions.ts';
-export type { Vocabulary as RoomVocabulary } from './nouns/vocabulary.ts';
 export type { ListWebhooksOptions, Webhooks } from './nouns/webhooks.ts';
 export { type ClientErrorCode, type ClientFault, problemOf, RtcError } from './rtc-error.ts';
 export type { HttpDispatcher } from './transport/dispatcher-exchange.ts';

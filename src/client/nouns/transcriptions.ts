@@ -8,9 +8,10 @@ import type {
   PostTranscriptionList,
   SpeakerUpdate,
 } from '../../contract/transcription.ts';
+import type { Vocabulary as WireVocabulary } from '../../contract/vocabulary.ts';
 import type { TranscriptHit, TranscriptHitList } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { queryOf, recordingPath, transcriptionPath, withBody } from '../transport/request-parts.ts';
+import { queryOf, recordingPath, roomPath, transcriptionPath, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 import type { TextFormat } from './transcription.ts';
@@ -98,5 +99,29 @@ export class Transcriptions {
   /** DELETE /v1/transcriptions/:transcriptionId: deletes the transcription with all its segments. */
   async delete(id: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', transcriptionPath(id), options);
+  }
+}
+
+/** Names and terms that are likely to be said in a room: `client.vocabulary`. */
+export class Vocabulary {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** GET /v1/rooms/:roomId/vocabulary: returns an empty list when the room has none. */
+  async get(room: string, options?: CallOptions): Promise<WireVocabulary> {
+    return await this.#transport.call('GET', roomPath(room, 'vocabulary'), options);
+  }
+
+  /** PUT /v1/rooms/:roomId/vocabulary: replaces the vocabulary. Returns the terms as they are stored. */
+  async set(room: string, terms: readonly string[], options?: CallOptions): Promise<WireVocabulary> {
+    return await this.#transport.call('PUT', roomPath(room, 'vocabulary'), withBody({ terms }, options));
+  }
+
+  /** DELETE /v1/rooms/:roomId/vocabulary. */
+  async delete(room: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', roomPath(room, 'vocabulary'), options);
   }
 }
