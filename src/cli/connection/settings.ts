@@ -1,4 +1,4 @@
-import { isHeaderValue } from '../../client/transport/header-value.ts';
+import { isHeaderValue } from '../../client/transport/request-parts.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { didYouMean } from '../errors/did-you-mean.ts';
 import type { Environment, Io } from '../terminal/io.ts';
