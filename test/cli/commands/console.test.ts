@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ConsoleInfo } from '../../../src/cli/commands/console/console-target.ts';
+import type { ConsoleInfo } from '../../../src/cli/commands/console/console-calls.ts';
 import { ConsoleSession, startConsoleServer } from '../../../src/cli/commands/console/serve-console.ts';
 import type { LoopbackServer } from '../../../src/cli/pages/loopback-server.ts';
 import { RtcClient } from '../../../src/client/client.ts';

@@ -7,8 +7,8 @@ import { describeError } from '../../errors/describe-error.ts';
 import { jsonResponse, type PageResponse, problem } from '../../pages/page-response.ts';
 import { renderCsv } from '../../terminal/csv.ts';
 import { list } from '../../terminal/result.ts';
+import type { Check } from '../doctor/checks.ts';
 import { participantCsv, SESSION_CSV } from '../sessions/session-view.ts';
-import type { ConsoleTarget } from './console-target.ts';
 
 /** A request of the page, with its body read. */
 export type ConsoleCall = {
@@ -68,6 +68,7 @@ type Saving = {
 };
 
 const LIST_PATH = '/console/sessions.csv';
+
 const PARTICIPANTS_PATH = /^\/console\/sessions\/([^/]+)\/participants\.csv$/;
 
 /** Returns sessions, or the participants of one of them, as CSV; undefined for any other path. */
@@ -99,6 +100,7 @@ function csvResponse(name: string, body: string): PageResponse {
 
 /** Status when the service does not respond: the page waits and tries again. */
 const UNAVAILABLE = 503;
+
 const FAILED = 500;
 
 /** Returns the problem as the service sent it, with the hint that the command line would print. */
@@ -151,3 +153,26 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   for await (const item of items) all.push(item);
   return all;
 }
+
+/** The service of a console, and the functions of the command line that the page needs. */
+export type ConsoleTarget = {
+  readonly client: RtcClient;
+  readonly info: ConsoleInfo;
+  /** Runs the checks of `rtc doctor`; `withProbe` creates rooms of its own for a while. */
+  readonly runChecks: (options: { readonly withProbe: boolean }) => Promise<readonly Check[]>;
+  /** Returns the link of a page that joins the room, as `rtc rooms open` serves it. */
+  readonly openRoom: (room: string) => Promise<string>;
+};
+
+/** Facts about the command line for the page. The same shape as in src/web/console/api/console-info.ts, which reads it. */
+export type ConsoleInfo = {
+  /** Name of the profile; null when the address comes from an option or a variable. */
+  readonly profile: string | null;
+  /** Address of the service. */
+  readonly url: string;
+  readonly isProtected: boolean;
+  readonly isReadOnly: boolean;
+  /** The options with which a copied command reaches the same service: `` or ` --profile prod`. */
+  readonly commandOptions: string;
+  readonly version: string;
+};

@@ -18,8 +18,14 @@ import { checkService } from '../doctor/check-service.ts';
 import { type Check, type Credentials, checkAddress } from '../doctor/checks.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
 import { userIdentity } from '../rooms/page/seats.ts';
-import { type ConsoleCall, errorResponse, handleConsoleCall, readOnlyProblem } from './console-calls.ts';
-import type { ConsoleInfo, ConsoleTarget } from './console-target.ts';
+import {
+  type ConsoleCall,
+  type ConsoleInfo,
+  type ConsoleTarget,
+  errorResponse,
+  handleConsoleCall,
+  readOnlyProblem,
+} from './console-calls.ts';
 
 type ConsoleRequest = {
   readonly client: RtcClient;

@@ -2,7 +2,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 
 /*
  * Requests of the page to the command line itself, beside those to the service. The shapes are those of
- * src/cli/commands/console/console-target.ts.
+ * src/cli/commands/console/console-calls.ts.
  */
 
 export type ConsoleInfo = {
