@@ -16,7 +16,6 @@ import { jsonLine, select } from '../../terminal/output.ts';
 import { type Column, done, nothing, record, text } from '../../terminal/result.ts';
 import { printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { clockTime, plural } from '../../terminal/time.ts';
-import { transcriptText } from './read-transcript.ts';
 import {
   FORMAT,
   LANGUAGE,
@@ -24,6 +23,7 @@ import {
   parseSpeakers,
   SINCE,
   SPEAKERS,
+  transcriptText,
 } from './transcript-options.ts';
 import { formatClock, SEGMENT_FIELDS, segmentList } from './transcript-view.ts';
 

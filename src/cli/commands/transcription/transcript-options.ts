@@ -1,7 +1,9 @@
-import { TRANSCRIPT_FORMATS } from '../../../contract/choices.ts';
+import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../contract/choices.ts';
 import { usageError } from '../../errors/cli-error.ts';
+import type { Context } from '../../framework/context.ts';
 import { notEmpty, oneOf, option, optionalListArgument } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
+import { nothing, type Result, text } from '../../terminal/result.ts';
 
 export const LANGUAGE = option('--language <tag>', 'spoken language (BCP 47), or auto; default en-US', {
   parse: notEmpty,
@@ -44,4 +46,22 @@ function splitPair(pair: string): readonly [key: string, name: string] {
   const mark = pair.indexOf('=');
   if (mark > 0) return [pair.slice(0, mark), pair.slice(mark + 1)];
   throw usageError(`${JSON.stringify(pair)} is not KEY=NAME`, 'such as ada=Ada, or TR_AMDuaW8eDvbDmz=Ada');
+}
+
+/** Reads the transcript in the format, for stdout unchanged. */
+export async function readTranscript(
+  context: Context,
+  id: string,
+  format: TranscriptFormat,
+): Promise<Result> {
+  const client = await context.client();
+  const { signal } = context.io;
+  if (format !== 'json') return transcriptText(await client.transcriptions.text(id, format, { signal }));
+  const response = await client.transcriptions.get(id, { signal });
+  return text(JSON.stringify(response), { response });
+}
+
+/** A transcript without segments prints nothing, instead of an empty line. */
+export function transcriptText(transcript: string): Result {
+  return transcript === '' ? nothing() : text(transcript);
 }

@@ -25,8 +25,13 @@ import { type Column, done, nothing, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';
 import { printHint, type Terminal } from '../../terminal/terminal.ts';
 import { plural } from '../../terminal/time.ts';
-import { readTranscript } from '../transcription/read-transcript.ts';
-import { FORMAT, LANGUAGE, parseSpeakers, SPEAKERS } from '../transcription/transcript-options.ts';
+import {
+  FORMAT,
+  LANGUAGE,
+  parseSpeakers,
+  readTranscript,
+  SPEAKERS,
+} from '../transcription/transcript-options.ts';
 import {
   formatClock,
   POST_DETAIL_FIELDS,
