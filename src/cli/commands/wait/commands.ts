@@ -21,8 +21,7 @@ import {
   segmentList,
 } from '../transcription/transcript-view.ts';
 import { DELIVERY_FIELDS, deliveryColumns } from '../webhooks/webhook-view.ts';
-import { followState, interruptionHandlers } from './follow-state.ts';
-import { TIMEOUT, withinTime } from './time-limit.ts';
+import { followState, interruptionHandlers, TIMEOUT, withinTime } from './time-limit.ts';
 
 const waitForRecording = defineCommand({
   noun: 'wait',
