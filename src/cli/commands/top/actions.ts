@@ -1,6 +1,6 @@
 import type { RtcClient } from '../../../client/client.ts';
+import type { Focus } from './draw-screen.ts';
 import type { TopState } from './state.ts';
-import type { Focus } from './view.ts';
 
 /** The action of a key: the change, and a question before it if something is lost. */
 export type Action = {

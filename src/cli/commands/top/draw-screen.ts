@@ -1,12 +1,15 @@
+import { strlen } from 'cli-table3/src/utils.js';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Palette } from '../../terminal/colours.ts';
+import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
+import type { Environment } from '../../terminal/io.ts';
 import { clockTime, formatDuration } from '../../terminal/time.ts';
-import { fitText, plot } from './draw-text.ts';
 import type { TopDelivery, TopRoom, TopState } from './state.ts';
-import type { Drawing, View } from './view.ts';
 
 const LEAST_COLUMNS = 40;
+
 const LEAST_ROWS = 10;
+
 /** Minimum rows for the list of events. */
 const ROWS_FOR_EVENTS = 34;
 
@@ -88,6 +91,7 @@ function drawSection(
 }
 
 const KEYS = 'Tab ↑↓  m mute  x remove  r record  s stop  p replay  o open  q quit';
+
 const READING_KEYS = 'Tab ↑↓  o open  q quit    --read-only';
 
 function foot(state: TopState, { message }: View, { columns, palette, glyphs, isReadOnly }: Drawing) {
@@ -256,3 +260,72 @@ function eventSection({ events }: TopState, { glyphs }: Drawing): Section {
     })),
   };
 }
+
+/** Characters of plots and marks; plain ones when the terminal's locale has no others. */
+type Glyphs = {
+  readonly levels: readonly string[];
+  readonly more: string;
+  readonly on: string;
+};
+
+const UNICODE: Glyphs = { levels: [...'▁▂▃▄▅▆▇█'], more: '…', on: '●' };
+
+const ASCII: Glyphs = { levels: [...'_.-=+*%#'], more: '~', on: '*' };
+
+export function chooseGlyphs({ LC_ALL, LC_CTYPE, LANG, TERM }: Environment): Glyphs {
+  const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '') ?? '';
+  return /utf-?8/i.test(locale) && TERM !== 'linux' ? UNICODE : ASCII;
+}
+
+const GRAPHEMES = new Intl.Segmenter();
+
+/** Fits foreign text into columns: escaped, cut, and padded with spaces. */
+function fitText(text: string, columns: number, { more }: Glyphs): string {
+  const safe = escapeForTerminal(text);
+  if (columns <= 0) return '';
+  const width = safe.length > 4 * columns ? columns + 1 : strlen(safe);
+  if (width <= columns) return safe + ' '.repeat(columns - width);
+  let cut = '';
+  let taken = 0;
+  for (const { segment } of GRAPHEMES.segment(safe)) {
+    // Any number of marks can pile up on one letter.
+    const size = segment.length > 16 ? columns : strlen(segment);
+    if (taken + size > columns - 1) break;
+    cut += segment;
+    taken += size;
+  }
+  return cut + more + ' '.repeat(Math.max(0, columns - taken - 1));
+}
+
+/** Draws a small plot of the newest values, one column each. */
+function plot(values: readonly number[], columns: number, { levels }: Glyphs): string {
+  const shown = values.slice(-columns);
+  const highest = Math.max(1, ...shown);
+  const bars = shown.map((value) =>
+    value === 0 ? ' ' : (levels[Math.ceil((value / highest) * levels.length) - 1] ?? ' '),
+  );
+  return bars.join('').padStart(columns);
+}
+
+export type Focus = 'rooms' | 'people' | 'deliveries';
+
+export const FOCI: readonly Focus[] = ['rooms', 'people', 'deliveries'];
+
+/** The selection and the open question. */
+export type View = {
+  readonly focus: Focus;
+  readonly selected: Readonly<Record<Focus, number>>;
+  /** A question, a result or an error, in the last line but one. */
+  readonly message: { readonly text: string; readonly paint: keyof Palette } | undefined;
+};
+
+export type Drawing = {
+  readonly columns: number;
+  readonly rows: number;
+  readonly palette: Palette;
+  readonly glyphs: Glyphs;
+  readonly nowMs: number;
+  /** Name of the service, and whether it is protected or read-only. */
+  readonly title: string;
+  readonly isReadOnly: boolean;
+};

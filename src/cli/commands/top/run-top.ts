@@ -6,11 +6,9 @@ import { openFullScreen } from '../../terminal/full-screen.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
 import { userIdentity } from '../rooms/page/seats.ts';
 import { type Action, findAction } from './actions.ts';
-import { drawScreen } from './draw-screen.ts';
-import { chooseGlyphs } from './draw-text.ts';
+import { chooseGlyphs, type Drawing, drawScreen, FOCI, type Focus, type View } from './draw-screen.ts';
 import { FollowedService } from './follow-service.ts';
 import { EMPTY, type TopState } from './state.ts';
-import { type Drawing, FOCI, type Focus, type View } from './view.ts';
 
 /* Handles keys, the selection and questions. Drawing and reading are in other files. */
 
