@@ -11,7 +11,7 @@ import type { Parameter, Picked } from '../parameters.ts';
 import { splitLeadingOptions } from '../parsing/leading-options.ts';
 import { flagNames } from '../parsing/parameter-names.ts';
 import { commonParameters } from '../parsing/program.ts';
-import { profileCandidates } from '../profile-candidates.ts';
+import { profileCandidates } from '../parsing/read-input.ts';
 
 /** The line that makes a shell's script complete the names of files. */
 const FILES = ':files';

@@ -3,8 +3,8 @@ import { CliError } from '../../errors/cli-error.ts';
 import type { Io } from '../../terminal/io.ts';
 import type { Parameters } from '../command.ts';
 import type { Context } from '../context.ts';
+import type { Candidate } from '../lists/listed.ts';
 import type { Parameter, Picked } from '../parameters.ts';
-import { profileCandidates } from '../profile-candidates.ts';
 import type { Prompter, SearchChoice } from '../prompts.ts';
 import { formatLabel } from './parameter-names.ts';
 import type { Invocation } from './program.ts';
@@ -151,4 +151,11 @@ export function validationMessage(
 
 function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Lists the profiles of this machine, with their addresses. */
+export async function profileCandidates(io: Io): Promise<readonly Candidate[]> {
+  const { readProfiles } = await import('../../connection/profiles.ts');
+  const { profiles } = await readProfiles(io);
+  return Object.entries(profiles).map(([value, { url }]) => ({ value, description: url }));
 }
