@@ -1,7 +1,7 @@
 import {
   splitLeadingOptions,
   withLeadingOptions,
-} from '../../../src/cli/framework/parsing/leading-options.ts';
+} from '../../../src/cli/framework/parsing/parameter-names.ts';
 import { parseCommand } from '../../../src/cli/framework/parsing/parse.ts';
 import { REGISTRY } from '../../../src/cli/registry.ts';
 

@@ -8,8 +8,7 @@ import type { CommandGroup } from '../command-group.ts';
 import { CONNECTION_OPTIONS } from '../common-options.ts';
 import { type Candidate, listCandidates } from '../lists/listed.ts';
 import type { Parameter, Picked } from '../parameters.ts';
-import { splitLeadingOptions } from '../parsing/leading-options.ts';
-import { flagNames } from '../parsing/parameter-names.ts';
+import { flagNames, splitLeadingOptions } from '../parsing/parameter-names.ts';
 import { commonParameters } from '../parsing/program.ts';
 import { profileCandidates } from '../parsing/read-input.ts';
 

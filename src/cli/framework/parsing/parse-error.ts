@@ -2,8 +2,7 @@ import { bilingualError } from '../../errors/bilingual-error.ts';
 import { didYouMean, forseIntendeva } from '../../errors/did-you-mean.ts';
 import { plural } from '../../terminal/time.ts';
 import { type Command, commandName } from '../command.ts';
-import { splitLeadingOptions } from './leading-options.ts';
-import { flagNames } from './parameter-names.ts';
+import { flagNames, splitLeadingOptions } from './parameter-names.ts';
 import { commonParameters, type ParseProblem } from './program.ts';
 
 export type ParseFailure = {
