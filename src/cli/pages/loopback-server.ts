@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CliError, EXIT } from '../errors/cli-error.ts';
-import type { PageFile } from './page-files.ts';
-import { type PageResponse, problem } from './page-response.ts';
+import { type PageFile, type PageResponse, problem } from './page-response.ts';
 
 export type LoopbackServer = {
   /** The page's origin on this machine, such as http://127.0.0.1:41000. */

@@ -11,9 +11,14 @@ import {
   readText,
   startLoopbackServer,
 } from '../../pages/loopback-server.ts';
-import { type PageFile, readPageFiles } from '../../pages/page-files.ts';
-import { pageHeaders } from '../../pages/page-headers.ts';
-import { jsonResponse, type PageResponse, problem } from '../../pages/page-response.ts';
+import {
+  jsonResponse,
+  type PageFile,
+  type PageResponse,
+  pageHeaders,
+  problem,
+  readPageFiles,
+} from '../../pages/page-response.ts';
 import { checkService } from '../doctor/check-service.ts';
 import { type Check, type Credentials, checkAddress } from '../doctor/checks.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';

@@ -9,9 +9,14 @@ import {
   readJson,
   startLoopbackServer,
 } from '../../../pages/loopback-server.ts';
-import { type PageFile, readPageFiles } from '../../../pages/page-files.ts';
-import { pageHeaders } from '../../../pages/page-headers.ts';
-import { jsonResponse, type PageResponse, problem } from '../../../pages/page-response.ts';
+import {
+  jsonResponse,
+  type PageFile,
+  type PageResponse,
+  pageHeaders,
+  problem,
+  readPageFiles,
+} from '../../../pages/page-response.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { requireMedia } from '../require-media.ts';
 import { type Person, Seats } from './seats.ts';
