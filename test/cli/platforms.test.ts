@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { profilesPath } from '../../src/cli/connection/profiles.ts';
-import { openBrowser } from '../../src/cli/pages/open-browser.ts';
+import { openBrowser } from '../../src/cli/pages/present-link.ts';
 import type { Io } from '../../src/cli/terminal/io.ts';
 import { run } from './support/run.ts';
 

@@ -1,7 +1,6 @@
 import type { ROLES } from '../../../contract/choices.ts';
 import type { Context } from '../../framework/context.ts';
-import type { OpenedBrowser } from '../../pages/open-browser.ts';
-import { presentLink, serveUntilAborted } from '../../pages/present-link.ts';
+import { type OpenedBrowser, presentLink, serveUntilAborted } from '../../pages/present-link.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { type ServedPage, servePage } from './page/page-server.ts';
 import { userIdentity } from './page/seats.ts';

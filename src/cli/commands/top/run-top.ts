@@ -1,6 +1,6 @@
 import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
-import { type OpenedBrowser, openBrowser } from '../../pages/open-browser.ts';
+import { type OpenedBrowser, openBrowser } from '../../pages/present-link.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { openFullScreen } from '../../terminal/full-screen.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
