@@ -1,7 +1,7 @@
 import { CircleAlert } from 'lucide-react';
 import { createContext, useContext } from 'react';
+import { Link } from 'wouter';
 import { RtcError } from '../../../client/rtc-error.ts';
-import { RequestLink } from './request-link.tsx';
 
 type Props = { readonly error: unknown; readonly onRetry?: (() => void) | undefined };
 
@@ -81,4 +81,17 @@ function describe(error: unknown): Described {
 function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?:]$/.test(capital) || /`|rtc [a-z]+/.test(capital.slice(-24)) ? capital : `${capital}.`;
+}
+
+/** The id of a request, which leads to its entry in the audit log. */
+export function RequestLink({ id }: { readonly id: string }) {
+  return (
+    <Link
+      href={`/audit?request=${encodeURIComponent(id)}`}
+      onClick={(event) => event.stopPropagation()}
+      title="Show it in the audit log"
+    >
+      <code>{id}</code>
+    </Link>
+  );
 }
