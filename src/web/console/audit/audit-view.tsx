@@ -10,8 +10,7 @@ import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem, RequestLink } from '../parts/problem.tsx';
 import { Clock } from '../parts/time.tsx';
-import { useDebounced } from '../parts/use-debounced.ts';
-import { usePages } from '../parts/use-pages.ts';
+import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { AuditStatus } from './audit-status.tsx';
 

@@ -12,7 +12,7 @@ import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock } from '../parts/time.tsx';
-import { useDebounced } from '../parts/use-debounced.ts';
+import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { DeliveryStatus } from '../webhooks/delivery-status.tsx';
 

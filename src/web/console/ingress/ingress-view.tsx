@@ -9,7 +9,7 @@ import { ChangeButton } from '../parts/changes.tsx';
 import { commandOf } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
-import { useDebounced } from '../parts/use-debounced.ts';
+import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { CreateIngress } from './create-ingress.tsx';
 import { describeTracks, isStreaming, stateOf } from './ingress-state.ts';

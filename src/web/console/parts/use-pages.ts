@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 
 type Page<Item> = { readonly items: readonly Item[]; readonly nextCursor: string | null };
 
@@ -8,7 +8,7 @@ type Options<Item> = {
   readonly read: (cursor: string | undefined) => Promise<Page<Item>>;
 };
 
-export type Pages<Item> = {
+type Pages<Item> = {
   /** The items that were loaded so far; undefined before the first page. */
   readonly items: readonly Item[] | undefined;
   /** Number of loaded items, `200+` if there are more. */
@@ -35,4 +35,16 @@ export function usePages<Item>({ queryKey, read }: Options<Item>): Pages<Item> {
     refetch: () => void refetch(),
     loadMore: hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined,
   };
+}
+
+const DEBOUNCE_MS = 300;
+
+/** The typed text after a pause of the typing, so that the service is not called for each key. */
+export function useDebounced(text: string): string {
+  const [debounced, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(text), DEBOUNCE_MS);
+    return () => window.clearTimeout(timer);
+  }, [text]);
+  return debounced;
 }

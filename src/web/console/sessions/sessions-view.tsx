@@ -9,8 +9,7 @@ import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
-import { useDebounced } from '../parts/use-debounced.ts';
-import { usePages } from '../parts/use-pages.ts';
+import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { SessionStatus } from './session-status.tsx';
 
