@@ -13,8 +13,7 @@ import { Clock, describePosition } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { Transcript } from '../transcriptions/transcript.tsx';
 import { isUnderWay, TranscriptionStatus } from '../transcriptions/transcription-status.tsx';
-import { describeBytes, fileLink } from './recording-facts.ts';
-import { RecordingStatus } from './recording-status.tsx';
+import { describeBytes, fileLink, RecordingStatus } from './recording-status.tsx';
 
 const PROGRESS_MS = 1_000;
 

@@ -9,8 +9,7 @@ import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
-import { describeBytes } from './recording-facts.ts';
-import { RECORDING_STATES, RecordingStatus } from './recording-status.tsx';
+import { describeBytes, RECORDING_STATES, RecordingStatus } from './recording-status.tsx';
 
 const PAGE_SIZE = 100;
 
