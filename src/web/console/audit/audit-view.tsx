@@ -9,10 +9,10 @@ import { KEYS } from '../api/query-keys.ts';
 import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem, RequestLink } from '../parts/problem.tsx';
+import { Status, type Tone } from '../parts/status.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useDebounced, usePages } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
-import { AuditStatus } from './audit-status.tsx';
 
 const PAGE_SIZE = 100;
 
@@ -265,5 +265,18 @@ function Detail({ name, id }: { readonly name: string; readonly id: string }) {
         )}
       </dd>
     </>
+  );
+}
+
+const TONES: Readonly<Record<AuditResult, Tone>> = { done: 'good', refused: 'warning', failed: 'bad' };
+
+/** The result of a request: `204`, `404 room-not-found`. */
+export function AuditStatus({ entry }: { readonly entry: AuditEntry }) {
+  const { status, result, problem } = entry;
+  return (
+    <Status tone={TONES[result]}>
+      {status}
+      {problem !== null && ` ${problem}`}
+    </Status>
   );
 }
