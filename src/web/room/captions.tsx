@@ -1,8 +1,7 @@
 import { useConnectionState, useRoomContext } from '@livekit/components-react';
 import { ConnectionState, type RemoteParticipant, type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
-import type { Invitation } from './invitation.ts';
-import { readCaptions, switchCaptions } from './session.ts';
+import { type Invitation, readCaptions, switchCaptions } from './session.ts';
 
 /** LiveKit's topic of transcriptions: https://docs.livekit.io/agents/build/text/ */
 const TOPIC = 'lk.transcription';

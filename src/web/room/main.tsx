@@ -1,9 +1,15 @@
 import { createRoot, type Root } from 'react-dom/client';
 import '@livekit/components-styles';
 import './room.css';
-import { type Invitation, readCode, readInvitation } from './invitation.ts';
 import { Notice, RoomPage } from './room-page.tsx';
-import { keepInvitation, redeemCode, requestToken } from './session.ts';
+import {
+  type Invitation,
+  keepInvitation,
+  readCode,
+  readInvitation,
+  redeemCode,
+  requestToken,
+} from './session.ts';
 
 const container = document.getElementById('page');
 if (container !== null) {

@@ -1,8 +1,7 @@
 import { useParticipants } from '@livekit/components-react';
 import type { Participant } from 'livekit-client';
 import { useState } from 'react';
-import type { Invitation } from './invitation.ts';
-import { muteTrack, removeParticipant } from './session.ts';
+import { type Invitation, muteTrack, removeParticipant } from './session.ts';
 
 /** The attribute in which the service signs a participant's role. */
 const ROLE_ATTRIBUTE = 'rtc.role';

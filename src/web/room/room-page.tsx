@@ -2,9 +2,8 @@ import { LiveKitRoom, useRoomContext, VideoConference } from '@livekit/component
 import { DisconnectReason, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
 import { CaptionSwitch, Captions } from './captions.tsx';
-import type { Invitation } from './invitation.ts';
 import { People } from './people.tsx';
-import { keepInvitation, requestToken } from './session.ts';
+import { type Invitation, keepInvitation, requestToken } from './session.ts';
 
 /** Tokens last an hour by default; a fresh one is fetched long before that, for a reload. */
 const REFRESH_MS = 10 * 60_000;

@@ -1,12 +1,10 @@
-import { type Invitation, writeInvitation } from './invitation.ts';
-
 /*
  * Requests of the page to the command line that serves it. Every request has the access token of the page: the command line
  * serves every holder of a token that it issued itself, even an expired one.
  */
 
 /** Another token for the same person, with the same identity, or with a new one for a second tab. */
-export type TokenRequest = { readonly asAnotherPerson: boolean };
+type TokenRequest = { readonly asAnotherPerson: boolean };
 
 export async function requestToken(invitation: Invitation, request: TokenRequest): Promise<Invitation> {
   return await readInvitationOf(await post('token', { body: request, token: invitation.token }));
@@ -83,4 +81,48 @@ function isInvitation(value: unknown): value is Invitation {
   if (typeof value !== 'object' || value === null) return false;
   const fields: Record<string, unknown> = { ...value };
   return ['room', 'identity', 'role', 'url', 'token'].every((name) => typeof fields[name] === 'string');
+}
+
+/*
+ * The fragment of the page's address, which browsers never send to a server. The link that `rtc rooms open` prints has a
+ * code, which the page exchanges for an invitation and replaces by it:
+ *
+ *   http://127.0.0.1:PORT/#code=…
+ *   http://127.0.0.1:PORT/#room=demo&identity=ada&role=host&url=ws://…&token=…
+ *
+ * The page also uses the access token to prove itself to the command line when it needs a fresh one: see session.ts.
+ */
+
+export type Invitation = {
+  readonly room: string;
+  readonly identity: string;
+  readonly role: string;
+  /** WebSocket URL of the media server. */
+  readonly url: string;
+  /** LiveKit access token. */
+  readonly token: string;
+};
+
+/** The code of a new link, or null. */
+export function readCode(fragment: string): string | null {
+  return new URLSearchParams(fragment.replace(/^#/, '')).get('code');
+}
+
+/** Returns undefined when the fragment is not a complete invitation. */
+export function readInvitation(fragment: string): Invitation | undefined {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ''));
+  const read = (name: string): string => fields.get(name) ?? '';
+  const invitation = {
+    room: read('room'),
+    identity: read('identity'),
+    role: read('role'),
+    url: read('url'),
+    token: read('token'),
+  };
+  return Object.values(invitation).includes('') ? undefined : invitation;
+}
+
+/** The fragment of an invitation, with its `#`. */
+function writeInvitation(invitation: Invitation): string {
+  return `#${new URLSearchParams(invitation)}`;
 }

@@ -11,7 +11,7 @@ import type { Environment } from '../../../terminal/io.ts';
 
 export type Person = { readonly identity: string; readonly name: string; readonly role: Role };
 
-/** The same shape as in src/web/room/invitation.ts, which reads it from the page's address. */
+/** The same shape as in src/web/room/session.ts, which reads it from the page's address. */
 export type Invitation = {
   readonly room: string;
   readonly identity: string;
