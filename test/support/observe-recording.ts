@@ -1,6 +1,6 @@
 import type { Store } from '../../src/server/app/store.ts';
-import { applyObservation } from '../../src/server/recordings/apply-observation.ts';
 import type { Observation } from '../../src/server/recordings/lifecycle.ts';
+import { applyObservation } from '../../src/server/recordings/recording-events.ts';
 
 /** Applies an observation to a recording, as the service does. Resolves to whether its row changed. */
 export async function observeRecording(

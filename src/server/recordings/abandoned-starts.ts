@@ -2,8 +2,8 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
-import { applyObservation } from './apply-observation.ts';
 import { hasClaimRunOut, hasPassed, isLateStartPossible } from './lifecycle.ts';
+import { applyObservation } from './recording-events.ts';
 import type { Recording, RecordingStores } from './store.ts';
 
 /*

@@ -1,10 +1,10 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
-import { type ApplyDeps, applyObservation } from './apply-observation.ts';
 import type { RecordingFiles } from './files/recording-files.ts';
 import { hasPassed, isActive, isOver, isPending } from './lifecycle.ts';
 import { type MeasureDeps, measureEgress, measureFile } from './measure-file.ts';
+import { type ApplyDeps, applyObservation } from './recording-events.ts';
 import type { Recording } from './store.ts';
 
 /*

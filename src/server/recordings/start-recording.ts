@@ -12,11 +12,11 @@ import {
   giveUpStart,
   stopQuietly,
 } from './abandoned-starts.ts';
-import { type ApplyDeps, applyObservation } from './apply-observation.ts';
 import { isStillRecording } from './egress-state.ts';
 import type { RecordingStorage } from './files/recording-files.ts';
 import { hasClaimRunOut } from './lifecycle.ts';
 import { type MeasureDeps, withinTime } from './measure-file.ts';
+import { type ApplyDeps, applyObservation } from './recording-events.ts';
 import { recordingPath } from './recording-path.ts';
 import type { Recording } from './store.ts';
 

@@ -7,10 +7,10 @@ import type { Store } from '../../../src/server/app/store.ts';
 import { silentMp4 } from '../../../src/server/media-simulator/silent-mp4.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { Egress } from '../../../src/server/platform/livekit/media-server.ts';
-import { applyObservation } from '../../../src/server/recordings/apply-observation.ts';
 import { createRecordingFiles } from '../../../src/server/recordings/files/create-recording-files.ts';
 import type { EndEvent } from '../../../src/server/recordings/lifecycle.ts';
 import { reconcileRecordings } from '../../../src/server/recordings/reconcile-recordings.ts';
+import { applyObservation } from '../../../src/server/recordings/recording-events.ts';
 import {
   deleteRecording,
   getRecording,

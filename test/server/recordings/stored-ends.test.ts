@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UnitOfWork } from '../../../src/server/platform/storage/unit-of-work.ts';
-import { applyObservation } from '../../../src/server/recordings/apply-observation.ts';
 import type { Observation } from '../../../src/server/recordings/lifecycle.ts';
-import { storeRecordingEnd } from '../../../src/server/recordings/recording-events.ts';
+import { applyObservation, storeRecordingEnd } from '../../../src/server/recordings/recording-events.ts';
 import type { RecordingStores } from '../../../src/server/recordings/store.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';

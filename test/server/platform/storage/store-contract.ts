@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/contract/errors.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import { applyObservation } from '../../../../src/server/recordings/apply-observation.ts';
+import { applyObservation } from '../../../../src/server/recordings/recording-events.ts';
 import type { NewRecording, Recording } from '../../../../src/server/recordings/store.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
 

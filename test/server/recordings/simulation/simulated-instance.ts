@@ -5,7 +5,6 @@ import {
   giveUpAbandonedStarts,
   stopLateStarts,
 } from '../../../../src/server/recordings/abandoned-starts.ts';
-import { applyObservation } from '../../../../src/server/recordings/apply-observation.ts';
 import type { RefreshDeps } from '../../../../src/server/recordings/egress-state.ts';
 import type { RecordingFiles } from '../../../../src/server/recordings/files/recording-files.ts';
 import { isOver } from '../../../../src/server/recordings/lifecycle.ts';
@@ -13,7 +12,7 @@ import {
   publishMissedEnds,
   reconcileRecordings,
 } from '../../../../src/server/recordings/reconcile-recordings.ts';
-import { endSourceId } from '../../../../src/server/recordings/recording-events.ts';
+import { applyObservation, endSourceId } from '../../../../src/server/recordings/recording-events.ts';
 import { stopRecording } from '../../../../src/server/recordings/room-recording-routes.ts';
 import { type RecordingDeps, startRecording } from '../../../../src/server/recordings/start-recording.ts';
 import type { RecordingStores } from '../../../../src/server/recordings/store.ts';

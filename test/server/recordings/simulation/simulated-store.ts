@@ -1,7 +1,6 @@
 import type { LeftOut, NewEvent } from '../../../../src/server/events/store.ts';
-import type { RecordingEnd } from '../../../../src/server/recordings/apply-observation.ts';
 import { hasClaimRunOut } from '../../../../src/server/recordings/lifecycle.ts';
-import { endSourceId } from '../../../../src/server/recordings/recording-events.ts';
+import { endSourceId, type RecordingEnd } from '../../../../src/server/recordings/recording-events.ts';
 import type {
   NewRecording,
   Recording,
