@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTerminalLog } from '../../../src/server/dev/terminal-log.ts';
+import { createTerminalLog } from '../../../src/server/dev.ts';
 
 function logAt(level: string) {
   const lines: string[] = [];
