@@ -9,7 +9,7 @@ import {
   RoomMuteSchema,
 } from '../../contract/participants.ts';
 import { RoomParams } from '../../contract/rooms.ts';
-import { exactMember } from '../platform/http/bodies/exact-numbers.ts';
+import { exactMember } from '../platform/http/bodies/read-body.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { BlockDeps } from './blocks/blocks.ts';
 import {

@@ -3,7 +3,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Hint } from '../../contract/hint.ts';
 import { type Token, type TokenRequest, TokenRequestSchema, TokenSchema } from '../../contract/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
-import { exactMember } from '../platform/http/bodies/exact-numbers.ts';
+import { exactMember } from '../platform/http/bodies/read-body.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
 import { ensureNotBlocked, type FindBlock } from './blocks/blocks.ts';

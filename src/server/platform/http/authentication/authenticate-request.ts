@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../../../contract/errors.ts';
-import { readBody } from '../bodies/read-body.ts';
-import { type BodyAllowance, createBodyBudget } from '../limits/body-budget.ts';
+import { type BodyAllowance, createBodyBudget, readBody } from '../bodies/read-body.ts';
 import type { Security } from '../route.ts';
 import {
   type AuthenticationDeps,

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../../contract/errors.ts';
-import type { BodyAllowance } from '../limits/body-budget.ts';
 import { bodyError, escapePointer } from '../validate.ts';
 
 /** Called once, with the body or with an error. */
@@ -259,4 +258,75 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   return Object.values(value).some((entry) => isDeeperThan(levels - 1, entry));
+}
+
+/*
+ * JSON allows numbers of any precision, JSON.parse yields doubles: 12345678901234567890 becomes 12345678901234567000,
+ * and 1e400 becomes null. Values that the service only passes on must keep their exact text.
+ */
+
+/** Text without a match contains only numbers that a double represents exactly. */
+const MAY_CHANGE = /\d{16}|\d[eE]/;
+
+/** ECMAScript 2025 (proposal-json-parse-with-source). The compiler's library has no types for it yet. */
+const { parseExactly, rawJSON } = JSON as unknown as {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): unknown;
+};
+
+/**
+ * Returns the member `name` of the object in `body`, with its numbers as JSON.rawJSON objects when parsing may have
+ * changed them. Use the result only with JSON.stringify. `value` is the member as JSON.parse gave it.
+ */
+export function exactMember<T>(body: Buffer, name: string, value: T): T {
+  if (value === undefined) return value;
+  const text = body.toString();
+  if (!MAY_CHANGE.test(text)) return value;
+  return (parseExactly(text, keepSource) as Readonly<Record<string, T>>)[name] ?? value;
+}
+
+function keepSource(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
+  return typeof value === 'number' && source !== undefined ? rawJSON(source) : value;
+}
+
+/*
+ * Limits the memory of bodies whose signature is not checked yet. Anyone can send them, even with a valid API key, because
+ * every participant's token contains it.
+ */
+
+/** Maximum size of a small body. Requests on public paths and most signed ones are smaller. */
+const SMALL_BODY_BYTES = 16 * 1024;
+
+/** A quarter of the budget is reserved for small bodies, so that large ones cannot block them. */
+const SHARE_OF_LARGE_BODIES = 0.75;
+
+/** The part of the budget that one body uses. */
+export type BodyAllowance = {
+  /** Reserves bytes. Returns false when the budget is exhausted. */
+  readonly take: (bytes: number) => boolean;
+  /** Returns all bytes of this body to the budget. A second call has no effect. */
+  readonly release: () => void;
+};
+
+export function createBodyBudget(limitBytes: number): () => BodyAllowance {
+  let usedBytes = 0;
+  return () => {
+    let ownBytes = 0;
+    return {
+      take: (bytes) => {
+        const isSmall = ownBytes + bytes <= SMALL_BODY_BYTES;
+        if (usedBytes + bytes > (isSmall ? limitBytes : limitBytes * SHARE_OF_LARGE_BODIES)) return false;
+        usedBytes += bytes;
+        ownBytes += bytes;
+        return true;
+      },
+      release: () => {
+        usedBytes -= ownBytes;
+        ownBytes = 0;
+      },
+    };
+  };
 }
