@@ -1,10 +1,8 @@
 import type { Deliveries } from './nouns/deliveries.ts';
 import type { Events } from './nouns/events.ts';
-import type { Ingress } from './nouns/ingress.ts';
 import type { Participants } from './nouns/participants.ts';
 import type { Recordings } from './nouns/recordings.ts';
-import type { Rooms } from './nouns/rooms.ts';
-import type { Tokens } from './nouns/tokens.ts';
+import type { Ingress, Rooms, Tokens } from './nouns/rooms.ts';
 import type { Transcription } from './nouns/transcription.ts';
 import type { Transcriptions } from './nouns/transcriptions.ts';
 import type { Webhooks } from './nouns/webhooks.ts';

@@ -10,10 +10,8 @@ export type {
   WireRequest,
 } from './client-options.ts';
 export type { Audit, ListAuditOptions } from './nouns/audit.ts';
-export type { Blocks, ListBlocksOptions } from './nouns/blocks.ts';
 export type { Deliveries, GetDeliveryOptions, ListDeliveriesOptions } from './nouns/deliveries.ts';
 export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
-export type { Ingress } from './nouns/ingress.ts';
 export type { Keys, ListKeysOptions } from './nouns/keys.ts';
 export type {
   ForgetWordsOptions,
@@ -23,9 +21,16 @@ export type {
   TrackTarget,
 } from './nouns/participants.ts';
 export type { ListRecordingsOptions, Recordings, StartRecordingOptions } from './nouns/recordings.ts';
-export type { ListRoomsOptions, RoomCreation, Rooms } from './nouns/rooms.ts';
+export type {
+  Blocks,
+  Ingress,
+  ListBlocksOptions,
+  ListRoomsOptions,
+  RoomCreation,
+  Rooms,
+  Tokens,
+} from './nouns/rooms.ts';
 export type { ListSessionParticipantsOptions, ListSessionsOptions, Sessions } from './nouns/sessions.ts';
-export type { Tokens } from './nouns/tokens.ts';
 export type {
   FollowTranscriptionOptions,
   ReadTranscriptionOptions,

@@ -1,6 +1,9 @@
+import type { Block, BlockList, BlockListQuery } from '../../contract/blocks.ts';
+import type { IngressCreate, IngressList, Ingress as IngressRecord } from '../../contract/ingress.ts';
 import type { RoomMute, RoomMuted } from '../../contract/participants.ts';
 import type { RoomData, RoomDataSent } from '../../contract/room-data.ts';
 import type { Room, RoomCreate, RoomList, RoomListQuery, RoomPatch } from '../../contract/rooms.ts';
+import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { queryOf, roomPath, splitList, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -76,5 +79,96 @@ export class Rooms {
   /** DELETE /v1/rooms/:roomId: closes the room and disconnects everyone. */
   async delete(room: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', roomPath(room), options);
+  }
+}
+
+/** Page size at most 200; default 50. */
+export type ListBlocksOptions = QueryOptions<BlockListQuery>;
+
+const BLOCKS_AT_ONCE = 200;
+
+/** The blocks of a room: `client.blocks`. `client.participants.remove()` with `block` creates a block. */
+export class Blocks {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** GET /v1/rooms/:roomId/blocks: returns a page of blocks, ordered by identity. */
+  async list(room: string, options: ListBlocksOptions = {}): Promise<BlockList> {
+    const { limit, cursor } = options;
+    return await this.#transport.call(
+      'GET',
+      `${roomPath(room, 'blocks')}${queryOf({ limit, cursor })}`,
+      options,
+    );
+  }
+
+  /** Iterates over the blocks of the room, page by page. */
+  all(room: string, options: ListBlocksOptions = {}): AsyncGenerator<Block, void, undefined> {
+    return itemsOfPages(roomPath(room, 'blocks'), options.cursor, async (cursor) => {
+      const { blocks, nextCursor } = await this.list(room, { limit: BLOCKS_AT_ONCE, ...options, cursor });
+      return { items: blocks, nextCursor };
+    });
+  }
+
+  /** DELETE /v1/rooms/:roomId/blocks/:identity: lets the identity in again. */
+  async remove(room: string, identity: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', roomPath(room, 'blocks', identity), options);
+  }
+}
+
+/** Streams into a room over RTMP or WHIP: `client.ingress`. */
+export class Ingress {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * POST /v1/rooms/:roomId/ingress: creates an ingress. The room need not exist yet. The holder of the stream key can
+   * publish.
+   */
+  async create(room: string, ingress: IngressCreate, options?: CallOptions): Promise<IngressRecord> {
+    return await this.#transport.call('POST', roomPath(room, 'ingress'), withBody(ingress, options));
+  }
+
+  /** GET /v1/rooms/:roomId/ingress. */
+  async list(room: string, options?: CallOptions): Promise<IngressList> {
+    return await this.#transport.call('GET', roomPath(room, 'ingress'), options);
+  }
+
+  /** Iterates over the ingresses of the room. */
+  all(room: string, options?: CallOptions): AsyncGenerator<IngressRecord, void, undefined> {
+    return itemsOfPages(roomPath(room, 'ingress'), undefined, async () => {
+      const { ingress } = await this.list(room, options);
+      return { items: ingress, nextCursor: undefined };
+    });
+  }
+
+  /** DELETE /v1/rooms/:roomId/ingress/:ingressId: deletes the ingress and ends its stream. */
+  async delete(room: string, ingressId: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', roomPath(room, 'ingress', ingressId), options);
+  }
+}
+
+/** Access tokens for participants: `client.tokens`. */
+export class Tokens {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** POST /v1/token: issues a token with the grants of its role, and returns the media server's address. */
+  async create(request: TokenRequest, options?: CallOptions): Promise<Token> {
+    return await this.#transport.call('POST', '/v1/token', withBody(request, options));
+  }
+
+  /** POST /v1/token/refresh: like create, for a participant whose token is about to expire. */
+  async refresh(request: TokenRequest, options?: CallOptions): Promise<Token> {
+    return await this.#transport.call('POST', '/v1/token/refresh', withBody(request, options));
   }
 }
