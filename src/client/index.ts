@@ -9,10 +9,9 @@ export type {
   ServiceResponse,
   WireRequest,
 } from './client-options.ts';
-export type { Audit, ListAuditOptions } from './nouns/audit.ts';
 export type { Deliveries, GetDeliveryOptions, ListDeliveriesOptions } from './nouns/deliveries.ts';
 export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
-export type { Keys, ListKeysOptions } from './nouns/keys.ts';
+export type { Audit, Keys, ListAuditOptions, ListKeysOptions } from './nouns/keys.ts';
 export type {
   ForgetWordsOptions,
   Participants,

@@ -1,3 +1,4 @@
+import type { AuditEntry, AuditList, AuditListQuery } from '../../contract/audit.ts';
 import type { Key, KeyCreate, KeyList, KeyListQuery, OwnKey } from '../../contract/keys.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { keyPath, queryOf, withBody } from '../transport/request-parts.ts';
@@ -49,5 +50,34 @@ export class Keys {
   /** DELETE /v1/keys/:keyId: revokes the key. */
   async revoke(id: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', keyPath(id), options);
+  }
+}
+
+/** Page size at most 200; default 50. `since` and `until` are ISO 8601. */
+export type ListAuditOptions = QueryOptions<AuditListQuery>;
+
+const AUDIT_AT_ONCE = 200;
+
+/** The audit log: `client.audit`. For keys with the scope admin. */
+export class Audit {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** GET /v1/audit: returns a page of entries, the newest first. */
+  async list(options: ListAuditOptions = {}): Promise<AuditList> {
+    const { key, room, since, until, result, requestId, limit, cursor } = options;
+    const query = queryOf({ key, room, since, until, result, requestId, limit, cursor });
+    return await this.#transport.call('GET', `/v1/audit${query}`, options);
+  }
+
+  /** Iterates over the entries, the newest first, page by page. */
+  all(options: ListAuditOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
+    return itemsOfPages('/v1/audit', options.cursor, async (cursor) => {
+      const { entries, nextCursor } = await this.list({ limit: AUDIT_AT_ONCE, ...options, cursor });
+      return { items: entries, nextCursor };
+    });
   }
 }
