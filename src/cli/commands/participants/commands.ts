@@ -12,6 +12,7 @@ import { forEachTarget } from '../../framework/for-each-target.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
+  existing,
   flag,
   jsonObject,
   notEmpty,
@@ -30,13 +31,21 @@ import {
 } from '../../terminal/result.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import { findParticipant } from './find-participant.ts';
-import {
-  describeTrack,
-  IDENTITY,
-  PARTICIPANT_COLUMNS,
-  PARTICIPANT_FIELDS,
-  ROOM,
-} from './participant-view.ts';
+
+export const PARTICIPANT_FIELDS = [
+  'sid',
+  'identity',
+  'name',
+  'state',
+  'kind',
+  'metadata',
+  'joinedAt',
+  'isPublisher',
+  'attributes',
+  'tracks',
+] as const satisfies readonly (keyof Participant)[];
+
+export const ROOM = existing('name of the room', 'rooms');
 
 const listParticipants = defineCommand({
   noun: 'participants',
@@ -71,6 +80,8 @@ const listParticipants = defineCommand({
 });
 
 const parseSeconds = wholeSeconds(1, MAX_BLOCK_SECONDS);
+
+export const IDENTITY = existing('identity of the participant', 'participants');
 
 const remove = defineCommand({
   noun: 'participants',
@@ -285,6 +296,24 @@ export const unmute = defineCommand({
   run: async (context, input) => await setMuted(context, { ...input, wanted: 'unmuted' }),
 });
 
+export const PARTICIPANT_COLUMNS: readonly Column<Participant>[] = [
+  { heading: 'IDENTITY', value: (participant) => participant.identity, paint: 'name' },
+  { heading: 'NAME', value: (participant) => participant.name },
+  { heading: 'ROLE', value: (participant) => participant.attributes['rtc.role'] },
+  {
+    heading: 'STATE',
+    value: (participant) => participant.state,
+    display: (participant) => participant.state.toLowerCase(),
+    paint: (participant) => (participant.state === 'ACTIVE' ? 'good' : 'faint'),
+  },
+  {
+    heading: 'TRACKS',
+    value: (participant) => participant.tracks.map((track) => track.sid).join(','),
+    display: (participant) => participant.tracks.map(describeTrack).join(', '),
+  },
+  { heading: 'JOINED', value: joinedAt },
+];
+
 export const commands: readonly Command[] = [listParticipants, update, remove, forget, mute, unmute];
 
 type Track = Participant['tracks'][number];
@@ -338,4 +367,18 @@ async function chooseTracks(context: Context, input: Input): Promise<readonly st
   const chosen = await context.prompter.choose('Which track?', [...labels, 'all of them']);
   const sid = chosen.split(' ')[0] ?? '';
   return chosen === 'all of them' ? open.map((track) => track.sid) : [sid];
+}
+
+type ShownTrack = Participant['tracks'][number];
+
+/** Describes a track, such as `microphone` or `screen share (muted)`. */
+export function describeTrack(track: ShownTrack): string {
+  const source = track.source === 'UNKNOWN' ? track.type : track.source;
+  const words = source.toLowerCase().replaceAll('_', ' ');
+  return track.muted ? `${words} (muted)` : words;
+}
+
+function joinedAt(participant: Participant): { instantMs: number } | undefined {
+  const seconds = Number(participant.joinedAt);
+  return seconds > 0 ? { instantMs: seconds * 1000 } : undefined;
 }
