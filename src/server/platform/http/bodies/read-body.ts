@@ -269,7 +269,7 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 const MAY_CHANGE = /\d{16}|\d[eE]/;
 
 /** ECMAScript 2025 (proposal-json-parse-with-source). The compiler's library has no types for it yet. */
-const { parseExactly, rawJSON } = JSON as unknown as {
+const { parse: parseExactly, rawJSON } = JSON as unknown as {
   parse(
     text: string,
     reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
