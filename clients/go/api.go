@@ -1612,25 +1612,26 @@ type FiscalError struct {
 	Faults []CodeFault `json:"faults,omitempty"`
 }
 
-// CodeAndPerson: A code, and the person to whom it may belong.
+// CodeAndPerson: A code, and what is known of the person to whom it may belong. At least one field of the person is
+// given; day, month and year belong together.
 type CodeAndPerson struct {
 	// The fiscal code
 	CF string `json:"cf"`
 	// First name or names
-	Name string `json:"name"`
+	Name *string `json:"name,omitempty"`
 	// Last name; for married women the birth name
-	Surname string `json:"surname"`
+	Surname *string `json:"surname,omitempty"`
 	// F female, M male. One of F, M.
-	Gender string `json:"gender"`
+	Gender *string `json:"gender,omitempty"`
 	// Day of birth, DD
-	Day any `json:"day"`
+	Day any `json:"day,omitempty"`
 	// Month of birth, MM
-	Month any `json:"month"`
+	Month any `json:"month,omitempty"`
 	// Year of birth, YYYY
-	Year any `json:"year"`
+	Year any `json:"year,omitempty"`
 	// Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes are ignored;
 	// former and bilingual names and Belfiore codes are accepted
-	City string `json:"city"`
+	City *string `json:"city,omitempty"`
 	// Former or present abbreviation of the province, EE for births abroad; only needed if the city is ambiguous
 	Province *string `json:"province,omitempty"`
 	// The person has no surname: `surname` is empty, and the code has XXX
@@ -1651,12 +1652,18 @@ type MatchPart struct {
 	Found any `json:"found"`
 }
 
-// Match: Whether a code matches a person, part by part.
+// Match: Whether a code matches what is known of a person, part by part.
 type Match struct {
-	// Whether all parts match
+	// Whether all compared parts match
 	Matches bool `json:"matches"`
-	// In the order of the code
+	// The compared parts, in the order of the code
 	Parts []MatchPart `json:"parts"`
+	// The parts that were not compared, because the request has nothing to compare with. One of surname, name, gender,
+	// day, month, year, place.
+	Skipped []string `json:"skipped"`
+	// How much a match proves: everything was compared; both names and the birth date; both names, whose letters many
+	// people share; or less. One of all, names-and-date, names, some.
+	Compared string `json:"compared"`
 }
 
 // DecodedCodeDetails: With details=true only.

@@ -53,9 +53,13 @@ export const PersonSchema = Type.Object(
 export const CodeAndPersonSchema = Type.Object(
   {
     cf: Type.String({ description: 'The fiscal code', examples: ['RSSMRA80B01H501T'] }),
-    ...PersonSchema.properties,
+    ...Type.Partial(PersonSchema).properties,
   },
-  { $id: 'CodeAndPerson', description: 'A code, and the person to whom it may belong' },
+  {
+    $id: 'CodeAndPerson',
+    description:
+      'A code, and what is known of the person to whom it may belong. At least one field of the person is given; day, month and year belong together',
+  },
 );
 
 const GeneratedDetailsSchema = Type.Object(
@@ -83,15 +87,17 @@ export const GeneratedCodeSchema = Type.Object(
 const textOrNumber = (description: string, example: string | number) =>
   Type.Union([Type.String(), Type.Integer()], { description, examples: [example] });
 
+const PartName = Type.Enum(['surname', 'name', 'gender', 'day', 'month', 'year', 'place'], {
+  description: 'The compared part',
+});
+
 export const MatchSchema = Type.Object(
   {
-    matches: Type.Boolean({ description: 'Whether all parts match' }),
+    matches: Type.Boolean({ description: 'Whether all compared parts match' }),
     parts: Type.Array(
       Type.Object(
         {
-          part: Type.Enum(['surname', 'name', 'gender', 'day', 'month', 'year', 'place'], {
-            description: 'The compared part',
-          }),
+          part: PartName,
           matches: Type.Boolean({ description: 'Whether it matches' }),
           expected: textOrNumber(
             "Computed from the person's data: three letters of a name, F or M, a number of the date, a Belfiore code",
@@ -101,10 +107,17 @@ export const MatchSchema = Type.Object(
         },
         { $id: 'MatchPart', description: 'A part of the code, compared with the data' },
       ),
-      { description: 'In the order of the code' },
+      { description: 'The compared parts, in the order of the code' },
     ),
+    skipped: Type.Array(PartName, {
+      description: 'The parts that were not compared, because the request has nothing to compare with',
+    }),
+    compared: Type.Enum(['all', 'names-and-date', 'names', 'some'], {
+      description:
+        'How much a match proves: everything was compared; both names and the birth date; both names, whose letters many people share; or less',
+    }),
   },
-  { $id: 'Match', description: 'Whether a code matches a person, part by part' },
+  { $id: 'Match', description: 'Whether a code matches what is known of a person, part by part' },
 );
 
 const CodeWarnings = Type.Array(Type.Enum(['place-not-in-force', 'names-not-derivable']), {

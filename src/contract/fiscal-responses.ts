@@ -101,6 +101,8 @@ type Matched = {
     readonly expected: string | number;
     readonly found: string | number;
   }[];
+  readonly skipped: readonly (keyof typeof WIRE_PARTS)[];
+  readonly compared: MatchResponse['compared'];
 };
 
 const WIRE_PARTS = {
@@ -113,8 +115,13 @@ const WIRE_PARTS = {
   birthplace: 'place',
 } as const;
 
-export function matchResponse({ matches, parts }: Matched): MatchResponse {
-  return { matches, parts: parts.map((each) => ({ ...each, part: WIRE_PARTS[each.part] })) };
+export function matchResponse({ matches, parts, skipped, compared }: Matched): MatchResponse {
+  return {
+    matches,
+    parts: parts.map((each) => ({ ...each, part: WIRE_PARTS[each.part] })),
+    skipped: skipped.map((part) => WIRE_PARTS[part]),
+    compared,
+  };
 }
 
 /** The kinds of codes that count as valid: those of persons only, or every Italian tax code. */

@@ -56,8 +56,11 @@ type LibraryFault = {
   readonly message: string;
 };
 
-export type ParsedPerson = {
-  readonly person: LibraryPerson;
+/** The person's data that are given. */
+export type KnownLibraryPerson = Partial<LibraryPerson>;
+
+export type ParsedPerson<Fields extends KnownLibraryPerson = LibraryPerson> = {
+  readonly person: Fields;
   readonly problems: Partial<Readonly<Record<PersonField, FieldProblem>>>;
 };
 
@@ -101,6 +104,29 @@ export function parsePerson(wire: Readonly<Record<string, unknown>>): ParsedPers
   return { person, problems };
 }
 
+/**
+ * Does the same for data that may lack fields: what is absent or null is left out, and is no error unless everything is. The
+ * parts of the date belong together, and so do city and province.
+ */
+export function parseKnownPerson(wire: Readonly<Record<string, unknown>>): ParsedPerson<KnownLibraryPerson> {
+  const parsed = parsePerson(wire);
+  const isGiven = (field: PersonField): boolean => wire[field] !== undefined && wire[field] !== null;
+  if (!PERSON_FIELDS.some(isGiven)) return parsed;
+  const { givenName, surname, sex, birthDate, birthplace, province, ...absences } = parsed.person;
+  const { day, month, year, ...problems } = parsed.problems;
+  const isDateGiven = isGiven('day') || isGiven('month') || isGiven('year');
+  const person = {
+    ...absences,
+    ...(isGiven('name') ? { givenName } : {}),
+    ...(isGiven('surname') ? { surname } : {}),
+    ...(isGiven('gender') ? { sex } : {}),
+    ...(isDateGiven ? { birthDate } : {}),
+    ...(isGiven('city') ? { birthplace } : {}),
+    ...(isGiven('province') ? { province } : {}),
+  };
+  return { person, problems: isDateGiven ? parsed.problems : problems };
+}
+
 type ErrorOptions = {
   /** ISO date, which decides which part of a future date is wrong. */
   readonly today: string;
@@ -109,7 +135,7 @@ type ErrorOptions = {
 
 /** Returns the library's errors with the field names of the API. Errors of {@link parsePerson} take precedence. */
 export function personErrors(
-  { person, problems }: ParsedPerson,
+  { person, problems }: ParsedPerson<KnownLibraryPerson>,
   faults: readonly LibraryFault[],
   { today, language }: ErrorOptions,
 ): PersonFieldErrors {
@@ -147,9 +173,11 @@ const FIELD_OF: Readonly<Record<Exclude<LibraryFault['field'], 'birthDate' | 'se
   province: 'province',
 };
 
+const NO_DATE: BirthDate = { year: 0, month: 0, day: 0 };
+
 /** Returns the largest part that makes a date a future one, or the day when the month does not have it. */
 function datePartAtFault(
-  { birthDate }: LibraryPerson,
+  { birthDate = NO_DATE }: KnownLibraryPerson,
   { reason }: LibraryFault,
   today: string,
 ): 'day' | 'month' | 'year' {

@@ -27,7 +27,9 @@ export { type FoundPlace, findPlace, type PlaceFilter, type PlaceNotFound } from
 export { type GeneratedCode, type GenerateOptions, type GenerateResult, generate } from './generate.ts';
 export type { PlaceMatch } from './look-up-place.ts';
 export {
+  type KnownPerson,
   type Match,
+  type MatchExtent,
   type MatchFailure,
   type MatchPart,
   type MatchPartName,

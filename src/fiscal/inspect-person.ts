@@ -40,8 +40,11 @@ export const inspected = {
 /** The letters of surname and given name, three each. */
 export const personLetters = new Uint8Array(16);
 
+/** Data that may lack fields, each of which is a fault then. */
+type Data = { readonly [Field in keyof Person]?: Person[Field] | undefined };
+
 /** Returns whether names, sex and date are good. The caller checks the birthplace. */
-export const inspectPerson = (data: Person | null | undefined, today: number): boolean => {
+export const inspectPerson = (data: Data | null | undefined, today: number): boolean => {
   const { surname, givenName, noSurname, noName, sex, birthDate, birthplace, province } = data ?? NO_DATA;
   inspected.today = today;
   inspected.surnameFault = readSurname(surname, noSurname === true ? 'none' : 'some');
@@ -55,7 +58,7 @@ export const inspectPerson = (data: Person | null | undefined, today: number): b
   const date = toDateNumber(birthDate);
   inspected.date = date;
   inspected.isDateGood = date >= EARLIEST_BIRTH && date <= today;
-  const slot = lookUpPlace(birthplace, province ?? '', inspected.isDateGood ? date : today);
+  const slot = lookUpPlace(birthplace ?? '', province ?? '', inspected.isDateGood ? date : today);
   inspected.slot = slot;
   inspected.isSuccessor = slot >= 0 && isLastSuccessor();
   inspected.wasInForce = slot >= 0 && !inspected.isSuccessor && isInForce(slot, date);
@@ -70,8 +73,8 @@ export const inspectPerson = (data: Person | null | undefined, today: number): b
 type FaultOptions = { readonly strict?: boolean | undefined; readonly suggest?: boolean | undefined };
 
 /** Returns all errors of the last inspected person, in the order of the fields. */
-export const personFaults = (data: Person | null | undefined, options: FaultOptions): PersonFault[] => {
-  const { birthplace: name, province = '', birthDate, sex } = data ?? NO_DATA;
+export const personFaults = (data: Data | null | undefined, options: FaultOptions): PersonFault[] => {
+  const { birthplace: name = '', province = '', birthDate, sex } = data ?? NO_DATA;
   const { surnameFault, givenNameFault, isSexKnown, isDateGood, date, today, slot } = inspected;
   const faults: PersonFault[] = [];
   if (surnameFault !== undefined) faults.push(nameFault('surname', surnameFault));
@@ -101,7 +104,7 @@ const WARNINGS: readonly (readonly PersonWarning[])[] = [
 ].map((warnings) => Object.freeze(warnings));
 
 const EARLIEST_BIRTH = 18_500_101;
-const NO_DATA: Partial<Person> & { readonly birthplace: string } = { birthplace: '' };
+const NO_DATA: Data = {};
 
 /** Whether the data say that the person has such a name. */
 type Claim = 'some' | 'none';

@@ -1,3 +1,4 @@
+import { toIsoDate } from './calendar-date.ts';
 import { type CheckFailure, explainFailure } from './check-failure.ts';
 import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
 import { codeOfSlot } from './code-table.ts';
@@ -5,7 +6,7 @@ import { inspectText, parts, textBytes, upperCaseText } from './inspect-code.ts'
 import { inspected, inspectPerson, personFaults, personLetters } from './inspect-person.ts';
 import { otherReadings } from './name-code.ts';
 import type { Person } from './person.ts';
-import type { PersonFault } from './person-fault.ts';
+import type { PersonFault, PersonField } from './person-fault.ts';
 import { AMBIGUOUS_PLACE, candidates } from './place-candidates.ts';
 import { isStato, isTakenOverBy, recordsOf } from './place-records.ts';
 import { areOneState } from './state-parts.ts';
@@ -23,12 +24,19 @@ export type MatchPart = {
   readonly found: string | number;
 };
 
+/** What was compared: everything; at least both names and the birth date; at least both names; or less. */
+export type MatchExtent = 'all' | 'names-and-date' | 'names' | 'some';
+
 export type Match = {
   readonly ok: true;
-  /** Whether all parts match. */
+  /** Whether all compared parts match. */
   readonly matches: boolean;
-  /** In the order of the code. */
+  /** The compared parts, in the order of the code. */
   readonly parts: readonly MatchPart[];
+  /** The parts without data to compare with, in the order of the code. */
+  readonly skipped: readonly MatchPartName[];
+  /** How much a match proves: many people share the letters of two names, and few also a birth date. */
+  readonly compared: MatchExtent;
 };
 
 /** The code is invalid, or the person's data are: the failure has the errors of one or both. */
@@ -38,36 +46,110 @@ export type MatchFailure = {
   readonly faults: readonly PersonFault[];
 };
 
+/** The data of a person that are known. What is absent (not what is empty) is not compared. */
+export type KnownPerson = { readonly [Field in keyof Person]?: Person[Field] | undefined };
+
 /**
- * Whether a code can be that of the person, and if not, which part differs. Omocodia does not count. A name matches in any
+ * Whether a code can be that of the person, and if not, which part differs. Omocodia does not count. Only the given data
+ * are compared; the result says which parts were skipped. Without any data, all fields are faults. A name matches in any
  * way in which the tax office has written it: with transliterated letters or their base letters, without letters with
  * diacritics (many codes made before 2011), with or without names after a comma. A birthplace matches by any place that its
  * name may mean, by its successors and predecessors, and by the state that it was part of. @throws TypeError only for
  * invalid options.
  */
-export const match = (code: string, person: Person, options: CheckOptions): Match | MatchFailure => {
+export const match = (code: string, person: KnownPerson, options: CheckOptions): Match | MatchFailure => {
   const settings = readSettings(options);
   const status = inspectText(code, settings);
   const isCodeGood = status <= CHECK_STATUS.validWithWarnings;
-  const isPersonGood = inspectPerson(person, settings.today) && isPlaceKnown();
-  if (!isCodeGood || !isPersonGood) {
+  readGiven(person);
+  if (!inspectGiven(person, settings.today) || !isCodeGood) {
     return {
       ok: false,
       code: isCodeGood ? null : explainFailure(code, status),
-      faults: isPersonGood ? [] : personFaults(person, options),
+      faults: personFaults(person, {}).filter(({ field }) => given.isNothing || isGiven(field)),
     };
   }
   const text = upperCaseText(code);
-  const compared = [
-    lettersPart('surname', text, person),
-    lettersPart('givenName', text, person),
-    sexPart(),
-    dayPart(inspected.date % 100, parts.day),
-    monthPart(((inspected.date / 100) | 0) % 100, parts.month),
-    yearPart(),
-    birthplacePart(),
-  ];
-  return { ok: true, matches: areAllMatching(compared), parts: compared };
+  const compared: MatchPart[] = [];
+  if (given.surname) compared.push(lettersPart('surname', text, person));
+  if (given.givenName) compared.push(lettersPart('givenName', text, person));
+  if (given.sex) compared.push(sexPart());
+  if (given.birthDate) {
+    compared.push(dayPart(inspected.date % 100, parts.day));
+    compared.push(monthPart(((inspected.date / 100) | 0) % 100, parts.month));
+    compared.push(yearPart());
+  }
+  if (given.birthplace) compared.push(birthplacePart());
+  return {
+    ok: true,
+    matches: areAllMatching(compared),
+    parts: compared,
+    skipped: compared.length === PART_NAMES.length ? NOTHING_SKIPPED : skippedParts(compared),
+    compared: comparedExtent(compared.length),
+  };
+};
+
+/** The fields of the last person that are given. The object is reused, because a match of a million rows is fast. */
+const given = {
+  surname: false,
+  givenName: false,
+  sex: false,
+  birthDate: false,
+  birthplace: false,
+  isNothing: true,
+};
+
+const readGiven = (person: KnownPerson | null | undefined): void => {
+  const { surname, givenName, noSurname, noName, sex, birthDate, birthplace, province } = person ?? NOBODY;
+  given.surname = isPresent(surname) || noSurname === true;
+  given.givenName = isPresent(givenName) || noName === true;
+  given.sex = isPresent(sex);
+  given.birthDate = isPresent(birthDate);
+  // A province alone means no place, which is an error.
+  given.birthplace = isPresent(birthplace) || (isPresent(province) && province !== '');
+  given.isNothing = !(given.surname || given.givenName || given.sex || given.birthDate || given.birthplace);
+};
+
+const NOBODY: KnownPerson = {};
+
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
+
+const isGiven = (field: PersonField): boolean => given[field === 'province' ? 'birthplace' : field];
+
+/** Whether all given data are good, and there are some. Without a birth date, a place is that of the code's date. */
+const inspectGiven = (person: KnownPerson, today: number): boolean => {
+  if (inspectPerson(person, today) && isPlaceKnown()) return true;
+  if (given.isNothing) return false;
+  if (given.birthplace && !given.birthDate)
+    inspectPerson({ ...person, birthDate: toIsoDate(parts.birthDate) }, today);
+  return (
+    (!given.surname || inspected.surnameFault === undefined) &&
+    (!given.givenName || inspected.givenNameFault === undefined) &&
+    (!given.sex || inspected.isSexKnown) &&
+    (!given.birthDate || inspected.isDateGood) &&
+    (!given.birthplace || isPlaceKnown())
+  );
+};
+
+const PART_NAMES: readonly MatchPartName[] = [
+  'surname',
+  'givenName',
+  'sex',
+  'day',
+  'month',
+  'year',
+  'birthplace',
+];
+
+const NOTHING_SKIPPED: readonly MatchPartName[] = Object.freeze([]);
+
+const skippedParts = (compared: readonly MatchPart[]): readonly MatchPartName[] =>
+  PART_NAMES.filter((name) => compared.every(({ part }) => part !== name));
+
+const comparedExtent = (count: number): MatchExtent => {
+  if (count === PART_NAMES.length) return 'all';
+  if (!given.surname || !given.givenName) return 'some';
+  return given.birthDate ? 'names-and-date' : 'names';
 };
 
 const areAllMatching = (compared: readonly MatchPart[]): boolean => {
@@ -114,7 +196,7 @@ const sexPart = (): MatchPart => {
   return expected === found ? SAME_SEX[found] : valuePart('sex', expected, found);
 };
 
-const lettersPart = (part: 'surname' | 'givenName', code: string, person: Person): MatchPart => {
+const lettersPart = (part: 'surname' | 'givenName', code: string, person: KnownPerson): MatchPart => {
   const at = part === 'surname' ? 0 : 3;
   const found = code.slice(at, at + 3);
   if (isWritten(at)) return { part, matches: true, expected: found, found };

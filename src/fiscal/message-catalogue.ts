@@ -4,7 +4,7 @@ import type { CheckReason } from './check-status.ts';
 import type { TaxCodeKind } from './check-tax-code.ts';
 import type { PlaceNotFound } from './find-place.ts';
 import type { PlaceMatch } from './look-up-place.ts';
-import type { MatchPartName } from './match.ts';
+import type { MatchExtent, MatchPartName } from './match.ts';
 import type { PersonWarning } from './person.ts';
 import type { PersonFaultFacts, PersonFaultReason } from './person-fault.ts';
 
@@ -25,6 +25,8 @@ export type Messages = {
   readonly hints: Readonly<Record<PlaceHint, string>>;
   readonly kinds: Readonly<Record<TaxCodeKind, string>>;
   readonly parts: Readonly<Record<MatchPartName, string>>;
+  /** How much a match proves. */
+  readonly extents: Readonly<Record<MatchExtent, string>>;
   /** Why a place was chosen. */
   readonly placeMatches: Readonly<Record<PlaceMatch, string>>;
 };

@@ -55,6 +55,12 @@ export const english: Messages = {
     year: 'year of birth',
     birthplace: 'birthplace',
   },
+  extents: {
+    all: 'names, sex, birth date and birthplace were compared',
+    'names-and-date': 'names and birth date were compared, but not everything',
+    names: 'the names were compared, but no whole birth date: many people share these letters',
+    some: 'only a part of the data was compared',
+  },
   placeMatches: {
     code: 'its Belfiore code was given',
     name: 'its name on the birth date',

@@ -126,6 +126,12 @@ export const italian: Messages = {
     year: 'anno di nascita',
     birthplace: 'comune o stato estero di nascita',
   },
+  extents: {
+    all: 'confrontati nome, cognome, sesso, data e luogo di nascita',
+    'names-and-date': 'confrontati nome, cognome e data di nascita, ma non tutto',
+    names: 'confrontati nome e cognome, ma non la data di nascita: molte persone hanno le stesse lettere',
+    some: 'confrontata soltanto una parte dei dati',
+  },
   placeMatches: {
     code: `${e} stato indicato il suo codice catastale`,
     name: 'aveva questo nome alla data di nascita',

@@ -29,6 +29,8 @@ export function columnsOf(names: readonly string[]): Columns {
     if (bare !== name && (meaning.field === 'name' || meaning.field === 'surname'))
       mayBeAbsent.add(meaning.field);
   });
+  // A province without a birthplace is that of an address.
+  if (!indexOf.has('city') && !indexOf.has('state')) indexOf.delete('province');
   return { indexOf, mayBeAbsent };
 }
 
@@ -46,6 +48,13 @@ export function missingFields({ indexOf }: Columns): readonly string[] {
     ...(indexOf.has('city') || indexOf.has('state') ? [] : ['city']),
     ...(hasDate ? [] : ['birthday']),
   ];
+}
+
+/** Returns what a table lacks to compare codes with people: the column of codes, or any column of a person. */
+export function missingForMatch(columns: Columns): readonly string[] {
+  const { indexOf } = columns;
+  const isAnyGiven = [...indexOf.keys()].some((field) => field !== 'cf');
+  return [...(indexOf.has('cf') ? [] : ['cf']), ...(isAnyGiven ? [] : missingFields(columns))];
 }
 
 /** Normalises the name of a column: case, spaces, accents and punctuation are ignored. */

@@ -4,6 +4,7 @@ import {
   MAX_TEXT_LENGTH,
   type ParsedPerson,
   type PersonFieldError,
+  parseKnownPerson,
   parsePerson,
   personErrors,
 } from '../contract/parsed-person.ts';
@@ -61,9 +62,9 @@ export type Matched =
   | { readonly ok: true; readonly response: MatchResponse }
   | { readonly ok: false; readonly errors: RecordErrors };
 
-/** Checks whether the record's code is that of its person. */
+/** Checks whether the record's code is that of its person, as far as the record has data of the person. */
 export function matchFrom(record: PersonRecord, rules: Rules): Matched {
-  const parsed = parsedAtOnce(record) ?? parsePerson(wireOf(record));
+  const parsed = parsedAtOnce(record) ?? parseKnownPerson(wireOf(record));
   const code = typeof record.cf === 'string' ? record.cf.trim() : '';
   const matched = match(code, parsed.person, rules);
   if (matched.ok && isEmpty(parsed.problems)) return { ok: true, response: matchResponse(matched) };
@@ -147,7 +148,7 @@ function wireOf({ date, cf: _, state, ...rest }: PersonRecord): Readonly<Record<
     ...(typeof rest.province === 'string' ? { province: provinceOfText(rest.province) } : {}),
     ...(rest.noSurname === undefined ? {} : { noSurname: yesOf(rest.noSurname) }),
     ...(rest.noName === undefined ? {} : { noName: yesOf(rest.noName) }),
-    ...(isBlank(rest.city) && !isBlank(state) ? { city: state } : {}),
+    ...(isBlank(rest.city) && state !== undefined ? { city: state } : {}),
     ...(date === undefined ? {} : ((typeof date === 'string' ? dateOfText(date) : undefined) ?? NO_DATE)),
   };
 }

@@ -43,7 +43,66 @@ describe('match', () => {
         { part: 'year', matches: true, expected: 1980, found: 1980 },
         { part: 'birthplace', matches: true, expected: 'H501', found: 'H501' },
       ],
+      skipped: [],
+      compared: 'all',
     });
+  });
+
+  it('compares every subset of the data, skips the rest, and says how much it proves', () => {
+    const fields = ['surname', 'givenName', 'sex', 'birthDate', 'birthplace'] as const;
+    for (let subset = 1; subset < 32; subset++) {
+      const given = fields.filter((_, at) => (subset & (1 << at)) !== 0);
+      const known = Object.fromEntries(given.map((field) => [field, mario[field]]));
+      const names = given.flatMap((field) =>
+        field === 'birthDate' ? (['day', 'month', 'year'] as const) : [field],
+      );
+      const result = match(codeOf({}), known, { asOf });
+      expect(result).toMatchObject({ ok: true, matches: true });
+      if (!result.ok) continue;
+      expect(result.parts.map(({ part }) => part)).toEqual(names);
+      const all = ['surname', 'givenName', 'sex', 'day', 'month', 'year', 'birthplace'] as const;
+      expect(result.skipped).toEqual(all.filter((part) => !names.includes(part)));
+      const [hasNames, hasDate] = [(subset & 3) === 3, (subset & 8) !== 0];
+      const some = hasNames ? (hasDate ? 'names-and-date' : 'names') : 'some';
+      expect(result.compared).toBe(subset === 31 ? 'all' : some);
+    }
+  });
+
+  it('reports a difference of what is given', () => {
+    const known = { surname: 'Bianchi', givenName: 'Mario' };
+    expect(match(codeOf({}), known, { asOf })).toMatchObject({
+      matches: false,
+      parts: [{ part: 'surname', matches: false, expected: 'BNC', found: 'RSS' }, { part: 'givenName' }],
+      compared: 'names',
+    });
+    expect(match(codeOf({}), { birthDate: '1980-01-02' }, { asOf })).toMatchObject({ matches: false });
+    expect(match(codeOf({}), { surname: '', noSurname: true }, { asOf })).toMatchObject({ matches: false });
+  });
+
+  it('compares a place without a birth date on the date in the code', () => {
+    const of = (code: string, birthplace: string, birthDate: string) =>
+      match(codeOf({ birthplace: code, province: '', birthDate }), { birthplace }, { asOf });
+    expect(of('F159', 'Mestre', '1920-01-01')).toMatchObject({ matches: true });
+    expect(of('L736', 'Mestre', '1970-01-01')).toMatchObject({ matches: true });
+    expect(of('Z118', 'Croazia', '1970-01-01')).toMatchObject({ matches: true });
+    expect(of('H501', 'Milano', '1970-01-01')).toMatchObject({ matches: false });
+  });
+
+  it('still refuses what is given and empty, an unknown place, a province alone, and nothing at all', () => {
+    const faults = (known: object): readonly string[] => {
+      const result = match(codeOf({}), known, { asOf });
+      return result.ok ? [] : result.faults.map(({ field, reason }) => `${field}: ${reason}`);
+    };
+    expect(faults({ surname: 'Rossi', givenName: '' })).toEqual(['givenName: missing']);
+    expect(faults({ surname: 'Rossi', birthplace: 'Atlantide' })).toEqual(['birthplace: unknown']);
+    expect(faults({ surname: 'Rossi', birthDate: '1980-02-30' })).toEqual(['birthDate: unknown']);
+    expect(faults({ surname: 'Rossi', sex: 'X' })).toEqual(['sex: unknown']);
+    expect(faults({ surname: 'Rossi', province: 'RM' })).toEqual(['birthplace: missing']);
+    const nothing = ['surname', 'givenName', 'sex', 'birthDate', 'birthplace'].map(
+      (each) => `${each}: missing`,
+    );
+    expect(faults({})).toEqual(nothing);
+    expect(faults({ surname: undefined, sex: undefined })).toEqual(nothing);
   });
 
   it.each([

@@ -1781,6 +1781,13 @@ class FiscalError(_FiscalErrorRequired, total=False):
 class _CodeAndPersonRequired(TypedDict):
     # The fiscal code
     cf: str
+
+
+class CodeAndPerson(_CodeAndPersonRequired, total=False):
+    """A code, and what is known of the person to whom it may belong. At least one field of the person is given; day,
+    month and year belong together
+    """
+
     # First name or names
     name: str
     # Last name; for married women the birth name
@@ -1796,11 +1803,6 @@ class _CodeAndPersonRequired(TypedDict):
     # Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes are ignored;
     # former and bilingual names and Belfiore codes are accepted
     city: str
-
-
-class CodeAndPerson(_CodeAndPersonRequired, total=False):
-    """A code, and the person to whom it may belong"""
-
     # Former or present abbreviation of the province, EE for births abroad; only needed if the city is ambiguous
     province: str
     # The person has no surname: `surname` is empty, and the code has XXX
@@ -1823,12 +1825,17 @@ class MatchPart(TypedDict):
 
 
 class Match(TypedDict):
-    """Whether a code matches a person, part by part"""
+    """Whether a code matches what is known of a person, part by part"""
 
-    # Whether all parts match
+    # Whether all compared parts match
     matches: bool
-    # In the order of the code
+    # The compared parts, in the order of the code
     parts: list[MatchPart]
+    # The parts that were not compared, because the request has nothing to compare with
+    skipped: list[Literal["surname", "name", "gender", "day", "month", "year", "place"]]
+    # How much a match proves: everything was compared; both names and the birth date; both names, whose letters many
+    # people share; or less
+    compared: Literal["all", "names-and-date", "names", "some"]
 
 
 class DecodedCodeDetails(TypedDict):

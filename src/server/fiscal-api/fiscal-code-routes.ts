@@ -21,7 +21,7 @@ import {
   placeResponse,
   validityResponse,
 } from '../../contract/fiscal-responses.ts';
-import { errorMessages, parsePerson, personErrors } from '../../contract/parsed-person.ts';
+import { errorMessages, parseKnownPerson, parsePerson, personErrors } from '../../contract/parsed-person.ts';
 import { todayInItaly } from '../../contract/today-in-italy.ts';
 import { isObject } from '../../contract/unknown-value.ts';
 import {
@@ -199,7 +199,7 @@ function matchRoute(today: () => string): Route {
     operationId: 'matchFiscalCode',
     summary: 'Check whether a fiscal code belongs to a person',
     description:
-      'Says which part differs, if one does. Omocodia is ignored. Names match in every way in which the tax office writes them, and a birthplace matches any place that its name may mean. A code that does not match is a result, not an error.',
+      'Compares what is given of the person: any of name, surname, gender, birth date and city. Says which part differs, which parts were not compared, and how much a match proves. Omocodia is ignored. Names match in every way in which the tax office writes them, and a birthplace matches any place that its name may mean. A code that does not match is a result, not an error.',
     query: FiscalQuery,
     body: CodeAndPersonSchema,
     checksBodyItself: true,
@@ -236,7 +236,7 @@ function generateFor(
 function matchFor(body: unknown, reader: Reader): RouteResponse {
   if (!isObject(body)) return noObject(reader.language);
   const { cf = '', ...data } = body;
-  const parsed = parsePerson(data);
+  const parsed = parseKnownPerson(data);
   const matched = match(typeof cf === 'string' ? cf : '', parsed.person, { asOf: reader.today });
   const faults = matched.ok ? [] : translateFaults(matched.faults, reader.language);
   const errors = errorMessages(personErrors(parsed, faults, reader));

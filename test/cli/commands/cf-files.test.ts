@@ -211,10 +211,10 @@ describe('--append', () => {
     const { code, stdout, stderr } = await cf('match - --csv --append --lang it', stdin);
     expect(code).toBe(7);
     expect(stdout.split('\n').map((line) => line.split(',').slice(6).join(','))).toEqual([
-      'corrisponde,differenze,motivo',
-      'sì,,',
-      'no,sesso M / F,il codice fiscale non corrisponde ai dati anagrafici',
-      ',,il carattere di controllo non corrisponde ai quindici che lo precedono',
+      'corrisponde,differenze,motivo,non_confrontati',
+      'sì,,,',
+      'no,sesso M / F,il codice fiscale non corrisponde ai dati anagrafici,',
+      ',,il carattere di controllo non corrisponde ai quindici che lo precedono,',
       '',
     ]);
     expect(stderr).toContain('         1  sesso: non corrisponde\n');

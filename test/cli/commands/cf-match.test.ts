@@ -37,6 +37,64 @@ describe('rtc cf match', () => {
     });
   });
 
+  it('compares what is given, and says what was skipped', async () => {
+    const { code, stdout } = await cf(`match ${CODE} --name Mario --surname Rossi`);
+    expect(code).toBe(0);
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((each) => each.trimEnd()),
+    ).toEqual([
+      'surname\tyes\tRSS\tRSS',
+      'name\tyes\tMRA\tMRA',
+      ...['gender', 'day', 'month', 'year', 'place'].map((part) => `${part}\tskipped`),
+    ]);
+    const json = await cf(`match ${CODE} --name Mario --surname Rossi --date 1980-02-02 --json`);
+    expect(json.code).toBe(7);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ...{ matches: false, compared: 'names-and-date', skipped: ['gender', 'place'] },
+    });
+    expect(await cf(`match ${CODE}`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('missing --name'),
+    });
+    expect(await cf(`match ${CODE} --name Mario --province RM`)).toMatchObject({ code: 2 });
+  });
+
+  it('says on a terminal how much it proves, and asks nothing that is not given', async () => {
+    const line = ['cf', 'match', CODE, '--name', 'Mario', '--surname', 'Rossi'];
+    const shown = await run(line, { clock, terminals: ['stdin', 'stdout', 'stderr'] });
+    expect(shown.code).toBe(0);
+    expect(shown.stderr).toContain('the names were compared');
+  });
+
+  it('reads tables without all columns, and does not take the province of an address for that of a place', async () => {
+    const file = join(folder, 'names.csv');
+    writeFileSync(
+      file,
+      `CF;Cognome;Nome;Prov.\n${CODE};Rossi;Mario;MI\n${CODE};Bianchi;Mario;MI\n${CODE};Rossi;;MI\n`,
+    );
+    const many = await run(['cf', 'match', '--file', file], { clock });
+    expect(many.code).toBe(7);
+    expect(many.stdout.trim().split('\n')).toEqual([
+      `${CODE}\tyes\t\tgender,day,month,year,place`,
+      `${CODE}\tno\tsurname\tgender,day,month,year,place`,
+    ]);
+    expect(many.stderr).toContain('line 4: name:');
+    const appended = await run(['cf', 'match', '--file', file, '--append', '--lang', 'it'], { clock });
+    expect(appended.stdout.split('\n').slice(0, 2)).toEqual([
+      'CF;Cognome;Nome;Prov.;corrisponde;differenze;motivo;non_confrontati',
+      `${CODE};Rossi;Mario;MI;sì;;;sesso, giorno di nascita, mese di nascita, anno di nascita, luogo di nascita`,
+    ]);
+    const names = join(folder, 'no-code.csv');
+    writeFileSync(names, 'Cognome;Nome\nRossi;Mario\n');
+    expect(await run(['cf', 'match', '--file', names], { clock })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no column for cf'),
+    });
+  });
+
   it('reads many from CSV with Italian headers, in order', async () => {
     const file = join(folder, 'people.csv');
     writeFileSync(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FiscalError } from '../../../src/contract/fiscal-codes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
@@ -327,7 +328,41 @@ describe('POST /cf/match', () => {
         { part: 'year', matches: true, expected: 1980, found: 1980 },
         { part: 'place', matches: true, expected: 'H501', found: 'H501' },
       ],
+      skipped: [],
+      compared: 'all',
     });
+  });
+
+  it('compares what is given, and says what was skipped', async () => {
+    const [name, surname] = [MARIO.name, MARIO.surname];
+    const names = await match({ cf: CODE, name, surname, city: null });
+    expect([names.status, names.json]).toEqual([
+      200,
+      {
+        matches: true,
+        parts: [
+          { part: 'surname', matches: true, expected: 'RSS', found: 'RSS' },
+          { part: 'name', matches: true, expected: 'MRA', found: 'MRA' },
+        ],
+        skipped: ['gender', 'day', 'month', 'year', 'place'],
+        compared: 'names',
+      },
+    ]);
+    const dated = await match({ cf: CODE, name, surname, day: 2, month: 2, year: 1980 });
+    expect(dated.json).toMatchObject({
+      ...{ matches: false, compared: 'names-and-date', skipped: ['gender', 'place'] },
+    });
+    expect((await match({ cf: CODE, city: 'Roma' })).json).toMatchObject({ compared: 'some' });
+  });
+
+  it('refuses a part of a date, a province without a city, and a field that is empty', async () => {
+    const errors = async (body: object) => ((await match({ cf: CODE, ...body })).json as FiscalError).errors;
+    expect(await errors({ day: 1 })).toEqual({
+      month: 'the month is missing',
+      year: 'the year is missing',
+    });
+    expect(await errors({ name: 'Mario', province: 'RM' })).toEqual({ city: 'the birthplace is missing' });
+    expect(await errors({ name: 'Mario', surname: '' })).toEqual({ surname: 'the surname is missing' });
   });
 
   it('names the part that differs, also with 200', async () => {

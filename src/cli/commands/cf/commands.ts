@@ -208,9 +208,9 @@ const match = defineCommand({
   verb: 'match',
   summary: 'Check whether a fiscal code belongs to a person',
   description:
-    'Prints each part of the code with its expected and actual value. The exit code is 7 if they do not match. With - it reads code and person from stdin as JSON (cf, and the fields of generate), or many with --csv or --ndjson. Then each line has the code, yes or no, and the parts that differ.',
+    'Compares what is given of the person, such as only the names, and prints each part of the code with its expected and actual value; the rest is skipped. The exit code is 7 if a part does not match. With - it reads code and person from stdin as JSON (cf, and the fields of generate), or many with --csv or --ndjson, whose columns need not be complete. Then each line has the code, yes or no, the parts that differ, and the skipped parts.',
   needs: 'nothing',
-  fields: ['matches', 'parts'],
+  fields: ['matches', 'parts', 'skipped', 'compared'],
   arguments: { code: optionalArgument('the fiscal code, or - to read code and person from stdin') },
   options: {
     ...PERSON_OPTIONS,
@@ -225,6 +225,10 @@ const match = defineCommand({
     {
       line: 'rtc cf match RSSMRA80B01H501T --name Mario --surname Rossi --gender M --date 1980-02-01 --city Roma',
       does: 'One code and one person',
+    },
+    {
+      line: 'rtc cf match RSSMRA80B01H501T --name Mario --surname Rossi',
+      does: 'Only the names are known; the rest is skipped',
     },
     {
       line: 'rtc cf match - < person.json',

@@ -14,6 +14,7 @@ export type AddedColumn =
   | 'province'
   | 'matches'
   | 'differs'
+  | 'skipped'
   | 'warning'
   | 'reason';
 
@@ -86,6 +87,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       province: 'province',
       matches: 'matches',
       differs: 'differs',
+      skipped: 'skipped',
       warning: 'warning',
       reason: 'reason',
     },
@@ -135,6 +137,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       province: 'provincia_letta',
       matches: 'corrisponde',
       differs: 'differenze',
+      skipped: 'non_confrontati',
       warning: 'avviso',
       reason: 'motivo',
     },

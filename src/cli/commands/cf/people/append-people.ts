@@ -6,7 +6,7 @@ import type { Result } from '../../../terminal/result.ts';
 import { type Addition, type AppendWork, appendToRows } from '../files/append.ts';
 import { TEXTS } from '../texts.ts';
 import { errorsWithPlaces, toFault } from './faults.ts';
-import { isPeopleHeader, readPeople } from './people-table.ts';
+import { createHeaderTest, type Purpose, readPeople } from './people-table.ts';
 
 type TableInput = Omit<AppendWork, 'added' | 'isHeader' | 'begin'>;
 
@@ -14,6 +14,7 @@ type TableInput = Omit<AppendWork, 'added' | 'isHeader' | 'begin'>;
 export function appendGenerated(context: Context, input: TableInput, rules: Rules): Promise<Result> {
   return append(context, input, {
     rules,
+    purpose: 'generate',
     added: ['codice_fiscale', 'place', 'warning', 'reason'],
     additionFor: (record) => {
       const generated = generateFrom(record, rules);
@@ -36,17 +37,19 @@ export function appendMatches(context: Context, input: TableInput, rules: Rules)
   const texts = TEXTS[rules.language];
   return append(context, input, {
     rules,
-    added: ['matches', 'differs', 'reason'],
+    purpose: 'match',
+    added: ['matches', 'differs', 'reason', 'skipped'],
     additionFor: (record) => {
       const matched = matchFrom(record, rules);
       if (!matched.ok) return faulty(toFault(matched.errors, rules));
       const differing = matched.response.parts.filter(({ matches }) => !matches);
-      if (differing.length === 0) return { values: { matches: texts.yes } };
+      const skipped = matched.response.skipped.map((part) => texts.fields[part] ?? part).join(', ');
+      if (differing.length === 0) return { values: { matches: texts.yes, skipped } };
       const differs = differing
         .map(({ part, expected, found }) => `${texts.fields[part] ?? part} ${found} / ${expected}`)
         .join('; ');
       return {
-        values: { matches: texts.no, differs, reason: texts.notOfPerson },
+        values: { matches: texts.no, differs, reason: texts.notOfPerson, skipped },
         fault: {
           reason: differing.map(({ part }) => part).join(','),
           message: texts.notOfPerson,
@@ -61,6 +64,7 @@ export function appendMatches(context: Context, input: TableInput, rules: Rules)
 
 type PeopleWork = {
   readonly rules: Rules;
+  readonly purpose: Purpose;
   readonly added: AppendWork['added'];
   readonly additionFor: (record: PersonRecord) => Addition;
 };
@@ -68,14 +72,14 @@ type PeopleWork = {
 function append(
   context: Context,
   input: TableInput,
-  { rules, added, additionFor }: PeopleWork,
+  { rules, purpose, added, additionFor }: PeopleWork,
 ): Promise<Result> {
   return appendToRows(context, {
     ...input,
     added,
-    isHeader: isPeopleHeader,
+    isHeader: createHeaderTest(purpose),
     begin: (head) => {
-      const recordOf = readPeople(context, head, rules);
+      const recordOf = readPeople(context, head, { ...rules, purpose });
       return (row) => additionFor(recordOf(row));
     },
   });

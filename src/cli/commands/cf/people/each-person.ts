@@ -8,6 +8,7 @@ import { eachLine } from '../files/lines.ts';
 import { refuseBinary, type StreamSource } from '../files/stream-source.ts';
 import { TEXTS } from '../texts.ts';
 import { rowFault } from './faults.ts';
+import type { Purpose } from './people-table.ts';
 import { chooseFormat, MAX_PERSON_BYTES, type PeopleInput, recordOfText } from './person-input.ts';
 
 export type Where = { readonly line: number; readonly input: () => string };
@@ -16,30 +17,31 @@ export type VisitPerson = (batch: Batch, record: PersonRecord, where: Where) => 
 /** Visits the people of a table or of JSON lines, in order. */
 export function eachPerson(
   context: Context,
-  { rules, ...input }: PeopleInput & { readonly rules: Rules },
+  { rules, purpose, ...input }: PeopleInput & { readonly rules: Rules; readonly purpose: Purpose },
   visit: VisitPerson,
 ): Promise<Result> {
   return runBatch(context, input, (batch, source) =>
     chooseFormat(input) === 'table'
-      ? eachTablePerson(context, batch, { ...input, rules, source, visit })
-      : eachJsonPerson(batch, { ...input, rules, source, visit }),
+      ? eachTablePerson(context, batch, { ...input, rules, purpose, source, visit })
+      : eachJsonPerson(batch, { ...input, rules, purpose, source, visit }),
   );
 }
 
 type PeopleOptions = PeopleInput & {
   readonly rules: Rules;
+  readonly purpose: Purpose;
   readonly source: StreamSource;
   readonly visit: VisitPerson;
 };
 
 async function eachTablePerson(context: Context, batch: Batch, options: PeopleOptions): Promise<void> {
   const { eachTableRow } = await import('../files/each-table-row.ts');
-  const { isPeopleHeader, readPeople } = await import('./people-table.ts');
+  const { createHeaderTest, readPeople } = await import('./people-table.ts');
   await eachTableRow(context, batch, {
     ...options,
-    isHeader: isPeopleHeader,
+    isHeader: createHeaderTest(options.purpose),
     begin: async (head) => {
-      const recordOf = readPeople(context, head, options.rules);
+      const recordOf = readPeople(context, head, { ...options.rules, purpose: options.purpose });
       return (row) => {
         const { line, raw, problem } = row;
         const input = (): string => raw;

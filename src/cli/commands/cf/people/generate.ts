@@ -41,7 +41,7 @@ export async function generateMany(context: Context, input: PeopleInput, rules: 
     return appendGenerated(context, input, batchRules);
   }
   const { json } = context.terminal;
-  return eachPerson(context, { ...input, rules }, (batch, record, where) => {
+  return eachPerson(context, { ...input, rules, purpose: 'generate' }, (batch, record, where) => {
     const generated = generateFrom(record, batchRules);
     if (!generated.ok) {
       batch.reportBad({ ...where, ...toFault(errorsWithPlaces(generated, rules), rules) });

@@ -1,4 +1,5 @@
 import type { MatchResponse } from '../../../../contract/fiscal-codes.ts';
+import { messages } from '../../../../fiscal/index.ts';
 import { matchFrom } from '../../../../people/person-record.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
@@ -9,17 +10,19 @@ import { list, type Result } from '../../../terminal/result.ts';
 import { TEXTS } from '../texts.ts';
 import { eachPerson } from './each-person.ts';
 import { toFault } from './faults.ts';
-import { type PeopleInput, personOfOptions, readPersonJson } from './person-input.ts';
+import { knownOfOptions, type PeopleInput, readPersonJson } from './person-input.ts';
 
 type MatchInput = PeopleInput & { readonly code: string | undefined };
 type Part = MatchResponse['parts'][number];
+/** A compared part, or one that was skipped. */
+type Line = Pick<Part, 'part'> & Partial<Part>;
 
-/** Compares one code with one person, part by part. */
+/** Compares one code with what is known of one person, part by part. */
 export async function matchOne(context: Context, input: MatchInput, rules: Rules): Promise<Result> {
   const isStreamed = input.input === '-' || input.file !== undefined;
   const record = isStreamed
     ? await readPersonJson(context, input.file)
-    : { ...(await personOfOptions(context, input, rules)), cf: readCode(input) };
+    : { ...(await knownOfOptions(context, input, rules)), cf: readCode(input) };
   const matched = matchFrom(record, rules);
   if (!matched.ok) {
     const texts = TEXTS[rules.language];
@@ -32,12 +35,16 @@ export async function matchOne(context: Context, input: MatchInput, rules: Rules
     });
   }
   const { response } = matched;
-  return list<Part>({
+  return list<Line>({
     response,
-    records: response.parts,
+    records: [...response.parts, ...response.skipped.map((part) => ({ part }))],
+    notes: [messages[rules.language].extents[response.compared]],
     columns: [
       { heading: 'PART', value: ({ part }) => part, paint: 'name' },
-      { heading: 'MATCHES', value: ({ matches }) => (matches ? 'yes' : 'no') },
+      {
+        heading: 'MATCHES',
+        value: ({ matches }) => (matches === undefined ? 'skipped' : matches ? 'yes' : 'no'),
+      },
       { heading: 'EXPECTED', value: ({ expected }) => expected },
       { heading: 'FOUND', value: ({ found }) => found },
     ],
@@ -47,7 +54,10 @@ export async function matchOne(context: Context, input: MatchInput, rules: Rules
   });
 }
 
-/** Prints a line for each code: the code, yes or no, and the different parts; or every row again with the differences. */
+/**
+ * Prints a line for each code: the code, yes or no, the different parts, and the skipped ones if there are any; or every row
+ * again with the differences.
+ */
 export async function matchMany(context: Context, input: MatchInput, rules: Rules): Promise<Result> {
   const batchRules: Rules = { ...rules, suggest: false };
   if (input.append) {
@@ -57,7 +67,7 @@ export async function matchMany(context: Context, input: MatchInput, rules: Rule
   const { terminal } = context;
   const { json } = terminal;
   const texts = TEXTS[rules.language];
-  return eachPerson(context, { ...input, rules }, (batch, record, where) => {
+  return eachPerson(context, { ...input, rules, purpose: 'match' }, (batch, record, where) => {
     const matched = matchFrom(record, batchRules);
     if (!matched.ok) {
       batch.reportBad({ ...where, ...toFault(matched.errors, rules) });
@@ -65,7 +75,9 @@ export async function matchMany(context: Context, input: MatchInput, rules: Rule
     }
     const { response } = matched;
     const differing = response.parts.filter(({ matches }) => !matches).map(({ part }) => part);
-    const cells = [String(record.cf), response.matches ? 'yes' : 'no', differing.join(',')];
+    const { skipped } = response;
+    const verdict = [String(record.cf), response.matches ? 'yes' : 'no', differing.join(',')];
+    const cells = skipped.length === 0 ? verdict : [...verdict, skipped.join(',')];
     const shown = json === 'everything' || json === undefined ? response : select(response, json);
     batch.out.text(`${json === undefined ? cells.join('\t') : jsonLine(terminal, shown)}\n`);
     if (response.matches) {

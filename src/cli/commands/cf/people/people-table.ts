@@ -1,4 +1,4 @@
-import { columnsOf, createRowReader, missingFields } from '../../../../people/columns.ts';
+import { columnsOf, createRowReader, missingFields, missingForMatch } from '../../../../people/columns.ts';
 import type { PersonRecord } from '../../../../people/person-record.ts';
 import type { Row } from '../../../../people/row.ts';
 import type { Rules } from '../../../../people/rules.ts';
@@ -8,22 +8,30 @@ import { printStatus } from '../../../terminal/terminal.ts';
 import type { TableHead } from '../files/each-table-row.ts';
 import { TEXTS } from '../texts.ts';
 
-/** Whether a row names the columns of a person. */
-export function isPeopleHeader(cells: readonly string[]): boolean {
-  return missingFields(columnsOf(cells)).length === 0;
+/** What each row is for: a code is made of all data, and compared with what there is of them. */
+export type Purpose = 'generate' | 'match';
+
+/** Returns a function that says whether a row names the columns that the purpose needs. */
+export function createHeaderTest(purpose: Purpose): (cells: readonly string[]) => boolean {
+  return (cells) => missingFor(purpose, cells).length === 0;
+}
+
+function missingFor(purpose: Purpose, cells: readonly string[]): readonly string[] {
+  const columns = columnsOf(cells);
+  return purpose === 'match' ? missingForMatch(columns) : missingFields(columns);
 }
 
 /**
  * Reports how the table was understood, and returns a function that reads its rows.
  *
- * @throws CliError (usage) when no row names everything that a person needs
+ * @throws CliError (usage) when no row names the columns that the purpose needs
  */
 export function readPeople(
   { terminal }: Context,
   { header, looked, describe }: TableHead,
-  { language }: Rules,
+  { language, purpose }: Rules & { readonly purpose: Purpose },
 ): (row: Row) => PersonRecord {
-  if (header === undefined) throw missingColumns(looked[0]?.cells ?? []);
+  if (header === undefined) throw missingColumns(missingFor(purpose, looked[0]?.cells ?? []));
   const columns = columnsOf(header.cells);
   const { indexOf } = columns;
   const understood = [...indexOf].map(
@@ -52,8 +60,7 @@ const FIRST_DAY_MS = Date.UTC(1899, 11, 30);
 /** The year 2064; a larger number is a date by its digits, such as 1021980. */
 const MOST_DAYS = 60_000;
 
-function missingColumns(cells: readonly string[]): Error {
-  const missing = missingFields(columnsOf(cells));
+function missingColumns(missing: readonly string[]): Error {
   // The first row may be that of a person, so it is not shown.
   return bilingualError(
     [

@@ -115,18 +115,33 @@ export function recordOfText(json: string): PersonRecord | undefined {
   }
 }
 
-export async function personOfOptions(
+/** Returns what the options say of a person; asks for everything if they say nothing. */
+export async function knownOfOptions(
   context: Context,
   input: PeopleInput,
   rules: Rules,
 ): Promise<PersonRecord> {
-  const given: PersonRecord = {
+  const given = givenByOptions(input);
+  return Object.keys(given).length === 0 ? personOfOptions(context, input, rules) : given;
+}
+
+function givenByOptions(input: PeopleInput): PersonRecord {
+  return {
     ...Object.fromEntries(
       FLAGS.filter((flag) => input[flag] !== undefined).map((flag) => [flag, input[flag]]),
     ),
     ...(input.noName ? { name: '', noName: true } : {}),
     ...(input.noSurname ? { surname: '', noSurname: true } : {}),
   };
+}
+
+/** Returns a whole person; asks for what the options do not say. */
+export async function personOfOptions(
+  context: Context,
+  input: PeopleInput,
+  rules: Rules,
+): Promise<PersonRecord> {
+  const given = givenByOptions(input);
   const missing = FLAGS.filter((flag) => flag !== 'province' && given[flag] === undefined);
   if (missing.length === 0) return given;
   if (!context.prompter.isInteractive) {
