@@ -41,13 +41,22 @@ export function findPending<Named extends MigrationName>(
   applied: readonly string[],
   database: string,
 ): readonly Named[] {
-  const unknown = applied.find((name, index) => migrations[index]?.name !== name);
+  const index = applied.findIndex((name, at) => migrations[at]?.name !== name);
+  const unknown = applied[index];
   if (unknown !== undefined) {
+    // Released migrations keep their names. One that is not at its place is from the time before.
+    const isNewer = index >= migrations.length;
     throw new ServiceError(
       'storage-unavailable',
-      `The ${database} database was made by a newer version of rtc-service: it has the migration "${unknown}", ` +
-        'which this version does not know; nothing was changed',
-      { hint: { text: 'start the newer version, or restore a backup' } },
+      `The ${database} database was made by ${isNewer ? 'a newer version' : 'an unreleased version'} of rtc-service: it has ` +
+        `the migration "${unknown}", which this version does not know; nothing was changed`,
+      {
+        hint: {
+          text: isNewer
+            ? 'start the newer version, or restore a backup'
+            : 'move it away, or use another database',
+        },
+      },
     );
   }
   return migrations.slice(applied.length);

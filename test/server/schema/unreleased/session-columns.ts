@@ -1,12 +1,11 @@
 import { type Kysely, sql } from 'kysely';
-import type { ColumnTypes } from '../platform/storage/engine.ts';
-import type { Tables } from './tables.ts';
+import type { ColumnTypes } from '../../../../src/server/platform/storage/engine.ts';
 
 /**
  * The room session in which a recording or transcription was started, and the indexes by which sessions are listed and
  * purged. Rows of earlier versions get the last session of that name that was open when they were created.
  */
-export async function addSessionColumns(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+export async function addSessionColumns(db: Kysely<unknown>, { text }: ColumnTypes): Promise<void> {
   for (const table of ['recordings', 'transcriptions'] as const) {
     await db.schema.alterTable(table).addColumn('roomSid', text).execute();
     await db.schema.createIndex(`${table}OfSession`).on(table).columns(['roomSid', 'createdAt']).execute();

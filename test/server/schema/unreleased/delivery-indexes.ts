@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from './tables.ts';
 
 /**
  * Migration 029: a delivery enters the large index of the log once, when it ends. Until then it is in an index of pending
@@ -7,7 +6,7 @@ import type { Tables } from './tables.ts';
  * no other delivery of the event shared. The indexes by lease and by event of pending deliveries cost two writes each, and
  * served a shutdown and a purge, which can do without.
  */
-export async function indexDeliveriesByEnd(db: Kysely<Tables>): Promise<void> {
+export async function indexDeliveriesByEnd(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('deliveriesNewestEnded')
     .on('deliveries')

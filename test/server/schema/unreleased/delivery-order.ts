@@ -1,12 +1,11 @@
 import { type Kysely, sql } from 'kysely';
-import type { ColumnTypes } from '../platform/storage/engine.ts';
-import type { Tables } from './tables.ts';
+import type { ColumnTypes } from '../../../../src/server/platform/storage/engine.ts';
 
 /**
  * Webhooks that get the events of a room in order. A delivery that waits for an earlier one of its room is not in the
  * index of claims, so that a claim never walks over it.
  */
-export async function addDeliveryOrder(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+export async function addDeliveryOrder(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .alterTable('webhooks')
     .addColumn('ordering', text, (column) => column.notNull().defaultTo('none'))

@@ -1,9 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { ColumnTypes } from '../platform/storage/engine.ts';
-import type { Tables } from './tables.ts';
+import type { ColumnTypes } from '../../../../src/server/platform/storage/engine.ts';
 
 /** Tables of the turns of speech in a recording, of the worker that listens, and of overlaps within a segment. */
-export async function createTurnTables(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+export async function createTurnTables(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('turns')
     .addColumn('recordingId', text, (column) => column.notNull())
@@ -25,7 +24,7 @@ export async function createTurnTables(db: Kysely<Tables>, { text, integer }: Co
 }
 
 /** Migration 021: each participant's audio, for recordings that request it. */
-export async function createTurnSounds(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+export async function createTurnSounds(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .alterTable('recordings')
     .addColumn('recordTracks', integer, (column) => column.notNull().defaultTo(0))
@@ -44,6 +43,6 @@ export async function createTurnSounds(db: Kysely<Tables>, { text, integer }: Co
 }
 
 /** Migration 017: index of the recordings in which a participant spoke. */
-export async function indexTurns(db: Kysely<Tables>): Promise<void> {
+export async function indexTurns(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('turnsOfIdentity').on('turns').columns(['identity', 'recordingId']).execute();
 }

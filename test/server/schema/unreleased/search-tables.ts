@@ -1,10 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import type { Engine } from '../platform/storage/engine.ts';
-import { vectorText } from '../platform/storage/postgres/text-search.ts';
-import { indexedTerms } from '../platform/storage/search/search-terms.ts';
-import type { Tables } from './tables.ts';
+import type { Engine } from '../../../../src/server/platform/storage/engine.ts';
+import { vectorText } from '../../../../src/server/platform/storage/postgres/text-search.ts';
+import { indexedTerms } from '../../../../src/server/platform/storage/search/search-terms.ts';
 
-type EngineName = Engine<Tables>['name'];
+type EngineName = Engine<unknown>['name'];
 
 /*
  * Full-text search over segments. Both engines maintain the index themselves, in the transaction that writes or deletes the
@@ -12,7 +11,7 @@ type EngineName = Engine<Tables>['name'];
  */
 
 /** Migration 016. */
-export async function createSearch(db: Kysely<Tables>, engine: EngineName): Promise<void> {
+export async function createSearch(db: Kysely<unknown>, engine: EngineName): Promise<void> {
   await (engine === 'SQLite' ? createSqliteSearch(db) : createPostgresSearch(db));
   await db.schema
     .createIndex('segmentsOfIdentity')
@@ -26,7 +25,7 @@ export async function createSearch(db: Kysely<Tables>, engine: EngineName): Prom
  * again with one. The triggers pass the old text to the index, which needs it to delete the words; secure-delete makes it do
  * so at once, not when it happens to rewrite the page.
  */
-async function createSqliteSearch(db: Kysely<Tables>): Promise<void> {
+async function createSqliteSearch(db: Kysely<unknown>): Promise<void> {
   const columns = sql.raw(
     '"id", "transcriptionId", "trackId", "identity", "name", "text", "language", "startedAt", "endedAt", "confidence", "overlapMs"',
   );
@@ -73,7 +72,7 @@ async function createSqliteSearch(db: Kysely<Tables>): Promise<void> {
  * that it indexed before, and a later version may stem differently. The triggers call `indexedTerms`, which the connection
  * defines.
  */
-export async function stemByLanguage(db: Kysely<Tables>, engine: EngineName): Promise<void> {
+export async function stemByLanguage(db: Kysely<unknown>, engine: EngineName): Promise<void> {
   if (engine !== 'SQLite') return;
   const add = sql`insert into "segmentWords" ("rowid", "terms")
     values (new."searchKey", "indexedTerms"(new."text", new."language"))`;
@@ -103,12 +102,12 @@ export async function stemByLanguage(db: Kysely<Tables>, engine: EngineName): Pr
  * Migration 027. Both engines index the terms that `indexedTerms` makes: words without their accents, and the characters
  * of scripts that put no spaces between words. SQLite's tokenizer takes nothing off them.
  */
-export async function indexTerms(db: Kysely<Tables>, engine: EngineName): Promise<void> {
+export async function indexTerms(db: Kysely<unknown>, engine: EngineName): Promise<void> {
   await (engine === 'SQLite' ? indexSqliteTerms(db) : indexPostgresTerms(db));
 }
 
 /** The triggers are those of migration 026: they belong to another table, and name this one. */
-async function indexSqliteTerms(db: Kysely<Tables>): Promise<void> {
+async function indexSqliteTerms(db: Kysely<unknown>): Promise<void> {
   const statements = [
     sql`drop table "segmentWords"`,
     sql`create virtual table "segmentWords" using fts5(
@@ -125,7 +124,7 @@ async function indexSqliteTerms(db: Kysely<Tables>): Promise<void> {
  * Whoever writes a segment brings its terms. A process of an older version, which may run until it is replaced, brings
  * none: its segments are found by their words as they are.
  */
-async function indexPostgresTerms(db: Kysely<Tables>): Promise<void> {
+async function indexPostgresTerms(db: Kysely<unknown>): Promise<void> {
   await sql`alter table "segments" drop column "searchTerms"`.execute(db);
   await sql`drop function "searchQuery"`.execute(db);
   await sql`drop function "searchConfiguration"`.execute(db);
@@ -145,7 +144,7 @@ async function indexPostgresTerms(db: Kysely<Tables>): Promise<void> {
 
 const INDEXED_AT_ONCE = 1_000;
 
-async function indexStoredSegments(db: Kysely<Tables>): Promise<void> {
+async function indexStoredSegments(db: Kysely<unknown>): Promise<void> {
   let last = '0';
   for (;;) {
     const { rows } = await sql<{ readonly key: string; readonly text: string; readonly language: string }>`
@@ -164,7 +163,7 @@ async function indexStoredSegments(db: Kysely<Tables>): Promise<void> {
 }
 
 /** For readers that wait for the next stored segments. */
-export async function indexSegmentsAsStored(db: Kysely<Tables>): Promise<void> {
+export async function indexSegmentsAsStored(db: Kysely<unknown>): Promise<void> {
   await sql`create index "segmentsAsStored" on "segments" ("transcriptionId", "searchKey")`.execute(db);
 }
 
@@ -175,7 +174,7 @@ const SEARCHED_CHARACTERS = 65_536;
  * Each row has its words as they are (`simple`) and as its language's configuration stems them. A query finds either. The
  * query of the index is that of all languages; the query of the row's own language is checked afterwards.
  */
-async function createPostgresSearch(db: Kysely<Tables>): Promise<void> {
+async function createPostgresSearch(db: Kysely<unknown>): Promise<void> {
   const { rows: known } = await sql<{ name: string }>`
     select cfgname as name from pg_catalog.pg_ts_config
     where cfgnamespace = 'pg_catalog'::regnamespace`.execute(db);

@@ -1,19 +1,18 @@
 import { type Kysely, sql } from 'kysely';
-import type { ColumnTypes } from '../platform/storage/engine.ts';
-import type { Tables } from './tables.ts';
+import type { ColumnTypes } from '../../../../src/server/platform/storage/engine.ts';
 
 /** SQLite uses the name for its own 8-byte float. */
 const float = sql`double precision`;
 
 /** Migration 003; docs/storage.md describes the purpose of each index. */
-export async function createTranscriptionTables(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
+export async function createTranscriptionTables(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   await createTranscriptions(db, types);
   await createTranscriptionIndexes(db);
   await createSegments(db, types);
   await createSpeechWorkers(db, types);
 }
 
-async function createTranscriptions(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+async function createTranscriptions(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('transcriptions')
     .addColumn('id', text, (column) => column.primaryKey().notNull())
@@ -41,7 +40,7 @@ async function createTranscriptions(db: Kysely<Tables>, { text, integer }: Colum
 }
 
 /** The queries repeat the predicates literally, because the engines use a partial index only then. */
-async function createTranscriptionIndexes(db: Kysely<Tables>): Promise<void> {
+async function createTranscriptionIndexes(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('transcriptionsOneActivePerRoom')
     .unique()
@@ -77,7 +76,7 @@ async function createTranscriptionIndexes(db: Kysely<Tables>): Promise<void> {
   }
 }
 
-async function createSegments(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+async function createSegments(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('segments')
     .addColumn('id', text, (column) => column.primaryKey().notNull())
@@ -98,7 +97,7 @@ async function createSegments(db: Kysely<Tables>, { text, integer }: ColumnTypes
     .execute();
 }
 
-async function createSpeechWorkers(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+async function createSpeechWorkers(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('speechWorkers')
     .addColumn('id', text, (column) => column.primaryKey().notNull())
@@ -110,7 +109,7 @@ async function createSpeechWorkers(db: Kysely<Tables>, { text, integer }: Column
 
 /** Migration 005: the current interim result of each track, while it is spoken. */
 export async function createInterimSegments(
-  db: Kysely<Tables>,
+  db: Kysely<unknown>,
   { text, integer }: ColumnTypes,
 ): Promise<void> {
   await db.schema
@@ -131,12 +130,12 @@ export async function createInterimSegments(
 }
 
 /** Migration 007: the models that a worker could not load, and the reasons. */
-export async function addFailedModels(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+export async function addFailedModels(db: Kysely<unknown>, { text }: ColumnTypes): Promise<void> {
   await db.schema.alterTable('speechWorkers').addColumn('failedModels', text).execute();
 }
 
 /** Migration 024: names and terms that are likely to be said in a room. */
-export async function createVocabularies(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+export async function createVocabularies(db: Kysely<unknown>, { text }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('vocabularies')
     .addColumn('room', text, (column) => column.primaryKey().notNull())
@@ -145,7 +144,7 @@ export async function createVocabularies(db: Kysely<Tables>, { text }: ColumnTyp
 }
 
 /** Times of the words of a segment, when the model returns them. An interim result has the same columns. */
-export async function addWords(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+export async function addWords(db: Kysely<unknown>, { text }: ColumnTypes): Promise<void> {
   for (const table of ['segments', 'interimSegments'] as const) {
     await db.schema.alterTable(table).addColumn('words', text).execute();
   }

@@ -1,9 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { ColumnTypes } from '../platform/storage/engine.ts';
-import type { Tables } from './tables.ts';
+import type { ColumnTypes } from '../../../../src/server/platform/storage/engine.ts';
 
 /** Migration 002; docs/storage.md describes the purpose of each index. */
-export async function createEventTables(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
+export async function createEventTables(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   await createEvents(db, types);
   await createPresence(db, types);
   await createWebhooks(db, types);
@@ -12,13 +11,13 @@ export async function createEventTables(db: Kysely<Tables>, types: ColumnTypes):
   await createLeases(db, types);
 }
 
-async function createEvents(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+async function createEvents(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('counters')
     .addColumn('name', text, (column) => column.primaryKey().notNull())
     .addColumn('value', integer, (column) => column.notNull())
     .execute();
-  await db.insertInto('counters').values({ name: 'events', value: 0 }).execute();
+  await sql`insert into counters (name, value) values ('events', 0)`.execute(db);
   await db.schema
     .createTable('events')
     .addColumn('position', integer, (column) => column.primaryKey().notNull())
@@ -37,7 +36,7 @@ async function createEvents(db: Kysely<Tables>, { text, integer }: ColumnTypes):
   await db.schema.createIndex('eventsOldest').on('events').columns(['createdAt', 'position']).execute();
 }
 
-async function createPresence(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+async function createPresence(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('roomSessions')
     .addColumn('sid', text, (column) => column.primaryKey().notNull())
@@ -70,7 +69,7 @@ async function createPresence(db: Kysely<Tables>, { text, integer }: ColumnTypes
     .execute();
 }
 
-async function createWebhooks(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+async function createWebhooks(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('webhooks')
     .addColumn('id', text, (column) => column.primaryKey().notNull())
@@ -89,7 +88,7 @@ async function createWebhooks(db: Kysely<Tables>, { text, integer }: ColumnTypes
     .execute();
 }
 
-async function createDeliveries(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+async function createDeliveries(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('deliveries')
     .addColumn('id', text, (column) => column.primaryKey().notNull())
@@ -136,7 +135,7 @@ async function createDeliveries(db: Kysely<Tables>, { text, integer }: ColumnTyp
     .execute();
 }
 
-async function createAttempts(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+async function createAttempts(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('attempts')
     .addColumn('deliveryId', text, (column) => column.notNull())
@@ -150,7 +149,7 @@ async function createAttempts(db: Kysely<Tables>, { text, integer }: ColumnTypes
     .execute();
 }
 
-async function createLeases(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+async function createLeases(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('leases')
     .addColumn('name', text, (column) => column.primaryKey().notNull())
@@ -161,7 +160,7 @@ async function createLeases(db: Kysely<Tables>, { text, integer }: ColumnTypes):
 
 /** Migration 008: the published tracks, to find those whose events the media server could not deliver. */
 export async function createPublishedTracks(
-  db: Kysely<Tables>,
+  db: Kysely<unknown>,
   { text, integer }: ColumnTypes,
 ): Promise<void> {
   await db.schema
@@ -181,7 +180,7 @@ export async function createPublishedTracks(
 }
 
 /** Migration 009. */
-export async function createFanOuts(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+export async function createFanOuts(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('fanOuts')
     .addColumn('eventId', text, (column) => column.primaryKey().notNull())

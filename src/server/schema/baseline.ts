@@ -1,0 +1,352 @@
+import { type Kysely, sql } from 'kysely';
+import type { ColumnTypes, Engine } from '../platform/storage/engine.ts';
+import { FLOAT, type Statements, segmentTables } from './baseline-segments.ts';
+import type { Tables } from './tables.ts';
+
+/*
+ * The tables of the first release. docs/storage.md describes the purpose of each index. Queries repeat the predicates of
+ * partial indexes literally, because the engines use a partial index only then.
+ */
+
+export async function createTables(
+  db: Kysely<Tables>,
+  types: ColumnTypes,
+  engine: Engine<Tables>['name'],
+): Promise<void> {
+  const statements = [
+    ...recordingTables(types),
+    ...eventTables(types),
+    ...webhookTables(types),
+    ...roomTables(types),
+    ...accessTables(types),
+    ...transcriptionTables(types),
+    ...segmentTables(types, engine),
+  ];
+  for (const statement of statements) await statement.execute(db);
+}
+
+/** Leased rows are sorted after due ones, so that a claim does not scan rows that other instances hold. */
+const CLAIMABLE_AT = sql`case when "leaseUntil" > "dueAt" then "leaseUntil" else "dueAt" end`;
+
+/** Recordings, who spoke when during them, and each participant's audio for those that request it. */
+function recordingTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "recordings" (
+      "id" ${text} not null primary key,
+      "room" ${text} not null,
+      "egressId" ${text},
+      "status" ${text} not null,
+      "filepath" ${text} not null,
+      "bucket" ${text},
+      "claimOwner" ${text},
+      "claimUntil" ${integer},
+      "createdAt" ${integer} not null,
+      "startedAt" ${integer},
+      "stoppedAt" ${integer},
+      "endedAt" ${integer},
+      "sizeBytes" ${integer},
+      "durationMs" ${integer},
+      "error" ${text},
+      "mediaStartedAt" ${integer},
+      "roomSid" ${text},
+      "recordTracks" ${integer} default 0 not null
+    )`,
+    sql`create unique index "recordingsEgressId" on "recordings" ("egressId")`,
+    sql`create index "recordingsEnded" on "recordings" ("endedAt", "id")`,
+    sql`create index "recordingsNewest" on "recordings" ("createdAt", "id")`,
+    sql`create index "recordingsNewestOfRoom" on "recordings" ("room", "createdAt", "id")`,
+    sql`create index "recordingsNewestOfStatus" on "recordings" ("status", "createdAt", "id")`,
+    sql`create index "recordingsOfSession" on "recordings" ("roomSid", "createdAt")`,
+    // This index is the lock: one active recording per room. The claim repeats its predicate literally.
+    sql`create unique index "recordingsOneActivePerRoom" on "recordings" ("room")
+      where status in ('starting', 'recording')`,
+    sql`create table "turns" (
+      "recordingId" ${text} not null,
+      "trackId" ${text} not null,
+      "identity" ${text} not null,
+      "name" ${text},
+      "startedAt" ${integer} not null,
+      "endedAt" ${integer} not null,
+      constraint "turnsKey" primary key ("recordingId", "startedAt", "trackId")
+    )`,
+    sql`create index "turnsOfIdentity" on "turns" ("identity", "recordingId")`,
+    sql`create table "turnListeners" (
+      "recordingId" ${text} not null primary key,
+      "owner" ${text} not null,
+      "leaseUntil" ${integer} not null
+    )`,
+    sql`create table "turnSounds" (
+      "recordingId" ${text} not null,
+      "trackId" ${text} not null,
+      "startedAt" ${integer} not null,
+      "part" ${integer} not null,
+      "keyId" ${text} not null,
+      "sealed" ${text} not null,
+      constraint "turnSoundsKey" primary key ("recordingId", "startedAt", "trackId", "part")
+    )`,
+    sql`create index "turnSoundsByAge" on "turnSounds" ("startedAt")`,
+  ];
+}
+
+/** Events, the rooms, people and tracks that they report, and comparisons with the media server. */
+function eventTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "counters" (
+      "name" ${text} not null primary key,
+      "value" ${integer} not null
+    )`,
+    sql`insert into "counters" ("name", "value") values ('events', 0)`,
+    sql`create table "events" (
+      "position" ${integer} not null primary key,
+      "id" ${text} not null unique,
+      "sourceId" ${text} not null unique,
+      "type" ${text} not null,
+      "room" ${text},
+      "roomSid" ${text},
+      "sequence" ${integer},
+      "payload" ${text} not null,
+      "occurredAt" ${integer} not null,
+      "createdAt" ${integer} not null,
+      "traceparent" ${text}
+    )`,
+    sql`create index "eventsOfRoom" on "events" ("room", "position")`,
+    sql`create index "eventsOfType" on "events" ("type", "position")`,
+    sql`create index "eventsOldest" on "events" ("createdAt", "position")`,
+    sql`create table "fanOuts" (
+      "eventId" ${text} not null primary key,
+      "createdAt" ${integer} not null,
+      "afterCreatedAt" ${integer},
+      "afterId" ${text}
+    )`,
+    sql`create table "roomSessions" (
+      "sid" ${text} not null primary key,
+      "name" ${text} not null,
+      "createdAt" ${integer} not null,
+      "startedAt" ${integer},
+      "endedAt" ${integer},
+      "sequence" ${integer} not null
+    )`,
+    sql`create index "roomSessionsEnded" on "roomSessions" ("endedAt")`,
+    sql`create index "roomSessionsNewest" on "roomSessions" ("createdAt", "sid")`,
+    sql`create index "roomSessionsOfName" on "roomSessions" ("name", "createdAt")`,
+    sql`create table "participantSessions" (
+      "sid" ${text} not null primary key,
+      "roomSid" ${text} not null,
+      "identity" ${text} not null,
+      "name" ${text} not null,
+      "role" ${text} not null,
+      "joinedAt" ${integer},
+      "leftAt" ${integer},
+      "metadata" ${text},
+      "accessRole" ${text}
+    )`,
+    sql`create index "participantSessionsOfRoom" on "participantSessions" ("roomSid", "leftAt")`,
+    sql`create table "publishedTracks" (
+      "sid" ${text} not null primary key,
+      "participantSid" ${text} not null,
+      "roomSid" ${text} not null,
+      "track" ${text} not null,
+      "publishedAt" ${integer} not null,
+      "unpublishedAt" ${integer}
+    )`,
+    sql`create index "publishedTracksOfRoom" on "publishedTracks" ("roomSid", "unpublishedAt")`,
+    sql`create index "publishedTracksOldest" on "publishedTracks" ("publishedAt")`,
+    sql`create table "comparisons" (
+      "name" ${text} not null primary key,
+      "owner" ${text},
+      "leaseUntil" ${integer} not null,
+      "number" ${integer} not null,
+      "completed" ${integer} not null
+    )`,
+  ];
+}
+
+function webhookTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "webhooks" (
+      "id" ${text} not null primary key,
+      "url" ${text} not null,
+      "events" ${text} not null,
+      "secret" ${text} not null,
+      "previousSecret" ${text},
+      "previousSecretUntil" ${integer},
+      "createdAt" ${integer} not null,
+      "updatedAt" ${integer} not null,
+      "ordering" ${text} default 'none' not null
+    )`,
+    sql`create table "deletedWebhooks" (
+      "id" ${text} not null primary key,
+      "deletedAt" ${integer} not null
+    )`,
+    sql`create table "deliveries" (
+      "id" ${text} not null primary key,
+      "webhookId" ${text} not null,
+      "eventId" ${text} not null,
+      "eventName" ${text} not null,
+      "state" ${text} not null,
+      "dueAt" ${integer} not null,
+      "createdAt" ${integer} not null,
+      "endedAt" ${integer},
+      "attempts" ${integer} not null,
+      "roundAttempts" ${integer} not null,
+      "leaseOwner" ${text},
+      "leaseUntil" ${integer},
+      "claimableAt" ${integer} generated always as (${CLAIMABLE_AT}) stored,
+      "orderingKey" ${text},
+      "sequence" ${integer},
+      "waiting" ${integer}
+    )`,
+    // A delivery that waits for an earlier one of its room is not in this index, so that a claim never walks over it.
+    sql`create index "deliveriesClaimable" on "deliveries" ("webhookId", "claimableAt")
+      where state = 'pending' and waiting is null`,
+    // A delivery enters the large index of the log once, when it ends. One index for all states would take three writes for
+    // each delivery, on pages of its webhook that no other delivery of the event shares.
+    sql`create index "deliveriesNewestEnded" on "deliveries" ("webhookId", "state", "createdAt", "id")
+      where state <> 'pending'`,
+    sql`create index "deliveriesNewestPending" on "deliveries" ("webhookId", "createdAt", "id")
+      where state = 'pending'`,
+    sql`create index "deliveriesOfOrder" on "deliveries" ("webhookId", "orderingKey", "sequence")
+      where state = 'pending' and "orderingKey" is not null`,
+    sql`create table "attempts" (
+      "deliveryId" ${text} not null,
+      "number" ${integer} not null,
+      "startedAt" ${integer} not null,
+      "durationMs" ${integer} not null,
+      "statusCode" ${integer},
+      "error" ${text},
+      "responseBody" ${text},
+      constraint "attemptsKey" primary key ("deliveryId", "number")
+    )`,
+  ];
+}
+
+/** Identities that may not be in a room, and terms that are likely to be said there. */
+function roomTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "blocks" (
+      "room" ${text} not null,
+      "identity" ${text} not null,
+      "createdAt" ${integer} not null,
+      "blockedUntil" ${integer},
+      constraint "blocksKey" primary key ("room", "identity")
+    )`,
+    sql`create index "blocksEnding" on "blocks" ("blockedUntil")`,
+    sql`create table "vocabularies" (
+      "room" ${text} not null primary key,
+      "terms" ${text} not null
+    )`,
+  ];
+}
+
+/** API keys beside the root key, requests with an Idempotency-Key, the audit log, and named leases. */
+function accessTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "apiKeys" (
+      "id" ${text} not null primary key,
+      "name" ${text} not null,
+      "scopes" ${text} not null,
+      "secret" ${text},
+      "createdAt" ${integer} not null,
+      "expiresAt" ${integer},
+      "revokedAt" ${integer}
+    )`,
+    sql`create index "apiKeysOldest" on "apiKeys" ("createdAt", "id")`,
+    sql`create table "idempotentRequests" (
+      "id" ${text} not null primary key,
+      "fingerprint" ${text} not null,
+      "owner" ${text} not null,
+      "leaseUntil" ${integer} not null,
+      "response" ${text},
+      "expiresAt" ${integer} not null
+    )`,
+    sql`create index "idempotentRequestsExpiring" on "idempotentRequests" ("expiresAt")`,
+    sql`create table "auditEntries" (
+      "id" ${text} not null primary key,
+      "occurredAt" ${integer} not null,
+      "keyId" ${text} not null,
+      "method" ${text} not null,
+      "path" ${text} not null,
+      "ids" ${text} not null,
+      "room" ${text},
+      "address" ${text},
+      "requestId" ${text} not null,
+      "status" ${integer} not null,
+      "problem" ${text},
+      "expiresAt" ${integer}
+    )`,
+    sql`create index "auditExpiring" on "auditEntries" ("expiresAt") where "expiresAt" is not null`,
+    sql`create index "auditNewest" on "auditEntries" ("occurredAt", "id")`,
+    sql`create index "auditOfKey" on "auditEntries" ("keyId", "occurredAt", "id")`,
+    sql`create index "auditOfRequest" on "auditEntries" ("requestId")`,
+    sql`create index "auditOfRoom" on "auditEntries" ("room", "occurredAt", "id")`,
+    sql`create table "leases" (
+      "name" ${text} not null primary key,
+      "owner" ${text} not null,
+      "leaseUntil" ${integer} not null
+    )`,
+  ];
+}
+
+function transcriptionTables({ text, integer }: ColumnTypes): Statements {
+  return [
+    sql`create table "transcriptions" (
+      "id" ${text} not null primary key,
+      "kind" ${text} not null,
+      "room" ${text} not null,
+      "recordingId" ${text},
+      "egressId" ${text},
+      "status" ${text} not null,
+      "language" ${text} not null,
+      "speakers" ${text} not null,
+      "options" ${text} not null,
+      "leaseOwner" ${text},
+      "leaseUntil" ${integer},
+      "dueAt" ${integer},
+      "attempts" ${integer} not null,
+      "progress" ${FLOAT} not null,
+      "durationMs" ${integer},
+      "errorCode" ${text},
+      "errorMessage" ${text},
+      "createdAt" ${integer} not null,
+      "originAt" ${integer} not null,
+      "startedAt" ${integer},
+      "endedAt" ${integer},
+      "roomSid" ${text}
+    )`,
+    sql`create index "transcriptionsEnded" on "transcriptions" ("endedAt", "id")`,
+    sql`create index "transcriptionsNewest" on "transcriptions" ("kind", "createdAt", "id")`,
+    sql`create index "transcriptionsNewestOfRecording" on "transcriptions" ("egressId", "createdAt", "id")`,
+    sql`create index "transcriptionsNewestOfRoom" on "transcriptions" ("room", "kind", "createdAt", "id")`,
+    sql`create index "transcriptionsNewestOfStatus" on "transcriptions" ("kind", "status", "createdAt", "id")`,
+    sql`create index "transcriptionsOfSession" on "transcriptions" ("roomSid", "createdAt")`,
+    sql`create unique index "transcriptionsOneActivePerRoom" on "transcriptions" ("room")
+      where status = 'active'`,
+    sql`create unique index "transcriptionsOnePerRecording" on "transcriptions" ("recordingId", "language")
+      where kind = 'post' and status <> 'failed'`,
+    sql`create index "transcriptionsOpen" on "transcriptions" ("status", "dueAt")
+      where status in ('queued', 'processing')`,
+    sql`create table "interimSegments" (
+      "transcriptionId" ${text} not null,
+      "trackId" ${text} not null,
+      "id" ${text} not null,
+      "identity" ${text},
+      "name" ${text},
+      "text" ${text} not null,
+      "language" ${text} not null,
+      "startedAt" ${integer} not null,
+      "endedAt" ${integer} not null,
+      "confidence" ${FLOAT},
+      "updatedAt" ${integer} not null,
+      "overlapMs" ${integer},
+      "words" ${text},
+      constraint "interimSegmentsPrimaryKey" primary key ("transcriptionId", "trackId")
+    )`,
+    sql`create table "speechWorkers" (
+      "id" ${text} not null primary key,
+      "kind" ${text} not null,
+      "languages" ${text} not null,
+      "aliveUntil" ${integer} not null,
+      "failedModels" ${text}
+    )`,
+  ];
+}
