@@ -1413,10 +1413,12 @@ type KeyCreate struct {
 	// Purpose of the key, such as the program that uses it. At most 256 bytes of UTF-8, no control characters.
 	Name string `json:"name"`
 	// Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
-	// downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
-	// data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
-	// change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
-	// other four allow, the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
+	// downloads; no stream keys, no audit log. `tokens`: issue and renew access tokens, and nothing else. `rooms`: open,
+	// change and close rooms; tokens, participants, blocks, data; no stream keys. `ingress`: create, list and delete
+	// endpoints for streams, with their stream keys. `recordings`: start, stop, read and delete recordings and
+	// transcriptions. `webhooks`: register, change and delete webhooks, their deliveries and replays, and thereby all
+	// events. `admin`: everything that the others allow, the audit log and the self-check; no API keys. One of read,
+	// tokens, rooms, ingress, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
 	// Seconds until the key expires; without it, the key is valid until it is revoked
 	Ttl *int64 `json:"ttl,omitempty"`
@@ -1429,10 +1431,12 @@ type Key struct {
 	// Name of the key, such as the program that uses it
 	Name string `json:"name"`
 	// Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
-	// downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
-	// data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
-	// change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
-	// other four allow, the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
+	// downloads; no stream keys, no audit log. `tokens`: issue and renew access tokens, and nothing else. `rooms`: open,
+	// change and close rooms; tokens, participants, blocks, data; no stream keys. `ingress`: create, list and delete
+	// endpoints for streams, with their stream keys. `recordings`: start, stop, read and delete recordings and
+	// transcriptions. `webhooks`: register, change and delete webhooks, their deliveries and replays, and thereby all
+	// events. `admin`: everything that the others allow, the audit log and the self-check; no API keys. One of read,
+	// tokens, rooms, ingress, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
 	// Only an active key is accepted. One of active, expired, revoked.
 	Status string `json:"status"`
@@ -1463,10 +1467,12 @@ type OwnKey struct {
 	// Whether it is the root key, which alone creates and revokes keys
 	IsRoot bool `json:"isRoot"`
 	// Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
-	// downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
-	// data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
-	// change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
-	// other four allow, the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
+	// downloads; no stream keys, no audit log. `tokens`: issue and renew access tokens, and nothing else. `rooms`: open,
+	// change and close rooms; tokens, participants, blocks, data; no stream keys. `ingress`: create, list and delete
+	// endpoints for streams, with their stream keys. `recordings`: start, stop, read and delete recordings and
+	// transcriptions. `webhooks`: register, change and delete webhooks, their deliveries and replays, and thereby all
+	// events. `admin`: everything that the others allow, the audit log and the self-check; no API keys. One of read,
+	// tokens, rooms, ingress, recordings, webhooks, admin.
 	Scopes []string `json:"scopes"`
 	// When it expires; null for never
 	ExpiresAt *string `json:"expiresAt"`

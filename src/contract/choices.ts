@@ -56,16 +56,18 @@ export const RECORDING_PRESETS = [
 export type RecordingPreset = (typeof RECORDING_PRESETS)[number];
 
 /** Scopes of an API key. */
-export const SCOPES = ['read', 'rooms', 'recordings', 'webhooks', 'admin'] as const;
+export const SCOPES = ['read', 'tokens', 'rooms', 'ingress', 'recordings', 'webhooks', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A description of each scope. */
 export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   read: 'read rooms, participants, sessions, recordings, transcripts, webhooks and events, and downloads; no stream keys, no audit log',
-  rooms: 'open, change and close rooms; tokens, participants, blocks, data, ingress',
+  tokens: 'issue and renew access tokens, and nothing else',
+  rooms: 'open, change and close rooms; tokens, participants, blocks, data; no stream keys',
+  ingress: 'create, list and delete endpoints for streams, with their stream keys',
   recordings: 'start, stop, read and delete recordings and transcriptions',
   webhooks: 'register, change and delete webhooks, their deliveries and replays, and thereby all events',
-  admin: 'everything that the other four allow, the audit log and the self-check; no API keys',
+  admin: 'everything that the others allow, the audit log and the self-check; no API keys',
 };
 
 /** Results of a request that would change something: 2xx and 3xx, 4xx, 5xx. */

@@ -1553,11 +1553,12 @@ class _KeyCreateRequired(TypedDict):
     # Purpose of the key, such as the program that uses it. At most 256 bytes of UTF-8, no control characters.
     name: str
     # Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
-    # downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
-    # data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
-    # change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
-    # other four allow, the audit log and the self-check; no API keys.
-    scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
+    # downloads; no stream keys, no audit log. `tokens`: issue and renew access tokens, and nothing else. `rooms`:
+    # open, change and close rooms; tokens, participants, blocks, data; no stream keys. `ingress`: create, list and
+    # delete endpoints for streams, with their stream keys. `recordings`: start, stop, read and delete recordings and
+    # transcriptions. `webhooks`: register, change and delete webhooks, their deliveries and replays, and thereby all
+    # events. `admin`: everything that the others allow, the audit log and the self-check; no API keys.
+    scopes: list[Literal["read", "tokens", "rooms", "ingress", "recordings", "webhooks", "admin"]]
 
 
 class KeyCreate(_KeyCreateRequired, total=False):
@@ -1573,11 +1574,12 @@ class _KeyRequired(TypedDict):
     # Name of the key, such as the program that uses it
     name: str
     # Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
-    # downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
-    # data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
-    # change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
-    # other four allow, the audit log and the self-check; no API keys.
-    scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
+    # downloads; no stream keys, no audit log. `tokens`: issue and renew access tokens, and nothing else. `rooms`:
+    # open, change and close rooms; tokens, participants, blocks, data; no stream keys. `ingress`: create, list and
+    # delete endpoints for streams, with their stream keys. `recordings`: start, stop, read and delete recordings and
+    # transcriptions. `webhooks`: register, change and delete webhooks, their deliveries and replays, and thereby all
+    # events. `admin`: everything that the others allow, the audit log and the self-check; no API keys.
+    scopes: list[Literal["read", "tokens", "rooms", "ingress", "recordings", "webhooks", "admin"]]
     # Only an active key is accepted
     status: Literal["active", "expired", "revoked"]
     # When the key was created
@@ -1614,11 +1616,12 @@ class OwnKey(TypedDict):
     # Whether it is the root key, which alone creates and revokes keys
     isRoot: bool
     # Scopes of the key. `read`: read rooms, participants, sessions, recordings, transcripts, webhooks and events, and
-    # downloads; no stream keys, no audit log. `rooms`: open, change and close rooms; tokens, participants, blocks,
-    # data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
-    # change and delete webhooks, their deliveries and replays, and thereby all events. `admin`: everything that the
-    # other four allow, the audit log and the self-check; no API keys.
-    scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
+    # downloads; no stream keys, no audit log. `tokens`: issue and renew access tokens, and nothing else. `rooms`:
+    # open, change and close rooms; tokens, participants, blocks, data; no stream keys. `ingress`: create, list and
+    # delete endpoints for streams, with their stream keys. `recordings`: start, stop, read and delete recordings and
+    # transcriptions. `webhooks`: register, change and delete webhooks, their deliveries and replays, and thereby all
+    # events. `admin`: everything that the others allow, the audit log and the self-check; no API keys.
+    scopes: list[Literal["read", "tokens", "rooms", "ingress", "recordings", "webhooks", "admin"]]
     # When it expires; null for never
     expiresAt: Optional[str]
 

@@ -31,7 +31,7 @@ function createRoute(deps: IngressDeps): Route {
     description:
       'The room does not have to exist yet: the stream creates it. Keep the `streamKey` secret: everybody who has it can stream.',
     security: 'signed',
-    scopes: ['rooms'],
+    scopes: ['ingress'],
     params: RoomParams,
     body: IngressCreateSchema,
     success: { 201: { description: 'The ingress, with its URL and stream key', schema: IngressSchema } },
@@ -53,7 +53,7 @@ function listRoute(deps: IngressDeps): Route {
     description:
       'Includes the stream keys: everybody who has one can stream. The room does not have to be open.',
     security: 'signed',
-    scopes: ['rooms'],
+    scopes: ['ingress'],
     params: RoomParams,
     success: { 200: { description: 'The ingress endpoints', schema: IngressListSchema } },
     errors: INGRESS_ERRORS,
@@ -73,7 +73,7 @@ function deleteRoute(deps: IngressDeps): Route {
     summary: 'Delete an ingress endpoint of a room',
     description: 'The ingress must belong to the room in the path.',
     security: 'signed',
-    scopes: ['rooms'],
+    scopes: ['ingress'],
     params: IngressParams,
     success: { 204: { description: 'The ingress is deleted, and its stream ends' } },
     errors: ['ingress-not-found', ...INGRESS_ERRORS],

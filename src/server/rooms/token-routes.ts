@@ -19,7 +19,7 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       summary,
       description,
       security: 'signed',
-      scopes: ['rooms'],
+      scopes: ['tokens', 'rooms'],
       body: TokenRequestSchema,
       success: { 200: { description: 'A token for one participant of one room', schema: TokenSchema } },
       errors: ['participant-blocked', 'storage-unavailable'],

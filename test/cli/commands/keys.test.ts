@@ -72,7 +72,7 @@ describe('keys', () => {
 
   it.each([
     ['keys create nothing', '--scope'],
-    ['keys create all --scope root', '"root" is not one of read, rooms'],
+    ['keys create all --scope root', '"root" is not one of read, tokens, rooms'],
     ['keys create short --scope read --valid-for 0s', '--valid-for'],
   ])('are not created by rtc %s', async (line, said) => {
     const { code, stderr } = await rtc(line);

@@ -92,7 +92,7 @@ const create = defineCommand({
     ),
   },
   examples: [
-    { line: 'rtc keys create "booking back end" --scope rooms', does: 'For tokens and rooms' },
+    { line: 'rtc keys create "booking back end" --scope tokens', does: 'For access tokens only' },
     { line: 'rtc keys create dashboard --scope read --valid-for 90d', does: 'To look only, for 90 days' },
     {
       line: 'rtc keys create archive --scope recordings --scope read --json id,secret',

@@ -75,11 +75,33 @@ describe('an API key', () => {
     const refused = await reader('POST', '/v1/token', TOKEN);
     expect(codeOf(refused)).toEqual([403, 'insufficient-scope']);
     expect(refused.json).toMatchObject({
-      requiredScopes: ['rooms'],
-      detail: expect.stringMatching(/^This needs an API key with the scope rooms; key_\w+ has read\./),
+      requiredScopes: ['tokens', 'rooms'],
+      detail: expect.stringMatching(
+        /^This needs an API key with the scope tokens or rooms; key_\w+ has read\./,
+      ),
     });
     const listing = await by(await make(['rooms']))('GET', '/v1/webhooks');
     expect(listing.json).toMatchObject({ requiredScopes: ['read', 'webhooks'] });
+  });
+
+  it('with the scope tokens issues and renews tokens, and can do nothing else to a room', async () => {
+    const issuer = by(await make(['tokens']));
+    expect((await issuer('POST', '/v1/token', TOKEN)).status).toBe(200);
+    expect((await issuer('POST', '/v1/token/refresh', TOKEN)).status).toBe(200);
+    for (const [method, path] of [
+      ['GET', '/v1/rooms'],
+      ['DELETE', '/v1/rooms/demo'],
+      ['DELETE', '/v1/rooms/demo/blocks/ada'],
+      ['GET', '/v1/rooms/demo/ingress'],
+    ] as const) {
+      expect(codeOf(await issuer(method, path))).toEqual([403, 'insufficient-scope']);
+    }
+  });
+
+  it('with the scope rooms does not see stream keys, which need the scope ingress', async () => {
+    const refused = await by(await make(['rooms']))('GET', '/v1/rooms/demo/ingress');
+    expect(codeOf(refused)).toEqual([403, 'insufficient-scope']);
+    expect(refused.json).toMatchObject({ requiredScopes: ['ingress'] });
   });
 
   it('is refused before its input is read', async () => {
