@@ -51,8 +51,6 @@ export type Observer = {
   onResponse?(request: WireRequest, response: ServiceResponse, elapsedMs: number): void;
   /** Called once when a request has no response after 5 s. A call with a time limit of its own is expected to be slow. */
   onSlow?(request: WireRequest, timeoutMs: number): void;
-  /** @deprecated Use onResponse. */
-  onAnswer?(request: WireRequest, response: ServiceResponse, elapsedMs: number): void;
 };
 
 export type CallOptions = {
@@ -83,6 +81,3 @@ export type ServiceResponse = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
-
-/** @deprecated Use ServiceResponse. */
-export type Answer = ServiceResponse;

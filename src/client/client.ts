@@ -1,7 +1,6 @@
 import type { Health, Readiness } from '../contract/health.ts';
 import type { SelfCheckList } from '../contract/self-check.ts';
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
-import { DeprecatedCalls } from './deprecated-calls.ts';
 import { Deliveries } from './nouns/deliveries.ts';
 import { Events } from './nouns/events.ts';
 import { Audit, Keys } from './nouns/keys.ts';
@@ -28,7 +27,7 @@ import { Transport } from './transport/transport.ts';
  * await client.close();
  * ```
  */
-export class RtcClient extends DeprecatedCalls {
+export class RtcClient {
   readonly rooms: Rooms;
   readonly participants: Participants;
   readonly blocks: Blocks;
@@ -48,7 +47,6 @@ export class RtcClient extends DeprecatedCalls {
 
   /** @throws TypeError for an address that is not an http(s) URL, and for a key that no header can contain */
   constructor(options: RtcClientOptions) {
-    super();
     const transport = new Transport(options);
     this.#transport = transport;
     this.rooms = new Rooms(transport);

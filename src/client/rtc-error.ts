@@ -15,9 +15,6 @@ export type ClientErrorCode =
   | 'unexpected-answer'
   | 'answer-too-large';
 
-/** @deprecated Use ClientErrorCode. */
-export type ClientFault = ClientErrorCode;
-
 export type { Hint };
 
 export type RtcErrorOptions = {

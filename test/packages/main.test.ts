@@ -105,7 +105,7 @@ describe('the package rtc-service', () => {
       `import { RtcClient, RtcError } from 'rtc-service/client';
        const client: RtcClient = new RtcClient({ url: 'http://127.0.0.1:9', apiKey: 'k', apiSecret: 's' });
        try {
-         const names: readonly string[] = (await client.listRooms()).rooms.map((room) => room.name);
+         const names: readonly string[] = (await client.rooms.list()).rooms.map((room) => room.name);
          console.log(names);
        } catch (error) {
          if (error instanceof RtcError) console.log(error.code);
@@ -142,7 +142,7 @@ describe('the package rtc-service', () => {
       join(consumer, 'main.mjs'),
       `import { RtcClient } from 'rtc-service/client';
        const client = new RtcClient({ url: 'http://127.0.0.1:9', apiKey: 'k', apiSecret: 's' });
-       await client.listRooms().catch((error) => console.log(error.code));
+       await client.rooms.list().catch((error) => console.log(error.code));
        await client.close();`,
     );
     const { stdout, stderr } = await runFile(process.execPath, ['main.mjs'], { cwd: consumer });

@@ -173,12 +173,7 @@ export class Transport {
       deadline.signal.throwIfAborted();
       const raw = await this.#exchange.send(request, deadline.signal);
       const response = await readResponse(raw, line, this.#maxBytes());
-      (observer?.onResponse ?? observer?.onAnswer)?.call(
-        observer,
-        request,
-        response,
-        performance.now() - startedAt,
-      );
+      observer?.onResponse?.(request, response, performance.now() - startedAt);
       return response;
     } catch (cause) {
       const { isTimedOut } = deadline;

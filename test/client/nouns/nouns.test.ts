@@ -23,245 +23,107 @@ const url = 'https://example.org/hooks';
 
 type Call = (client: RtcClient) => unknown;
 
-/** Each method of each noun, the flat method that it replaces, and the request that both send. */
-const CALLS: readonly (readonly [name: string, call: Call, flat: Call, request: string])[] = [
-  [
-    'tokens.create',
-    (c) => c.tokens.create(token),
-    (c) => c.createToken(token),
-    `POST /v1/token ${JSON.stringify(token)}`,
-  ],
-  [
-    'tokens.refresh',
-    (c) => c.tokens.refresh(token),
-    (c) => c.refreshToken(token),
-    `POST /v1/token/refresh ${JSON.stringify(token)}`,
-  ],
-  [
-    'rooms.create',
-    (c) => c.rooms.create({ name: 'r' }),
-    (c) => c.createRoom({ name: 'r' }),
-    'POST /v1/rooms {"name":"r"}',
-  ],
-  [
-    'rooms.list',
-    (c) => c.rooms.list({ limit: 2 }),
-    (c) => c.listRooms({ limit: 2 }),
-    'GET /v1/rooms?limit=2',
-  ],
-  ['rooms.get', (c) => c.rooms.get('r'), (c) => c.getRoom('r'), 'GET /v1/rooms/r'],
-  ['rooms.delete', (c) => c.rooms.delete('r'), (c) => c.deleteRoom('r'), 'DELETE /v1/rooms/r'],
-  [
-    'participants.list',
-    (c) => c.participants.list('r'),
-    (c) => c.listParticipants('r'),
-    'GET /v1/rooms/r/participants',
-  ],
-  [
-    'participants.remove',
-    (c) => c.participants.remove('r', 'u'),
-    (c) => c.removeParticipant('r', 'u'),
-    'DELETE /v1/rooms/r/participants/u',
-  ],
+/** Each method of each noun, and the request that it sends. */
+const CALLS: readonly (readonly [name: string, call: Call, request: string])[] = [
+  ['tokens.create', (c) => c.tokens.create(token), `POST /v1/token ${JSON.stringify(token)}`],
+  ['tokens.refresh', (c) => c.tokens.refresh(token), `POST /v1/token/refresh ${JSON.stringify(token)}`],
+  ['rooms.create', (c) => c.rooms.create({ name: 'r' }), 'POST /v1/rooms {"name":"r"}'],
+  ['rooms.list', (c) => c.rooms.list({ limit: 2 }), 'GET /v1/rooms?limit=2'],
+  ['rooms.get', (c) => c.rooms.get('r'), 'GET /v1/rooms/r'],
+  ['rooms.delete', (c) => c.rooms.delete('r'), 'DELETE /v1/rooms/r'],
+  ['participants.list', (c) => c.participants.list('r'), 'GET /v1/rooms/r/participants'],
+  ['participants.remove', (c) => c.participants.remove('r', 'u'), 'DELETE /v1/rooms/r/participants/u'],
   [
     'participants.mute',
     (c) => c.participants.mute(target),
-    (c) => c.muteTrack(target),
     'POST /v1/rooms/r/participants/u/mute {"trackSid":"TR_1"}',
   ],
-  [
-    'recordings.start',
-    (c) => c.recordings.start('r'),
-    (c) => c.startRecording('r'),
-    'POST /v1/rooms/r/recording/start',
-  ],
-  [
-    'recordings.stop',
-    (c) => c.recordings.stop('r'),
-    (c) => c.stopRecording('r'),
-    'POST /v1/rooms/r/recording/stop',
-  ],
-  [
-    'recordings.status',
-    (c) => c.recordings.status('r'),
-    (c) => c.recordingStatus('r'),
-    'GET /v1/rooms/r/recording',
-  ],
+  ['recordings.start', (c) => c.recordings.start('r'), 'POST /v1/rooms/r/recording/start'],
+  ['recordings.stop', (c) => c.recordings.stop('r'), 'POST /v1/rooms/r/recording/stop'],
+  ['recordings.status', (c) => c.recordings.status('r'), 'GET /v1/rooms/r/recording'],
   [
     'recordings.list',
     (c) => c.recordings.list({ roomId: 'r', status: 'failed' }),
-    (c) => c.listRecordings({ roomId: 'r', status: 'failed' }),
     'GET /v1/recordings?roomId=r&status=failed',
   ],
-  [
-    'recordings.get',
-    (c) => c.recordings.get('EG_1'),
-    (c) => c.getRecording('EG_1'),
-    'GET /v1/recordings/EG_1',
-  ],
-  [
-    'recordings.download',
-    (c) => c.recordings.download('EG_1'),
-    (c) => c.downloadRecording('EG_1'),
-    'GET /v1/recordings/EG_1/download',
-  ],
-  [
-    'recordings.delete',
-    (c) => c.recordings.delete('EG_1'),
-    (c) => c.deleteRecording('EG_1'),
-    'DELETE /v1/recordings/EG_1',
-  ],
+  ['recordings.get', (c) => c.recordings.get('EG_1'), 'GET /v1/recordings/EG_1'],
+  ['recordings.download', (c) => c.recordings.download('EG_1'), 'GET /v1/recordings/EG_1/download'],
+  ['recordings.delete', (c) => c.recordings.delete('EG_1'), 'DELETE /v1/recordings/EG_1'],
   [
     'ingress.create',
     (c) => c.ingress.create('r', { type: 'whip' }),
-    (c) => c.createIngress('r', { type: 'whip' }),
     'POST /v1/rooms/r/ingress {"type":"whip"}',
   ],
-  ['ingress.list', (c) => c.ingress.list('r'), (c) => c.listIngress('r'), 'GET /v1/rooms/r/ingress'],
-  [
-    'ingress.delete',
-    (c) => c.ingress.delete('r', 'IN_1'),
-    (c) => c.deleteIngress('r', 'IN_1'),
-    'DELETE /v1/rooms/r/ingress/IN_1',
-  ],
-  [
-    'transcription.start',
-    (c) => c.transcription.start('r'),
-    (c) => c.startTranscription('r'),
-    'POST /v1/rooms/r/transcription/start {}',
-  ],
-  [
-    'transcription.stop',
-    (c) => c.transcription.stop('r'),
-    (c) => c.stopTranscription('r'),
-    'POST /v1/rooms/r/transcription/stop',
-  ],
+  ['ingress.list', (c) => c.ingress.list('r'), 'GET /v1/rooms/r/ingress'],
+  ['ingress.delete', (c) => c.ingress.delete('r', 'IN_1'), 'DELETE /v1/rooms/r/ingress/IN_1'],
+  ['transcription.start', (c) => c.transcription.start('r'), 'POST /v1/rooms/r/transcription/start {}'],
+  ['transcription.stop', (c) => c.transcription.stop('r'), 'POST /v1/rooms/r/transcription/stop'],
   [
     'transcription.get',
     (c) => c.transcription.get('r', { since: 'T' }),
-    (c) => c.getRoomTranscription('r', { since: 'T' }),
     'GET /v1/rooms/r/transcription?since=T',
   ],
-  [
-    'transcription.text',
-    (c) => c.transcription.text('r', 'vtt'),
-    (c) => c.getRoomTranscript('r', 'vtt'),
-    'GET /v1/rooms/r/transcription?format=vtt',
-  ],
+  ['transcription.text', (c) => c.transcription.text('r', 'vtt'), 'GET /v1/rooms/r/transcription?format=vtt'],
   [
     'transcription.nameSpeakers',
     (c) => c.transcription.nameSpeakers('r', { u: null }),
-    (c) => c.nameSpeakers('r', { u: null }),
     'PATCH /v1/rooms/r/transcription/speakers {"participants":{"u":null}}',
   ],
   [
     'transcriptions.create',
     (c) => c.transcriptions.create('EG_1', { language: 'it' }),
-    (c) => c.createTranscription('EG_1', { language: 'it' }),
     'POST /v1/recordings/EG_1/transcribe {"language":"it"}',
   ],
   [
     'transcriptions.list',
     (c) => c.transcriptions.list({ status: 'queued' }),
-    (c) => c.listTranscriptions({ status: 'queued' }),
     'GET /v1/transcriptions?status=queued',
   ],
-  [
-    'transcriptions.get',
-    (c) => c.transcriptions.get('tr_1'),
-    (c) => c.getTranscription('tr_1'),
-    'GET /v1/transcriptions/tr_1',
-  ],
+  ['transcriptions.get', (c) => c.transcriptions.get('tr_1'), 'GET /v1/transcriptions/tr_1'],
   [
     'transcriptions.text',
     (c) => c.transcriptions.text('tr_1', 'srt'),
-    (c) => c.getTranscript('tr_1', 'srt'),
     'GET /v1/transcriptions/tr_1?format=srt',
   ],
-  [
-    'transcriptions.delete',
-    (c) => c.transcriptions.delete('tr_1'),
-    (c) => c.deleteTranscription('tr_1'),
-    'DELETE /v1/transcriptions/tr_1',
-  ],
-  ['webhooks.list', (c) => c.webhooks.list(), (c) => c.listWebhooks(), 'GET /v1/webhooks'],
-  [
-    'webhooks.create',
-    (c) => c.webhooks.create({ url }),
-    (c) => c.createWebhook({ url }),
-    `POST /v1/webhooks {"url":"${url}"}`,
-  ],
-  ['webhooks.get', (c) => c.webhooks.get('wh_1'), (c) => c.getWebhook('wh_1'), 'GET /v1/webhooks/wh_1'],
-  [
-    'webhooks.update',
-    (c) => c.webhooks.update('wh_1', { url }),
-    (c) => c.updateWebhook('wh_1', { url }),
-    `PATCH /v1/webhooks/wh_1 {"url":"${url}"}`,
-  ],
-  [
-    'webhooks.put',
-    (c) => c.webhooks.put('wh_1', { secret: 's' }),
-    (c) => c.putWebhook('wh_1', { secret: 's' }),
-    'PUT /v1/webhooks/wh_1 {"secret":"s"}',
-  ],
-  [
-    'webhooks.delete',
-    (c) => c.webhooks.delete('wh_1'),
-    (c) => c.deleteWebhook('wh_1'),
-    'DELETE /v1/webhooks/wh_1',
-  ],
-  [
-    'webhooks.test',
-    (c) => c.webhooks.test('wh_1'),
-    (c) => c.testWebhook('wh_1'),
-    'POST /v1/webhooks/wh_1/test',
-  ],
+  ['transcriptions.delete', (c) => c.transcriptions.delete('tr_1'), 'DELETE /v1/transcriptions/tr_1'],
+  ['webhooks.list', (c) => c.webhooks.list(), 'GET /v1/webhooks'],
+  ['webhooks.create', (c) => c.webhooks.create({ url }), `POST /v1/webhooks {"url":"${url}"}`],
+  ['webhooks.get', (c) => c.webhooks.get('wh_1'), 'GET /v1/webhooks/wh_1'],
+  ['webhooks.update', (c) => c.webhooks.update('wh_1', { url }), `PATCH /v1/webhooks/wh_1 {"url":"${url}"}`],
+  ['webhooks.put', (c) => c.webhooks.put('wh_1', { secret: 's' }), 'PUT /v1/webhooks/wh_1 {"secret":"s"}'],
+  ['webhooks.delete', (c) => c.webhooks.delete('wh_1'), 'DELETE /v1/webhooks/wh_1'],
+  ['webhooks.test', (c) => c.webhooks.test('wh_1'), 'POST /v1/webhooks/wh_1/test'],
   [
     'deliveries.list',
     (c) => c.deliveries.list('wh_1', { status: 'failed', eventId: 'evt_1' }),
-    (c) => c.listDeliveries('wh_1', { status: 'failed', eventId: 'evt_1' }),
     'GET /v1/webhooks/wh_1/deliveries?status=failed&eventId=evt_1',
   ],
   [
     'deliveries.replay',
     (c) => c.deliveries.replay('wh_1', 'dlv_1'),
-    (c) => c.replayDelivery('wh_1', 'dlv_1'),
     'POST /v1/webhooks/wh_1/deliveries/dlv_1/replay',
   ],
   [
     'deliveries.replayFailed',
     (c) => c.deliveries.replayFailed('wh_1', 'T'),
-    (c) => c.replayFailedDeliveries('wh_1', 'T'),
     'POST /v1/webhooks/wh_1/replay?since=T',
   ],
   [
     'events.list',
     (c) => c.events.list({ types: ['room_closed', '*'] }),
-    (c) => c.listEvents({ types: ['room_closed', '*'] }),
     'GET /v1/events?types=room_closed%2C*',
   ],
-  [
-    'events.follow',
-    (c) => c.events.follow({ cursor: 'c' }).next(),
-    (c) => c.followEvents({ cursor: 'c' }).next(),
-    'GET /v1/events?cursor=c&limit=200',
-  ],
-  [
-    'transcription.follow',
-    (c) => c.transcription.follow('r').next(),
-    (c) => c.followTranscription('r').next(),
-    'GET /v1/rooms/r/transcription',
-  ],
+  ['events.follow', (c) => c.events.follow({ cursor: 'c' }).next(), 'GET /v1/events?cursor=c&limit=200'],
+  ['transcription.follow', (c) => c.transcription.follow('r').next(), 'GET /v1/rooms/r/transcription'],
 ];
 
 describe('a noun of the client', () => {
-  it.each(CALLS)('sends %s, and so does its deprecated flat method', async (name, call, flat, request) => {
+  it.each(CALLS)('sends %s', async (name, call, request) => {
     const page = name.startsWith('events') ? { events: [{}], nextCursor: 'd' } : { segments: [{}] };
-    responses.push(page, page);
+    responses.push(page);
     await call(client);
-    await flat(client);
     const sent = server.received.map(({ method, url, body }) => `${method} ${url} ${body}`.trim());
-    expect(sent).toEqual([request, request]);
+    expect(sent).toEqual([request]);
   });
 
   it('sends rooms.update', async () => {
