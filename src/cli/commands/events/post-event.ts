@@ -1,4 +1,5 @@
-import { Agent } from 'undici';
+import { Agent, buildConnector } from 'undici';
+import { acceptContinue } from '../../../contract/continue-responses.ts';
 import type { Event } from '../../../contract/events.ts';
 import { isObject } from '../../../contract/unknown-value.ts';
 import {
@@ -38,7 +39,7 @@ export type EventPoster = {
 
 /** Posts events to a receiver like the service: both signatures, no redirects, 10 s. */
 export function createEventPoster(userAgent: string): EventPoster {
-  const agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
+  const agent = new Agent({ connect: acceptContinue(buildConnector({ timeout: TIMEOUT_MS })) });
   return {
     post: (post, signal) => send(agent, { ...post, userAgent }, signal),
     close: () => agent.destroy(),

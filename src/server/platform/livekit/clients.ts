@@ -17,7 +17,8 @@ import {
   ServerError,
   type VideoGrant,
 } from 'livekit-server-sdk';
-import { type Dispatcher, Pool } from 'undici';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { acceptContinue } from '../../../contract/continue-responses.ts';
 import type { Room } from '../../../contract/rooms.ts';
 import { toRoom } from './records.ts';
 import { RoomListReader } from './room-list-reader.ts';
@@ -185,12 +186,11 @@ type TwirpClient = {
 
 function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): TwirpClient {
   const pool = new Pool(new URL(url).origin, {
-    // With HTTP/2 all requests would share one connection.
-    allowH2: false,
     // The signal limits the whole call.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: timeoutMs },
+    // With HTTP/2 all requests would share one connection.
+    connect: acceptContinue(buildConnector({ timeout: timeoutMs, allowH2: false })),
   });
   const reader = new RoomListReader();
   const someRooms: ResponseType<Room[]> = {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { acceptContinue } from '../../../contract/continue-responses.ts';
 import { codeOfError, membersOf } from '../../../contract/unknown-value.ts';
 import { type AddressGuard, ForbiddenAddress } from './address-guard.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
@@ -22,7 +23,13 @@ export function createWebhookSender({
   userAgent,
   timeoutMs = TIMEOUT_MS,
 }: WebhookSenderSettings): WebhookSender {
-  const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: timeoutMs });
+  const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: timeoutMs, allowH2: false });
+  const connectLimited: typeof connectGuarded = (options, callback) =>
+    connectGuarded(options, (...result) => {
+      if (result[0] === null) limitReads(result[1]);
+      callback(...result);
+    });
+  const connect = acceptContinue(connectLimited);
   const agent = new Agent({
     // The connections to one host have no limit: several webhooks may be on it, and one that hangs would use all of them.
     // The caller limits the concurrent requests to each webhook. HTTP/2 would send all requests over one connection.
@@ -39,10 +46,7 @@ export function createWebhookSender({
         callback(error as Error, null);
         return;
       }
-      connectGuarded(options, (...result) => {
-        if (result[0] === null) limitReads(result[1]);
-        callback(...result);
-      });
+      connect(options, callback);
     },
   });
   return {

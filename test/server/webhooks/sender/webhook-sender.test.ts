@@ -154,6 +154,44 @@ describe('a receiver that does not respond properly', () => {
     });
   });
 
+  it('may send 100 Continue that nobody asked for, in pieces of any length', async () => {
+    const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
+    const body = 'HTTP/1.1 100 is text of a body';
+    const last = `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const responses = [
+      interim + last,
+      `${interim}HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${interim}${last}`,
+      `\r\nHTTP/1.1 100\r\nServer: a proxy\r\n\r\n${last}`,
+    ];
+    for (const response of responses) {
+      for (const length of [1, 11, response.length]) {
+        const pieces = response.match(new RegExp(`[^]{1,${length}}`, 'g')) ?? [];
+        const url = await tcpServer((socket) => {
+          socket.setNoDelay(true);
+          socket.on('data', () => {
+            for (const piece of pieces) socket.write(piece);
+          });
+        });
+        const sender = senderWith(['127.0.0.0/8']);
+        const expected = { statusCode: 200, responseBody: body, error: null };
+        expect(await sender.send(request(url))).toMatchObject(expected);
+        // The connection is kept, and its next response is read in the same way.
+        expect(await sender.send(request(url))).toMatchObject(expected);
+      }
+    }
+  });
+
+  it('may send 16 times 100 Continue, and no more', async () => {
+    const interim =
+      (count: number): Behaviour =>
+      (_request, response) => {
+        for (let sent = 0; sent < count; sent += 1) response.writeContinue();
+        response.end('taken');
+      };
+    expect(await responseOf(interim(16))).toMatchObject({ statusCode: 200, error: null });
+    expect(await responseOf(interim(17))).toMatchObject({ error: 'more than 16 interim responses (1xx)' });
+  });
+
   it('may send empty lines, and is cut off when they do not end', async () => {
     const lines: Behaviour = ({ socket }) => {
       const chunk = Buffer.from('\r\n'.repeat(32 * 1024));

@@ -1,0 +1,95 @@
+/*
+ * RFC 9110, section 15.2, lets a server send interim responses (1xx) that nobody asked for, and requires a client to read
+ * past them. Some servers and proxies send `100 Continue` before each response to a request with a body. undici reads past
+ * every interim response except this one, for which it closes the connection: the response would be lost, though the server
+ * has handled the request. So undici is given 102 instead, which it reads past.
+ */
+
+/** The part of a socket of Node that undici reads from. */
+type Socket = {
+  /** Method, so that a socket whose read returns any is accepted. */
+  read(size?: number): Uint8Array | null;
+  readonly bytesWritten: number;
+};
+
+type Outcome<S> = [error: null, socket: S] | [error: Error, socket: null];
+
+type Connector<O, S> = (options: O, callback: (...outcome: Outcome<S>) => void) => void;
+
+/** Returns the connector of undici with connections that accept `100 Continue` at any time. */
+export function acceptContinue<O, S extends Socket>(connect: Connector<O, S>): Connector<O, S> {
+  return (options, callback) =>
+    connect(options, (...outcome) => {
+      if (outcome[0] === null) readPastContinue(outcome[1]);
+      callback(...outcome);
+    });
+}
+
+function readPastContinue(socket: Socket): void {
+  const read = socket.read.bind(socket);
+  const heads = new InterimHeads();
+  let written = -1;
+  socket.read = (size) => {
+    const piece = read(size);
+    if (piece === null) return null;
+    if (socket.bytesWritten !== written) {
+      written = socket.bytesWritten;
+      heads.beginResponse();
+    }
+    heads.replaceContinue(piece);
+    return piece;
+  };
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+/** `HTTP/1.1 100`: the positions of the digits of the status. */
+const FIRST_DIGIT = 9;
+const LAST_DIGIT = 11;
+
+/** Follows the heads before the response, which may arrive in pieces of any length. */
+class InterimHeads {
+  /** In the status line, in the headers of an interim response, or past them all. */
+  #part: 'status' | 'headers' | 'past' = 'past';
+  /** Bytes of the current line, without its end. */
+  #length = 0;
+  #status = '';
+
+  beginResponse(): void {
+    if (this.#part === 'past') this.#beginHead();
+  }
+
+  /** Replaces the last digit of each status 100 in place. */
+  replaceContinue(piece: Uint8Array): void {
+    for (let index = 0; index < piece.length && this.#part !== 'past'; index += 1) {
+      const byte = piece[index] ?? 0;
+      if (byte === LF) this.#endLine();
+      else if (byte !== CR && this.#part === 'headers') this.#length += 1;
+      else if (byte !== CR && this.#readStatus(byte)) piece[index] = 0x32;
+    }
+  }
+
+  #beginHead(): void {
+    this.#part = 'status';
+    this.#length = 0;
+    this.#status = '';
+  }
+
+  /** Reads a byte of the status line, and returns whether it is the last digit of a 100. */
+  #readStatus(byte: number): boolean {
+    const position = this.#length;
+    this.#length += 1;
+    if (position < FIRST_DIGIT || position > LAST_DIGIT) return false;
+    this.#status += String.fromCharCode(byte);
+    if (position === LAST_DIGIT && !/^1\d\d$/.test(this.#status)) this.#part = 'past';
+    return this.#status === '100';
+  }
+
+  /** An empty line ends the headers, and may come before a status line. */
+  #endLine(): void {
+    const isEmpty = this.#length === 0;
+    if (this.#part === 'headers' && isEmpty) this.#beginHead();
+    else if (!isEmpty) this.#part = 'headers';
+    this.#length = 0;
+  }
+}
