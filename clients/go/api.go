@@ -1565,6 +1565,8 @@ type GeneratedCodeDetails struct {
 	Why string `json:"why"`
 	// Warnings about the data. One of place-not-in-force, place-ended, names-after-comma.
 	Warnings []string `json:"warnings"`
+	// The fields of the request that are not those of a person, and were ignored
+	Ignored []string `json:"ignored"`
 }
 
 // GeneratedCode: The code of a person.
@@ -2799,11 +2801,17 @@ func (c *Client) AllAudit(ctx context.Context, params ListAuditParams) iter.Seq2
 type GenerateFiscalCodeParams struct {
 	// Return all known facts, in addition to the fields of the specification
 	Details bool
+	// Reject a place that did not exist on the birth date
+	Strict bool
+	// The day as of which a code is read, instead of today in Italy: YYYY-MM-DD
+	AsOf string
 }
 
 func (params GenerateFiscalCodeParams) values() url.Values {
 	values := url.Values{}
 	setBool(values, "details", params.Details)
+	setBool(values, "strict", params.Strict)
+	setString(values, "asOf", params.AsOf)
 	return values
 }
 
@@ -2814,10 +2822,25 @@ func (c *Client) GenerateFiscalCode(ctx context.Context, body Person, params Gen
 	return response, err
 }
 
+// MatchFiscalCodeParams is the query of MatchFiscalCode. What is zero is not sent.
+type MatchFiscalCodeParams struct {
+	// The century of the two-digit year; by default the latest possible one
+	Century string
+	// The day as of which a code is read, instead of today in Italy: YYYY-MM-DD
+	AsOf string
+}
+
+func (params MatchFiscalCodeParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "century", params.Century)
+	setString(values, "asOf", params.AsOf)
+	return values
+}
+
 // MatchFiscalCode: Check whether a fiscal code belongs to a person.
-func (c *Client) MatchFiscalCode(ctx context.Context, body CodeAndPerson) (Match, error) {
+func (c *Client) MatchFiscalCode(ctx context.Context, body CodeAndPerson, params MatchFiscalCodeParams) (Match, error) {
 	var response Match
-	err := c.do(ctx, request{method: http.MethodPost, path: "/cf/match", query: nil, body: body}, &response)
+	err := c.do(ctx, request{method: http.MethodPost, path: "/cf/match", query: params.values(), body: body}, &response)
 	return response, err
 }
 
@@ -2825,11 +2848,20 @@ func (c *Client) MatchFiscalCode(ctx context.Context, body CodeAndPerson) (Match
 type DecodeFiscalCodeParams struct {
 	// Return all known facts, in addition to the fields of the specification
 	Details bool
+	// Reject a place that did not exist on the birth date
+	Strict bool
+	// The century of the two-digit year; by default the latest possible one
+	Century string
+	// The day as of which a code is read, instead of today in Italy: YYYY-MM-DD
+	AsOf string
 }
 
 func (params DecodeFiscalCodeParams) values() url.Values {
 	values := url.Values{}
 	setBool(values, "details", params.Details)
+	setBool(values, "strict", params.Strict)
+	setString(values, "century", params.Century)
+	setString(values, "asOf", params.AsOf)
 	return values
 }
 
@@ -2844,11 +2876,20 @@ func (c *Client) DecodeFiscalCode(ctx context.Context, fiscalCode string, params
 type ListOmocodieParams struct {
 	// Return all known facts, in addition to the fields of the specification
 	Details bool
+	// Reject a place that did not exist on the birth date
+	Strict bool
+	// The century of the two-digit year; by default the latest possible one
+	Century string
+	// The day as of which a code is read, instead of today in Italy: YYYY-MM-DD
+	AsOf string
 }
 
 func (params ListOmocodieParams) values() url.Values {
 	values := url.Values{}
 	setBool(values, "details", params.Details)
+	setBool(values, "strict", params.Strict)
+	setString(values, "century", params.Century)
+	setString(values, "asOf", params.AsOf)
 	return values
 }
 
@@ -2867,6 +2908,10 @@ type CheckFiscalCodeParams struct {
 	Accept string
 	// Return all known facts, in addition to the fields of the specification
 	Details bool
+	// The century of the two-digit year; by default the latest possible one
+	Century string
+	// The day as of which a code is read, instead of today in Italy: YYYY-MM-DD
+	AsOf string
 }
 
 func (params CheckFiscalCodeParams) values() url.Values {
@@ -2874,6 +2919,8 @@ func (params CheckFiscalCodeParams) values() url.Values {
 	setBool(values, "strict", params.Strict)
 	setString(values, "accept", params.Accept)
 	setBool(values, "details", params.Details)
+	setString(values, "century", params.Century)
+	setString(values, "asOf", params.AsOf)
 	return values
 }
 

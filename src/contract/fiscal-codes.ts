@@ -72,6 +72,9 @@ const GeneratedDetailsSchema = Type.Object(
     warnings: Type.Array(Type.Enum(['place-not-in-force', 'place-ended', 'names-after-comma']), {
       description: 'Warnings about the data',
     }),
+    ignored: Type.Array(Type.String(), {
+      description: 'The fields of the request that are not those of a person, and were ignored',
+    }),
   },
   { $id: 'GeneratedCodeDetails', description: 'With details=true only' },
 );
@@ -256,17 +259,40 @@ export const CodeParams = Type.Object({
 const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }));
 const details = yesOrNo('Return all known facts, in addition to the fields of the specification');
 
-export const CodeQuery = Type.Object({ details });
+const strict = yesOrNo('Reject a place that did not exist on the birth date');
+const century = Type.Optional(
+  Type.Enum(['1800', '1900', '2000'], {
+    description: 'The century of the two-digit year; by default the latest possible one',
+  }),
+);
+const asOf = Type.Optional(
+  Type.String({
+    pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+    description: 'The day as of which a code is read, instead of today in Italy: YYYY-MM-DD',
+    examples: ['2026-06-15'],
+  }),
+);
 
-export const CodeCheckQuery = Type.Object({
-  strict: yesOrNo('Reject a place that did not exist on the birth date'),
-  accept: Type.Optional(
-    Type.Enum(['person', 'any'], {
-      description: 'Kinds of valid codes: those of persons (default), or any Italian tax code',
-    }),
-  ),
-  details,
-});
+/** A parameter that is not known is refused: a misspelt one must not be ignored. */
+const CLOSED = { additionalProperties: false } as const;
 
-/** Unknown parameters are ignored. */
-export const FiscalQuery = Type.Object({});
+export const CodeQuery = Type.Object({ details, strict, century, asOf }, CLOSED);
+
+export const GenerateQuery = Type.Object({ details, strict, asOf }, CLOSED);
+
+export const MatchQuery = Type.Object({ century, asOf }, CLOSED);
+
+export const CodeCheckQuery = Type.Object(
+  {
+    strict,
+    accept: Type.Optional(
+      Type.Enum(['person', 'any'], {
+        description: 'Kinds of valid codes: those of persons (default), or any Italian tax code',
+      }),
+    ),
+    details,
+    century,
+    asOf,
+  },
+  CLOSED,
+);

@@ -78,7 +78,10 @@ type Generated = {
 type GeneratedDetails = NonNullable<GeneratedCode['details']>;
 
 /** Returns `{cf}`, and the chosen place if details are requested. */
-export function generatedResponse(generated: Generated, { withDetails = false } = {}): GeneratedCode {
+export function generatedResponse(
+  generated: Generated,
+  { withDetails = false, ignored = [] }: { withDetails?: boolean; ignored?: readonly string[] } = {},
+): GeneratedCode {
   const { codiceFiscale: cf, birthplace, match, warnings } = generated;
   if (!withDetails) return { cf };
   const belfiore = birthplace.successor?.codiceCatastale ?? birthplace.codiceCatastale;
@@ -88,6 +91,7 @@ export function generatedResponse(generated: Generated, { withDetails = false } 
       birthplace: periodResponse(birthplace, belfiore),
       why: match,
       warnings: [...warnings],
+      ignored: [...ignored],
     },
   };
 }

@@ -19,6 +19,12 @@ const PERSON_FIELDS = [
 
 export type PersonField = (typeof PERSON_FIELDS)[number];
 
+/** Returns the names of members that are no fields of a person. */
+export function unknownFields(wire: Readonly<Record<string, unknown>>): readonly string[] {
+  const known: readonly string[] = PERSON_FIELDS;
+  return Object.keys(wire).filter((name) => !known.includes(name));
+}
+
 /** No name is longer. Without the limit a text of a million letters would cost the service seconds. */
 export const MAX_TEXT_LENGTH = 256;
 

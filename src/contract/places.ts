@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 
 /* The wire shapes of /it. Names are exactly those of the specification. */
 
@@ -127,9 +127,14 @@ const date = Type.Optional(
     examples: ['1970-01-01'],
   }),
 );
+/** A parameter that is not known is refused: a misspelt one must not be ignored. */
+function closedQuery<Parameters extends Record<string, TSchema>>(parameters: Parameters) {
+  return Type.Object(parameters, { additionalProperties: false });
+}
+
 const numberOf = (description: string) => Type.Optional(Type.String({ pattern: '^\\d{1,5}$', description }));
 
-export const CitiesQuery = Type.Object({
+export const CitiesQuery = closedQuery({
   current: Type.Optional(
     Type.Enum(['true', 'false'], {
       description: 'Only names that are in force today (true), or former ones (false)',
@@ -146,7 +151,7 @@ export const CitiesQuery = Type.Object({
   offset: numberOf('Number of records to skip'),
 });
 
-export const CapsQuery = Type.Object({
+export const CapsQuery = closedQuery({
   details: Type.Optional(
     Type.Enum(['true', 'false'], {
       description: 'Return an object with the place, its codes as text, their month and their replacement',
@@ -154,7 +159,7 @@ export const CapsQuery = Type.Object({
   ),
 });
 
-export const PlacesQuery = Type.Object({
+export const PlacesQuery = closedQuery({
   q: Type.String({
     maxLength: 100,
     description: 'Part of a name, a Belfiore code, or a present or recent postal code',

@@ -1715,6 +1715,8 @@ class GeneratedCodeDetails(TypedDict):
     why: Literal["code", "name", "alias", "other-name", "later", "ended", "undated", "successor"]
     # Warnings about the data
     warnings: list[Literal["place-not-in-force", "place-ended", "names-after-comma"]]
+    # The fields of the request that are not those of a person, and were ignored
+    ignored: list[str]
 
 
 class _GeneratedCodeRequired(TypedDict):
@@ -2813,27 +2815,66 @@ class Operations:
             if cursor is None:
                 return
 
-    def generate_fiscal_code(self, body: Person, *, details: Optional[bool] = None) -> GeneratedCode:
+    def generate_fiscal_code(
+        self,
+        body: Person,
+        *,
+        details: Optional[bool] = None,
+        strict: Optional[bool] = None,
+        as_of: Optional[str] = None,
+    ) -> GeneratedCode:
         """Generate the fiscal code of a person's data."""
-        response: GeneratedCode = self._call("POST", "/cf", {"details": details}, body)
+        response: GeneratedCode = self._call(
+            "POST",
+            "/cf",
+            {"details": details, "strict": strict, "asOf": as_of},
+            body,
+        )
         return response
 
-    def match_fiscal_code(self, body: CodeAndPerson) -> Match:
+    def match_fiscal_code(
+        self,
+        body: CodeAndPerson,
+        *,
+        century: Optional[Literal["1800", "1900", "2000"]] = None,
+        as_of: Optional[str] = None,
+    ) -> Match:
         """Check whether a fiscal code belongs to a person."""
-        response: Match = self._call("POST", "/cf/match", {}, body)
+        response: Match = self._call("POST", "/cf/match", {"century": century, "asOf": as_of}, body)
         return response
 
-    def decode_fiscal_code(self, fiscal_code: str, *, details: Optional[bool] = None) -> DecodedCode:
+    def decode_fiscal_code(
+        self,
+        fiscal_code: str,
+        *,
+        details: Optional[bool] = None,
+        strict: Optional[bool] = None,
+        century: Optional[Literal["1800", "1900", "2000"]] = None,
+        as_of: Optional[str] = None,
+    ) -> DecodedCode:
         """Decode a fiscal code."""
-        response: DecodedCode = self._call("GET", self._path("/cf/{}", fiscal_code), {"details": details}, None)
+        response: DecodedCode = self._call(
+            "GET",
+            self._path("/cf/{}", fiscal_code),
+            {"details": details, "strict": strict, "century": century, "asOf": as_of},
+            None,
+        )
         return response
 
-    def list_omocodie(self, fiscal_code: str, *, details: Optional[bool] = None) -> list[str]:
+    def list_omocodie(
+        self,
+        fiscal_code: str,
+        *,
+        details: Optional[bool] = None,
+        strict: Optional[bool] = None,
+        century: Optional[Literal["1800", "1900", "2000"]] = None,
+        as_of: Optional[str] = None,
+    ) -> list[str]:
         """List the other 127 forms of a fiscal code (omocodia)."""
         response: list[str] = self._call(
             "GET",
             self._path("/cf/omocodie/{}", fiscal_code),
-            {"details": details},
+            {"details": details, "strict": strict, "century": century, "asOf": as_of},
             None,
         )
         return response
@@ -2845,12 +2886,14 @@ class Operations:
         strict: Optional[bool] = None,
         accept: Optional[Literal["person", "any"]] = None,
         details: Optional[bool] = None,
+        century: Optional[Literal["1800", "1900", "2000"]] = None,
+        as_of: Optional[str] = None,
     ) -> Validity:
         """Check a fiscal code."""
         response: Validity = self._call(
             "GET",
             self._path("/cf/check/{}", fiscal_code),
-            {"strict": strict, "accept": accept, "details": details},
+            {"strict": strict, "accept": accept, "details": details, "century": century, "asOf": as_of},
             None,
         )
         return response

@@ -6,8 +6,9 @@ import {
   CodeQuery,
   DecodedCodeSchema,
   type FiscalError,
-  FiscalQuery,
   GeneratedCodeSchema,
+  GenerateQuery,
+  MatchQuery,
   MatchSchema,
   OmocodieSchema,
   PersonSchema,
@@ -21,11 +22,18 @@ import {
   placeResponse,
   validityResponse,
 } from '../../contract/fiscal-responses.ts';
-import { errorMessages, parseKnownPerson, parsePerson, personErrors } from '../../contract/parsed-person.ts';
+import {
+  errorMessages,
+  parseKnownPerson,
+  parsePerson,
+  personErrors,
+  unknownFields,
+} from '../../contract/parsed-person.ts';
 import { todayInItaly } from '../../contract/today-in-italy.ts';
 import { isObject } from '../../contract/unknown-value.ts';
 import {
   type CheckFailure,
+  type CheckOptions,
   check,
   decode,
   generate,
@@ -40,7 +48,14 @@ import {
 } from '../../fiscal/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
-import { describeFiscalError, FISCAL_CODE_ROUTE, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
+import {
+  describeFiscalError,
+  FISCAL_CODE_ROUTE,
+  fiscalError,
+  fiscalErrorResponse,
+  isCalendarDay,
+  noSuchDate,
+} from './fiscal-errors.ts';
 import { chooseLanguage, FISCAL_TEXTS, INVALID_CODE, languageHeaders } from './fiscal-texts.ts';
 import { belfioreCode } from './place-responses.ts';
 
@@ -69,7 +84,9 @@ function decodeRoute(today: () => string): Route {
       400: INVALID_CODE_RESPONSE,
     },
     handle: ({ params, query, raw }) => {
-      const decoded = decode(params.fiscal_code, { asOf: today() });
+      const rules = readRules(query, today);
+      if (rules === undefined) return noSuchDay(chooseLanguage(raw.headers));
+      const decoded = decode(params.fiscal_code, rules);
       if (!decoded.ok) return invalidCodeResponse(decoded, query, chooseLanguage(raw.headers));
       return { status: 200, body: decodedResponse(decoded, wanted(query)), headers: NOT_STORED };
     },
@@ -88,7 +105,9 @@ function omocodieRoute(today: () => string): Route {
     query: CodeQuery,
     success: { 200: { description: 'The other forms', schema: OmocodieSchema }, 400: INVALID_CODE_RESPONSE },
     handle: ({ params, query, raw }) => {
-      const found = omocodie(params.fiscal_code, { asOf: today() });
+      const rules = readRules(query, today);
+      if (rules === undefined) return noSuchDay(chooseLanguage(raw.headers));
+      const found = omocodie(params.fiscal_code, rules);
       if (!found.ok) return invalidCodeResponse(found, query, chooseLanguage(raw.headers));
       return { status: 200, body: found.omocodie, headers: NOT_STORED };
     },
@@ -112,10 +131,13 @@ function checkRoute(today: () => string): Route {
         schema: ValiditySchema,
         example: { valid: true, kind: 'person' },
       },
+      400: describeFiscalError('A parameter is malformed', fiscalError(400, FISCAL_TEXTS.en.noSuchDate)),
     },
     handle: ({ params, query, raw }) => {
       const language = chooseLanguage(raw.headers);
-      const checked = check(params.fiscal_code, { asOf: today(), strict: query.strict === 'true' });
+      const rules = readRules(query, today);
+      if (rules === undefined) return noSuchDay(language);
+      const checked = check(params.fiscal_code, rules);
       const translated = checked.ok ? checked : translateFailure(checked, language);
       return {
         status: 200,
@@ -139,7 +161,18 @@ const DECODED_EXAMPLE = {
   cf: 'RSSMRA80B01H501T',
 };
 
-type Details = Static<typeof CodeQuery>;
+type Details = Pick<Static<typeof CodeQuery>, 'details'>;
+type RuleQuery = Partial<Pick<Static<typeof CodeQuery>, 'strict' | 'century' | 'asOf'>>;
+
+/** Returns the options of the library; undefined if the given day is not on the calendar. */
+function readRules({ strict, century, asOf }: RuleQuery, today: () => string): Reader['rules'] | undefined {
+  if (asOf !== undefined && !isCalendarDay(asOf)) return undefined;
+  return {
+    asOf: asOf ?? today(),
+    strict: strict === 'true',
+    ...(century === undefined ? {} : { century: Number(century) }),
+  };
+}
 
 function wanted(query: Details): { readonly withDetails: boolean } {
   return { withDetails: query.details === 'true' };
@@ -169,7 +202,7 @@ function generateRoute(today: () => string): Route {
     summary: "Generate the fiscal code of a person's data",
     description:
       'Only the tax office issues codes: if two people would get the same code, it replaces digits by letters (omocodia). Unknown fields are ignored. Messages are in English, or in Italian for `Accept-Language: it`.',
-    query: CodeQuery,
+    query: GenerateQuery,
     body: PersonSchema,
     checksBodyItself: true,
     success: {
@@ -182,12 +215,12 @@ function generateRoute(today: () => string): Route {
         }),
       ),
     },
-    handle: ({ body, query, raw }) =>
-      generateFor(body, {
-        today: today(),
-        language: chooseLanguage(raw.headers),
-        withDetails: query.details === 'true',
-      }),
+    handle: ({ body, query, raw }) => {
+      const language = chooseLanguage(raw.headers);
+      const rules = readRules(query, today);
+      if (rules === undefined) return noSuchDay(language);
+      return generateFor(body, { rules, language, withDetails: query.details === 'true' });
+    },
   });
 }
 
@@ -200,7 +233,7 @@ function matchRoute(today: () => string): Route {
     summary: 'Check whether a fiscal code belongs to a person',
     description:
       'Compares what is given of the person: any of name, surname, gender, birth date and city. Says which part differs, which parts were not compared, and how much a match proves. Omocodia is ignored. Names match in every way in which the tax office writes them, and a birthplace matches any place that its name may mean. A code that does not match is a result, not an error.',
-    query: FiscalQuery,
+    query: MatchQuery,
     body: CodeAndPersonSchema,
     checksBodyItself: true,
     success: {
@@ -212,11 +245,19 @@ function matchRoute(today: () => string): Route {
         }),
       ),
     },
-    handle: ({ body, raw }) => matchFor(body, { today: today(), language: chooseLanguage(raw.headers) }),
+    handle: ({ body, query, raw }) => {
+      const language = chooseLanguage(raw.headers);
+      const rules = readRules(query, today);
+      return rules === undefined ? noSuchDay(language) : matchFor(body, { rules, language });
+    },
   });
 }
 
-type Reader = { readonly today: string; readonly language: Language };
+type Reader = { readonly rules: CheckOptions & { readonly asOf: string }; readonly language: Language };
+
+function toErrorOptions({ rules, language }: Reader): { today: string; language: Language } {
+  return { today: rules.asOf, language };
+}
 
 function generateFor(
   body: unknown,
@@ -224,11 +265,12 @@ function generateFor(
 ): RouteResponse {
   if (!isObject(body)) return noObject(reader.language);
   const parsed = parsePerson(body);
-  const generated = generate(parsed.person, { asOf: reader.today });
+  const generated = generate(parsed.person, reader.rules);
   const faults = generated.ok ? [] : translateFaults(generated.faults, reader.language);
-  const errors = errorMessages(personErrors(parsed, faults, reader));
+  const errors = errorMessages(personErrors(parsed, faults, toErrorOptions(reader)));
   if (generated.ok && Object.keys(errors).length === 0) {
-    return { status: 200, body: generatedResponse(generated, { withDetails }), headers: NOT_STORED };
+    const details = { withDetails, ignored: unknownFields(body) };
+    return { status: 200, body: generatedResponse(generated, details), headers: NOT_STORED };
   }
   return invalidPerson(errors, faults, reader.language);
 }
@@ -237,9 +279,9 @@ function matchFor(body: unknown, reader: Reader): RouteResponse {
   if (!isObject(body)) return noObject(reader.language);
   const { cf = '', ...data } = body;
   const parsed = parseKnownPerson(data);
-  const matched = match(typeof cf === 'string' ? cf : '', parsed.person, { asOf: reader.today });
+  const matched = match(typeof cf === 'string' ? cf : '', parsed.person, reader.rules);
   const faults = matched.ok ? [] : translateFaults(matched.faults, reader.language);
-  const errors = errorMessages(personErrors(parsed, faults, reader));
+  const errors = errorMessages(personErrors(parsed, faults, toErrorOptions(reader)));
   const isPersonGood = Object.keys(errors).length === 0;
   if (matched.ok && isPersonGood) return { status: 200, body: matchResponse(matched), headers: NOT_STORED };
   const [codeFault] = matched.ok ? [] : (matched.code?.faults ?? []);
@@ -284,6 +326,11 @@ function meantPlaces(faults: readonly PersonFault[]): Pick<FiscalError, 'candida
     ...(candidates.length === 0 ? {} : { candidates: records(candidates) }),
     ...(suggestions.length === 0 ? {} : { suggestions: records(suggestions) }),
   };
+}
+
+function noSuchDay(language: Language): RouteResponse {
+  const response = noSuchDate('asOf', language);
+  return { ...response, headers: { ...response.headers, ...NOT_STORED } };
 }
 
 /** The response has personal data, and depends on the current date. */

@@ -1,8 +1,9 @@
 import { type ErrorCode, reasonPhrase, type ServiceError } from '../../contract/errors.ts';
 import { type FiscalError, FiscalErrorSchema } from '../../contract/fiscal-codes.ts';
+import { type Language, suggestPlaces } from '../../fiscal/index.ts';
 import type { ErrorFormat, RouteResponse, SuccessResponse } from '../platform/http/route.ts';
 import { SchemaViolations, type Violation } from '../platform/http/validate.ts';
-import { chooseLanguage, languageHeaders } from './fiscal-texts.ts';
+import { chooseLanguage, FISCAL_TEXTS, languageHeaders } from './fiscal-texts.ts';
 
 /** Error format of /cf and /it: the three fields of the specification, and further details. */
 export const FISCAL_ERROR_FORMAT: ErrorFormat = {
@@ -41,6 +42,25 @@ export function fiscalErrorResponse(
   ...[status, message, rest]: Parameters<typeof fiscalError>
 ): RouteResponse {
   return { status, body: fiscalError(status, message, rest) };
+}
+
+/** The error of a parameter whose text has the form of a date, but is none. */
+export function noSuchDate(parameter: string, language: Language): RouteResponse {
+  const { noSuchDate: message, dateFormat } = FISCAL_TEXTS[language];
+  return {
+    ...fiscalErrorResponse(400, message, { errors: { [parameter]: dateFormat } }),
+    headers: languageHeaders(language),
+  };
+}
+
+/** Whether a date is absent or valid: the library throws for an invalid one. */
+export function isCalendarDay(date: string | undefined): boolean {
+  try {
+    suggestPlaces('', { date });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Describes an error response of the route itself for the OpenAPI document. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { FiscalQuery } from '../../contract/fiscal-codes.ts';
 import { findPlace, type Language } from '../../fiscal/index.ts';
 import type { RouteResponse, SuccessResponse } from '../platform/http/route.ts';
 import { FISCAL_ERROR_FORMAT, fiscalErrorResponse } from './fiscal-errors.ts';
@@ -13,7 +12,6 @@ export const PLACE_ROUTE = {
   tag: 'places',
   security: 'public',
   errorFormat: FISCAL_ERROR_FORMAT,
-  query: FiscalQuery,
   errors: [],
 } as const;
 

@@ -27,10 +27,15 @@ import {
   provinces,
   regions,
   searchPlaces,
-  suggestPlaces,
 } from '../../fiscal/index.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
-import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
+import {
+  describeFiscalError,
+  fiscalError,
+  fiscalErrorResponse,
+  isCalendarDay,
+  noSuchDate,
+} from './fiscal-errors.ts';
 import { chooseLanguage, FISCAL_TEXTS, languageHeaders } from './fiscal-texts.ts';
 import {
   belfioreCode,
@@ -92,7 +97,7 @@ function citiesRoute(): Route {
     handle: ({ params, query, raw }) => {
       const all = cities(params.province_abbreviation);
       if (all.length === 0) return unknownProvince(chooseLanguage(raw.headers));
-      if (!isDate(query.date)) return noSuchDate(chooseLanguage(raw.headers));
+      if (!isCalendarDay(query.date)) return noSuchDate('date', chooseLanguage(raw.headers));
       const { items, next } = slicePage(
         all.filter((place) => isListed(place, query)),
         query,
@@ -118,7 +123,7 @@ function placesRoute(): Route {
       400: describeFiscalError('A parameter is malformed', fiscalError(400, FISCAL_TEXTS.en.noSuchDate)),
     },
     handle: ({ query, raw }) => {
-      if (!isDate(query.date)) return noSuchDate(chooseLanguage(raw.headers));
+      if (!isCalendarDay(query.date)) return noSuchDate('date', chooseLanguage(raw.headers));
       const { q, province, date } = query;
       const limit = Math.min(Number(query.limit ?? 10), MAX_FOUND);
       return lastingResponse(raw.headers, searchPlaces(q, { province, date, limit }).map(foundPlaceResponse));
@@ -128,24 +133,6 @@ function placesRoute(): Route {
 
 /** Maximum number of suggestions; more do not help a user who types. */
 const MAX_FOUND = 100;
-
-function noSuchDate(language: Language): RouteResponse {
-  const { noSuchDate: message, dateFormat } = FISCAL_TEXTS[language];
-  return {
-    ...fiscalErrorResponse(400, message, { errors: { date: dateFormat } }),
-    headers: languageHeaders(language),
-  };
-}
-
-/** Whether the date is valid: the library throws for an invalid one. */
-function isDate(date: string | undefined): boolean {
-  try {
-    suggestPlaces('', { date });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 type Filter = {
   readonly current?: 'true' | 'false' | undefined;

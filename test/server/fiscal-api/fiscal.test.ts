@@ -275,6 +275,7 @@ describe('POST /cf with details', () => {
         },
         why: 'successor',
         warnings: ['place-ended'],
+        ignored: [],
       },
     });
   });
@@ -457,9 +458,78 @@ describe('GET /cf/check/{fiscal_code}', () => {
     expect(response.status).toBe(400);
     expect(Object.keys((response.json as { errors: object }).errors)).toEqual([query.split('=')[0]]);
   });
+});
 
-  it('ignores unknown parameters', async () => {
-    expect((await get(`/cf/check/${CODE}?utm_source=x`)).status).toBe(200);
+describe('query parameters', () => {
+  it.each([
+    `/cf/${CODE}`,
+    `/cf/omocodie/${CODE}`,
+    `/cf/check/${CODE}`,
+    '/it/regions',
+    '/it/provinces',
+    '/it/cities/RM',
+    '/it/places',
+    '/it/caps/RM/Roma',
+  ])('that %s does not know are refused by name', async (path) => {
+    const { status, json } = await get(`${path}?centry=1900${path === '/it/places' ? '&q=roma' : ''}`);
+    expect([status, json]).toMatchObject([
+      400,
+      { name: 'BadRequest', code: 400, errors: { centry: 'is not known here' } },
+    ]);
+  });
+
+  it('of requests with a body too', async () => {
+    for (const path of ['/cf', '/cf/match']) {
+      const body = { ...MARIO, cf: CODE };
+      const response = await service.call('POST', `${path}?detail=true`, { signing: false, body });
+      expect([response.status, response.json]).toMatchObject([
+        400,
+        { errors: { detail: 'is not known here' } },
+      ]);
+    }
+  });
+
+  it('fix the century, as the library and the command do', async () => {
+    expect((await get('/cf/RSSMRA20A01H501G')).json).toMatchObject({ birthday: '2020-01-01' });
+    expect((await get('/cf/RSSMRA20A01H501G?century=1900')).json).toMatchObject({ birthday: '1920-01-01' });
+    expect((await get('/cf/RSSMRA30A01H501I?century=2000')).json).toEqual(INVALID);
+    expect((await get('/cf/omocodie/RSSMRA30A01H501I?century=2000')).json).toEqual(INVALID);
+    expect((await get('/cf/check/RSSMRA30A01H501I?century=2000')).json).toMatchObject({ reason: 'date' });
+    expect((await get(`/cf/${CODE}?century=1950`)).status).toBe(400);
+  });
+
+  it('fix the day as of which a code is read', async () => {
+    const young = '/cf/RSSMRA26H15H501Q';
+    expect((await get(young)).json).toMatchObject({ birthday: '2026-06-15' });
+    expect((await get(`${young}?asOf=2026-06-14`)).json).toMatchObject({ birthday: '1926-06-15' });
+    const body = { ...MARIO, year: 2026, month: 6, day: 15 };
+    const at = (asOf: string) => service.call('POST', `/cf?asOf=${asOf}`, { signing: false, body });
+    expect((await at('2026-06-15')).json).toEqual({ cf: 'RSSMRA26H15H501Q' });
+    expect((await at('2026-06-14')).status).toBe(400);
+    expect((await get(`${young}?asOf=2026-02-30`)).json).toMatchObject({
+      code: 400,
+      errors: { asOf: 'must be a day of the calendar, YYYY-MM-DD' },
+    });
+  });
+
+  it('refuse a place that did not exist on the birth date', async () => {
+    const body = { ...MARIO, city: 'M295', province: '' };
+    const { json } = await service.call('POST', '/cf', { signing: false, body });
+    const { cf } = json as { cf: string };
+    expect((await get(`/cf/${cf}`)).status).toBe(200);
+    expect((await get(`/cf/${cf}?strict=true`)).json).toEqual(INVALID);
+    const strict = await service.call('POST', '/cf?strict=true', { signing: false, body });
+    expect([strict.status, strict.json]).toMatchObject([400, { errors: { city: expect.any(String) } }]);
+  });
+});
+
+describe('fields of a person that are not known', () => {
+  it('are ignored as the specification has it, and named with details', async () => {
+    const body = { ...MARIO, height: 180, citta: 'Milano' };
+    const detailed = await service.call('POST', '/cf?details=true', { signing: false, body });
+    expect(detailed.json).toMatchObject({ cf: CODE, details: { ignored: ['height', 'citta'] } });
+    const none = await service.call('POST', '/cf?details=true', { signing: false, body: MARIO });
+    expect(none.json).toMatchObject({ details: { ignored: [] } });
   });
 });
 

@@ -214,6 +214,7 @@ const match = defineCommand({
   arguments: { code: optionalArgument('the fiscal code, or - to read code and person from stdin') },
   options: {
     ...PERSON_OPTIONS,
+    century: RULE_OPTIONS.century,
     asOf: RULE_OPTIONS.asOf,
     lang: LANG,
     csv: flag('--csv', 'codes and people are a table with a header row: CSV, or .xlsx'),
@@ -237,7 +238,7 @@ const match = defineCommand({
     { line: 'rtc cf match --file people.csv > matches.tsv', does: 'Many; one column has the codes' },
   ],
   async run(context, input) {
-    const rules = toRules(context, { ...input, strict: false, century: undefined });
+    const rules = toRules(context, { ...input, strict: false });
     const { isManyPeople } = await import('./people/person-input.ts');
     const { matchMany, matchOne } = await import('./people/match-people.ts');
     // The code is a separate argument; the rest is read like that of generate.
