@@ -894,7 +894,8 @@ type WebhookCreate struct {
 	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
 	// ingress_stopped, *.
 	Events []string `json:"events,omitempty"`
-	// HMAC signing secret, any text of up to 1024 bytes of UTF-8; generated as whsec_<base64 of 32 bytes> when absent
+	// HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
+	// or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
 	Secret *string `json:"secret,omitempty"`
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
@@ -927,7 +928,7 @@ type WebhookPut struct {
 	// room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
 	// earlier one is retried; none: they may overtake each other. One of none, room.
 	Ordering *string `json:"ordering,omitempty"`
-	// New signing secret; the mask *** keeps the current one
+	// New signing secret, in the form of the creation; the mask *** keeps the current one
 	Secret *string `json:"secret,omitempty"`
 	// Ignored, so that you can send a webhook as you read it
 	ID any `json:"id,omitempty"`

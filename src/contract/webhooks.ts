@@ -35,7 +35,7 @@ const ordering = Type.Enum(WEBHOOK_ORDERINGS, {
 const secret = Type.String({
   ...SECRET_LENGTH,
   format: 'webhook-secret',
-  description: `HMAC signing secret, any text of up to ${MAX_SECRET_BYTES} bytes of UTF-8; generated as whsec_<base64 of 32 bytes> when absent`,
+  description: `HMAC signing secret: whsec_ and base64, or another text of up to ${MAX_SECRET_BYTES} bytes of UTF-8 on one line, without blanks or quotes around it; generated as whsec_<base64 of 32 bytes> when absent`,
 });
 
 export const webhookIdParameter = idParameter('Form wh_<id>', 'wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C');
@@ -71,7 +71,7 @@ export const WebhookPutSchema = Type.Object(
       Type.String({
         ...SECRET_LENGTH,
         format: 'webhook-put-secret',
-        description: `New signing secret; the mask ${WEBHOOK_SECRET_MASK} keeps the current one`,
+        description: `New signing secret, in the form of the creation; the mask ${WEBHOOK_SECRET_MASK} keeps the current one`,
       }),
     ),
     id: Type.Optional(Type.Unknown(IGNORED)),
@@ -175,7 +175,33 @@ export function webhookSecretFault(text: string): string | undefined {
   if (text === WEBHOOK_SECRET_MASK) return 'must be a secret, not the mask that stands for one';
   if (text === '') return 'must not be empty';
   if (isLongerThan(text, MAX_SECRET_BYTES)) return `must be at most ${MAX_SECRET_BYTES} bytes of UTF-8`;
-  return text.isWellFormed() ? undefined : 'must be well-formed Unicode';
+  if (!text.isWellFormed()) return 'must be well-formed Unicode';
+  return copyingFault(text) ?? (text.startsWith(SECRET_PREFIX) ? encodingFault(text) : undefined);
+}
+
+const SECRET_PREFIX = 'whsec_';
+
+/**
+ * Returns what was copied with the secret. Receivers read theirs from a variable or a file, which drops it, so that no
+ * signature would match.
+ */
+function copyingFault(text: string): string | undefined {
+  if (/\p{Cc}/u.test(text)) return 'must not contain a line end or another control character';
+  if (text.trim() !== text) return 'must not begin or end with a blank';
+  if (/^(["']).+\1$/.test(text)) return 'must not be in quotes';
+  if (text.startsWith(`v1,${SECRET_PREFIX}`)) return 'must begin with whsec_, without the v1, of a signature';
+  return undefined;
+}
+
+/** Libraries of Standard Webhooks decode what follows whsec_, and refuse it or get other bytes if it is not exact. */
+function encodingFault(text: string): string | undefined {
+  const encoded = text.slice(SECRET_PREFIX.length);
+  const fault = 'must be base64 with its padding after whsec_';
+  try {
+    return encoded !== '' && btoa(atob(encoded)) === encoded ? undefined : fault;
+  } catch {
+    return fault;
+  }
 }
 
 /** The same check for a request in which the mask means the current secret. */

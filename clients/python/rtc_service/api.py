@@ -994,7 +994,8 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
 
     # Event filter; default ["*"]
     events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
-    # HMAC signing secret, any text of up to 1024 bytes of UTF-8; generated as whsec_<base64 of 32 bytes> when absent
+    # HMAC signing secret: whsec_ and base64, or another text of up to 1024 bytes of UTF-8 on one line, without blanks
+    # or quotes around it; generated as whsec_<base64 of 32 bytes> when absent
     secret: str
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
@@ -1023,7 +1024,7 @@ class WebhookPut(TypedDict, total=False):
     # room: the events of one session of a room are sent one after the other, by their sequence, and wait while an
     # earlier one is retried; none: they may overtake each other
     ordering: Literal["none", "room"]
-    # New signing secret; the mask *** keeps the current one
+    # New signing secret, in the form of the creation; the mask *** keeps the current one
     secret: str
     # Ignored, so that you can send a webhook as you read it
     id: Any

@@ -94,6 +94,11 @@ describe('webhooks verify', () => {
   });
 
   it.each([
+    [
+      'begins like a signature',
+      { secret: `v1,${SECRET}` },
+      'the secret begins with v1, as only signatures do',
+    ],
     ['lacks its beginning', { secret: SECRET.slice(6) }, 'the secret lacks its beginning, whsec_'],
     ['has a space', { secret: ` ${SECRET}` }, 'the secret is given with spaces or quotes around it'],
     ['has quotes', { secret: `"${SECRET}"` }, 'the secret is given with spaces or quotes around it'],

@@ -181,7 +181,35 @@ describe('registering a webhook', () => {
     expect((await service.call('POST', '/v1/webhooks', { body })).status).toBe(400);
   });
 
-  it.each(['with space', 'ü', ' ', '\n\0', 'x'.repeat(1024), 'ü'.repeat(512)])(
+  const BASE64 = Buffer.alloc(32, 6).toString('base64');
+  it.each([
+    [`whsec_${BASE64}\n`, 'must not contain a line end or another control character'],
+    ['two\r\nlines', 'must not contain a line end or another control character'],
+    ['nul\0', 'must not contain a line end or another control character'],
+    [' ', 'must not begin or end with a blank'],
+    [`whsec_${BASE64} `, 'must not begin or end with a blank'],
+    [`\u00a0${BASE64}`, 'must not begin or end with a blank'],
+    [`"whsec_${BASE64}"`, 'must not be in quotes'],
+    ["'a secret'", 'must not be in quotes'],
+    [`v1,whsec_${BASE64}`, 'must begin with whsec_, without the v1, of a signature'],
+    ['whsec_', 'must be base64 with its padding after whsec_'],
+    ['whsec_not base64', 'must be base64 with its padding after whsec_'],
+    [`whsec_${BASE64.replace('=', '')}`, 'must be base64 with its padding after whsec_'],
+    ['whsec_YR==', 'must be base64 with its padding after whsec_'],
+  ])('rejects the secret %j, which no library of a receiver can match', async (secret, reason) => {
+    const { id } = await withReceiver();
+    const created = await service.call('POST', '/v1/webhooks', {
+      body: { url: 'https://example.org/', secret },
+    });
+    const changed = await service.call('PUT', `/v1/webhooks/${id}`, { body: { secret } });
+    for (const { status, json, text } of [created, changed]) {
+      expect(status).toBe(400);
+      expect(json).toMatchObject({ errors: [{ pointer: '#/secret', detail: reason }] });
+      expect(text).not.toContain(BASE64.slice(0, 20));
+    }
+  });
+
+  it.each(['with space', 'ü', '"', 'whsec', 'whsec-', 'x'.repeat(1024), 'ü'.repeat(512)])(
     'signs with the secret %j',
     async (secret) => {
       receiver = await startReceiver();

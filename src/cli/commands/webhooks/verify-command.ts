@@ -230,6 +230,7 @@ function otherSecrets(secret: string): Variants {
   const bare = secret.trim().replace(/^(["'])(.*)\1$/, '$2');
   return [
     [bare, 'the secret is given with spaces or quotes around it'],
+    [bare.replace(/^v1,/, ''), 'the secret begins with v1, as only signatures do'],
     [`whsec_${bare}`, 'the secret lacks its beginning, whsec_'],
   ];
 }
