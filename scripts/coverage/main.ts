@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { membersOf } from '../../src/contract/unknown-value.ts';
+import { readMembers } from '../../src/contract/unknown-value.ts';
 import { branchesOf } from './branches.ts';
 import { describeCoverage, type FileCoverage } from './report.ts';
 import { readCoverage, takenOffsets } from './taken.ts';
@@ -74,7 +74,7 @@ function addTaken(text: string): void {
 async function readTaken(): Promise<Map<string, Set<number>>> {
   const earlier: unknown = JSON.parse(await readFile(kept, 'utf8'));
   return new Map(
-    Object.entries(membersOf(earlier)).map(([path, at]) => [
+    Object.entries(readMembers(earlier)).map(([path, at]) => [
       path,
       new Set(Array.isArray(at) ? at.map(Number) : []),
     ]),

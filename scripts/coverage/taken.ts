@@ -1,4 +1,4 @@
-import { objectsOf } from '../../src/contract/unknown-value.ts';
+import { readObjects } from '../../src/contract/unknown-value.ts';
 
 /** Ranges of one script in one process, with their numbers of executions, as V8 counts them. */
 export type ScriptCoverage = { readonly url: string; readonly ranges: readonly Range[] };
@@ -8,10 +8,10 @@ export type Range = { readonly start: number; readonly end: number; readonly cou
 /** Reads a file that Node writes into NODE_V8_COVERAGE. */
 export function readCoverage(text: string): readonly ScriptCoverage[] {
   const { result } = JSON.parse(text);
-  return objectsOf(result).map(({ url, functions }) => ({
+  return readObjects(result).map(({ url, functions }) => ({
     url: String(url),
-    ranges: objectsOf(functions)
-      .flatMap((one) => objectsOf(one.ranges))
+    ranges: readObjects(functions)
+      .flatMap((one) => readObjects(one.ranges))
       .map(({ startOffset, endOffset, count }) => ({
         start: Number(startOffset),
         end: Number(endOffset),

@@ -45,13 +45,13 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const group = findGroup(noun === '--version' || noun === '-V' ? 'version' : noun);
   if (group !== undefined) {
     const words = withLeadingOptions(group, rest, leading);
-    return runCommand({ group, argv: words, helpOf: (subject) => helpOf(subject, io) }, io);
+    return runCommand({ group, argv: words, writeHelp: (subject) => writeHelp(subject, io) }, io);
   }
   return refuse(io, argv, unknownCommand(noun));
 }
 
 /** The help command cannot import the registry, because the registry imports it. */
-async function helpOf(words: readonly string[], io: Io): Promise<string> {
+async function writeHelp(words: readonly string[], io: Io): Promise<string> {
   const module = await import('./framework/help/command-help.ts');
   return module.formatHelp(REGISTRY, words, io);
 }

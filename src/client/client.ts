@@ -12,7 +12,7 @@ import { Transcription } from './nouns/transcription.ts';
 import { Transcriptions, Vocabulary } from './nouns/transcriptions.ts';
 import { Webhooks } from './nouns/webhooks.ts';
 import { RtcError } from './rtc-error.ts';
-import { readinessOf } from './transport/request-parts.ts';
+import { readReadiness } from './transport/request-parts.ts';
 import { Transport } from './transport/transport.ts';
 
 /**
@@ -77,7 +77,7 @@ export class RtcClient {
       return await this.#transport.call('GET', '/ready', { ...options, signed: false, maxAttempts: 1 });
     } catch (error) {
       if (!(error instanceof RtcError) || error.status !== 503) throw error;
-      return readinessOf(error);
+      return readReadiness(error);
     }
   }
 

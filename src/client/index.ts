@@ -42,7 +42,7 @@ export type {
   Vocabulary as RoomVocabulary,
 } from './nouns/transcriptions.ts';
 export type { ListWebhooksOptions, Webhooks } from './nouns/webhooks.ts';
-export { type ClientErrorCode, problemOf, RtcError } from './rtc-error.ts';
+export { type ClientErrorCode, RtcError, toProblem } from './rtc-error.ts';
 export type { HttpDispatcher } from './transport/dispatcher-exchange.ts';
 export type { Download, DownloadOptions } from './transport/download.ts';
 export type { Fetch } from './transport/fetch-exchange.ts';

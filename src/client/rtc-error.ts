@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodeOfType, type FieldError } from '../contract/errors.ts';
-import { type Hint, hintOf, hintSentence } from '../contract/hint.ts';
+import { type Hint, hintSentence, readHint } from '../contract/hint.ts';
 import type { Problem } from '../contract/problem.ts';
 
 /**
@@ -63,7 +63,7 @@ export class RtcError extends Error {
     this.code = options.code;
     this.status = options.status;
     this.detail = detail;
-    this.hint = hint ?? hintOf(options.problem);
+    this.hint = hint ?? readHint(options.problem);
     this.reason = withoutHint(options.detail, this.hint);
     this.problem = options.problem;
     this.body = options.body;
@@ -135,7 +135,7 @@ function isFieldError(value: unknown): value is FieldError {
 }
 
 /** Returns the problem, or problem details for an error that no server described, so that programs read one shape. */
-export function problemOf(error: RtcError): Omit<Problem, 'status'> & { readonly status?: number } {
+export function toProblem(error: RtcError): Omit<Problem, 'status'> & { readonly status?: number } {
   if (error.problem !== undefined) return error.problem;
   return {
     type: `urn:problem-type:rtc:${error.code}`,

@@ -50,7 +50,7 @@ export async function verifyWebhook({ body, headers, secret, now }: WebhookDeliv
   }
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const signed = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
-  const expected = `v1,${toBase64(await hmacSha256(keyOf(secret), signed))}`;
+  const expected = `v1,${toBase64(await hmacSha256(decodeSecret(secret), signed))}`;
   if (!signatures.split(' ').some((signature) => isEqual(signature, expected))) {
     throw new WebhookVerificationError(
       "No signature of the delivery is right: check the webhook's secret, and that the body is verified as it arrived.",
@@ -71,7 +71,7 @@ function headerReader(headers: WebhookDelivery['headers']): HeaderReader {
 }
 
 /** Returns the bytes of the base64 after `whsec_`. The text of a secret in another form is the key itself. */
-function keyOf(secret: string): Uint8Array {
+function decodeSecret(secret: string): Uint8Array {
   const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : '';
   return fromBase64(encoded) ?? new TextEncoder().encode(secret);
 }

@@ -52,7 +52,7 @@ export function isEventName(name: string): name is EventName {
 }
 
 /** Returns the event of a name; undefined for `*` and unknown names. */
-export function eventTypeOf(name: string): EventType | undefined {
+export function findEventType(name: string): EventType | undefined {
   if ((EVENT_TYPES as readonly string[]).includes(name)) return name as EventType;
   return Object.hasOwn(EVENT_ALIASES, name) ? EVENT_ALIASES[name as EventAlias] : undefined;
 }

@@ -33,7 +33,7 @@ export function hintSentence({ text, command }: Hint): string {
 /**
  * Returns the hint of an error of any build: the service and the command line are bundled separately, and share no classes.
  */
-export function hintOf(value: unknown): Hint | undefined {
+export function readHint(value: unknown): Hint | undefined {
   const hint = typeof value === 'object' && value !== null && 'hint' in value ? value.hint : undefined;
   if (typeof hint !== 'object' || hint === null || !('text' in hint)) return undefined;
   const { text } = hint;
@@ -42,6 +42,6 @@ export function hintOf(value: unknown): Hint | undefined {
 }
 
 /** Returns the text of an error without its hint. */
-export function reasonOf(error: Error): string {
+export function readReason(error: Error): string {
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }

@@ -6,22 +6,22 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Returns the members of an object; none when the value is not an object. */
-export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+export function readMembers(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
 
 /** Returns the objects of an array. Other values, and other elements, are left out. */
-export function objectsOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+export function readObjects(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Returns the strings of an array. Other values, and other elements, are left out. */
-export function textsOf(value: unknown): readonly string[] {
+export function readTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((element) => typeof element === 'string') : [];
 }
 
 /** Returns the code of an error, such as Node's `ENOENT`; undefined when it has none. */
 export function codeOfError(error: unknown): string | undefined {
-  const { code } = membersOf(error);
+  const { code } = readMembers(error);
   return typeof code === 'string' ? code : undefined;
 }

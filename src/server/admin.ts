@@ -71,7 +71,7 @@ export async function migrate(to: string | undefined): Promise<Migration> {
       hint: { text: 'name it with --to, or set DATABASE_URL' },
     });
   }
-  const { dataDir, hasKeySetting } = sourceOf(environment);
+  const { dataDir, hasKeySetting } = readSource(environment);
   const log = createLog('warn');
   const tables = await migrateToPostgres({ dataDir, clock: systemClock, log }, databaseUrl);
   return { tables, dataDir, key: hasKeySetting ? 'setting' : 'file' };
@@ -86,10 +86,10 @@ function readSettings() {
       'DATABASE_URL is set, so the database is on a PostgreSQL server. Back it up with pg_dump --format=custom --no-owner. Restore it with pg_restore --clean --if-exists --no-owner --single-transaction while no service and no worker is running. Keep ENCRYPTION_KEY too.',
     );
   }
-  return sourceOf(environment);
+  return readSource(environment);
 }
 
-function sourceOf(environment: Environment) {
+function readSource(environment: Environment) {
   return {
     dataDir: resolve(environment.DATA_DIR || DEFAULT_DATA_DIR),
     hasKeySetting: Boolean(environment.ENCRYPTION_KEY),

@@ -22,7 +22,7 @@ import { developmentCredentials } from './dev/credentials.ts';
 import { holdFreePort } from './dev/free-port.ts';
 import { type DevMedia, externalUrl, startMedia } from './dev/media.ts';
 import { openProcessSupervisor, type ProcessSupervisor } from './dev/process-supervisor.ts';
-import { type Log, type LogFields, messageOf } from './platform/log.ts';
+import { type Log, type LogFields, toMessage } from './platform/log.ts';
 import { createLog } from './platform/pino-log.ts';
 import { prepareFolder } from './platform/storage/sqlite/file.ts';
 import { systemClock, systemIds } from './platform/system.ts';
@@ -317,7 +317,7 @@ function describeRequest({ method, route, status, durationMs }: LogFields): stri
 }
 
 function describeLine(level: Level, { err, ...fields }: LogFields, message: string): string {
-  const reason = err === undefined ? '' : `: ${messageOf(err)}`;
+  const reason = err === undefined ? '' : `: ${toMessage(err)}`;
   const details = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`);
   const prefix = level === 'info' ? '' : `${level}: `;
   return `${prefix}${message}${reason}${details.join('')}`;

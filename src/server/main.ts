@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { type Config, describeConfig, loadConfig, readEnvironment } from './app/config/config.ts';
-import { warningsOf } from './app/config/warnings.ts';
-import { databaseOf } from './app/open-adapters.ts';
+import { listWarnings } from './app/config/warnings.ts';
+import { readDatabaseOptions } from './app/open-adapters.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { startService } from './app/service.ts';
 import { untilEnd } from './app/shutdown.ts';
@@ -27,7 +27,7 @@ type ServeOptions = {
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const config = readConfig(options);
-  const warnings = warningsOf(config);
+  const warnings = listWarnings(config);
   if (options.check) {
     for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`);
     await checkDataFolder(config);
@@ -79,7 +79,7 @@ function readConfig({ host, port }: Address): Config {
  * @throws an error that names the file or folder, the problem and the remedy.
  */
 export async function checkDataFolder(config: Config): Promise<void> {
-  const database = databaseOf(config);
+  const database = readDatabaseOptions(config);
   if ('sqlitePath' in database) await checkSqliteFile(database.sqlitePath, MIGRATIONS);
   if (config.encryptionKeys !== undefined) return;
   if (!checkEncryptionKey(config.dataDir)) await requireWritableFolder(config.dataDir);

@@ -4,7 +4,7 @@ import { installModel } from './transcription/engines/install-model.ts';
 import { installedModels } from './transcription/engines/model-store.ts';
 import { CATALOGUE, findModel } from './transcription/models/catalogue.ts';
 import type { ByteProgress } from './transcription/models/download-file.ts';
-import { figuresOf, type ModelFigures } from './transcription/models/model-figures.ts';
+import { findFigures, type ModelFigures } from './transcription/models/model-figures.ts';
 
 /** A speech model that is installed or can be installed. */
 export type SpeechModel = ModelFigures & {
@@ -44,7 +44,7 @@ export function listModels(): readonly SpeechModel[] {
     const installedStatus = found?.isVerified === true ? 'installed' : 'unverified';
     return {
       ...{ name, languages, licence, about, downloadBytes, diskBytes, accuracy },
-      ...figuresOf(name),
+      ...findFigures(name),
       isVerifiable: isPackage === true || files !== undefined,
       status: found === undefined ? 'installable' : installedStatus,
       folder: found?.folder ?? null,

@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path';
 import { type Config, loadConfig, readEnvironment } from './app/config/config.ts';
 import { requireNativePackages } from './app/native-packages.ts';
-import { databaseOf, type ServiceParts } from './app/open-adapters.ts';
+import { readDatabaseOptions, type ServiceParts } from './app/open-adapters.ts';
 import { localRecognitionsAtOnce, openCheckedSpeech, type Speech } from './app/open-speech.ts';
 import { openStore } from './app/open-store.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
@@ -77,7 +77,11 @@ export async function startWorker(config: Config, parts: WorkerParts): Promise<R
   const closers = new Closers(parts.log);
   const failure = createFailure(parts.log);
   try {
-    const store = await openStore({ ...parts, database: databaseOf(config), onLost: failure.report });
+    const store = await openStore({
+      ...parts,
+      database: readDatabaseOptions(config),
+      onLost: failure.report,
+    });
     closers.add(() => store.close());
     closers.add(() => parts.speech.engine.close());
     const instanceId = parts.instanceId ?? parts.ids.next();

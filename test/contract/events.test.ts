@@ -1,6 +1,6 @@
 import Schema from 'typebox/schema';
 import { describe, expect, it } from 'vitest';
-import { EVENT_NAMES, EVENT_TYPES, eventTypeOf } from '../../src/contract/event-names.ts';
+import { EVENT_NAMES, EVENT_TYPES, findEventType } from '../../src/contract/event-names.ts';
 import { EVENT_SCHEMAS, type Event, EventSchema } from '../../src/contract/event-payloads.ts';
 
 const JOINED = {
@@ -41,7 +41,7 @@ describe('the payload of an event', () => {
 
   it('has every name under which a webhook can register it', () => {
     for (const name of EVENT_NAMES) {
-      const type = eventTypeOf(name);
+      const type = findEventType(name);
       if (type === undefined) continue;
       const { event } = EVENT_SCHEMAS[type].properties;
       expect([name, Schema.Check(event, name)]).toEqual([name, true]);

@@ -1,4 +1,4 @@
-import { membersOf } from '../../../src/contract/unknown-value.ts';
+import { readMembers } from '../../../src/contract/unknown-value.ts';
 
 /** The stages of a sentence between the speaker's mouth and the reader's terminal. */
 export const STAGES = ['capture', 'detector', 'model', 'store', 'wake', 'print'] as const;
@@ -30,7 +30,7 @@ export class StageClock {
 
   /** Reads a line of the worker's log. */
   logged(line: string): void {
-    const { msg, time, segmentId, waitedMs, isEarly, ids } = membersOf(JSON.parse(line));
+    const { msg, time, segmentId, waitedMs, isEarly, ids } = readMembers(JSON.parse(line));
     if (typeof time !== 'string') return;
     const at = Date.parse(time);
     if (msg === 'recognised a segment' && typeof segmentId === 'string') {

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { AudioStream, type RemoteTrack, Room, RoomEvent } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
 import { RtcClient } from '../../../src/client/index.ts';
-import { membersOf } from '../../../src/contract/unknown-value.ts';
+import { readMembers } from '../../../src/contract/unknown-value.ts';
 import { LAUNCHER } from '../../../test/support/parts/built.ts';
 import type { SpeechStage } from './stage.ts';
 import type { StageClock } from './stage-clock.ts';
@@ -50,7 +50,9 @@ export function startReaders({ environment }: SpeechStage, { url, room, stages }
     env: { ...environment, RTC_URL: url },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  createInterface(child.stdout).on('line', (line) => stages.printed(String(membersOf(JSON.parse(line)).id)));
+  createInterface(child.stdout).on('line', (line) =>
+    stages.printed(String(readMembers(JSON.parse(line)).id)),
+  );
   const client = new RtcClient({ url, apiKey, apiSecret });
   const reading = (async () => {
     for await (const { id } of client.transcription.follow(room)) stages.read(id);

@@ -102,7 +102,7 @@ export async function openStage({ name, options, encryptionKey }: Database): Pro
     deliveries: store.deliveries,
     changes: store.changes,
     webhooks: store.webhooks,
-    fileUrls: { urlOf: async () => undefined },
+    fileUrls: { findUrl: async () => undefined },
   });
   const appendDeps = { ...deps, instanceId, dispatcher };
   const fanOut = startFanOut({ ...appendDeps, changes: store.changes });

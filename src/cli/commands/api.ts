@@ -3,7 +3,7 @@ import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import type { Context } from '../framework/context.ts';
 import { repeatedCursor } from '../framework/lists/read-pages.ts';
-import { argument, asText, flag, oneOf, option } from '../framework/parameters.ts';
+import { argument, asText, choice, flag, option } from '../framework/parameters.ts';
 import { nothing, type Result, text } from '../terminal/result.ts';
 
 const READING_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -20,7 +20,7 @@ const api = defineCommand({
   arguments: {
     method: argument('HTTP method', {
       choices: METHODS,
-      parse: (word) => oneOf(METHODS).parse(word.toUpperCase()),
+      parse: (word) => choice(METHODS).parse(word.toUpperCase()),
     }),
     path: argument('path with its query, such as /v1/rooms?limit=5', { parse: encodedPath }),
   },
@@ -112,7 +112,7 @@ export async function joinPages(
   const cursors = new Set<string>();
   for (let cursor: string | undefined; ; ) {
     const response = await read(cursor === undefined ? path : withCursor(path, cursor));
-    const page = pageOf(response, path);
+    const page = readPage(response, path);
     items.push(...page.items);
     const { nextCursor } = page;
     const isAtEnd = nextCursor === cursor && page.items.length === 0;
@@ -132,7 +132,7 @@ function withCursor(path: string, cursor: string): string {
   return `${base}?${[...others, `cursor=${encodeURIComponent(cursor)}`].join('&')}`;
 }
 
-function pageOf(response: unknown, path: string): Page {
+function readPage(response: unknown, path: string): Page {
   const entries = typeof response === 'object' && response !== null ? Object.entries(response) : [];
   const [list, ...others] = entries.filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
   if (list === undefined || others.length > 0) {

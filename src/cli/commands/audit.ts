@@ -5,7 +5,7 @@ import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH } from '../framework/common-options.ts';
 import { pagedList } from '../framework/lists/paged-list.ts';
 import { LIMIT } from '../framework/lists/read-pages.ts';
-import { notEmpty, oneOf, option } from '../framework/parameters.ts';
+import { choice, notEmpty, option } from '../framework/parameters.ts';
 import { pastMoment } from '../framework/past-moment.ts';
 import type { Palette } from '../terminal/colours.ts';
 import type { Column } from '../terminal/result.ts';
@@ -65,7 +65,7 @@ const listAudit = defineCommand({
     room: option('--room <room>', 'only requests about this room', { parse: notEmpty, completes: 'rooms' }),
     since: option('--since <when>', 'since then: 10m, 7d, or an instant', { parse: pastMoment }),
     until: option('--until <when>', 'before then: 10m, 7d, or an instant', { parse: pastMoment }),
-    result: option('--result <result>', 'only requests with this result', oneOf(AUDIT_RESULTS)),
+    result: option('--result <result>', 'only requests with this result', choice(AUDIT_RESULTS)),
     request: option('--request <id>', 'only the request with this id, which its response and errors show', {
       parse: notEmpty,
     }),

@@ -21,7 +21,7 @@ const help = defineCommand({
     { line: 'rtc help output', does: 'Tables, tab-separated lines and JSON' },
     { line: 'rtc help recorder', does: 'How to start a recorder, and a worker for streams' },
   ],
-  run: async (context, { subject }) => text(await context.helpOf(subject)),
+  run: async (context, { subject }) => text(await context.writeHelp(subject)),
 });
 
 export const commands: readonly Command[] = [help];

@@ -7,7 +7,7 @@ import { WATCH, YES } from '../framework/common-options.ts';
 import { confirmOnService } from '../framework/confirm-on-service.ts';
 import type { Context } from '../framework/context.ts';
 import { watchList } from '../framework/lists/watch-list.ts';
-import { argument, existing, notEmpty, oneOf, option } from '../framework/parameters.ts';
+import { argument, choice, existing, notEmpty, option } from '../framework/parameters.ts';
 import { type Column, done, type ListResult, list, record } from '../terminal/result.ts';
 import { printWarning } from '../terminal/terminal.ts';
 
@@ -62,7 +62,7 @@ const create = defineCommand({
   fields: FIELDS,
   arguments: { room: ROOM },
   options: {
-    type: option('--type <type>', 'protocol; default rtmp', oneOf(INGRESS_TYPES)),
+    type: option('--type <type>', 'protocol; default rtmp', choice(INGRESS_TYPES)),
     identity: option('--identity <id>', 'identity of the stream in the room; default: a generated one', {
       parse: notEmpty,
     }),

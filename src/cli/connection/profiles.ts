@@ -3,7 +3,7 @@ import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, posix, win32 } from 'node:path';
 import { shellQuote } from '../../contract/shell-quote.ts';
-import { codeOfError, isObject, membersOf } from '../../contract/unknown-value.ts';
+import { codeOfError, isObject, readMembers } from '../../contract/unknown-value.ts';
 import { makeFolder } from '../../folders/make-folder.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
@@ -105,7 +105,7 @@ function parseStore(path: string, text: string): ProfileStore {
     // The parser's message quotes the file, and perhaps a secret in it.
     throw broken('it is not JSON');
   }
-  const { current, profiles } = membersOf(value);
+  const { current, profiles } = readMembers(value);
   if (!isObject(profiles)) throw broken('it has no "profiles" object');
   if (current !== undefined && typeof current !== 'string') throw broken('"current" is not a name');
   for (const [name, profile] of Object.entries(profiles)) {

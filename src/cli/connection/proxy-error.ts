@@ -1,6 +1,6 @@
 import { RtcError } from '../../client/rtc-error.ts';
 import type { DispatcherRequest } from '../../client/transport/dispatcher-exchange.ts';
-import { membersOf } from '../../contract/unknown-value.ts';
+import { readMembers } from '../../contract/unknown-value.ts';
 import type { ProxySetting } from './proxy.ts';
 
 /** Returns the error of a proxy, as one that names the proxy and its variable; otherwise the error itself. */
@@ -25,9 +25,9 @@ export function explainProxyError(
 
 /** Describes what the proxy did; undefined if the error is one of the connection to the service. */
 function describeReason(error: unknown, origin: string): string | undefined {
-  const { errors } = membersOf(error);
+  const { errors } = readMembers(error);
   // One error for each address of the proxy that was tried.
-  const { code, syscall, message } = membersOf(Array.isArray(errors) ? errors[0] : error);
+  const { code, syscall, message } = readMembers(Array.isArray(errors) ? errors[0] : error);
   const status = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(String(message))?.[1];
   if (status === '407') return 'demands a user and a password (407)';
   if (status !== undefined) return `responded with ${status}`;

@@ -19,7 +19,7 @@ const THIS_MACHINE = 'localhost,127.0.0.1,::1';
 export function proxyFor(address: string, env: Environment): ProxySetting | undefined {
   const target = new URL(address);
   const variable = target.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const value = variableOf(variable, env) ?? '';
+  const value = readVariable(variable, env) ?? '';
   if (value === '') return undefined;
   const url = parseProxy(value);
   if (url === undefined) {
@@ -28,10 +28,10 @@ export function proxyFor(address: string, env: Environment): ProxySetting | unde
       'correct it, or unset it; see: rtc help environment',
     );
   }
-  return isListed(target, variableOf('NO_PROXY', env) ?? THIS_MACHINE) ? undefined : { url, variable };
+  return isListed(target, readVariable('NO_PROXY', env) ?? THIS_MACHINE) ? undefined : { url, variable };
 }
 
-function variableOf(variable: ProxyVariable | 'NO_PROXY', env: Environment): string | undefined {
+function readVariable(variable: ProxyVariable | 'NO_PROXY', env: Environment): string | undefined {
   return env[variable.toLowerCase()] ?? env[variable];
 }
 

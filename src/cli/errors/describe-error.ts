@@ -1,4 +1,4 @@
-import { problemOf, RtcError } from '../../client/rtc-error.ts';
+import { RtcError, toProblem } from '../../client/rtc-error.ts';
 import { ERROR_CODES } from '../../contract/errors.ts';
 import {
   CancelledError,
@@ -65,7 +65,7 @@ function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
     cause: `${summary}${reference}`,
     details: [],
     next: hintFor(error, nowMs),
-    problem: problemOf(error),
+    problem: toProblem(error),
   };
 }
 

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { shellQuote } from '../../contract/shell-quote.ts';
-import { codeOfError, membersOf } from '../../contract/unknown-value.ts';
+import { codeOfError, readMembers } from '../../contract/unknown-value.ts';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
 
 export type FileUse = {
@@ -16,13 +16,13 @@ type SystemError = Error & { readonly code: string; readonly path?: string };
 /** Whether an error comes from the file system, and is no bug of ours. */
 export function isFileError(error: unknown): error is SystemError {
   if (!(error instanceof Error)) return false;
-  const { code, path } = membersOf(error);
+  const { code, path } = readMembers(error);
   return typeof code === 'string' && (typeof path === 'string' || FULL.has(code));
 }
 
 /** Describes a file that cannot be used and what to do about it, without its content. */
 export function fileError(cause: unknown, { path, doing, exitCode = EXIT.usage }: FileUse): CliError {
-  const { path: own } = membersOf(cause);
+  const { path: own } = readMembers(cause);
   const file = path ?? (typeof own === 'string' ? own : 'the output');
   const [message, next] = describeErrorCode(codeOfError(cause) ?? '', file, doing);
   return new CliError(exitCode, message, { next, cause });

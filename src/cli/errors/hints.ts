@@ -27,13 +27,13 @@ export function describeSkew(aheadBySeconds: number): string {
 const inRoom =
   (text: string, command: string): Step =>
   (error) =>
-    `${text}: ${command} ${roomOf(error.path)}`;
+    `${text}: ${command} ${readRoomId(error.path)}`;
 
-function roomOf(path: string): string {
+function readRoomId(path: string): string {
   return segmentAfter(path, 'rooms') ?? 'ROOM';
 }
 
-function idOf(path: string, collection: 'recordings' | 'webhooks'): string {
+function readId(path: string, collection: 'recordings' | 'webhooks'): string {
   return segmentAfter(path, collection) ?? 'ID';
 }
 
@@ -80,15 +80,15 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'session-not-found': 'list them: rtc sessions list',
   'recording-not-found': 'list them: rtc recordings list',
   'recording-file-not-found': (error) =>
-    `look at its status and error: rtc recordings get ${idOf(error.path, 'recordings')}`,
+    `look at its status and error: rtc recordings get ${readId(error.path, 'recordings')}`,
   'no-active-recording': inRoom('start one', 'rtc recordings start'),
   'ingress-not-found': inRoom('list them', 'rtc ingress list'),
   'transcription-not-found': (error) =>
     error.path.startsWith('/v1/rooms/')
-      ? `start one: rtc transcription start ${roomOf(error.path)}; after its end, get reads it`
+      ? `start one: rtc transcription start ${readRoomId(error.path)}; after its end, get reads it`
       : 'list them: rtc transcriptions list',
   'webhook-not-found': 'list them: rtc webhooks list',
-  'delivery-not-found': (error) => `list them: rtc webhooks deliveries ${idOf(error.path, 'webhooks')}`,
+  'delivery-not-found': (error) => `list them: rtc webhooks deliveries ${readId(error.path, 'webhooks')}`,
   'key-not-found': 'list them: rtc keys list',
   'route-not-found': 'the service may be older than this rtc, or its URL wrong: rtc doctor',
   'method-not-allowed': HELP,

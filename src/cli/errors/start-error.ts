@@ -1,4 +1,4 @@
-import { hintOf, reasonOf } from '../../contract/hint.ts';
+import { readHint, readReason } from '../../contract/hint.ts';
 import { CancelledError, CliError, type ExitCode, isProgrammingError } from './cli-error.ts';
 import { fileError, isFileError } from './file-error.ts';
 import { hintLine } from './hints.ts';
@@ -16,8 +16,8 @@ export function startError(
   if (isFileError(error)) return fileError(error, { doing: 'used', exitCode: options.exitCode });
   const faults = readFaults(error);
   if (faults === undefined) {
-    const reason = (error instanceof Error ? reasonOf(error) : String(error)).replace(/\.$/, '');
-    const hint = hintOf(error);
+    const reason = (error instanceof Error ? readReason(error) : String(error)).replace(/\.$/, '');
+    const hint = readHint(error);
     return new CliError(options.exitCode, reason, {
       next: hint === undefined ? CHECK : hintLine(hint),
       cause: error,

@@ -17,7 +17,7 @@ export type Context = {
   readonly prompter: Prompter;
   readonly flags: CommonFlags;
   /** The help of a topic or of the command that the words name; without words the whole help. */
-  helpOf(words: readonly string[]): Promise<string>;
+  writeHelp(words: readonly string[]): Promise<string>;
   /** The service's address and the API key, read on first use. */
   settings(): Promise<Settings>;
   /** The signing client, created on first use. With --curl its requests are printed instead of sent. */

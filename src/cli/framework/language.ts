@@ -1,9 +1,9 @@
 import { inLanguage } from '../errors/bilingual-error.ts';
 import type { CommandGroup } from './command-group.ts';
-import { oneOf, option } from './parameters.ts';
+import { choice, option } from './parameters.ts';
 
 /** Language of reasons and hints; an option of every command about codes and places. */
-export const LANG = option('--lang <language>', 'language of reasons and hints', oneOf(['en', 'it']));
+export const LANG = option('--lang <language>', 'language of reasons and hints', choice(['en', 'it']));
 
 /**
  * Returns the error in the language of --lang, if the group's commands have that option. The words themselves are read,

@@ -68,7 +68,7 @@ export function argument<const T extends string = string>(
   description: string,
   extras: ArgumentExtras<T> = {},
 ): Parameter<T> {
-  const parse = extras.choices === undefined ? notEmpty : oneOf(extras.choices).parse;
+  const parse = extras.choices === undefined ? notEmpty : choice(extras.choices).parse;
   // Sound: without choices T is string.
   const typed = parse as (text: string) => T;
   return { description, isRequired: true, isList: false, source: 'typed', parse: typed, ...extras };
@@ -193,7 +193,7 @@ export function wholeSeconds(minimum: number, maximum: number): (text: string) =
   };
 }
 
-export function oneOf<const T extends string>(choices: readonly T[]): OptionExtras<T> {
+export function choice<const T extends string>(choices: readonly T[]): OptionExtras<T> {
   return {
     choices,
     parse: (text) => {

@@ -24,7 +24,7 @@ import { createPrompter } from './prompts.ts';
 export type CommandCall = {
   readonly group: CommandGroup;
   readonly argv: readonly string[];
-  readonly helpOf: Context['helpOf'];
+  readonly writeHelp: Context['writeHelp'];
 };
 
 /** Parses the words after a noun, runs the command that they name, and prints its result. Returns the exit code. */
@@ -48,7 +48,11 @@ export async function runCommand(call: CommandCall, io: Io): Promise<number> {
   }
 }
 
-async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCall, io: Io): Promise<number> {
+async function runInvocation(
+  invocation: Invocation,
+  { argv, writeHelp }: CommandCall,
+  io: Io,
+): Promise<number> {
   const { common, command } = invocation;
   const json = jsonChoice(common.json);
   const terminal = await openTerminal(io, { json, isColourRefused: common.color === false });
@@ -56,7 +60,7 @@ async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCa
     command: commandName(command),
     argv,
     flags: commonFlags(common),
-    helpOf,
+    writeHelp: writeHelp,
   });
   try {
     const input = await readInput(opened.context, invocation);
@@ -134,27 +138,27 @@ function requestTimeout(text: string | undefined): number | undefined {
 }
 
 function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
-  const textOf = (name: string): string | undefined => {
+  const readText = (name: string): string | undefined => {
     const value = common[name];
     if (value === '')
       throw bilingualError([`--${kebab(name)} must not be empty`], [`--${kebab(name)} non può essere vuoto`]);
     return typeof value === 'string' ? value : undefined;
   };
   return {
-    url: textOf('url'),
-    apiKey: textOf('apiKey'),
-    apiSecretFile: textOf('apiSecretFile'),
-    profile: textOf('profile'),
+    url: readText('url'),
+    apiKey: readText('apiKey'),
+    apiSecretFile: readText('apiSecretFile'),
+    profile: readText('profile'),
     isDebug: common.debug === true,
     isCurl: common.curl === true,
-    requestTimeoutSeconds: requestTimeout(textOf('requestTimeout')),
+    requestTimeoutSeconds: requestTimeout(readText('requestTimeout')),
   };
 }
 
 type OpenContext = { readonly context: Context; close(): Promise<void> };
 
 /** The command line of a context. */
-type Call = Pick<Context, 'command' | 'argv' | 'flags' | 'helpOf'>;
+type Call = Pick<Context, 'command' | 'argv' | 'flags' | 'writeHelp'>;
 
 function openContext(io: Io, terminal: Terminal, call: Call): OpenContext {
   let settings: Promise<Settings> | undefined;

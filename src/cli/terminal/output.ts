@@ -1,4 +1,4 @@
-import { membersOf } from '../../contract/unknown-value.ts';
+import { readMembers } from '../../contract/unknown-value.ts';
 import { bilingualError } from '../errors/bilingual-error.ts';
 import {
   escapeCell,
@@ -169,7 +169,7 @@ function isObject(value: unknown): value is object {
 }
 
 export function select(subject: object, fields: readonly string[]): Record<string, unknown> {
-  const members = membersOf(subject);
+  const members = readMembers(subject);
   return Object.fromEntries(fields.map((field) => [field, members[field] ?? null]));
 }
 

@@ -98,7 +98,7 @@ export function list<R extends object>(options: ListOptions<R>): ListResult {
     kind: 'list',
     headings: columns.map((column) => column.heading),
     areWhole: columns.map((column, index) => index === 0 || column.isWhole === true),
-    rows: records.map((record) => rowOf(record, columns, identify(record))),
+    rows: records.map((record) => toRow(record, columns, identify(record))),
   };
 }
 
@@ -111,7 +111,7 @@ type RecordOptions<R> = Common & {
 export function record<R extends object>(options: RecordOptions<R>): RecordResult {
   const { columns, record: subject, ...rest } = options;
   const headings = columns.map((column) => column.heading);
-  return { ...rest, kind: 'record', headings, row: rowOf(subject, columns, '') };
+  return { ...rest, kind: 'record', headings, row: toRow(subject, columns, '') };
 }
 
 export function text(value: string, rest: Omit<TextResult, 'kind' | 'text'> = {}): TextResult {
@@ -126,7 +126,7 @@ export function nothing(rest: Common = {}): NothingResult {
   return { kind: 'nothing', ...rest };
 }
 
-function rowOf<R extends object>(subject: R, columns: readonly Column<R>[], key: string): Row {
+function toRow<R extends object>(subject: R, columns: readonly Column<R>[], key: string): Row {
   const cells = columns.map((column) => ({
     value: column.value(subject),
     paint: typeof column.paint === 'function' ? column.paint(subject) : column.paint,

@@ -22,7 +22,7 @@ export function renderTable(given: readonly (readonly string[])[], layout: Table
   const isCut = layout.width !== undefined;
   // The last column needs no padding unless it is cut: no other column follows it.
   const drawn = isCut || layout.isWrapped ? widths.length : widths.length - 1;
-  const lines = drawn === 0 ? rows.map(() => '') : linesOf(rows, widths.slice(0, drawn));
+  const lines = drawn === 0 ? rows.map(() => '') : drawLines(rows, widths.slice(0, drawn));
   const ends = rows.map((row) => row.slice(drawn).join(''));
   return lines.map((line, index) => `${withoutTrailingSpaces(line + (ends[index] ?? ''))}\n`).join('');
 }
@@ -31,7 +31,7 @@ export function renderTable(given: readonly (readonly string[])[], layout: Table
 const BLOCK_ROWS = 100;
 
 /** One line for each row. */
-function linesOf(rows: readonly (readonly string[])[], widths: readonly number[]): readonly string[] {
+function drawLines(rows: readonly (readonly string[])[], widths: readonly number[]): readonly string[] {
   const lines: string[] = [];
   for (let start = 0; start < rows.length; start += BLOCK_ROWS) {
     const table = new Table({
@@ -53,7 +53,7 @@ export function keepsWhole(rows: readonly (readonly string[])[], layout: TableLa
   const { width } = layout;
   if (width === undefined) return true;
   const widths = naturalWidths(rows);
-  return totalOf(takeFromWidest(widths, width, leastWidths(widths, layout))) <= width;
+  return sumWidths(takeFromWidest(widths, width, leastWidths(widths, layout))) <= width;
 }
 
 /** Splits a row into as many one-line rows as its longest cell needs. */
@@ -101,7 +101,7 @@ function fitWidths(
 ): number[] {
   if (available === undefined) return [...widths];
   const narrowed = takeFromWidest(widths, available, leastWidths(widths, { areWhole }));
-  if (totalOf(narrowed) <= available) return narrowed;
+  if (sumWidths(narrowed) <= available) return narrowed;
   return takeFromWidest(
     narrowed,
     available,
@@ -121,7 +121,7 @@ function leastWidths(
 /** No column is cut below its least width. */
 function takeFromWidest(widths: readonly number[], available: number, least: readonly number[]): number[] {
   const narrowed = [...widths];
-  while (totalOf(narrowed) > available) {
+  while (sumWidths(narrowed) > available) {
     const candidates = narrowed.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const widest = candidates.indexOf(Math.max(...candidates));
     if ((candidates[widest] ?? 0) === 0) break;
@@ -130,7 +130,7 @@ function takeFromWidest(widths: readonly number[], available: number, least: rea
   return narrowed;
 }
 
-function totalOf(widths: readonly number[]): number {
+function sumWidths(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width + GAP, -GAP);
 }
 

@@ -6,7 +6,7 @@ import type {
   Replay,
 } from '../../contract/deliveries.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { queryOf, timeoutOfWait, webhookPath } from '../transport/request-parts.ts';
+import { timeoutOfWait, toQuery, webhookPath } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 
@@ -29,7 +29,7 @@ export class Deliveries {
   /** GET /v1/webhooks/:webhookId/deliveries: returns a page of deliveries, the newest first. */
   async list(webhookId: string, options: ListDeliveriesOptions = {}): Promise<DeliveryList> {
     const { status, eventId, limit, cursor } = options;
-    const path = webhookPath(webhookId, 'deliveries') + queryOf({ status, eventId, limit, cursor });
+    const path = webhookPath(webhookId, 'deliveries') + toQuery({ status, eventId, limit, cursor });
     return await this.#transport.call('GET', path, options);
   }
 
@@ -46,7 +46,7 @@ export class Deliveries {
    */
   async get(webhookId: string, deliveryId: string, options: GetDeliveryOptions = {}): Promise<Delivery> {
     const { wait } = options;
-    const path = webhookPath(webhookId, 'deliveries', deliveryId) + queryOf({ wait });
+    const path = webhookPath(webhookId, 'deliveries', deliveryId) + toQuery({ wait });
     const timeoutMs = options.timeoutMs ?? timeoutOfWait(wait);
     return await this.#transport.call('GET', path, {
       ...options,
@@ -64,6 +64,6 @@ export class Deliveries {
    * POST /v1/webhooks/:webhookId/replay: sends all failed deliveries again that were created at `since` (ISO 8601) or later.
    */
   async replayFailed(webhookId: string, since: string, options?: CallOptions): Promise<Replay> {
-    return await this.#transport.call('POST', webhookPath(webhookId, 'replay') + queryOf({ since }), options);
+    return await this.#transport.call('POST', webhookPath(webhookId, 'replay') + toQuery({ since }), options);
   }
 }

@@ -1,7 +1,7 @@
 import { type EventName, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event, EventList, EventListQuery } from '../../contract/events.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { queryOf, timeoutOfWait } from '../transport/request-parts.ts';
+import { timeoutOfWait, toQuery } from '../transport/request-parts.ts';
 import { pause } from '../transport/retry.ts';
 import { retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry-until-response.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -22,7 +22,7 @@ export class Events {
    */
   async list(options: ListEventsOptions = {}): Promise<EventList> {
     const { cursor, since, room, types, limit, wait } = options;
-    const query = queryOf({ cursor, since, room, types: types?.join(','), limit, wait });
+    const query = toQuery({ cursor, since, room, types: types?.join(','), limit, wait });
     const timeoutMs = options.timeoutMs ?? timeoutOfWait(wait);
     return await this.#transport.call('GET', `/v1/events${query}`, {
       ...options,

@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditList, AuditListQuery } from '../../contract/audit.ts';
 import type { Key, KeyCreate, KeyList, KeyListQuery, OwnKey } from '../../contract/keys.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { keyPath, queryOf, withBody } from '../transport/request-parts.ts';
+import { keyPath, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 
@@ -25,7 +25,7 @@ export class Keys {
 
   /** GET /v1/keys: returns a page of keys, the oldest first, including expired ones. */
   async list(options: ListKeysOptions = {}): Promise<KeyList> {
-    const query = queryOf({ limit: options.limit, cursor: options.cursor });
+    const query = toQuery({ limit: options.limit, cursor: options.cursor });
     return await this.#transport.call('GET', `/v1/keys${query}`, options);
   }
 
@@ -69,7 +69,7 @@ export class Audit {
   /** GET /v1/audit: returns a page of entries, the newest first. */
   async list(options: ListAuditOptions = {}): Promise<AuditList> {
     const { key, room, since, until, result, requestId, limit, cursor } = options;
-    const query = queryOf({ key, room, since, until, result, requestId, limit, cursor });
+    const query = toQuery({ key, room, since, until, result, requestId, limit, cursor });
     return await this.#transport.call('GET', `/v1/audit${query}`, options);
   }
 

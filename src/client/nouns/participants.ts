@@ -2,7 +2,7 @@ import type { BlockDuration } from '../../contract/blocks.ts';
 import type { Participant, ParticipantList, ParticipantPatch } from '../../contract/participants.ts';
 import type { ForgottenWords } from '../../contract/words.ts';
 import type { CallOptions } from '../client-options.ts';
-import { queryOf, roomPath, withBody } from '../transport/request-parts.ts';
+import { roomPath, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 
@@ -54,7 +54,7 @@ export class Participants {
     options: RemoveParticipantOptions = {},
   ): Promise<{ readonly removed: boolean }> {
     const { block, ...rest } = options;
-    const path = `${roomPath(room, 'participants', identity)}${queryOf({ block })}`;
+    const path = `${roomPath(room, 'participants', identity)}${toQuery({ block })}`;
     const { headers } = await this.#transport.send('DELETE', path, rest);
     return { removed: headers['x-participant-removed'] !== 'false' };
   }
@@ -70,7 +70,7 @@ export class Participants {
     options: ForgetWordsOptions = {},
   ): Promise<ForgottenWords> {
     const { allRooms, timeoutMs = FORGET_TIMEOUT_MS, ...rest } = options;
-    const query = queryOf({ allRooms: allRooms === true ? 'true' : undefined });
+    const query = toQuery({ allRooms: allRooms === true ? 'true' : undefined });
     const path = roomPath(room, 'participants', identity, 'words') + query;
     return await this.#transport.call('DELETE', path, { ...rest, timeoutMs });
   }

@@ -9,7 +9,7 @@ import type {
 } from '../../contract/recordings.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { type Download, type DownloadOptions, download } from '../transport/download.ts';
-import { queryOf, recordingPath, roomPath, withBody } from '../transport/request-parts.ts';
+import { recordingPath, roomPath, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 
@@ -54,7 +54,7 @@ export class Recordings {
   /** GET /v1/recordings: returns a page of recordings, the newest first. */
   async list(options: ListRecordingsOptions = {}): Promise<RecordingList> {
     const { roomId, status, limit, cursor } = options;
-    const query = queryOf({ roomId, status, limit, cursor });
+    const query = toQuery({ roomId, status, limit, cursor });
     return await this.#transport.call('GET', `/v1/recordings${query}`, options);
   }
 

@@ -5,7 +5,7 @@ import type { RoomData, RoomDataSent } from '../../contract/room-data.ts';
 import type { Room, RoomCreate, RoomList, RoomListQuery, RoomPatch } from '../../contract/rooms.ts';
 import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { queryOf, roomPath, splitList, withBody } from '../transport/request-parts.ts';
+import { roomPath, splitList, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 
@@ -44,7 +44,7 @@ export class Rooms {
 
   /** GET /v1/rooms: returns all rooms, or a page of them with `limit`. */
   async list(options: ListRoomsOptions = {}): Promise<RoomList> {
-    const query = queryOf({ limit: options.limit, cursor: options.cursor });
+    const query = toQuery({ limit: options.limit, cursor: options.cursor });
     return await this.#transport.call('GET', `/v1/rooms${query}`, options);
   }
 
@@ -100,7 +100,7 @@ export class Blocks {
     const { limit, cursor } = options;
     return await this.#transport.call(
       'GET',
-      `${roomPath(room, 'blocks')}${queryOf({ limit, cursor })}`,
+      `${roomPath(room, 'blocks')}${toQuery({ limit, cursor })}`,
       options,
     );
   }

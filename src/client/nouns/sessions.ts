@@ -8,7 +8,7 @@ import type {
   SessionParticipantListQuery,
 } from '../../contract/sessions.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { queryOf, sessionPath } from '../transport/request-parts.ts';
+import { sessionPath, toQuery } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 
@@ -32,7 +32,7 @@ export class Sessions {
   /** GET /v1/sessions: returns a page of sessions, the newest first. */
   async list(options: ListSessionsOptions = {}): Promise<SessionList> {
     const { roomId, status, since, until, limit, cursor } = options;
-    const query = queryOf({ roomId, status, since, until, limit, cursor });
+    const query = toQuery({ roomId, status, since, until, limit, cursor });
     return await this.#transport.call('GET', `/v1/sessions${query}`, options);
   }
 
@@ -58,7 +58,7 @@ export class Sessions {
     options: ListSessionParticipantsOptions = {},
   ): Promise<SessionParticipantList> {
     const { limit, cursor } = options;
-    const path = `${sessionPath(id, 'participants')}${queryOf({ limit, cursor })}`;
+    const path = `${sessionPath(id, 'participants')}${toQuery({ limit, cursor })}`;
     return await this.#transport.call('GET', path, options);
   }
 

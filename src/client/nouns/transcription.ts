@@ -10,7 +10,7 @@ import type {
 } from '../../contract/transcription.ts';
 import type { CallOptions } from '../client-options.ts';
 import { RtcError } from '../rtc-error.ts';
-import { queryOf, roomPath, timeoutOfWait, transcriptionPath, withBody } from '../transport/request-parts.ts';
+import { roomPath, timeoutOfWait, toQuery, transcriptionPath, withBody } from '../transport/request-parts.ts';
 import { pause } from '../transport/retry.ts';
 import { retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry-until-response.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -40,14 +40,14 @@ export class Transcription {
   /** GET /v1/rooms/:roomId/transcription: returns the active transcription, or the last one. */
   async get(room: string, options: ReadTranscriptionOptions = {}): Promise<LiveTranscription> {
     const { since, cursor, wait } = options;
-    const query = queryOf({ since, cursor, wait });
+    const query = toQuery({ since, cursor, wait });
     return await this.#transport.call('GET', roomPath(room, 'transcription') + query, waiting(options));
   }
 
   /** Returns the same transcript in a text format. */
   async text(room: string, format: TextFormat, options: ReadTranscriptionOptions = {}): Promise<string> {
     const { since, cursor, wait } = options;
-    const query = queryOf({ since, cursor, wait, format });
+    const query = toQuery({ since, cursor, wait, format });
     return (await this.#transport.send('GET', roomPath(room, 'transcription') + query, waiting(options)))
       .body;
   }

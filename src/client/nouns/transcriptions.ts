@@ -11,7 +11,7 @@ import type {
 import type { Vocabulary as WireVocabulary } from '../../contract/vocabulary.ts';
 import type { TranscriptHit, TranscriptHitList } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { queryOf, recordingPath, roomPath, transcriptionPath, withBody } from '../transport/request-parts.ts';
+import { recordingPath, roomPath, toQuery, transcriptionPath, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 import type { TextFormat } from './transcription.ts';
@@ -43,7 +43,7 @@ export class Transcriptions {
   /** GET /v1/transcriptions: returns a page of the transcriptions of recordings, the newest first. */
   async list(options: ListTranscriptionsOptions = {}): Promise<PostTranscriptionList> {
     const { roomId, recordingId, status, limit, cursor } = options;
-    const query = queryOf({ roomId, recordingId, status, limit, cursor });
+    const query = toQuery({ roomId, recordingId, status, limit, cursor });
     return await this.#transport.call('GET', `/v1/transcriptions${query}`, options);
   }
 
@@ -61,7 +61,7 @@ export class Transcriptions {
    */
   async search(words: string, options: SearchTranscriptionsOptions = {}): Promise<TranscriptHitList> {
     const { roomId, recordingId, language, since, until, limit, cursor } = options;
-    const query = queryOf({ q: words, roomId, recordingId, language, since, until, limit, cursor });
+    const query = toQuery({ q: words, roomId, recordingId, language, since, until, limit, cursor });
     return await this.#transport.call('GET', `/v1/transcriptions${query}`, options);
   }
 
@@ -83,7 +83,7 @@ export class Transcriptions {
 
   /** Returns the same transcript in a text format. */
   async text(id: string, format: TextFormat, options?: CallOptions): Promise<string> {
-    return (await this.#transport.send('GET', transcriptionPath(id) + queryOf({ format }), options)).body;
+    return (await this.#transport.send('GET', transcriptionPath(id) + toQuery({ format }), options)).body;
   }
 
   /** PATCH /v1/transcriptions/:transcriptionId/speakers: sets names by track id or identity; null removes a name. */

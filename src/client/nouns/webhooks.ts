@@ -9,7 +9,7 @@ import type {
   WebhookTest,
 } from '../../contract/webhooks.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
-import { queryOf, webhookPath, withBody } from '../transport/request-parts.ts';
+import { toQuery, webhookPath, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { verifyWebhook, type WebhookDelivery } from '../verify-webhook.ts';
 import { itemsOfPages } from './pages.ts';
@@ -34,7 +34,7 @@ export class Webhooks {
 
   /** GET /v1/webhooks: returns all webhooks, or a page of them with `limit`, with masked secrets. */
   async list(options: ListWebhooksOptions = {}): Promise<WebhookList> {
-    const query = queryOf({ limit: options.limit, cursor: options.cursor });
+    const query = toQuery({ limit: options.limit, cursor: options.cursor });
     return await this.#transport.call('GET', `/v1/webhooks${query}`, options);
   }
 

@@ -19,17 +19,17 @@ export function explainConnection(
   const error = (code: ClientErrorCode, detail: string, hint?: string): RtcError =>
     new RtcError({ ...line, code, detail, cause, ...(hint === undefined ? {} : { hint: { text: hint } }) });
   if (signal?.aborted === true) return error('aborted', 'the call was cancelled');
-  const root = rootOf(cause);
+  const root = findRootError(cause);
   if (isTimedOut || root.code.endsWith('_TIMEOUT') || root.code === 'ETIMEDOUT') {
     return error('timed-out', `${origin} did not respond in time`);
   }
-  const { reason, hint } = reasonOf(root, origin);
+  const { reason, hint } = describeReason(root, origin);
   return error('unreachable', reason, hint);
 }
 
 /** Whether the connection ended after the request was sent, so that its outcome is unknown. */
 export function isBroken({ code, cause }: RtcError): boolean {
-  return code === 'unreachable' && BROKEN.includes(rootOf(cause).code);
+  return code === 'unreachable' && BROKEN.includes(findRootError(cause).code);
 }
 
 const BROKEN: readonly string[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
@@ -45,7 +45,7 @@ type RootError = {
 
 type Reason = { readonly reason: string; readonly hint?: string };
 
-function reasonOf({ code, message, bytesRead }: RootError, origin: string): Reason {
+function describeReason({ code, message, bytesRead }: RootError, origin: string): Reason {
   const notReached = (why: string): Reason => ({ reason: `${origin} cannot be reached: ${why}` });
   if (code === 'ECONNREFUSED') return notReached('nothing listens there (ECONNREFUSED)');
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
@@ -109,13 +109,13 @@ const CERTIFICATE_ERRORS: Readonly<Record<string, Required<Reason>>> = {
  * Returns the error itself if it has a code, or else its cause, or the first of several (one for each address that was
  * tried).
  */
-function rootOf(error: unknown): RootError {
+function findRootError(error: unknown): RootError {
   if (!isObject(error)) return { code: '', message: withoutQueries(String(error)), bytesRead: undefined };
   const { code, cause, errors, name, message, socket } = error;
   const inner = Array.isArray(errors) ? errors[0] : cause;
   // undici's parser error has a code only in some cases.
   const known = typeof code === 'string' ? code : name === 'HTTPParserError' ? 'HPE_' : '';
-  if (known === '' && inner !== undefined) return rootOf(inner);
+  if (known === '' && inner !== undefined) return findRootError(inner);
   const bytesRead = isObject(socket) && typeof socket.bytesRead === 'number' ? socket.bytesRead : undefined;
   return { code: known, message: withoutQueries(String(message ?? '')), bytesRead };
 }

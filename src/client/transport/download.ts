@@ -34,12 +34,12 @@ export async function download(
   const first = await transport.open(path, { headers, signal });
   if (!REDIRECTS.includes(first.status)) return await toDownload(first, { from, path });
   await first.body.cancel();
-  const url = targetOf(first, path);
+  const url = readRedirect(first, path);
   const second = await transport.openForeign(url, { headers, signal });
   return await toDownload(second, { from, path: url.pathname });
 }
 
-function targetOf({ status, headers }: HttpResponse, path: string): URL {
+function readRedirect({ status, headers }: HttpResponse, path: string): URL {
   const url = parseUrl(headers.location ?? '');
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url;
   throw unexpected(path, status, 'a redirect to nowhere');

@@ -1,30 +1,30 @@
 import type { Readiness } from '../../contract/health.ts';
 import type { CallOptions, SendOptions } from '../client-options.ts';
 import type { RtcError } from '../rtc-error.ts';
-import { pathOf } from './service-url.ts';
+import { toPath } from './service-url.ts';
 
 export function roomPath(room: string, ...rest: readonly string[]): string {
-  return `/v1/rooms${pathOf(room, ...rest)}`;
+  return `/v1/rooms${toPath(room, ...rest)}`;
 }
 
 export function webhookPath(id: string, ...rest: readonly string[]): string {
-  return `/v1/webhooks${pathOf(id, ...rest)}`;
+  return `/v1/webhooks${toPath(id, ...rest)}`;
 }
 
 export function keyPath(id: string): string {
-  return `/v1/keys${pathOf(id)}`;
+  return `/v1/keys${toPath(id)}`;
 }
 
 export function recordingPath(id: string, ...rest: readonly string[]): string {
-  return `/v1/recordings${pathOf(id, ...rest)}`;
+  return `/v1/recordings${toPath(id, ...rest)}`;
 }
 
 export function sessionPath(id: string, ...rest: readonly string[]): string {
-  return `/v1/sessions${pathOf(id, ...rest)}`;
+  return `/v1/sessions${toPath(id, ...rest)}`;
 }
 
 export function transcriptionPath(id: string): string {
-  return `/v1/transcriptions${pathOf(id)}`;
+  return `/v1/transcriptions${toPath(id)}`;
 }
 
 /** Returns the time limit of a long poll: its wait, and 15 s for the call itself; undefined for the client's own limit. */
@@ -37,7 +37,7 @@ export function withBody(body: object, options: CallOptions | undefined): SendOp
 }
 
 /** Returns the query string with the values that are not undefined, each percent-encoded; empty without values. */
-export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+export function toQuery(values: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(values).filter(([, value]) => value !== undefined);
   const encoded = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   return encoded.length === 0 ? '' : `?${encoded.join('&')}`;
@@ -48,7 +48,7 @@ export function splitList(header: string | undefined): readonly string[] {
 }
 
 /** Returns the body of a service that is not ready. Throws the error again when the body has another shape. */
-export function readinessOf(error: RtcError): Readiness {
+export function readReadiness(error: RtcError): Readiness {
   try {
     const value: unknown = JSON.parse(error.body ?? '');
     if (isReadiness(value)) return value;

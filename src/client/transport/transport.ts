@@ -47,7 +47,7 @@ export class Transport {
     }
     this.#options = options;
     this.#url = parseServiceUrl(options.url);
-    this.#exchange = exchangeOf(options);
+    this.#exchange = chooseExchange(options);
     this.#sign = options.sign ?? createWebCryptoSigner(options.apiSecret);
     this.#clock = options.clock ?? Date.now;
   }
@@ -245,7 +245,7 @@ export class Transport {
   }
 }
 
-function exchangeOf({ dispatcher, fetch }: RtcClientOptions): HttpExchange {
+function chooseExchange({ dispatcher, fetch }: RtcClientOptions): HttpExchange {
   if (dispatcher !== undefined) return dispatcherExchange(dispatcher);
   return fetchExchange(fetch ?? ((url, init) => globalThis.fetch(url, init)));
 }

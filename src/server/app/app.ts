@@ -3,8 +3,8 @@ import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerO
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import {
   type AccessLogDeps,
+  chooseRequestId,
   logRequest,
-  requestIdOf,
   startRequestSpan,
 } from '../platform/http/access-log.ts';
 import {
@@ -22,7 +22,7 @@ import { type RouteServices, registerRoute } from '../platform/http/register-rou
 import {
   allowedMethods,
   BROWSER_HEADERS,
-  errorFormatOf,
+  findErrorFormat,
   type Route,
   registerPreflights,
 } from '../platform/http/route.ts';
@@ -82,7 +82,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const errorDeps = { ...deps, limitUnauthorized: createUnauthorizedLimit(deps.rateLimits, clock) };
   const app = Fastify({
     logger: false,
-    trustProxy: trustOf(deps.trustProxy) as TrustedProxies,
+    trustProxy: toTrustFunction(deps.trustProxy) as TrustedProxies,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -95,7 +95,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECKING_INTERVAL_MS,
     },
-    genReqId: (request) => requestIdOf(request, randomUUID),
+    genReqId: (request) => chooseRequestId(request, randomUUID),
     rewriteUrl: (request) => originForm(request.url ?? '/'),
     // URLs that the router cannot parse run no hooks. On a signed path only an authenticated caller gets the reason.
     frameworkErrors: (error, request, reply) => {
@@ -144,7 +144,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps, authenticateRequest: Auth
     request.span = startRequestSpan(deps, request);
     logRequest(deps, request, reply);
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
-    if (errorFormatOf(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
+    if (findErrorFormat(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
     if (isClosing || deps.isShuttingDown?.()) reply.header('connection', 'close');
     if (isClosing) {
       throw new ServiceError('shutting-down', 'This instance is shutting down; try again.', {
@@ -181,6 +181,6 @@ function notFound(routes: readonly Route[], request: FastifyRequest): ServiceErr
 type TrustedProxies = Exclude<FastifyServerOptions['trustProxy'], undefined>;
 
 /** Fastify does not accept a plain number of hops, because a direct client could forge the header. */
-function trustOf(proxies: AppDeps['trustProxy']) {
+function toTrustFunction(proxies: AppDeps['trustProxy']) {
   return typeof proxies === 'number' ? (_address: string, hop: number) => hop < proxies : proxies;
 }

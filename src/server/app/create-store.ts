@@ -28,7 +28,7 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
   const { db, dialect, changes, runAtCommit, readTogether } = engine;
   const calls = new ObservedCalls(onCall);
   const registrations = new RegistrationCache(engine.clock);
-  const storeOf = transactionStores(engine, registrations);
+  const openStores = transactionStores(engine, registrations);
   let closing: Promise<void> | undefined;
   const connection = { db, dialect, changes, runAtCommit, readTogether };
   const stores = createStores(
@@ -59,7 +59,7 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
     figures: calls.observe('figures', stores.figures),
     transaction: (work) =>
       calls.run({ store: 'all', method: 'transaction' }, () =>
-        engine.transaction((transaction) => work(storeOf(transaction))),
+        engine.transaction((transaction) => work(openStores(transaction))),
       ),
     ping: () => calls.run({ store: 'all', method: 'ping' }, () => ping(db)),
     close: () => {

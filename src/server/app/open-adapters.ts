@@ -72,7 +72,7 @@ export async function openAdapters(
   if (tracing !== undefined) closers.add(() => tracing.close());
   const observers = observeCalls(metrics, tracing);
   const store = await openStore({
-    database: databaseOf(config),
+    database: readDatabaseOptions(config),
     clock,
     log,
     isMaintained: true,
@@ -121,7 +121,7 @@ export async function openAdapters(
   };
 }
 
-export function databaseOf(config: Config): StoreOptions['database'] {
+export function readDatabaseOptions(config: Config): StoreOptions['database'] {
   if (config.databaseUrl !== undefined) {
     return { databaseUrl: config.databaseUrl, poolSize: config.values.DATABASE_POOL_SIZE };
   }

@@ -92,7 +92,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     routes: serviceRoutes({
       ...adapters,
       ...work,
-      ...settingsOf(config),
+      ...readSettings(config),
       version,
       isShuttingDown,
       randomBytes,
@@ -219,7 +219,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   };
 }
 
-function settingsOf(config: Config) {
+function readSettings(config: Config) {
   return {
     tokenTtlSeconds: config.tokenTtlSeconds,
     maxTokenTtlSeconds: config.maxTokenTtlSeconds,

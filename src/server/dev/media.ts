@@ -4,7 +4,7 @@ import type { Environment } from '../app/config/config.ts';
 import { startEmbeddedMediaServer } from '../media-simulator/embedded-media-server.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { createTokenSigner } from '../platform/livekit/token-signer.ts';
-import { messageOf } from '../platform/log.ts';
+import { toMessage } from '../platform/log.ts';
 import type { RunningChild } from './binaries/child-process.ts';
 import {
   buildLivekitServer,
@@ -94,7 +94,7 @@ async function findProgram(settings: DevMediaSettings): Promise<string | undefin
     return await buildLivekitServer({ cacheDir, env: environment, onProgress: status, signal });
   } catch (error) {
     if (signal.aborted) throw error;
-    progress(messageOf(error));
+    progress(toMessage(error));
     return undefined;
   }
 }

@@ -37,10 +37,10 @@ export async function lockAndRead(
   if (row === undefined) throw new Error('The context of events has no row');
   const [locked] = (locks === undefined ? [] : results) as readonly (readonly LockedName[])[];
   const free = locked === undefined ? undefined : new Set(locked.map(({ name }) => name));
-  return contextOf(row, { rooms, free });
+  return toContext(row, { rooms, free });
 }
 
-function contextOf(
+function toContext(
   row: ContextRow,
   { rooms, free }: { readonly rooms: readonly string[]; readonly free: ReadonlySet<string> | undefined },
 ): EventContext {
@@ -61,7 +61,7 @@ function contextOf(
 
 function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Statement<ContextRow> {
   const { rooms, participants, tracks, sourceIds } = subjects;
-  const rowsOf = (
+  const findRows = (
     columns: readonly string[],
     table: string,
     condition: RawBuilder<unknown>,
@@ -74,11 +74,11 @@ function contextStatement(dialect: SqlDialect, subjects: EventSubjects): Stateme
     name: 'read-event-context',
     sql: sql<ContextRow>`
       select
-        ${rowsOf(ROOM_COLUMNS, 'roomSessions', sql`sid ${dialect.oneOf(rooms)}`)} as rooms,
-        ${rowsOf(PARTICIPANT_COLUMNS, 'participantSessions', sql`sid ${dialect.oneOf(participants)}`)} as participants,
-        ${rowsOf(TRACK_COLUMNS, 'publishedTracks', sql`sid ${dialect.oneOf(tracks)}`)} as tracks,
+        ${findRows(ROOM_COLUMNS, 'roomSessions', sql`sid ${dialect.oneOf(rooms)}`)} as rooms,
+        ${findRows(PARTICIPANT_COLUMNS, 'participantSessions', sql`sid ${dialect.oneOf(participants)}`)} as participants,
+        ${findRows(TRACK_COLUMNS, 'publishedTracks', sql`sid ${dialect.oneOf(tracks)}`)} as tracks,
         ${dialect.jsonRows(['roomSid', 'count'], counts)} as counts,
-        ${rowsOf(['sourceId'], 'events', sql`"sourceId" ${dialect.oneOf(sourceIds)}`)} as known,
+        ${findRows(['sourceId'], 'events', sql`"sourceId" ${dialect.oneOf(sourceIds)}`)} as known,
         ${registrationsVersion} as "registrationsVersion",
         (select count(*) from (select 1 from ${sql.table('fanOuts')} limit 1) as one) as "openFanOuts"`,
   };

@@ -58,7 +58,7 @@ export function toNewEvent(domainEvent: DomainEvent, context: EventContext): New
   const { session } = context;
   const sequence = session === undefined ? null : session.sequence + 1;
   const payload = {
-    room: roomOf(domainEvent, context),
+    room: toRoom(domainEvent, context),
     timestamp: new Date(domainEvent.occurredAt).toISOString(),
     id: context.id,
     sequence,
@@ -79,7 +79,7 @@ export function toNewEvent(domainEvent: DomainEvent, context: EventContext): New
   };
 }
 
-function roomOf({ type, occurredAt }: DomainEvent, { session, roomName, numParticipants }: EventContext) {
+function toRoom({ type, occurredAt }: DomainEvent, { session, roomName, numParticipants }: EventContext) {
   if (session === undefined)
     return roomName === undefined ? null : { id: '', name: roomName, numParticipants };
   return {

@@ -3,7 +3,7 @@ import {
   ALL_EVENTS,
   EVENT_NAMES,
   type EventType,
-  eventTypeOf,
+  findEventType,
   isEventName,
 } from '../../contract/event-names.ts';
 import { type EventList, EventListQuery, EventListSchema } from '../../contract/events.ts';
@@ -72,5 +72,5 @@ function parseTypes(text: string): readonly EventType[] | undefined {
     });
   }
   if (names.includes(ALL_EVENTS)) return undefined;
-  return names.flatMap((name) => eventTypeOf(name) ?? []);
+  return names.flatMap((name) => findEventType(name) ?? []);
 }

@@ -70,9 +70,9 @@ async function storeNextDeliveries(deps: FanOutDeps): Promise<boolean> {
  */
 async function openFanOuts(store: EventStores, rows: readonly FanOut[]): Promise<readonly OpenFanOut[]> {
   const events = await store.events.findAll(rows.map(({ eventId }) => eventId));
-  const eventOf = new Map(events.map((event) => [event.id, event]));
+  const eventsById = new Map(events.map((event) => [event.id, event]));
   return rows.flatMap(({ eventId, afterCreatedAt, afterId }) => {
-    const event = eventOf.get(eventId);
+    const event = eventsById.get(eventId);
     if (event === undefined) return [];
     const isStarted = afterCreatedAt !== null && afterId !== null;
     return [{ event, after: isStarted ? { createdAt: afterCreatedAt, id: afterId } : undefined }];

@@ -1,7 +1,7 @@
 import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event, EventList } from '../../contract/events.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorOf, refusedCursor } from '../platform/http/read-page.ts';
+import { cursorCodec, refusedCursor } from '../platform/http/read-page.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
@@ -25,7 +25,7 @@ export type EventsQuery = {
   readonly waitSeconds: number;
 };
 
-const CURSOR = cursorOf('events', 'number');
+const CURSOR = cursorCodec('events', 'number');
 
 /**
  * Lists stored events in order. With a wait, an empty list is returned only after the wait. A reader that follows nextCursor
@@ -41,7 +41,7 @@ export function createEventLister(deps: ListEventsDeps): EventLister {
     ...deps,
     lastPosition,
     readPage: (query, afterPosition) =>
-      pages.get(keyOf(query, afterPosition), () => readPage(shared, query, afterPosition)),
+      pages.get(toReadKey(query, afterPosition), () => readPage(shared, query, afterPosition)),
   };
   return (query) => listEvents(shared, query);
 }
@@ -51,12 +51,12 @@ type SharedDeps = ListEventsDeps & {
   readonly lastPosition: LastPosition;
 };
 
-function keyOf({ room, since, types, limit }: EventsQuery, afterPosition: number): string {
+function toReadKey({ room, since, types, limit }: EventsQuery, afterPosition: number): string {
   return JSON.stringify([afterPosition, room, since, types, limit]);
 }
 
 async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventList> {
-  const start = await startOf(deps, query.cursor);
+  const start = await findStart(deps, query.cursor);
   const deadline = deps.clock.monotonic() + query.waitSeconds * 1000;
   // A reader that waits at the end of the events costs no read until the next event.
   if (query.waitSeconds > 0 && deps.lastPosition.known === start) await waitForLater(deps, start, deadline);
@@ -81,7 +81,7 @@ async function waitForLater(deps: SharedDeps, position: number, deadline: number
   await waitForChange(deps, { topic: 'events', deadline, hasChanged });
 }
 
-async function startOf({ lastPosition }: SharedDeps, cursor: string | undefined): Promise<number> {
+async function findStart({ lastPosition }: SharedDeps, cursor: string | undefined): Promise<number> {
   if (cursor === undefined) return 0;
   if (cursor === LATEST_CURSOR) return await lastPosition.read();
   const [start] = CURSOR.decode(cursor);

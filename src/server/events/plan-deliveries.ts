@@ -75,7 +75,7 @@ function jobFactory({ ids, dispatcher }: PlanDeps) {
       dueAt: event.createdAt,
       createdAt: event.createdAt,
       ...lease,
-      ...placeOf(event, webhook),
+      ...choosePlace(event, webhook),
     };
     const order = `${webhook.id} ${delivery.orderingKey}`;
     const waiting = delivery.orderingKey !== null && begunOrders.has(order) ? 1 : null;
@@ -95,7 +95,7 @@ function jobFactory({ ids, dispatcher }: PlanDeps) {
 }
 
 /** An event without a room, or of a room whose session is not known, has no place in an order. */
-function placeOf(
+function choosePlace(
   { roomSid, sequence }: NewEvent,
   { ordering }: Webhook,
 ): Pick<NewDelivery, 'orderingKey' | 'sequence'> {

@@ -52,7 +52,7 @@ export class PresenceBatch {
     await batch.#read(subjects);
     const rooms = unique(subjects.rooms);
     if (rooms.length === 0) return batch;
-    for (const one of await store.listPresentOf(rooms)) batch.#keepParticipant(one);
+    for (const one of await store.listPresentIn(rooms)) batch.#keepParticipant(one);
     for (const one of await store.listPublishedTracks(rooms)) batch.#keepTrack(one);
     for (const sid of rooms) batch.#wholeRooms.add(sid);
     return batch;
@@ -131,7 +131,7 @@ export class PresenceBatch {
     for (const track of tracks.length === 0 ? [] : await this.#store.findTracks(tracks)) {
       this.#keepTrack(track);
     }
-    const counts = rooms.length === 0 ? [] : await this.#store.countPresentOf(rooms);
+    const counts = rooms.length === 0 ? [] : await this.#store.countPresentIn(rooms);
     for (const [sid, count] of counts) this.#counts.set(sid, count);
   }
 

@@ -59,9 +59,9 @@ export function createPresenceStore(connection: Connection): PresenceStore {
       const count = present(connection, roomSid).select((row) => row.fn.countAll<number>().as('count'));
       return (await count.executeTakeFirstOrThrow()).count;
     },
-    countPresentOf: (roomSids) => countPresentOf(connection, roomSids),
-    listPresentOf: (roomSids) =>
-      presentOf(connection, sql<boolean>`"roomSid" ${connection.dialect.oneOf(roomSids)}`)
+    countPresentIn: (roomSids) => countPresentIn(connection, roomSids),
+    listPresentIn: (roomSids) =>
+      selectPresent(connection, sql<boolean>`"roomSid" ${connection.dialect.oneOf(roomSids)}`)
         .selectAll()
         .orderBy('joinedAt')
         .orderBy('sid')
@@ -183,7 +183,7 @@ function savedParticipants(dialect: SqlDialect, sessions: readonly ParticipantSe
   };
 }
 
-async function countPresentOf(
+async function countPresentIn(
   { db, dialect }: Connection,
   roomSids: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
@@ -195,10 +195,10 @@ async function countPresentOf(
 }
 
 function present(connection: Connection, roomSid: string) {
-  return presentOf(connection, sql<boolean>`"roomSid" = ${roomSid}`);
+  return selectPresent(connection, sql<boolean>`"roomSid" = ${roomSid}`);
 }
 
-function presentOf({ db }: Connection, rooms: RawBuilder<boolean>) {
+function selectPresent({ db }: Connection, rooms: RawBuilder<boolean>) {
   return db
     .selectFrom('participantSessions')
     .where(rooms)

@@ -104,9 +104,9 @@ export interface PresenceStore {
   listPresent(roomSid: string): Promise<readonly ParticipantSession[]>;
   countPresent(roomSid: string): Promise<number>;
   /** Counts the participants present in each room. An empty room is not in the map. */
-  countPresentOf(roomSids: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  countPresentIn(roomSids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Lists the participants present in several rooms, in the order in which they joined. */
-  listPresentOf(roomSids: readonly string[]): Promise<readonly ParticipantSession[]>;
+  listPresentIn(roomSids: readonly string[]): Promise<readonly ParticipantSession[]>;
   findTracks(sids: readonly string[]): Promise<readonly PublishedTrack[]>;
   /** Lists the tracks of these rooms that are still published. */
   listPublishedTracks(roomSids: readonly string[]): Promise<readonly PublishedTrack[]>;

@@ -5,7 +5,7 @@ import { type Clock, withTimeout } from '../platform/clock.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import type { LeaseStore } from '../platform/storage/leases.ts';
-import { failedLanguagesOf, languagesOf } from '../transcription/speech-workers.ts';
+import { listFailedLanguages, listLanguages } from '../transcription/speech-workers.ts';
 import type { SpeechWorker, TranscriptionStores, WorkerKind } from '../transcription/store.ts';
 import { checkSelf, type SelfCheckDeps } from './check-self.ts';
 
@@ -177,12 +177,12 @@ function toWorkerStatus(workers: readonly SpeechWorker[]): WorkerStatus {
     transcriptionLive: isAlive('stt-live'),
     transcriptionPost: isAlive('stt-post'),
     languages: {
-      live: [...languagesOf(workers, 'stt-live')],
-      post: [...languagesOf(workers, 'stt-post')],
+      live: [...listLanguages(workers, 'stt-live')],
+      post: [...listLanguages(workers, 'stt-post')],
     },
     failedLanguages: {
-      live: [...failedLanguagesOf(workers, 'stt-live')],
-      post: [...failedLanguagesOf(workers, 'stt-post')],
+      live: [...listFailedLanguages(workers, 'stt-live')],
+      post: [...listFailedLanguages(workers, 'stt-post')],
     },
   };
 }

@@ -89,7 +89,7 @@ export async function finishRoom(
 export type TrackInfo = Readonly<Record<string, unknown>>;
 
 /** LiveKit's TrackInfo always has a sid. Returns an empty text for anything else. */
-export function trackSidOf(track: TrackInfo): string {
+export function readTrackSid(track: TrackInfo): string {
   return typeof track.sid === 'string' ? track.sid : '';
 }
 
@@ -101,7 +101,7 @@ export function publishNow(
   publisher: Publisher,
   { track, ...time }: EventTime & { readonly track: TrackInfo },
 ): DomainEvent | undefined {
-  const sid = trackSidOf(track);
+  const sid = readTrackSid(track);
   if (presence.findTrack(sid) !== undefined) return undefined;
   presence.saveTrack({
     sid,
@@ -134,7 +134,7 @@ export function trackEvent(
   { sid, identity, name }: Omit<Publisher, 'roomSid'>,
   { track, ...time }: EventTime & { readonly track: TrackInfo },
 ): DomainEvent {
-  const sourceId = `${type}:${trackSidOf(track)}`;
+  const sourceId = `${type}:${readTrackSid(track)}`;
   return { type, sourceId, subject: { participant: { sid, identity, name }, track }, ...time };
 }
 
@@ -179,13 +179,13 @@ export function toSession(
     role: info.isHidden || SYSTEM_KINDS.includes(info.kind ?? '') ? 'machinery' : 'participant',
     joinedAt: info.joinedAt ?? joinedAt,
     leftAt: null,
-    ...detailsOf(info, { metadata: null, accessRole: null }),
+    ...mergeDetails(info, { metadata: null, accessRole: null }),
   };
 }
 
 type Details = Pick<ParticipantSession, 'metadata' | 'accessRole'>;
 
 /** Metadata and role of the event are the newest, but some events do not have them. */
-export function detailsOf({ metadata, role }: MediaEventParticipant, known: Details): Details {
+export function mergeDetails({ metadata, role }: MediaEventParticipant, known: Details): Details {
   return { metadata: metadata ?? known.metadata, accessRole: role ?? known.accessRole };
 }

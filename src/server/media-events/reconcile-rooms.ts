@@ -52,17 +52,17 @@ const GATHER_MS = 5_000;
  */
 export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promise<number> {
   const sessions = await deps.store.presence.listOpenRooms();
-  const counts = await deps.store.presence.countPresentOf(sessions.map(({ sid }) => sid));
+  const counts = await deps.store.presence.countPresentIn(sessions.map(({ sid }) => sid));
   const listed = await deps.mediaServer.listRooms();
   const checked = deps.orphans.nextToCheck(listed);
   const revived = await reviveOrphans(deps, { listed, checked, counts });
   const known = new Map(sessions.map((session) => [session.sid, session]));
   const waiting = deps.missingSince.rooms;
-  const countOf = ({ sid }: Room): number => counts.get(sid) ?? 0;
-  const isDifferent = (room: Room): boolean => differs(room, known.get(room.sid), countOf(room));
+  const countPeople = ({ sid }: Room): number => counts.get(sid) ?? 0;
+  const isDifferent = (room: Room): boolean => differs(room, known.get(room.sid), countPeople(room));
   const needsParticipants = (room: Room): boolean => {
     if (checked.has(room.sid) || waiting.has(room.sid) || revived.has(room.sid)) return true;
-    const hasPeople = room.numParticipants > 0 || countOf(room) > 0;
+    const hasPeople = room.numParticipants > 0 || countPeople(room) > 0;
     return hasPeople && (extent === 'all' || isDifferent(room));
   };
   const rooms = listed.map((room) => revived.get(room.sid) ?? room);
@@ -79,7 +79,7 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
 
 function differs(room: Room, session: RoomSession | undefined, count: number): boolean {
   if (session === undefined) return true;
-  return room.numParticipants !== count || session.createdAt !== openedAtOf(room);
+  return room.numParticipants !== count || session.createdAt !== readOpenedAt(room);
 }
 
 type Compared = {
@@ -264,7 +264,7 @@ async function alignRoom(
     if (!markMissing(deps, { sid, roomSid: sid })) return undefined;
     return await finishRoom(presence, session, { occurredAt: now, isReconciled: true });
   }
-  const openedAt = openedAtOf(room);
+  const openedAt = readOpenedAt(room);
   // The first event may not have had the time at which the room was opened.
   const current = session === undefined ? newSession(room) : { ...session, createdAt: openedAt };
   const changes = await alignPresence(deps, presence, { session: current, participants, isCertain });
@@ -294,7 +294,7 @@ async function alignPresence(
   }
   let current = session;
   for (const participant of participants) {
-    const joined = sessionOf(participant, session.sid);
+    const joined = buildSession(participant, session.sid);
     const known = await presence.findParticipant(joined.sid);
     if (known === undefined && !hasEventTimePassed(joined.joinedAt, deps.clock.now())) {
       // Its event may still arrive, so the room is compared again.
@@ -355,15 +355,15 @@ function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): bool
 }
 
 function newSession(room: Room): RoomSession {
-  const createdAt = openedAtOf(room);
+  const createdAt = readOpenedAt(room);
   return { sid: room.sid, name: room.name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
 }
 
-function openedAtOf({ creationTimeMs, creationTime }: Room): number {
+function readOpenedAt({ creationTimeMs, creationTime }: Room): number {
   return Number(creationTimeMs) || Number(creationTime) * 1000;
 }
 
-function sessionOf(participant: Participant, roomSid: string) {
+function buildSession(participant: Participant, roomSid: string) {
   const { sid, identity, name, kind, permission, metadata, attributes = {} } = participant;
   const joinedAt = Number(participant.joinedAt) * 1000;
   return toSession(

@@ -117,7 +117,7 @@ async function compareEverything(
 ): Promise<void> {
   const { clock, log, store } = deps;
   const hasRun = await fullComparison.run(signal, async (signal) => {
-    const take = () => store.leases.take(leaseOf(deps)).then(() => true);
+    const take = () => store.leases.take(createLease(deps)).then(() => true);
     // The instance that compared everything does the next rounds too, because it knows which rooms must be compared again.
     await take();
     deps.missingSince.countAtOnce();
@@ -135,7 +135,7 @@ async function runRound(deps: RoundDeps, signal: AbortSignal): Promise<void> {
   if (await deps.idleTime.isLongEnough({ ...deps, mediaServer })) return;
   let isOwner = false;
   const renew = async (): Promise<boolean> => {
-    isOwner = await store.leases.acquire({ ...leaseOf(deps), onTakeover }, clock.now());
+    isOwner = await store.leases.acquire({ ...createLease(deps), onTakeover }, clock.now());
     return isOwner;
   };
   try {
@@ -150,7 +150,7 @@ async function runRound(deps: RoundDeps, signal: AbortSignal): Promise<void> {
   }
 }
 
-function leaseOf({ clock, instanceId }: RoundDeps) {
+function createLease({ clock, instanceId }: RoundDeps) {
   return { name: LEASE, owner: instanceId, until: clock.now() + LEASE_MS };
 }
 

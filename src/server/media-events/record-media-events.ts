@@ -11,15 +11,15 @@ import type { Recording } from '../recordings/store.ts';
 import type { RecentCounts } from '../rooms/list-rooms.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import {
-  detailsOf,
   finishRoom,
   joinNow,
   leaveNow,
+  mergeDetails,
   publishNow,
+  readTrackSid,
   roomEvent,
   toSession,
   trackEvent,
-  trackSidOf,
   unpublishNow,
 } from './presence-changes.ts';
 import type { MediaEventStores } from './stores.ts';
@@ -60,7 +60,7 @@ async function record(
   const withoutFile: Recording[] = [];
   const inTransaction = { ...deps, releaseFolder: (one: Recording) => void withoutFile.push(one) };
   const stored = await appendEvents(deps, async (store, appender) => {
-    const subjects = subjectsOf(received);
+    const subjects = collectSubjects(received);
     const context = await store.presence.lockAndRead(subjects, rooms);
     appender.setContext(context, subjects.sourceIds);
     const sessions = new Map(context.sessions.map((session) => [session.sid, session]));
@@ -69,7 +69,7 @@ async function record(
     const changed = new Map<string, RoomSession>();
     for (const one of free) {
       const event = { ...one, createdAt: refineTime(one.createdAt, deps.clock.now()) };
-      const session = sessionOf(event, sessions);
+      const session = buildSession(event, sessions);
       const recorded = await recordOne(inTransaction, { store, presence, appender, event, session });
       if (recorded === undefined) continue;
       sessions.set(recorded.sid, recorded);
@@ -88,11 +88,11 @@ async function record(
 /**
  * The rooms of all events are locked before anything else, so that two instances never wait for each other in a circle.
  */
-function subjectsOf(events: readonly MediaEvent[]): EventSubjects {
+function collectSubjects(events: readonly MediaEvent[]): EventSubjects {
   return {
     rooms: unique(events.flatMap(({ room }) => room?.sid ?? [])),
     participants: unique(events.flatMap(({ participant }) => participant?.sid ?? [])),
-    tracks: unique(events.flatMap(({ track }) => (track === undefined ? [] : trackSidOf(track)))),
+    tracks: unique(events.flatMap(({ track }) => (track === undefined ? [] : readTrackSid(track)))),
     sourceIds: unique(events.flatMap(likelySourceIds)),
   };
 }
@@ -118,7 +118,7 @@ function likelySourceIds({ id, type, room, participant, track, egress }: MediaEv
     participant === undefined
       ? []
       : [`participant_joined:${participant.sid}`, `participant_left:${participant.sid}`];
-  const ofTrack = track === undefined ? [] : [`${type}:${trackSidOf(track)}`];
+  const ofTrack = track === undefined ? [] : [`${type}:${readTrackSid(track)}`];
   const ofEgress = egress === undefined ? [] : [`${type}:${egress.egressId}`];
   return [id, ...ofRoom, ...ofParticipant, ...ofTrack, ...ofEgress];
 }
@@ -128,7 +128,7 @@ function refineTime(createdAt: number, receivedAt: number): number {
   return receivedAt >= createdAt && receivedAt < createdAt + 1000 ? receivedAt : createdAt;
 }
 
-function sessionOf(
+function buildSession(
   { room, createdAt }: MediaEvent,
   sessions: ReadonlyMap<string, RoomSession>,
 ): RoomSession | undefined {
@@ -293,7 +293,7 @@ async function leave(
   if (known.leftAt !== null) return [];
   if (known.role === 'participant') {
     const reason = info.leaveReason ?? 'lost';
-    const participant = { ...known, ...detailsOf(info, known) };
+    const participant = { ...known, ...mergeDetails(info, known) };
     const leaving = { occurredAt: event.createdAt, isReconciled: false, reason };
     return [await leaveNow(presence, participant, leaving)];
   }
@@ -307,7 +307,7 @@ async function changeTrack(
   type: 'track_published' | 'track_unpublished',
 ): Promise<readonly DomainEvent[]> {
   const { participant: info, track } = event;
-  if (info === undefined || track === undefined || trackSidOf(track) === '') return [];
+  if (info === undefined || track === undefined || readTrackSid(track) === '') return [];
   const known = await presence.findParticipant(info.sid);
   if (known?.role === 'machinery') return [];
   const roomSid = event.room?.sid ?? '';
@@ -318,7 +318,7 @@ async function changeTrack(
     const published = publishNow(presence, publisher, change);
     return published === undefined ? [] : [published];
   }
-  const published = presence.findTrack(trackSidOf(track));
+  const published = presence.findTrack(readTrackSid(track));
   if (published !== undefined && published.unpublishedAt === null)
     unpublishNow(presence, publisher, { ...change, track: published });
   // The media server's TrackInfo is newer than the stored one.

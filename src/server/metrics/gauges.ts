@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
-import { membersOf } from '../../contract/unknown-value.ts';
+import { readMembers } from '../../contract/unknown-value.ts';
 import { type Clock, withTimeout } from '../platform/clock.ts';
 import type { MediaWorkers, WorkerCount } from '../platform/livekit/count-media-workers.ts';
 import { isKeyRefused } from '../platform/livekit/errors.ts';
@@ -142,7 +142,7 @@ async function readDisk(path: string): Promise<Disk> {
     const { bavail, blocks, bsize } = await statfs(path);
     return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize };
   } catch (error) {
-    if (membersOf(error).code !== 'ENOENT' || dirname(path) === path) throw error;
+    if (readMembers(error).code !== 'ENOENT' || dirname(path) === path) throw error;
     return await readDisk(dirname(path));
   }
 }

@@ -9,6 +9,6 @@ export interface Log {
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Returns the message of a thrown value, which may not be an Error. */
-export function messageOf(thrown: unknown): string {
+export function toMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -7,7 +7,7 @@ import type {
   Room,
 } from '@livekit/rtc-node';
 import { hideTokens } from '../platform/livekit/errors.ts';
-import { messageOf } from '../platform/log.ts';
+import { toMessage } from '../platform/log.ts';
 import { FRAME_MS, type MediaSource, RoomClientError } from './media.ts';
 import { playMedia } from './play-media.ts';
 import { LISTENED_RATE, SoundMixer } from './sound-mixer.ts';
@@ -71,7 +71,7 @@ async function connect(room: Room, { url, token, signal }: RoomVisit): Promise<v
   try {
     await untilAborted(room.connect(url, token, { autoSubscribe: false, dynacast: false }), signal);
   } catch (cause) {
-    const reason = hideTokens(messageOf(cause));
+    const reason = hideTokens(toMessage(cause));
     throw new RoomClientError('ERR_UNAVAILABLE', `the media server at ${url} cannot be joined: ${reason}`, {
       text: 'check whether this machine can reach it',
       command: 'rtc doctor',

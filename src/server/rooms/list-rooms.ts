@@ -1,6 +1,6 @@
 import type { Room, RoomList } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorOf } from '../platform/http/read-page.ts';
+import { cursorCodec } from '../platform/http/read-page.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 
 export type ListRoomsDeps = {
@@ -9,7 +9,7 @@ export type ListRoomsDeps = {
   readonly roomNames: RoomNames;
 };
 
-const CURSOR = cursorOf('rooms', 'string');
+const CURSOR = cursorCodec('rooms', 'string');
 
 type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 

@@ -7,12 +7,12 @@ export function toSegments(
   stored: readonly StoredSegment[],
   interims: readonly StoredSegment[] = [],
 ): Segment[] {
-  const speakerOf = speakers({ transcription, hasTracks: stored.some(({ trackId }) => trackId !== null) });
+  const findSpeaker = speakers({ transcription, hasTracks: stored.some(({ trackId }) => trackId !== null) });
   const finals = new Set(stored.map(({ id }) => id));
   // A segment may become final between the two reads.
   const current = interims.filter(({ id }) => !finals.has(id));
   return [...stored, ...current].map((segment, index) =>
-    wireSegment(transcription, segment, { speaker: speakerOf(segment), final: index < stored.length }),
+    wireSegment(transcription, segment, { speaker: findSpeaker(segment), final: index < stored.length }),
   );
 }
 

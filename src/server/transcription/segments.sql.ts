@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { membersOf } from '../../contract/unknown-value.ts';
+import { readMembers } from '../../contract/unknown-value.ts';
 import { vectorText } from '../platform/storage/postgres/text-search.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import { indexedTerms } from '../platform/storage/search/search-terms.ts';
@@ -187,7 +187,7 @@ type WordedRow = Omit<SegmentRow, 'transcriptionId'>;
 
 function wordsFrom(json: string): readonly StoredWord[] {
   const words: unknown = JSON.parse(json);
-  return Array.isArray(words) ? words.map(membersOf).flatMap(toWord) : [];
+  return Array.isArray(words) ? words.map(readMembers).flatMap(toWord) : [];
 }
 
 function toWord({ text, startedAt, endedAt, confidence }: Readonly<Record<string, unknown>>): StoredWord[] {

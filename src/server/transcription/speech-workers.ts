@@ -11,12 +11,12 @@ export type SpeechWorkerDeps = {
 };
 
 /** Languages of the workers of a kind, sorted and without duplicates. */
-export function languagesOf(workers: readonly SpeechWorker[], kind: WorkerKind): readonly string[] {
+export function listLanguages(workers: readonly SpeechWorker[], kind: WorkerKind): readonly string[] {
   return unique(workers.filter((worker) => worker.kind === kind).flatMap(({ languages }) => languages));
 }
 
 /** Languages for which a worker of a kind has a model that does not work. */
-export function failedLanguagesOf(workers: readonly SpeechWorker[], kind: WorkerKind): readonly string[] {
+export function listFailedLanguages(workers: readonly SpeechWorker[], kind: WorkerKind): readonly string[] {
   const failed = workers.filter((worker) => worker.kind === kind).flatMap(({ failedModels }) => failedModels);
   return unique(failed.map(({ language }) => language));
 }
@@ -44,8 +44,8 @@ export async function requireWorker(
       { retryable: true },
     );
   }
-  const languages = languagesOf(workers, kind);
-  if (languages.some((offered) => primaryOf(offered) === primaryOf(language))) return;
+  const languages = listLanguages(workers, kind);
+  if (languages.some((offered) => primaryLanguage(offered) === primaryLanguage(language))) return;
   const there = languages.length === 0 ? 'there is none at all' : `there are ${languages.join(', ')}`;
   const missing = `is ${JSON.stringify(language)}, for which no running ${kind} worker has a model; ${there}`;
   const suggested = suggestModel(language);
@@ -59,7 +59,7 @@ export async function requireWorker(
 }
 
 /** Regions and scripts of a language share a model: `en` and `en-US` serve `en-GB`. */
-function primaryOf(language: string): string | undefined {
+function primaryLanguage(language: string): string | undefined {
   return language.toLowerCase().split('-')[0];
 }
 

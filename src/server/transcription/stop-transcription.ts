@@ -123,12 +123,12 @@ export function transcriptionEvent({
     type,
     sourceId: `${type}:${id}`,
     occurredAt: endedAt ?? createdAt,
-    subject: { transcription: { ...factsOf(transcription), segmentCount, ...errorOf(transcription) } },
+    subject: { transcription: { ...readFacts(transcription), segmentCount, ...readError(transcription) } },
     isReconciled,
   };
 }
 
-function factsOf(transcription: Transcription) {
+function readFacts(transcription: Transcription) {
   const { id: transcriptionId, kind, room: roomId, status, language, createdAt, endedAt } = transcription;
   const facts = { transcriptionId, kind, roomId, status, language };
   if (kind === 'live') return { ...facts, startedAt: instant(createdAt), stoppedAt: instant(endedAt) };
@@ -136,7 +136,7 @@ function factsOf(transcription: Transcription) {
   return { ...facts, recordingId, queuedAt: instant(createdAt), completedAt: instant(endedAt), durationMs };
 }
 
-function errorOf({ status, errorCode, errorMessage }: Transcription) {
+function readError({ status, errorCode, errorMessage }: Transcription) {
   return status === 'failed' ? { error: { code: errorCode, message: errorMessage } } : {};
 }
 

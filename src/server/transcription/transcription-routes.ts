@@ -17,7 +17,7 @@ import {
 } from '../../contract/transcription.ts';
 import { type TranscriptHit, type TranscriptHitList, TranscriptHitListSchema } from '../../contract/words.ts';
 import type { IdGenerator } from '../platform/clock.ts';
-import { cursorOf } from '../platform/http/read-page.ts';
+import { cursorCodec } from '../platform/http/read-page.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { findFinishedRecording, type LibraryDeps, mayHaveFile, noFile } from '../recordings/recordings.ts';
@@ -100,7 +100,7 @@ function listRoute(deps: TranscriptionsDeps): Route {
     errors: ['storage-unavailable'],
     handle: async ({ query }) => {
       const limited = { ...query, limit: query.limit ?? DEFAULT_LIMIT };
-      const search = searchOf(limited);
+      const search = readSearch(limited);
       const body = search === undefined ? listTranscriptions(deps, limited) : searchTranscripts(deps, search);
       return { status: 200, body: await body };
     },
@@ -231,7 +231,7 @@ async function queueTranscription(
   };
 }
 
-const positions = cursorOf('hits', 'number');
+const positions = cursorCodec('hits', 'number');
 
 type TranscriptSearch = Omit<TranscriptionListQuery, 'q' | 'status' | 'limit'> & {
   readonly q: string;
@@ -243,7 +243,7 @@ type TranscriptSearch = Omit<TranscriptionListQuery, 'q' | 'status' | 'limit'> &
  *
  * @throws ServiceError invalid-request when it has parameters of both.
  */
-function searchOf({
+function readSearch({
   q,
   status,
   ...query
@@ -266,8 +266,8 @@ async function searchTranscripts(
   const { limit, cursor } = asked;
   const { hits, nextBefore } = await store.words.search({
     ...{ text, room, egressId, language, limit },
-    since: instantOf(asked.since),
-    until: instantOf(asked.until),
+    since: readInstant(asked.since),
+    until: readInstant(asked.until),
     before: cursor === undefined ? undefined : positions.decode(cursor)[0],
   });
   return { hits: hits.map(toHit), nextCursor: nextBefore === null ? null : positions.encode(nextBefore) };
@@ -286,7 +286,7 @@ function toHit({ pieces, ...found }: WordHit): TranscriptHit {
   };
 }
 
-function instantOf(text: string | undefined): number | undefined {
+function readInstant(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
 }
 

@@ -201,12 +201,12 @@ async function recordPostOutcome(
 ): Promise<boolean> {
   const { db } = connection;
   const free = { leaseOwner: null, leaseUntil: null };
-  const { numUpdatedRows } = await updateHeld(db, holder, { ...changesOf(outcome), ...free });
+  const { numUpdatedRows } = await updateHeld(db, holder, { ...toChanges(outcome), ...free });
   if (outcome.status === 'queued') connection.changes.note(db, 'transcriptions');
   return numUpdatedRows === 1n;
 }
 
-function changesOf(outcome: PostOutcome): Partial<TranscriptionRow> {
+function toChanges(outcome: PostOutcome): Partial<TranscriptionRow> {
   if (outcome.status === 'completed') return { ...outcome, progress: 1, errorCode: null, errorMessage: null };
   return { ...outcome, errorMessage: sanitizeText(outcome.errorMessage) };
 }

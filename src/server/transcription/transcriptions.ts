@@ -10,7 +10,7 @@ import {
   type TranscriptionWarning,
 } from '../../contract/transcription.ts';
 import type { Clock } from '../platform/clock.ts';
-import { cursorOf, pageReader } from '../platform/http/read-page.ts';
+import { cursorCodec, pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { AUTO } from './engines/speech.ts';
@@ -20,7 +20,7 @@ import type { SpeechQuality, Transcription, TranscriptionStores } from './store.
 const readPage = pageReader('transcriptions');
 
 /** A cursor holds the id of a transcription, and a position in the order in which its segments are stored. */
-const CURSOR = cursorOf('segments', 'string', 'number');
+const CURSOR = cursorCodec('segments', 'string', 'number');
 
 type ReadTranscriptionsDeps = {
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
@@ -82,7 +82,7 @@ export async function getTranscription(
   if (transcription === undefined) throw unknownTranscription(id);
   if (transcription.kind === 'live') return await toLive(deps, transcription, { after: 0 });
   const segments = await store.transcriptions.listSegments(id);
-  const warnings = await warningsOf(store, transcription);
+  const warnings = await listWarnings(store, transcription);
   return { ...toPost(transcription), segments: toSegments(transcription, segments), ...warnings };
 }
 
@@ -163,10 +163,10 @@ async function toLive(
     language,
     startedAt: new Date(createdAt).toISOString(),
     stoppedAt: instant(endedAt),
-    error: errorOf(transcription),
+    error: readError(transcription),
     segments: toSegments(transcription, segments, interims),
     nextCursor: CURSOR.encode(id, position),
-    ...(await warningsOf(store, transcription)),
+    ...(await listWarnings(store, transcription)),
   };
 }
 
@@ -175,7 +175,7 @@ const LIVE_STATUSES: Readonly<Partial<Record<Transcription['status'], LiveTransc
   failed: 'failed',
 };
 
-function errorOf({ errorCode, errorMessage }: Transcription): PostTranscription['error'] {
+function readError({ errorCode, errorMessage }: Transcription): PostTranscription['error'] {
   return errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' };
 }
 
@@ -193,7 +193,7 @@ function toPost(transcription: Transcription): PostTranscription {
     startedAt: instant(transcription.startedAt),
     completedAt: instant(transcription.endedAt),
     durationMs,
-    error: errorOf(transcription),
+    error: readError(transcription),
   };
 }
 
@@ -207,7 +207,7 @@ const MIN_DOUBTFUL = 2;
 const MIN_SHARE = 0.1;
 
 /** Returns the warnings about a transcription whose quality is doubtful. */
-async function warningsOf(
+async function listWarnings(
   store: Pick<TranscriptionStores, 'transcriptions'>,
   { id, language }: Transcription,
 ): Promise<{ readonly warnings?: TranscriptionWarning[] }> {

@@ -92,12 +92,12 @@ export function claimFollowing(
   const runs = runsBehind(request, claimed);
   if (runs.length === 0) return undefined;
   const { owner, now, leaseUntil } = request;
-  const oneOf = (ids: RawBuilder<unknown>) =>
+  const isAmong = (ids: RawBuilder<unknown>) =>
     dialect.engine === 'SQLite' ? sql`in (${ids})` : sql`= any(array(${ids}))`;
   return sql`
-    with ranked as materialized (${followingOf(dialect, runs)}), free as materialized (
+    with ranked as materialized (${selectFollowing(dialect, runs)}), free as materialized (
       select id, "leaseOwner" as former from deliveries
-      where id ${oneOf(sql`select id from ranked`)} and state = 'pending' and "dueAt" <= ${now}
+      where id ${isAmong(sql`select id from ranked`)} and state = 'pending' and "dueAt" <= ${now}
         and ("leaseUntil" is null or "leaseUntil" <= ${now} or "leaseOwner" = ${owner}) ${dialect.lockFreeRows}
     ), placed as (
       select free.id, former, rank,
@@ -105,12 +105,12 @@ export function claimFollowing(
       from ranked join free on free.id = ranked.id
     ), due as materialized (select id, former from placed where rank = place)
     update deliveries set "leaseOwner" = ${owner}, "leaseUntil" = ${leaseUntil}
-    where id ${oneOf(sql`select id from due`)}
+    where id ${isAmong(sql`select id from due`)}
     returning ${deliveryColumns}, (select count(*) from due where former <> ${owner}) as "takenOver"`;
 }
 
 /** Selects the first waiting deliveries of each listed order: their ids, ranked from 1. */
-function followingOf(dialect: SqlDialect, runs: readonly Run[]): RawBuilder<unknown> {
+function selectFollowing(dialect: SqlDialect, runs: readonly Run[]): RawBuilder<unknown> {
   const listed = dialect.rows(runs, { webhookId: 'text', orderingKey: 'text', most: 'integer' });
   const ids = sql`
     select id from deliveries

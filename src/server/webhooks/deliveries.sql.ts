@@ -35,7 +35,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     insert: (deliveries) => insertAll(connection, deliveries),
     claim: (request) => claimJobs(connection, request),
     renew: (owner, ids, leaseUntil) =>
-      changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, heldOf(connection, owner, ids)),
+      changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, isHeld(connection, owner, ids)),
     release: (owner, ids) => releaseLeases(connection, owner, ids),
     recordOutcomes: (owner, outcomes) => recordOutcomes(connection, owner, outcomes),
     list: (query) => listDeliveries(connection, query),
@@ -104,37 +104,37 @@ async function claimJobs(
     .select(['id', 'roomSid', 'payload', 'occurredAt', 'traceparent', 'position'])
     .where(sql<boolean>`id ${dialect.oneOf(eventIds)}`)
     .execute();
-  const webhookOf = new Map(webhooks.map((row) => [row.id, toWebhook(row)]));
-  const eventOf = new Map(events.map((event) => [event.id, event]));
+  const webhooksById = new Map(webhooks.map((row) => [row.id, toWebhook(row)]));
+  const eventsById = new Map(events.map((event) => [event.id, event]));
   const jobs = rows.flatMap((delivery) => {
-    const webhook = webhookOf.get(delivery.webhookId);
-    const event = eventOf.get(delivery.eventId);
+    const webhook = webhooksById.get(delivery.webhookId);
+    const event = eventsById.get(delivery.eventId);
     // Deliveries of a webhook that was deleted since the claim are not sent.
     return webhook === undefined || event === undefined ? [] : [{ delivery, webhook, event }];
   });
-  const dueAtOf = dueTimes(rows);
+  const findDueTime = dueTimes(rows);
   return jobs
     .sort(
       (one, other) =>
-        dueAtOf(one.delivery) - dueAtOf(other.delivery) || one.event.position - other.event.position,
+        findDueTime(one.delivery) - findDueTime(other.delivery) || one.event.position - other.event.position,
     )
     .map(({ delivery, webhook, event: { position: _, ...event } }) => ({ delivery, webhook, event }));
 }
 
 /** All deliveries of an order are due when its first one is, which may be a retry. */
 function dueTimes(claimed: readonly Delivery[]): (delivery: Delivery) => number {
-  const firstOf = new Map(
-    claimed.filter(({ waiting }) => waiting === null).map((first) => [orderOf(first), first.dueAt]),
+  const firstByOrder = new Map(
+    claimed.filter(({ waiting }) => waiting === null).map((first) => [toOrder(first), first.dueAt]),
   );
   return (delivery) =>
-    (delivery.orderingKey === null ? undefined : firstOf.get(orderOf(delivery))) ?? delivery.dueAt;
+    (delivery.orderingKey === null ? undefined : firstByOrder.get(toOrder(delivery))) ?? delivery.dueAt;
 }
 
-function orderOf({ webhookId, orderingKey }: Delivery): string {
+function toOrder({ webhookId, orderingKey }: Delivery): string {
   return `${webhookId} ${orderingKey}`;
 }
 
-function heldOf({ dialect }: Connection, owner: string, ids: readonly string[]): RawBuilder<unknown> {
+function isHeld({ dialect }: Connection, owner: string, ids: readonly string[]): RawBuilder<unknown> {
   return sql`id ${dialect.oneOf(ids)} and "leaseOwner" = ${owner}`;
 }
 
@@ -158,7 +158,7 @@ async function changeLeases(
 async function releaseLeases(connection: Connection, owner: string, ids: readonly string[]): Promise<number> {
   const { db, changes } = connection;
   const change = sql`"leaseOwner" = null, "leaseUntil" = null`;
-  const released = await changeLeases(connection, change, heldOf(connection, owner, ids));
+  const released = await changeLeases(connection, change, isHeld(connection, owner, ids));
   changes.note(db, 'events');
   return released.length;
 }

@@ -49,8 +49,8 @@ const COLUMN_TYPES = {
 
 const ORDERED_TYPES = { ...COLUMN_TYPES, orderingKey: 'text', sequence: 'integer' } as const;
 
-const columns = columnsOf(COLUMN_TYPES);
-const unleasedColumns = columnsOf(ORDERED_TYPES, ['leaseOwner', 'leaseUntil']);
+const columns = listColumns(COLUMN_TYPES);
+const unleasedColumns = listColumns(ORDERED_TYPES, ['leaseOwner', 'leaseUntil']);
 
 /** `isWaiting` is 1 for an ordered delivery that got no lease, because an earlier one is pending. */
 export type InsertedDelivery = { readonly id: string; readonly isWaiting?: 0 | 1 };
@@ -114,7 +114,7 @@ export function insertOrdered(
     returning id, case when waiting = 1 and "leaseOwner" is null then 1 else 0 end as "isWaiting"`;
 }
 
-function columnsOf(types: object, without: readonly string[] = []): RawBuilder<unknown> {
+function listColumns(types: object, without: readonly string[] = []): RawBuilder<unknown> {
   const names = Object.keys(types).filter((name) => !without.includes(name));
   return columnList(names);
 }

@@ -124,7 +124,7 @@ function firstAttemptsOnSqlite(
 
 /** One row for each outcome, as its delivery and its first attempt will be. */
 function outcomeRows(dialect: SqlDialect, outcomes: readonly DeliveryOutcome[]): RawBuilder<unknown> {
-  const rows = outcomes.map((outcome) => ({ ...toAttempt(outcome, 1), ...moveOf(outcome) }));
+  const rows = outcomes.map((outcome) => ({ ...toAttempt(outcome, 1), ...toMove(outcome) }));
   return dialect.rows(rows, { ...ATTEMPT_TYPES, state: 'text', dueAt: 'integer', endedAt: 'integer' });
 }
 
@@ -154,33 +154,33 @@ async function recordBatch(
     return row !== undefined && row.leaseOwner !== owner;
   };
   // A first attempt whose lease is still held cannot have been logged before.
-  const isRetry = (outcome: DeliveryOutcome) => attemptsOf(outcome, rows) > 0;
+  const isRetry = (outcome: DeliveryOutcome) => readAttempts(outcome, rows) > 0;
   const logged = await findLogged(
     db,
     dialect,
     batch.filter((outcome) => isLost(outcome) || (isHeld(outcome) && isRetry(outcome))),
   );
-  const isNew = ({ attempt }: DeliveryOutcome) => !logged.has(keyOf(attempt));
+  const isNew = ({ attempt }: DeliveryOutcome) => !logged.has(toKey(attempt));
   const held = batch.filter((outcome) => isHeld(outcome) && isNew(outcome));
   const lost = batch.filter((outcome) => isLost(outcome) && isNew(outcome));
   const claimedSince = batch.filter((outcome) => isHeld(outcome) && !isNew(outcome));
   await logAttempts(
     db,
     dialect,
-    [...held, ...lost].map((outcome) => toAttempt(outcome, attemptsOf(outcome, rows) + 1)),
+    [...held, ...lost].map((outcome) => toAttempt(outcome, readAttempts(outcome, rows) + 1)),
   );
   if (held.length > 0) await changeStates(db, dialect, held);
   if (lost.length > 0) await countAttempts(db, dialect, lost);
   if (claimedSince.length > 0) await releaseReclaimed(db, dialect, claimedSince);
-  const ordersOf = (outcomes: readonly DeliveryOutcome[]) =>
-    outcomes.flatMap(({ attempt }) => orderOf(rows.get(attempt.deliveryId)));
+  const listOrders = (outcomes: readonly DeliveryOutcome[]) =>
+    outcomes.flatMap(({ attempt }) => findOrder(rows.get(attempt.deliveryId)));
   return {
-    advanced: ordersOf(held.filter(isEnd)),
-    stopped: ordersOf(batch.filter(({ next }) => next.state !== 'delivered')),
+    advanced: listOrders(held.filter(isEnd)),
+    stopped: listOrders(batch.filter(({ next }) => next.state !== 'delivered')),
   };
 }
 
-function orderOf(row: LockedRow | undefined): readonly DeliveryOrder[] {
+function findOrder(row: LockedRow | undefined): readonly DeliveryOrder[] {
   return row === undefined || row.orderingKey === null
     ? []
     : [{ webhookId: row.webhookId, orderingKey: row.orderingKey }];
@@ -212,14 +212,14 @@ async function findLogged(
   const logged = await sql<Pick<Attempt, 'deliveryId' | 'startedAt' | 'durationMs'>>`
     select "deliveryId", "startedAt", "durationMs" from attempts where "deliveryId" ${dialect.oneOf(ids)}
   `.execute(db);
-  return new Set(logged.rows.map(keyOf));
+  return new Set(logged.rows.map(toKey));
 }
 
-function keyOf(attempt: Pick<Attempt, 'deliveryId' | 'startedAt' | 'durationMs'>): string {
+function toKey(attempt: Pick<Attempt, 'deliveryId' | 'startedAt' | 'durationMs'>): string {
   return `${attempt.deliveryId} ${attempt.startedAt} ${attempt.durationMs}`;
 }
 
-function attemptsOf({ attempt }: DeliveryOutcome, rows: ReadonlyMap<string, LockedRow>): number {
+function readAttempts({ attempt }: DeliveryOutcome, rows: ReadonlyMap<string, LockedRow>): number {
   return rows.get(attempt.deliveryId)?.attempts ?? 0;
 }
 
@@ -257,14 +257,14 @@ async function changeStates(
   dialect: SqlDialect,
   held: readonly DeliveryOutcome[],
 ): Promise<void> {
-  const moves = held.map((outcome) => ({ id: outcome.attempt.deliveryId, ...moveOf(outcome) }));
+  const moves = held.map((outcome) => ({ id: outcome.attempt.deliveryId, ...toMove(outcome) }));
   const rows = dialect.rows(moves, { id: 'text', state: 'text', dueAt: 'integer', endedAt: 'integer' });
   await sql`update deliveries set ${MOVED} from ${rows} as outcome where deliveries.id = outcome.id`.execute(
     db,
   );
 }
 
-function moveOf({ next }: DeliveryOutcome) {
+function toMove({ next }: DeliveryOutcome) {
   return {
     state: next.state,
     dueAt: next.state === 'pending' ? next.dueAt : null,

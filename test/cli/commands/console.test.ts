@@ -55,7 +55,7 @@ describe('the server of the console', () => {
     });
     servers.push(server);
     const { origin } = server;
-    const code = new URL(session.linkOf(origin)).hash.replace('#code=', '');
+    const code = new URL(session.createLink(origin)).hash.replace('#code=', '');
     const redeem = (body: unknown, headers: Headers = {}): Promise<Response> =>
       fetch(`${origin}/console/session`, {
         method: 'POST',

@@ -12,7 +12,7 @@ import {
 } from '../../../src/server/app/config/config.ts';
 import type { Setting } from '../../../src/server/app/config/setting.ts';
 import { SETTINGS, type SettingName } from '../../../src/server/app/config/settings.ts';
-import { warningsOf } from '../../../src/server/app/config/warnings.ts';
+import { listWarnings } from '../../../src/server/app/config/warnings.ts';
 
 const BASE = { API_KEY: 'key', API_SECRET: 'secret' };
 const WSS = { LIVEKIT_PUBLIC_URL: 'wss://media.example.org' };
@@ -305,7 +305,7 @@ describe('the settings', () => {
   });
 
   it('warn of a secret that is shorter than 32 characters, without showing it', () => {
-    const warnings = (environment: Environment) => warningsOf(loadConfig({ API_KEY: 'k', ...environment }));
+    const warnings = (environment: Environment) => listWarnings(loadConfig({ API_KEY: 'k', ...environment }));
     expect(warnings({ API_SECRET: 'x'.repeat(32) })).toEqual([]);
     expect(warnings({ API_SECRET: 'q'.repeat(31) })).toEqual([
       'API_SECRET has 31 characters; at least 32 are safe: openssl rand -hex 32',
@@ -323,7 +323,7 @@ describe('the settings', () => {
   };
 
   it('warn beyond loopback of one secret for both, and of a short one of the media server', () => {
-    const warnings = (environment: Environment) => warningsOf(loadConfig({ ...SAFE, ...environment }));
+    const warnings = (environment: Environment) => listWarnings(loadConfig({ ...SAFE, ...environment }));
     const HOST = '0.0.0.0';
     expect(warnings({ HOST })).toEqual([]);
     expect(warnings({ HOST: '127.0.0.1', LIVEKIT_API_SECRET: undefined })).toEqual([]);
@@ -336,7 +336,7 @@ describe('the settings', () => {
   });
 
   it('warn of a sent secret, of public metrics and of networks that contain every address', () => {
-    const warnings = (environment: Environment) => warningsOf(loadConfig({ ...SAFE, ...environment }));
+    const warnings = (environment: Environment) => listWarnings(loadConfig({ ...SAFE, ...environment }));
     expect(warnings({ AUTH_SINGLE_HEADER: 'on', METRICS: '127.0.0.1:9' })).toEqual([]);
     expect(warnings({ AUTH_SINGLE_HEADER: 'on', HOST: '::' })).toEqual([
       expect.stringContaining('AUTH_SINGLE_HEADER'),

@@ -54,7 +54,7 @@ function depsOn(events: Store['events']): ListEventsDeps {
     store: { ...store, events },
     clock,
     closing: closing.signal,
-    fileUrls: { urlOf: async () => undefined },
+    fileUrls: { findUrl: async () => undefined },
   };
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { Room, RoomList } from '../../../src/contract/rooms.ts';
 import type { Token } from '../../../src/contract/tokens.ts';
-import { cursorOf } from '../../../src/server/platform/http/read-page.ts';
+import { cursorCodec } from '../../../src/server/platform/http/read-page.ts';
 import { join } from '../../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -186,20 +186,20 @@ describe('listing rooms', () => {
   it('ends with a null cursor, and returns an empty page for a cursor beyond all rooms', async () => {
     await create({ name: unique('some') });
     expect(await listAll('?limit=1000')).toMatchObject({ nextCursor: null });
-    const beyond = cursorOf('rooms', 'string').encode('\u{10ffff}');
+    const beyond = cursorCodec('rooms', 'string').encode('\u{10ffff}');
     expect(await listAll(`?limit=5&cursor=${beyond}`)).toEqual({ rooms: [], nextCursor: null });
   });
 
   it('continues after the longest possible name', async () => {
     const name = `${unique('"')}${'"'.repeat(256)}`.slice(0, 256);
     await create({ name });
-    const cursor = cursorOf('rooms', 'string').encode(name);
+    const cursor = cursorCodec('rooms', 'string').encode(name);
     const { rooms } = await listAll(`?cursor=${cursor}`);
     expect(rooms.map((room) => room.name)).not.toContain(name);
   });
 
   it('rejects the cursor of another list', async () => {
-    const cursor = cursorOf('recordings', 'string').encode('demo');
+    const cursor = cursorCodec('recordings', 'string').encode('demo');
     const response = await service.call('GET', `/v1/rooms?cursor=${cursor}`);
     expect([response.status, (response.json as Problem).errors]).toEqual([
       400,

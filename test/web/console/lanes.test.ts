@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionDetail, SessionParticipant } from '../../../src/contract/sessions.ts';
-import { lanesOf, spanIn } from '../../../src/web/console/sessions/lanes.ts';
+import { drawLanes, spanIn } from '../../../src/web/console/sessions/lanes.ts';
 
 const at = (minute: number): string => `2026-01-31T09:${String(minute).padStart(2, '0')}:00.000Z`;
 
@@ -24,7 +24,7 @@ const session = (endedAt: string | null, ...participants: SessionParticipant[]):
 describe('the timeline of a session', () => {
   it('has one lane for a participant who joins twice, from the first join to the last leave', () => {
     const ended = session(at(10), visit('ada', 0, 2), visit('bob', 1, 10), visit('ada', 5, 7));
-    expect(lanesOf(ended, 0)).toEqual([
+    expect(drawLanes(ended, 0)).toEqual([
       {
         ...{ id: 'ada', name: 'Ada', role: 'host', joinedAt: at(0), leftAt: at(7), durationMs: 240_000 },
         spans: [
@@ -40,7 +40,7 @@ describe('the timeline of a session', () => {
   });
 
   it('extends to the present for a participant in an open session', () => {
-    const [ada] = lanesOf(session(null, visit('ada', 0, 2), visit('ada', 5, null)), Date.parse(at(10)));
+    const [ada] = drawLanes(session(null, visit('ada', 0, 2), visit('ada', 5, null)), Date.parse(at(10)));
     expect(ada?.leftAt).toBeNull();
     expect(ada?.spans.at(-1)).toEqual({ from: 0.5, to: 1, isOpen: true });
   });

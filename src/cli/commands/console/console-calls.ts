@@ -37,7 +37,7 @@ export async function handleConsoleCall(
         return jsonResponse(200, { checks: await target.runChecks({ withProbe: true }) });
       case 'POST /console/rooms/open':
         if (info.isReadOnly) return readOnlyProblem();
-        return jsonResponse(200, { link: await target.openRoom(roomOf(body)) });
+        return jsonResponse(200, { link: await target.openRoom(readRoomId(body)) });
       default: {
         const saved = method === 'GET' ? await saveSessions(target.client, { url, signal }) : undefined;
         return saved ?? problem(404, 'The console has no such call.');
@@ -54,7 +54,7 @@ export function readOnlyProblem(): PageResponse {
   });
 }
 
-function roomOf(body: string): string {
+function readRoomId(body: string): string {
   const value: unknown = JSON.parse(body);
   const isObject = typeof value === 'object' && value !== null && 'room' in value;
   return isObject && typeof value.room === 'string' ? value.room : '';
@@ -131,7 +131,7 @@ type SessionsClient = Pick<RtcClient, 'sessions'>;
 
 /** Returns every matching session, as `rtc sessions list --csv` writes them. */
 async function sessionsCsv({ sessions }: SessionsClient, filter: ListSessionsOptions): Promise<string> {
-  const records = await allOf(sessions.all(filter));
+  const records = await collectAll(sessions.all(filter));
   const identify = ({ sessionId }: { readonly sessionId: string }): string => sessionId;
   return renderCsv(list({ response: undefined, records, columns: SESSION_CSV, identify, empty: '' }));
 }
@@ -143,12 +143,12 @@ async function sessionParticipantsCsv(
   options: CallOptions,
 ): Promise<string> {
   const columns = participantCsv(await sessions.get(id, options));
-  const records = await allOf(sessions.allParticipants(id, options));
+  const records = await collectAll(sessions.allParticipants(id, options));
   const identify = ({ sid }: { readonly sid: string }): string => sid;
   return renderCsv(list({ response: undefined, records, columns, identify, empty: '' }));
 }
 
-async function allOf<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+async function collectAll<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
   return all;

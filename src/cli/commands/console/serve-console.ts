@@ -51,12 +51,12 @@ export async function serveConsole(context: Context, request: ConsoleRequest): P
     client: request.client,
     info: { ...request.info, version: manifest.version },
     runChecks: (options) => runChecks(context, request, options),
-    openRoom: (room) => rooms.linkOf(room),
+    openRoom: (room) => rooms.createLink(room),
   };
   const { origin, close } = await startConsoleServer({ target, session, files, port: request.port });
   return {
     origin,
-    link: session.linkOf(origin),
+    link: session.createLink(origin),
     close: async () => {
       await close();
       await rooms.close();
@@ -87,7 +87,7 @@ class OpenedRooms {
     this.#client = client;
   }
 
-  async linkOf(room: string): Promise<string> {
+  async createLink(room: string): Promise<string> {
     const page = this.#pages.get(room) ?? this.#serve(room);
     this.#pages.set(room, page);
     try {
@@ -208,7 +208,7 @@ function pageFile(files: ReadonlyMap<string, PageFile>, path: string): PageRespo
 
 /** Opens the session and returns the same as GET /console/info, so that the page can start. */
 function openSession({ session, target }: ConsoleServerSettings, origin: string, body: string): PageResponse {
-  const cookie = body.length > MAX_CODE_BYTES ? undefined : session.redeem(codeOf(body), origin);
+  const cookie = body.length > MAX_CODE_BYTES ? undefined : session.redeem(readCode(body), origin);
   if (cookie === undefined) {
     return problem(403, 'This link is from another run of rtc console.', {
       text: 'open the link that rtc console printed last',
@@ -218,7 +218,7 @@ function openSession({ session, target }: ConsoleServerSettings, origin: string,
   return { ...info, headers: { ...info.headers, 'set-cookie': cookie } };
 }
 
-function codeOf(body: string): string {
+function readCode(body: string): string {
   try {
     const value: unknown = JSON.parse(body);
     const isObject = typeof value === 'object' && value !== null && 'code' in value;
@@ -237,7 +237,7 @@ export class ConsoleSession {
   readonly #token = randomBytes(24).toString('base64url');
 
   /** Returns the link for a browser on this machine. */
-  linkOf(origin: string): string {
+  createLink(origin: string): string {
     return `${origin}/#code=${this.#code}`;
   }
 
@@ -336,7 +336,7 @@ async function playRecording(
   const { start, sizeBytes, body } = await client.recordings.download(id, { from, signal });
   const name = file?.path.split('/').at(-1) ?? `${id}.mp4`;
   const headers = {
-    'content-type': typeOf(name),
+    'content-type': chooseMediaType(name),
     'content-disposition': `${isDownload ? 'attachment' : 'inline'}; filename*=UTF-8''${encodeURIComponent(name)}`,
     'accept-ranges': 'bytes',
     'cache-control': 'no-store',
@@ -367,7 +367,7 @@ async function* firstBytes(body: AsyncIterable<Uint8Array>, count: number): Asyn
   }
 }
 
-function typeOf(name: string): string {
+function chooseMediaType(name: string): string {
   const types: Readonly<Record<string, string>> = {
     mp4: 'video/mp4',
     webm: 'video/webm',

@@ -6,7 +6,7 @@ import { describeError } from '../../errors/describe-error.ts';
 import { startError } from '../../errors/start-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { argument, choice, notEmpty, option } from '../../framework/parameters.ts';
 import type { DevReady } from '../../terminal/io.ts';
 import { done, nothing } from '../../terminal/result.ts';
 import { createStatusLine } from '../../terminal/status-line.ts';
@@ -24,7 +24,7 @@ const ROOM = argument('name of the room', { completes: 'rooms' });
 
 const IDENTITY = argument('identity of the participant');
 
-const ROLE = option('--role <role>', 'what it may do; default participant', oneOf(ROLES));
+const ROLE = option('--role <role>', 'what it may do; default participant', choice(ROLES));
 
 const join = defineCommand({
   noun: 'dev',
@@ -37,7 +37,7 @@ const join = defineCommand({
   options: {
     role: ROLE,
     name: option('--name <name>', 'name that others see; default the identity', { parse: notEmpty }),
-    publish: option('--publish <kind>', 'also publish a track', oneOf(['audio', 'video'])),
+    publish: option('--publish <kind>', 'also publish a track', choice(['audio', 'video'])),
   },
   examples: [
     { line: 'rtc dev join demo ada', does: 'A participant without tracks' },
@@ -83,7 +83,7 @@ const dev = defineCommand({
   fields: READY_FIELDS,
   arguments: {},
   options: {
-    media: option('--media <kind>', 'media server: a real LiveKit, or the embedded stand-in', oneOf(MEDIA)),
+    media: option('--media <kind>', 'media server: a real LiveKit, or the embedded stand-in', choice(MEDIA)),
     with: option(
       '--with <add-ons>',
       `add-ons that must run, or the command fails: ${DEV_ADD_ONS.join(',')}`,
@@ -142,7 +142,7 @@ const dev = defineCommand({
 });
 
 function addOnNames(text: string): readonly DevAddOn[] {
-  const { parse } = oneOf(DEV_ADD_ONS);
+  const { parse } = choice(DEV_ADD_ONS);
   return [...new Set(text.split(',').map((name) => parse(name.trim())))];
 }
 

@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 import type { WireRequest } from '../../../client/client-options.ts';
-import { membersOf } from '../../../contract/unknown-value.ts';
+import { readMembers } from '../../../contract/unknown-value.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 
 export type ControlCall = {
@@ -53,7 +53,7 @@ export async function sendControl(
 
 function readError(text: string): string | undefined {
   try {
-    const { error } = membersOf(JSON.parse(text));
+    const { error } = readMembers(JSON.parse(text));
     return typeof error === 'string' ? error : undefined;
   } catch {
     // A real LiveKit's "404 page not found".

@@ -1,7 +1,7 @@
 import { RtcError } from '../../../client/rtc-error.ts';
 import type { SelfCheck } from '../../../contract/self-check.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../../../contract/signing.ts';
-import { membersOf } from '../../../contract/unknown-value.ts';
+import { readMembers } from '../../../contract/unknown-value.ts';
 import { openClient } from '../../connection/connect.ts';
 import { maskKey } from '../../connection/mask-secrets.ts';
 import { readCredentials, type Settings } from '../../connection/settings.ts';
@@ -158,7 +158,7 @@ function describeSettings(settings: Settings): string {
 
 function readHealth(body: string): { readonly version: string } | undefined {
   try {
-    const { status, version } = membersOf(JSON.parse(body));
+    const { status, version } = readMembers(JSON.parse(body));
     return status === 'ok' && typeof version === 'string' ? { version } : undefined;
   } catch {
     // The page of another program.

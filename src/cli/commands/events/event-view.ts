@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { ALL_EVENTS, EVENT_NAMES, type EventName, isEventName } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
-import { membersOf } from '../../../contract/unknown-value.ts';
+import { readMembers } from '../../../contract/unknown-value.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
 import { notEmpty, option } from '../../framework/parameters.ts';
@@ -75,7 +75,7 @@ function describeEvent(event: Event): string {
 
 /** The kind in LiveKit's TrackInfo: MICROPHONE is more precise than AUDIO. */
 function trackKind(track: object): string {
-  const { source, type } = membersOf(track);
+  const { source, type } = readMembers(track);
   const kind = typeof source === 'string' && source !== 'UNKNOWN' ? source : type;
   return typeof kind === 'string' ? kind.toLowerCase().replaceAll('_', ' ') : 'track';
 }

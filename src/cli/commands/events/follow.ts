@@ -1,7 +1,7 @@
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { RtcClient } from '../../../client/client.ts';
 import type { FollowEventsOptions } from '../../../client/nouns/events.ts';
-import { deliveredName, type EventName, eventTypeOf } from '../../../contract/event-names.ts';
+import { deliveredName, type EventName, findEventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
@@ -115,7 +115,7 @@ async function* followOn(
       printStatus(terminal, `${clockTime(io.clock())}  The service is back; no event was missed.`),
   };
   for await (const event of client.events.follow(options)) {
-    const type = eventTypeOf(event.event);
+    const type = findEventType(event.event);
     const name = type === undefined || events === undefined ? undefined : deliveredName(type, events);
     yield { event: name === undefined ? event : Object.assign({}, event, { event: name }), cursor };
   }
@@ -240,7 +240,7 @@ async function* untilEnd(
   follow: (signal: AbortSignal) => AsyncGenerator<Waiting, void, undefined>,
 ): AsyncGenerator<Waiting, void, undefined> {
   const { until, max, timeoutSeconds } = end;
-  const last = until === undefined ? undefined : eventTypeOf(until);
+  const last = until === undefined ? undefined : findEventType(until);
   const timeUp = new AbortController();
   const timer =
     timeoutSeconds === undefined ? undefined : setTimeout(() => timeUp.abort(), timeoutSeconds * 1000);
@@ -249,7 +249,7 @@ async function* untilEnd(
     for await (const waiting of follow(AbortSignal.any([io.signal, timeUp.signal]))) {
       count += 1;
       yield waiting;
-      if (count === max || (last !== undefined && eventTypeOf(waiting.event.event) === last)) return;
+      if (count === max || (last !== undefined && findEventType(waiting.event.event) === last)) return;
     }
   } catch (error) {
     if (!timeUp.signal.aborted || io.signal.aborted) throw error;

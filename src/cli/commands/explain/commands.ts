@@ -6,7 +6,7 @@ import type { Webhook } from '../../../contract/webhooks.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument, oneOf, option, wholeNumber } from '../../framework/parameters.ts';
+import { argument, choice, option, wholeNumber } from '../../framework/parameters.ts';
 import { text } from '../../terminal/result.ts';
 import { plural } from '../../terminal/time.ts';
 import { type Attempt, describeReason, mend, type Reading } from './explain-deliveries.ts';
@@ -44,7 +44,7 @@ const explain = defineCommand({
     as: option(
       '--as <kind>',
       'kind of the subject, if its name looks like another kind',
-      oneOf(SUBJECT_KINDS),
+      choice(SUBJECT_KINDS),
     ),
     limit: option('--limit <n>', `number of latest entries to show; default ${SHOWN_MOMENTS}`, {
       parse: wholeNumber(1, 100_000),

@@ -27,7 +27,7 @@ export async function readEvents(
 
 /** Returns the moment that a timeline shows for an event; undefined for one that repeats another event. */
 export function momentOfEvent(event: Event): Moment | undefined {
-  const sentence = sentenceOf(event);
+  const sentence = describeEvent(event);
   if (sentence === undefined) return undefined;
   const { text, isTrouble = false } = typeof sentence === 'string' ? { text: sentence } : sentence;
   const found = event.reconciled === true ? ' (found afterwards: LiveKit could not report it)' : '';
@@ -36,7 +36,7 @@ export function momentOfEvent(event: Event): Moment | undefined {
 
 type Sentence = string | { readonly text: string; readonly isTrouble?: boolean };
 
-function sentenceOf(event: Event): Sentence | undefined {
+function describeEvent(event: Event): Sentence | undefined {
   switch (event.event) {
     case 'room_created':
       return 'the room was opened';
@@ -143,10 +143,10 @@ export function momentOfRequest(request: AuditEntry): Moment {
 export function describeRequest({ method, path, ids, keyId, status, problem }: AuditEntry): string {
   const named = path.replaceAll(/:(\w+)/g, (parameter, name: string) => ids[name] ?? parameter);
   const outcome = `${status}${problem === null ? '' : ` ${problem}`}`;
-  return `${method} ${named} by key ${keyId} ${endOf(status)}: ${outcome}`;
+  return `${method} ${named} by key ${keyId} ${describeEnd(status)}: ${outcome}`;
 }
 
-function endOf(status: number): string {
+function describeEnd(status: number): string {
   if (status >= 500) return 'failed';
   return status >= 400 ? 'was refused' : 'was done';
 }

@@ -9,9 +9,9 @@ import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
 import {
   argument,
+  choice,
   listOfExisting,
   listOption,
-  oneOf,
   option,
   optionalExisting,
   wholeSeconds,
@@ -68,7 +68,7 @@ export const OWN_KEY: readonly Column<OwnKey>[] = [ID, NAME, SCOPE_LIST, EXPIRES
 /** A century, the maximum of the API. */
 const MAX_TTL_SECONDS = 3_153_600_000;
 
-const scope = oneOf(SCOPES);
+const scope = choice(SCOPES);
 
 const create = defineCommand({
   noun: 'keys',

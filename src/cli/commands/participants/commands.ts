@@ -12,11 +12,11 @@ import { forEachTarget } from '../../framework/for-each-target.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
+  choice,
   existing,
   flag,
   jsonObject,
   notEmpty,
-  oneOf,
   option,
   wholeSeconds,
 } from '../../framework/parameters.ts';
@@ -161,7 +161,7 @@ export const update = defineCommand({
   fields: PARTICIPANT_FIELDS,
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
-    role: option('--role <role>', 'what the participant may do from now on', oneOf(ROLES)),
+    role: option('--role <role>', 'what the participant may do from now on', choice(ROLES)),
     name: option('--name <name>', 'new name that others see', { parse: notEmpty, source: 'typed-or-stdin' }),
     metadata: option('--metadata <json>', 'JSON object that replaces the metadata', {
       parse: jsonObject,
@@ -261,7 +261,7 @@ function writeNotes({ running, recordings }: ForgottenWords, room: string): read
 
 const TRACK_OPTIONS = {
   track: option('--track <sid>', 'this track', { parse: notEmpty }),
-  source: option('--source <source>', 'the tracks of this source', oneOf(TRACK_SOURCES)),
+  source: option('--source <source>', 'the tracks of this source', choice(TRACK_SOURCES)),
 };
 
 export const mute = defineCommand({

@@ -271,7 +271,7 @@ async function askProfile(context: Context, input: ProfileInput): Promise<Profil
   }
   const url = input.url ?? (prompter.isInteractive ? await askUrl(context) : DEFAULT_URL);
   const apiKey = input.apiKey ?? (await prompter.text('API key:'));
-  return { url, apiKey, ...(await secretOf(context, input)) };
+  return { url, apiKey, ...(await readSecret(context, input)) };
 }
 
 async function askUrl(context: Context): Promise<string> {
@@ -279,7 +279,7 @@ async function askUrl(context: Context): Promise<string> {
   return context.prompter.textOr('Address of the service:', DEFAULT_URL, validate);
 }
 
-async function secretOf(context: Context, input: ProfileInput): Promise<Partial<Profile>> {
+async function readSecret(context: Context, input: ProfileInput): Promise<Partial<Profile>> {
   if (input.secretCommand !== undefined) return { apiSecretCommand: input.secretCommand };
   if (input.secretFile !== undefined) {
     // Reads the file once now, so that a wrong path is found here and not at the first use.

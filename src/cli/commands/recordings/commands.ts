@@ -15,7 +15,7 @@ import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
-import { existing, flag, listOfExisting, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { choice, existing, flag, listOfExisting, notEmpty, option } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
 import { type Column, done, nothing, type Result, record } from '../../terminal/result.ts';
@@ -53,11 +53,11 @@ const start = defineCommand({
   fields: ({ wait }) => (wait ? [...START_FIELDS, 'mediaStartedAt'] : START_FIELDS),
   arguments: { room: ROOM },
   options: {
-    layout: option('--layout <layout>', 'arrangement of the people; default grid', oneOf(RECORDING_LAYOUTS)),
+    layout: option('--layout <layout>', 'arrangement of the people; default grid', choice(RECORDING_LAYOUTS)),
     preset: option(
       '--preset <preset>',
       'size and frames per second; default H264_720P_30',
-      oneOf(RECORDING_PRESETS),
+      choice(RECORDING_PRESETS),
     ),
     audioOnly: flag('--audio-only', 'record sound only'),
     recordTracks: flag('--record-tracks', "also keep each participant's speech, for the transcript"),
@@ -235,7 +235,7 @@ export const listRecordings = defineCommand({
   arguments: {},
   options: {
     room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
-    status: option('--status <status>', 'only these', oneOf(STATUSES)),
+    status: option('--status <status>', 'only these', choice(STATUSES)),
     limit: LIMIT,
     watch: WATCH,
   },

@@ -13,12 +13,12 @@ import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
   asText,
+  choice,
   existing,
   flag,
   listOfExisting,
   listOption,
   notEmpty,
-  oneOf,
   option,
   wholeNumber,
   wholeSeconds,
@@ -87,7 +87,7 @@ const RECORD_COLUMNS: readonly Column<Room>[] = [
   { heading: 'METADATA', value: (room) => room.metadata },
 ];
 
-const source = oneOf(TRACK_SOURCES);
+const source = choice(TRACK_SOURCES);
 
 const create = defineCommand({
   noun: 'rooms',

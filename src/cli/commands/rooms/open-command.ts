@@ -1,7 +1,7 @@
 import { ROLES } from '../../../contract/choices.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
-import { argument, flag, notEmpty, oneOf, option, wholeNumber } from '../../framework/parameters.ts';
+import { argument, choice, flag, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
 import { nothing } from '../../terminal/result.ts';
 
 const MAX_PORT = 65_535;
@@ -16,7 +16,7 @@ export const open = defineCommand({
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: {
     as: option('--as <identity>', 'identity in the room; default: your user name', { parse: notEmpty }),
-    role: option('--role <role>', 'what you may do; default host', oneOf(ROLES)),
+    role: option('--role <role>', 'what you may do; default host', choice(ROLES)),
     name: option('--name <name>', 'name that others see; default: the identity', { parse: notEmpty }),
     port: option('--port <port>', 'port of the page; default: a free one', {
       parse: wholeNumber(0, MAX_PORT),

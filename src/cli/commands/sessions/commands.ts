@@ -7,7 +7,7 @@ import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT, NO_LIMIT } from '../../framework/lists/read-pages.ts';
-import { existing, flag, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { choice, existing, flag, notEmpty, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import { record } from '../../terminal/result.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';
@@ -42,7 +42,7 @@ const listSessions = defineCommand({
   arguments: {},
   options: {
     room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
-    status: option('--status <status>', 'only these', oneOf(SESSION_STATUSES)),
+    status: option('--status <status>', 'only these', choice(SESSION_STATUSES)),
     since: option('--since <time>', 'only rooms opened since then: 10m, 7d or an instant', {
       parse: pastMoment,
     }),

@@ -51,11 +51,11 @@ const ABOUT: ModelColumn = { heading: 'ABOUT', value: ({ about }) => about };
 
 const CATALOGUE_COLUMNS: readonly ModelColumn[] = [
   ...[NAME, STATUS, LANGUAGES],
-  bytes('SIZE', (model) => sizeOf(model)),
+  bytes('SIZE', (model) => chooseSize(model)),
   LICENCE,
   {
     heading: 'CORE',
-    value: ({ speed }) => (speed === null ? undefined : coreShareOf(speed)),
+    value: ({ speed }) => (speed === null ? undefined : toCoreShare(speed)),
     display: ({ speed }) => (speed === null ? '' : shownShare(speed)),
   },
   {
@@ -287,10 +287,10 @@ export function downloadLine(progress: {
 
 /** Empty when no size is known. */
 function shownSize(model: SpeechModel): string {
-  return shownBytes(sizeOf(model));
+  return shownBytes(chooseSize(model));
 }
 
-function sizeOf({ downloadBytes, diskBytes }: SpeechModel): number | null {
+function chooseSize({ downloadBytes, diskBytes }: SpeechModel): number | null {
   return downloadBytes ?? diskBytes;
 }
 
@@ -307,12 +307,12 @@ function shownBytes(size: number | null): string {
 }
 
 /** The maximum share: threads that wait for each other take less. */
-function coreShareOf({ realTimeFactor, threads }: ModelSpeed): number {
+function toCoreShare({ realTimeFactor, threads }: ModelSpeed): number {
   return Number((realTimeFactor * threads).toFixed(3));
 }
 
 function shownShare(speed: ModelSpeed): string {
-  return `${Math.round(coreShareOf(speed) * 100)} %`;
+  return `${Math.round(toCoreShare(speed) * 100)} %`;
 }
 
 function describeSpeed(speed: ModelSpeed): string {

@@ -1,13 +1,13 @@
 import { ROLES, TRACK_SOURCES } from '../../../contract/choices.ts';
 import type { Token, TokenRequest } from '../../../contract/tokens.ts';
-import { isObject, membersOf } from '../../../contract/unknown-value.ts';
+import { isObject, readMembers } from '../../../contract/unknown-value.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import {
+  choice,
   jsonObject,
   listOption,
   notEmpty,
-  oneOf,
   option,
   optionalArgument,
   requiredOption,
@@ -22,7 +22,7 @@ const FIELDS = ['token', 'url', 'expiresAt'] as const satisfies readonly (keyof 
 /** The maximum lifetime of the service's settings. */
 const MAX_TTL_SECONDS = 31_536_000;
 
-const source = oneOf(TRACK_SOURCES);
+const source = choice(TRACK_SOURCES);
 
 const create = defineCommand({
   noun: 'tokens',
@@ -38,7 +38,7 @@ const create = defineCommand({
       parse: notEmpty,
       source: 'typed-or-stdin',
     }),
-    role: requiredOption('--role <role>', 'what the person may do', oneOf(ROLES)),
+    role: requiredOption('--role <role>', 'what the person may do', choice(ROLES)),
     name: option('--name <name>', 'name that others see; default the identity', {
       parse: notEmpty,
       source: 'typed-or-stdin',
@@ -172,17 +172,17 @@ export function inspectToken(token: string, nowMs: number): TokenClaims | undefi
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;
   const payload = parsePart(parts[1] ?? '');
   if (payload === undefined || parsePart(parts[0] ?? '') === undefined) return undefined;
-  const video = membersOf(payload.video);
+  const video = readMembers(payload.video);
   const exp = typeof payload.exp === 'number' ? payload.exp : undefined;
   return {
     payload,
-    identity: textOf(payload.sub),
-    name: textOf(payload.name),
-    room: textOf(video.room),
-    role: textOf(membersOf(payload.attributes)['rtc.role']),
+    identity: readText(payload.sub),
+    name: readText(payload.name),
+    room: readText(video.room),
+    role: readText(readMembers(payload.attributes)['rtc.role']),
     grants: Object.keys(video).filter((grant) => video[grant] === true),
-    metadata: textOf(payload.metadata),
-    issuer: textOf(payload.iss),
+    metadata: readText(payload.metadata),
+    issuer: readText(payload.iss),
     expiresAtMs: exp !== undefined && Math.abs(exp) <= MAX_DATE_SECONDS ? exp * 1000 : undefined,
     // RFC 7519, section 4.1.4: not valid on or after.
     isExpired: exp !== undefined && nowMs >= exp * 1000,
@@ -202,6 +202,6 @@ function parsePart(part: string): Readonly<Record<string, unknown>> | undefined 
   }
 }
 
-function textOf(value: unknown): string | undefined {
+function readText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

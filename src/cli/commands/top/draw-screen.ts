@@ -22,7 +22,7 @@ export function drawScreen(state: TopState, view: View, drawing: Drawing): reado
   const body = rows - 4;
   const hasEvents = rows >= ROWS_FOR_EVENTS;
   const heights = share(body, hasEvents ? [3, 3, 3, 2] : [2, 2, 2]);
-  const sections = rowsOf(state, view, drawing);
+  const sections = drawSections(state, view, drawing);
   const lists: readonly Section[] = [
     sections.rooms,
     sections.people,
@@ -115,7 +115,7 @@ type Section = {
 
 type Sections = Readonly<Record<'rooms' | 'people' | 'deliveries' | 'events', Section>>;
 
-function rowsOf(state: TopState, view: View, drawing: Drawing): Sections {
+function drawSections(state: TopState, view: View, drawing: Drawing): Sections {
   const room = state.rooms[view.selected.rooms];
   return {
     rooms: roomSection(state.rooms, view, drawing),
@@ -168,12 +168,12 @@ function peopleSection(
   const name = Math.max(12, Math.min(32, Math.floor(columns * 0.25)));
   const row = (cells: readonly string[]): string => {
     const [identity = '', shown = '', role = '', microphone = '', camera = '', speaks = ''] = cells;
-    const columnsOf = [
+    const columns = [
       fitText(identity, name, glyphs),
       fitText(shown, name, glyphs),
       fitText(role, 11, glyphs),
     ];
-    return `${columnsOf.join(' ')} ${microphone.padEnd(6)} ${camera.padEnd(6)} ${speaks}`;
+    return `${columns.join(' ')} ${microphone.padEnd(6)} ${camera.padEnd(6)} ${speaks}`;
   };
   return {
     title: room === undefined ? 'PEOPLE' : `PEOPLE ${people.length} in ${room.room.name}`,

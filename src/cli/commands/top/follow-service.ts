@@ -166,7 +166,7 @@ async function readRoomFacts(
               identity: last.participantIdentity,
               text: last.text,
             },
-      speaking: speakersOf(segments ?? [], nowMs),
+      speaking: findSpeakers(segments ?? [], nowMs),
     };
   } catch (error) {
     if (error instanceof RtcError && error.code === 'room-not-found') return undefined;
@@ -175,7 +175,7 @@ async function readRoomFacts(
 }
 
 /** A participant with an interim result is speaking: it becomes final at the first pause. */
-function speakersOf(segments: readonly Segment[], nowMs: number): ReadonlySet<string> {
+function findSpeakers(segments: readonly Segment[], nowMs: number): ReadonlySet<string> {
   const spoken = segments.filter(({ final, endedAt }) => !final || nowMs - Date.parse(endedAt) < SPEAKING_MS);
   return new Set(spoken.flatMap(({ participantIdentity }) => participantIdentity ?? []));
 }

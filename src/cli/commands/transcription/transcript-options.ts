@@ -1,7 +1,7 @@
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../contract/choices.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
-import { notEmpty, oneOf, option, optionalListArgument } from '../../framework/parameters.ts';
+import { choice, notEmpty, option, optionalListArgument } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
 
@@ -12,7 +12,7 @@ export const LANGUAGE = option('--language <tag>', 'spoken language (BCP 47), or
 export const FORMAT = option(
   '--format <format>',
   'print the transcript in this format',
-  oneOf(TRANSCRIPT_FORMATS),
+  choice(TRANSCRIPT_FORMATS),
 );
 
 export const SINCE = option('--since <when>', 'only segments that ended after this: 10m, 2h, or an instant', {

@@ -111,8 +111,8 @@ export const POST_LIST: readonly Column<PostTranscription>[] = [
 
 const POST_RECORD: readonly Column<PostTranscription>[] = [
   ...POST_LIST,
-  { heading: 'STARTED', value: ({ startedAt }) => instantOf(startedAt) },
-  { heading: 'COMPLETED', value: ({ completedAt }) => instantOf(completedAt) },
+  { heading: 'STARTED', value: ({ startedAt }) => readInstant(startedAt) },
+  { heading: 'COMPLETED', value: ({ completedAt }) => readInstant(completedAt) },
   { heading: 'PROGRESS', value: ({ progress }) => progress },
   {
     heading: 'DURATION',
@@ -132,6 +132,6 @@ export function postRecord(
   return record({ response: transcription, record: transcription, columns: POST_RECORD, ...more });
 }
 
-function instantOf(text: string | null): { readonly instantMs: number } | undefined {
+function readInstant(text: string | null): { readonly instantMs: number } | undefined {
   return text === null ? undefined : { instantMs: Date.parse(text) };
 }

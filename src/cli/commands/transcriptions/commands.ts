@@ -12,11 +12,11 @@ import { forEachTarget } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
 import {
+  choice,
   existing,
   listArgument,
   listOfExisting,
   notEmpty,
-  oneOf,
   option,
 } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
@@ -53,7 +53,7 @@ const listTranscriptions = defineCommand({
   options: {
     room: option('--room <room>', 'only those of this room', { parse: notEmpty, completes: 'rooms' }),
     recording: option('--recording <id>', 'only those of this recording', { parse: notEmpty }),
-    status: option('--status <status>', 'only these', oneOf(POST_STATUSES)),
+    status: option('--status <status>', 'only these', choice(POST_STATUSES)),
     limit: LIMIT,
     watch: WATCH,
   },

@@ -10,7 +10,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { LiveTranscription, PostTranscriptionDetail } from '../../../contract/transcription.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
-import { argument, existing, oneOf, option, requiredOption } from '../../framework/parameters.ts';
+import { argument, choice, existing, option, requiredOption } from '../../framework/parameters.ts';
 import { type Column, record } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { RECORDING_FIELDS, recordingRecord } from '../recordings/recording-view.ts';
@@ -33,7 +33,7 @@ const waitForRecording = defineCommand({
   fields: RECORDING_FIELDS,
   arguments: { id: existing('id of the recording', 'recordings') },
   options: {
-    for: option('--for <state>', 'default stopped', oneOf(['stopped', 'aborted', 'failed'])),
+    for: option('--for <state>', 'default stopped', choice(['stopped', 'aborted', 'failed'])),
     timeout: TIMEOUT,
   },
   examples: [
@@ -71,7 +71,7 @@ const waitForTranscription = defineCommand({
   fields: [...POST_DETAIL_FIELDS, ...SEGMENT_FIELDS],
   arguments: { id: existing('id of the transcription', 'transcriptions') },
   options: {
-    for: option('--for <state>', 'default completed', oneOf(['completed', 'failed'])),
+    for: option('--for <state>', 'default completed', choice(['completed', 'failed'])),
     timeout: TIMEOUT,
   },
   examples: [
@@ -116,7 +116,7 @@ export const waitForDelivery = defineCommand({
     delivery: existing('id of the delivery', 'deliveries'),
   },
   options: {
-    for: option('--for <state>', 'default delivered', oneOf(['delivered', 'failed', 'cancelled'])),
+    for: option('--for <state>', 'default delivered', choice(['delivered', 'failed', 'cancelled'])),
     timeout: TIMEOUT,
   },
   examples: [

@@ -28,7 +28,7 @@ import { verify } from './verify-command.ts';
 import {
   generateSecret,
   isLoopback,
-  printWarningsOf,
+  printWarnings,
   readGivenSecret,
   SECRET_STDIN,
   WEBHOOK_EVENTS,
@@ -73,7 +73,7 @@ const create = defineCommand({
     };
     const client = await context.client();
     const webhook = await client.webhooks.create(body, { signal: context.io.signal });
-    printWarningsOf(context.terminal, webhook);
+    printWarnings(context.terminal, webhook);
     const isOurs = secret !== undefined;
     return record({
       response: webhook,
@@ -178,7 +178,7 @@ const update = defineCommand({
     };
     const client = await context.client();
     const webhook = await client.webhooks.update(id, body, { signal: context.io.signal });
-    printWarningsOf(context.terminal, webhook);
+    printWarnings(context.terminal, webhook);
     return shown(webhook);
   },
 });

@@ -6,7 +6,7 @@ import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
-import { flag, notEmpty, oneOf, option, optionalArgument } from '../../framework/parameters.ts';
+import { choice, flag, notEmpty, option, optionalArgument } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
@@ -77,7 +77,7 @@ export const deliveries = defineCommand({
   fields: ({ attempts }) => (attempts ? ATTEMPT_FIELDS : DELIVERY_FIELDS),
   arguments: { id: WEBHOOK_ID },
   options: {
-    status: option('--status <status>', 'only these', oneOf(STATUSES)),
+    status: option('--status <status>', 'only these', choice(STATUSES)),
     event: option('--event <id>', 'only the delivery of this event, while the event is kept', {
       parse: notEmpty,
     }),

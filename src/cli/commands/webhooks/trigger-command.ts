@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { EVENT_NAMES, type EventName, type EventType, eventTypeOf } from '../../../contract/event-names.ts';
+import { EVENT_NAMES, type EventName, type EventType, findEventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
@@ -69,7 +69,7 @@ export const trigger = defineCommand({
     },
   ],
   async run(context, { event: name, to, webhook, room = DEFAULT_ROOM, secretStdin }) {
-    const url = await urlOf(context, to, webhook);
+    const url = await chooseUrl(context, to, webhook);
     const given = (await readGivenSecret(context, { secretStdin })) ?? secretOfEnvironment(context);
     if (given === undefined && webhook !== undefined) {
       throw usageError(
@@ -79,11 +79,11 @@ export const trigger = defineCommand({
     }
     const secret = given ?? (await readSigner(context)).secret;
     const nowMs = context.io.clock();
-    const event = sampleEvent({ ...eventOf(name), room, nowMs, id: randomUUID().replaceAll('-', '') });
+    const event = sampleEvent({ ...readEventType(name), room, nowMs, id: randomUUID().replaceAll('-', '') });
     if (given === undefined) {
       printHint(context.terminal, 'Signed with the secret that rtc webhooks listen --print-secret prints.');
     }
-    const triggered = triggeredOf(url, event, await post(context, { url, secret, event, nowMs }));
+    const triggered = toTriggered(url, event, await post(context, { url, secret, event, nowMs }));
     return record({
       response: triggered,
       record: triggered,
@@ -93,7 +93,7 @@ export const trigger = defineCommand({
   },
 });
 
-async function urlOf(context: Context, to: URL | undefined, webhook: string | undefined): Promise<URL> {
+async function chooseUrl(context: Context, to: URL | undefined, webhook: string | undefined): Promise<URL> {
   if (to !== undefined && webhook !== undefined) {
     throw usageError('--to and --webhook exclude each other', 'leave one of them out');
   }
@@ -108,8 +108,8 @@ async function urlOf(context: Context, to: URL | undefined, webhook: string | un
   throw usageError('missing --to or --webhook', 'add one, such as --to http://localhost:4000/hook');
 }
 
-function eventOf(word: string) {
-  const type = eventTypeOf(word);
+function readEventType(word: string) {
+  const type = findEventType(word);
   const name = EVENT_NAMES.find((known) => known === word);
   if (type !== undefined && name !== undefined) return { type, name };
   throw usageError(`${JSON.stringify(word)} is not one event`, `choose from ${KNOWN_EVENTS.join(', ')}`);
@@ -127,7 +127,7 @@ async function post({ io }: Context, sending: Sending): Promise<PostOutcome> {
   }
 }
 
-function triggeredOf(url: URL, event: Event, outcome: PostOutcome): Triggered {
+function toTriggered(url: URL, event: Event, outcome: PostOutcome): Triggered {
   const sent = { url: url.href, event };
   if (outcome.kind !== 'responded') {
     return { delivered: false, statusCode: 0, error: outcome.reason, ...sent };
@@ -213,14 +213,14 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
   transcription_completed: {
     numParticipants: 1,
     subject: ({ startedAt, now }, room) => ({
-      transcription: { ...transcriptionOf(room, { startedAt, now }), status: 'stopped', segmentCount: 12 },
+      transcription: { ...buildTranscription(room, { startedAt, now }), status: 'stopped', segmentCount: 12 },
     }),
   },
   transcription_failed: {
     numParticipants: 1,
     subject: ({ startedAt, now }, room) => ({
       transcription: {
-        ...transcriptionOf(room, { startedAt, now }),
+        ...buildTranscription(room, { startedAt, now }),
         status: 'failed',
         segmentCount: 0,
         error: { code: 'worker-lost', message: 'Workers died while they transcribed it.' },
@@ -254,7 +254,7 @@ function sampleEvent({ type, name = type, room, nowMs, id }: SampleRequest): Eve
   return event as Event;
 }
 
-function transcriptionOf(roomId: string, { startedAt, now }: Moments) {
+function buildTranscription(roomId: string, { startedAt, now }: Moments) {
   return {
     transcriptionId: 'tr_sampleSampleSamp',
     kind: 'live',

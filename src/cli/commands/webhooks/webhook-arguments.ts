@@ -55,7 +55,7 @@ export function generateSecret(): string {
 }
 
 /** Prints the service's warnings about an address, because only the service knows the networks that it delivers to. */
-export function printWarningsOf(terminal: Terminal, { warnings = [] }: Webhook): void {
+export function printWarnings(terminal: Terminal, { warnings = [] }: Webhook): void {
   for (const { detail } of warnings) printWarning(terminal, detail);
 }
 

@@ -102,12 +102,12 @@ async function completeWords(
   if (current.startsWith('-') && !given.includes('--')) {
     const [flag = '', typed] = splitValue(current);
     const assigned = typed === undefined ? undefined : options.find((each) => flagNames(each).includes(flag));
-    if (typed === undefined) return options.flatMap(flagsOf);
+    if (typed === undefined) return options.flatMap(listFlags);
     if (assigned === undefined) return [];
     const values = await completeValues(assigned, { words, current: typed }, io);
     return values.map(({ value, description }) => ({ value: `${flag}=${value}`, description }));
   }
-  const operands = operandsOf(given, options);
+  const operands = readOperands(given, options);
   const parameters = Object.values(command.arguments);
   const parameter = parameters[operands.length] ?? parameters.find((each) => each.isList);
   if (parameter === undefined) return [];
@@ -142,7 +142,7 @@ async function eventLists(current: string): Promise<readonly Candidate[]> {
 }
 
 /** Returns the words that are neither an option nor an option's value. */
-function operandsOf(given: readonly string[], options: readonly Parameter<unknown>[]): readonly string[] {
+function readOperands(given: readonly string[], options: readonly Parameter<unknown>[]): readonly string[] {
   return given.filter((word, index) => {
     if (word.startsWith('-') && word !== '-') return false;
     const before = given[index - 1] ?? '';
@@ -156,7 +156,7 @@ function asCandidate(command: Command): Candidate {
   return { value: command.verb, description: command.summary };
 }
 
-function flagsOf(option: Parameter<unknown>): readonly Candidate[] {
+function listFlags(option: Parameter<unknown>): readonly Candidate[] {
   const long = flagNames(option).filter((name) => name.startsWith('--'));
   return long.map((value) => ({ value, description: option.description }));
 }

@@ -17,7 +17,7 @@ export async function layOutHelp(
   if (command !== undefined && command.verb !== '') {
     const program = prepare(new Program(`rtc ${commandName(command)}`), [], options);
     program.aliases([...(command.aliases ?? [])]);
-    return textOf(fill(program, command));
+    return renderHelp(fill(program, command));
   }
   const verbs = commands.filter((each) => each.verb !== '');
   const program = prepare(new Program(`rtc ${group.noun}`), verbs, options);
@@ -27,10 +27,10 @@ export async function layOutHelp(
     program.usage(`${usageLine(command)}\n       rtc ${group.noun} <verb> [arguments] [options]`);
   }
   for (const each of verbs) program.addCommand(new Program(each.verb).summary(each.summary));
-  return textOf(program);
+  return renderHelp(program);
 }
 
-function textOf(program: Program): string {
+function renderHelp(program: Program): string {
   let text = '';
   program.configureOutput({
     writeOut: (part) => {
@@ -80,7 +80,7 @@ function fill(program: Program, command: Command): Program {
   for (const [name, parameter] of Object.entries(command.arguments)) {
     program.argument(`[${kebab(name)}${parameter.isList ? '...' : ''}]`, describe(parameter));
   }
-  for (const parameter of Object.values(command.options)) program.addOption(optionOf(parameter));
+  for (const parameter of Object.values(command.options)) program.addOption(toOption(parameter));
   addCommonOptions(program, command);
   program.usage(usageLine(command));
   return program.addHelpText('after', formatExamples(command.examples));
@@ -90,17 +90,17 @@ function addCommonOptions(program: Program, { needs }: Command): void {
   const { json, noColor, debug } = COMMON_OPTIONS;
   const isOffline = needs === 'nothing';
   const shown = isOffline ? { ...json, description: 'print it as JSON, or only these fields (a,b)' } : json;
-  program.addOption(optionOf(shown).helpGroup(COMMON_HEADING));
-  program.addOption(optionOf(noColor).helpGroup(COMMON_HEADING));
+  program.addOption(toOption(shown).helpGroup(COMMON_HEADING));
+  program.addOption(toOption(noColor).helpGroup(COMMON_HEADING));
   // Every command has this option, because it is allowed before the noun; without requests it shows nothing.
-  program.addOption(optionOf(debug).helpGroup(COMMON_HEADING).hideHelp(isOffline));
+  program.addOption(toOption(debug).helpGroup(COMMON_HEADING).hideHelp(isOffline));
   if (isOffline) return;
   for (const parameter of Object.values(CONNECTION_OPTIONS)) {
-    program.addOption(optionOf(parameter).helpGroup('Connection:'));
+    program.addOption(toOption(parameter).helpGroup('Connection:'));
   }
 }
 
-function optionOf(parameter: Parameter<unknown>): Option {
+function toOption(parameter: Parameter<unknown>): Option {
   return new Option(parameter.flags ?? '', describe(parameter));
 }
 

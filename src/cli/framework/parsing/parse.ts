@@ -19,17 +19,17 @@ export async function parseCommand(group: CommandGroup, argv: readonly string[])
   const command = named ?? commands.find((each) => each.verb === '');
   if (command === undefined) {
     if (argv.length === 0 || argv.some(isHelp)) return { kind: 'help', command };
-    throw await errorOf({ commands, command, argv, problem: undefined });
+    throw await toError({ commands, command, argv, problem: undefined });
   }
   const words = named === undefined ? argv : rest;
   const parsed = await parseWords(command, words);
   if ('kind' in parsed) {
-    if (parsed.kind !== 'help') throw await errorOf({ commands, command, argv, problem: parsed });
+    if (parsed.kind !== 'help') throw await toError({ commands, command, argv, problem: parsed });
     return { kind: 'help', command };
   }
   const reinterpreted = reinterpretJsonValue(parsed, words);
   const again = reinterpreted === undefined ? parsed : await parseWords(command, reinterpreted);
-  if ('kind' in again) throw await errorOf({ commands, command, argv, problem: again });
+  if ('kind' in again) throw await toError({ commands, command, argv, problem: again });
   return { kind: 'invocation', invocation: again };
 }
 
@@ -55,7 +55,7 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h';
 }
 
-async function errorOf(failure: ParseFailure): Promise<Error> {
+async function toError(failure: ParseFailure): Promise<Error> {
   const { parseError } = await import('./parse-error.ts');
   return parseError(failure);
 }

@@ -33,10 +33,10 @@ export function parseOptions(command: Command, argv: readonly string[]): Invocat
   for (const name of names) program.argument(command.arguments[name]?.isList ? `[${name}...]` : `[${name}]`);
   const options = Object.entries(command.options).map(([name, parameter]) => ({
     name,
-    option: optionOf(parameter),
+    option: toOption(parameter),
   }));
   for (const { option } of options) program.addOption(option);
-  for (const parameter of commonParameters(command)) program.addOption(optionOf(parameter));
+  for (const parameter of commonParameters(command)) program.addOption(toOption(parameter));
   let received: readonly Word[] | undefined;
   program.action((...values: Word[]) => {
     received = values;
@@ -50,12 +50,12 @@ export function parseOptions(command: Command, argv: readonly string[]): Invocat
   const common = program.opts<Record<string, Word>>();
   const words: Record<string, Word> = {};
   for (const [index, name] of names.entries()) words[name] = received?.[index];
-  for (const { name, option } of options) words[name] = wordOf(option, common[option.attributeName()]);
+  for (const { name, option } of options) words[name] = negateWord(option, common[option.attributeName()]);
   return { command, words, common };
 }
 
 /** `--no-surname` shares its attribute with `--surname <surname>`: false means that it was given. */
-function wordOf({ negate }: Option, word: Word): Word {
+function negateWord({ negate }: Option, word: Word): Word {
   if (negate) return word === false ? true : undefined;
   return word === false ? undefined : word;
 }
@@ -66,7 +66,7 @@ export function commonParameters({ needs }: Command): readonly Parameter<unknown
   return needs === 'service' ? [...common, ...Object.values(CONNECTION_OPTIONS)] : common;
 }
 
-function optionOf({ flags = '', isList }: Parameter<unknown>): Option {
+function toOption({ flags = '', isList }: Parameter<unknown>): Option {
   const option = new Option(flags);
   if (isList) option.argParser((word: string, before: readonly string[] = []) => [...before, word]);
   return option;

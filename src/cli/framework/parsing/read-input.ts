@@ -108,7 +108,7 @@ async function question(context: Context, parameter: Parameter<unknown>, owner: 
   const { prompter } = context;
   const message = `${sentence(parameter.description)}:`;
   if (parameter.picks !== undefined) {
-    const candidates = await candidatesOf(context, parameter.picks, typeof owner === 'string' ? owner : '');
+    const candidates = await listCandidates(context, parameter.picks, typeof owner === 'string' ? owner : '');
     return prompter.pick(message, candidates);
   }
   if (parameter.choices !== undefined) return prompter.choose(message, parameter.choices);
@@ -117,7 +117,11 @@ async function question(context: Context, parameter: Parameter<unknown>, owner: 
 }
 
 /** @throws CliError (not found) when there is nothing to choose from */
-async function candidatesOf(context: Context, kind: Picked, owner: string): Promise<readonly SearchChoice[]> {
+async function listCandidates(
+  context: Context,
+  kind: Picked,
+  owner: string,
+): Promise<readonly SearchChoice[]> {
   const { listCandidates, noCandidate } = await import('../lists/listed.ts');
   const { io } = context;
   const request = async () => ({

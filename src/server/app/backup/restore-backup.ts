@@ -36,7 +36,7 @@ export async function restoreBackup(
     await checkSqliteFile(arriving, MIGRATIONS);
     const held = (await exists(database)) ? holdSqliteFile(database) : undefined;
     try {
-      const keptAside = await exchange({ folder, dataDir, suffix: suffixOf(now), manifest, arriving });
+      const keptAside = await exchange({ folder, dataDir, suffix: toSuffix(now), manifest, arriving });
       return { createdAt: manifest.createdAt, key: manifest.key, keptAside };
     } finally {
       held?.release();
@@ -92,6 +92,6 @@ async function isSame(one: string, other: string): Promise<boolean> {
   return (await readFile(one)).equals(await readFile(other));
 }
 
-function suffixOf(now: number): string {
+function toSuffix(now: number): string {
   return `.before-restore-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
 }

@@ -101,13 +101,13 @@ export function loadConfig(environment: Environment): Config {
   const contradictions: string[] = [];
   const config = buildConfig(values as SettingValues, contradictions);
   if (config.values.STRICT_SECRETS) contradictions.push(...secretWarnings(config));
-  const reported = new Set(faults.map(nameOf));
-  faults.push(...contradictions.filter((fault) => !reported.has(nameOf(fault))));
+  const reported = new Set(faults.map(readName));
+  faults.push(...contradictions.filter((fault) => !reported.has(readName(fault))));
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
 }
 
-function nameOf(fault: string): string {
+function readName(fault: string): string {
   return fault.split(' ', 1)[0] ?? '';
 }
 
@@ -356,7 +356,7 @@ function tracingConfig(values: SettingValues, faults: string[]): TracingConfig |
   }
   return {
     serviceName: values.OTEL_SERVICE_NAME,
-    resourceAttributes: pairsOf(values.OTEL_RESOURCE_ATTRIBUTES),
+    resourceAttributes: readPairs(values.OTEL_RESOURCE_ATTRIBUTES),
     sampling: { name: values.OTEL_TRACES_SAMPLER, ratio: Number(values.OTEL_TRACES_SAMPLER_ARG) },
     export: to === 'console' ? { to } : { to, url, ...otlpSettings(values) },
   };
@@ -366,8 +366,8 @@ function otlpSettings(values: SettingValues) {
   return {
     protocol: values.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? values.OTEL_EXPORTER_OTLP_PROTOCOL,
     headers: {
-      ...pairsOf(values.OTEL_EXPORTER_OTLP_HEADERS),
-      ...pairsOf(values.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
+      ...readPairs(values.OTEL_EXPORTER_OTLP_HEADERS),
+      ...readPairs(values.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
     },
     isCompressed: values.OTEL_EXPORTER_OTLP_COMPRESSION === 'gzip',
     timeoutMs: values.OTEL_EXPORTER_OTLP_TIMEOUT,
@@ -380,7 +380,7 @@ function otlpSettings(values: SettingValues) {
 }
 
 /** Parses `name=value,…` with percent-encoding, as the specification defines headers and resource attributes. */
-function pairsOf(text: string): Readonly<Record<string, string>> {
+function readPairs(text: string): Readonly<Record<string, string>> {
   if (text === '') return {};
   const pairs = text.split(',').map((pair) => {
     const mark = pair.indexOf('=');

@@ -15,7 +15,7 @@ export type RiskySettings = {
 const MIN_SECRET_LENGTH = 32;
 
 /** Returns a sentence for each setting that is allowed but unwise, without values of secrets. */
-export function warningsOf(settings: RiskySettings): readonly string[] {
+export function listWarnings(settings: RiskySettings): readonly string[] {
   return [...secretWarnings(settings), ...exposureWarnings(settings)];
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DEV_ADD_ONS, type DevAddOn, type WorkerKind } from '../../../contract/choices.ts';
-import { type Hint, hintOf, reasonOf } from '../../../contract/hint.ts';
+import { type Hint, readHint, readReason } from '../../../contract/hint.ts';
 import type { Environment } from '../../app/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RunningChild } from '../binaries/child-process.ts';
@@ -118,7 +118,7 @@ export async function chooseAddOns(choice: AddOnChoice, find: FindAddOn): Promis
 
 /** Describes an add-on that cannot run because of this error. */
 function absentBecause(name: DevAddOn, error: Error): AbsentAddOn {
-  return { name, reason: reasonOf(error), hint: hintOf(error) };
+  return { name, reason: readReason(error), hint: readHint(error) };
 }
 
 type SpeechWorkerSettings = {

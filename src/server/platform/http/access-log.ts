@@ -32,12 +32,12 @@ export function startRequestSpan({ tracing }: AccessLogDeps, request: FastifyReq
   return tracing?.start({
     name: request.method,
     kind: 'server',
-    parent: traceHeadersOf(request),
+    parent: readTraceHeaders(request),
     attributes: { 'http.request.method': request.method, 'url.scheme': request.protocol },
   });
 }
 
-function traceHeadersOf({ headers }: FastifyRequest): TraceHeaders {
+function readTraceHeaders({ headers }: FastifyRequest): TraceHeaders {
   return { traceparent: headers.traceparent, tracestate: headers.tracestate };
 }
 
@@ -53,7 +53,7 @@ function endSpan(span: Span | undefined, { method, route, status }: CompletedReq
 /** W3C Trace Context: version, trace id, parent id, flags. */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
 
-function traceOf({ span, headers: { traceparent } }: FastifyRequest): { readonly traceId?: string } {
+function readTrace({ span, headers: { traceparent } }: FastifyRequest): { readonly traceId?: string } {
   if (span !== undefined) return { traceId: span.traceId };
   const [, traceId] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
   return traceId === undefined ? {} : { traceId };
@@ -76,7 +76,7 @@ export function logRequest(deps: AccessLogDeps, request: FastifyRequest, reply: 
     };
     const isProbe = PROBES.has(completed.route) && completed.status < 400;
     deps.log[isProbe ? 'debug' : 'info'](
-      { requestId: request.id, ...traceOf(request), ...completed },
+      { requestId: request.id, ...readTrace(request), ...completed },
       isComplete ? 'request completed' : 'request aborted',
     );
     endSpan(request.span, completed);
@@ -87,7 +87,7 @@ export function logRequest(deps: AccessLogDeps, request: FastifyRequest, reply: 
 const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** Returns the caller's X-Request-Id when it is short and printable, otherwise a new id. */
-export function requestIdOf(request: IncomingMessage, next: () => string): string {
+export function chooseRequestId(request: IncomingMessage, next: () => string): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && ACCEPTED_ID.test(given) ? given : next();
 }

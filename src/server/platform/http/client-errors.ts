@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, reasonPhrase, ServiceError } from '../../../contract/errors.ts';
-import { PROBLEM_CONTENT_TYPE, problemOf, SECURITY_HEADERS } from './send-error.ts';
+import { buildProblem, PROBLEM_CONTENT_TYPE, SECURITY_HEADERS } from './send-error.ts';
 
 /*
  * Responses to errors that Node finds before there is a request object: malformed HTTP, oversized headers, a request that
@@ -77,7 +77,7 @@ function writeProblem(socket: Duplex, error: ServiceError, requestId: string): v
     socket.destroy();
     return;
   }
-  const body = JSON.stringify(problemOf(error, requestId));
+  const body = JSON.stringify(buildProblem(error, requestId));
   const head = [
     `HTTP/1.1 ${error.status} ${reasonPhrase(error.status)}`,
     `Content-Type: ${PROBLEM_CONTENT_TYPE}`,

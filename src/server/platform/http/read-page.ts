@@ -9,12 +9,12 @@ type RowRequest = { readonly after: Position | undefined; readonly limit: number
 
 /** Reads pages of the list of that name. A cursor of another list throws invalid-request. */
 export function pageReader(list: string) {
-  const positions = cursorOf(list, 'number', 'string');
+  const positions = cursorCodec(list, 'number', 'string');
   return async <Row extends Position>(
     { cursor, limit }: PageRequest,
     read: (wanted: RowRequest) => Promise<readonly Row[]>,
   ): Promise<{ readonly rows: readonly Row[]; readonly nextCursor: string | null }> => {
-    const after = cursor === undefined ? undefined : positionOf(positions.decode(cursor));
+    const after = cursor === undefined ? undefined : toPosition(positions.decode(cursor));
     // Reads one row more, to know whether there is a next page.
     const found = await read({ after, limit: limit + 1 });
     const rows = found.slice(0, limit);
@@ -24,7 +24,7 @@ export function pageReader(list: string) {
   };
 }
 
-function positionOf([createdAt, id]: readonly [number, string]): Position {
+function toPosition([createdAt, id]: readonly [number, string]): Position {
   return { createdAt, id };
 }
 
@@ -44,7 +44,7 @@ type Cursor<P extends readonly unknown[]> = {
  * An opaque position in a list: texts and numbers of the given kinds, as JSON in base64url. It includes the list's name, so
  * that a cursor of another list is rejected instead of continuing at a wrong position.
  */
-export function cursorOf<const Kinds extends readonly Kind[]>(
+export function cursorCodec<const Kinds extends readonly Kind[]>(
   list: string,
   ...kinds: Kinds
 ): Cursor<Parts<Kinds>> {

@@ -55,7 +55,7 @@ async function runKeyed(
   work: () => Promise<RouteResponse>,
   runOnce: RunOnce,
 ): Promise<RouteResponse> {
-  const key = idempotencyKeyOf(headers);
+  const key = readIdempotencyKey(headers);
   if (key === undefined) return await work();
   const { keyId } = requireCaller(caller);
   return await runOnce({ key, keyId, method, url: raw.url ?? '', body: rawBody }, work);
@@ -133,7 +133,7 @@ const KEY = new RegExp(`^[!#-[\\]-~]{1,${MAX_IDEMPOTENCY_KEY_LENGTH}}$`);
  * Returns the key in the form of the draft (a quoted string) or bare, as most callers send it. Throws invalid-request for a
  * key that is empty, too long, or has other characters.
  */
-function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const value = headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()];
   if (value === undefined) return undefined;
   const text = String(value).trim();

@@ -175,7 +175,7 @@ const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
 /**
  * Returns the error format of the request's route, or of its path when there is no such route. Undefined means problems.
  */
-export function errorFormatOf(routes: readonly Route[], request: FastifyRequest): ErrorFormat | undefined {
+export function findErrorFormat(routes: readonly Route[], request: FastifyRequest): ErrorFormat | undefined {
   const { route } = request.routeOptions.config;
   if (route !== undefined) return route.errorFormat;
   const [path = '/'] = (request.raw.url ?? '/').split(/[?#]/);

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problemType, reasonPhrase, ServiceError } from '../../../contract/errors.ts';
 import type { Problem } from '../../../contract/problem.ts';
-import { membersOf } from '../../../contract/unknown-value.ts';
+import { readMembers } from '../../../contract/unknown-value.ts';
 import type { Log } from '../log.ts';
 import type { LimitUnauthorized } from './limits/rate-limits.ts';
-import { BROWSER_HEADERS, errorFormatOf, type Route } from './route.ts';
+import { BROWSER_HEADERS, findErrorFormat, type Route } from './route.ts';
 
 type SendErrorDeps = {
   readonly log: Log;
@@ -30,13 +30,13 @@ export function sendError(
     log.warn({ requestId: request.id, code: error.code, detail: error.message }, 'request failed');
   }
   request.problem = error.code;
-  const errorFormat = errorFormatOf(routes, request);
+  const errorFormat = findErrorFormat(routes, request);
   reply.code(error.status).headers({ ...SECURITY_HEADERS, ...error.headers, 'x-request-id': request.id });
   if (errorFormat?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
   if (errorFormat === undefined)
     return reply
       .header('content-type', PROBLEM_CONTENT_TYPE)
-      .send(JSON.stringify(problemOf(error, request.id)));
+      .send(JSON.stringify(buildProblem(error, request.id)));
   return reply
     .headers(errorFormat.errorHeaders(request.headers))
     .header('content-type', JSON_CONTENT_TYPE)
@@ -47,7 +47,7 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-export function problemOf(error: ServiceError, requestId: string): Problem {
+export function buildProblem(error: ServiceError, requestId: string): Problem {
   return {
     type: problemType(error.code),
     title: reasonPhrase(error.status),
@@ -66,7 +66,7 @@ export function problemOf(error: ServiceError, requestId: string): Problem {
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
-  const { statusCode, code } = membersOf(error);
+  const { statusCode, code } = readMembers(error);
   if (code === 'FST_ERR_BAD_URL')
     return new ServiceError('invalid-request', 'The URL is not well-formed.', { cause: error });
   if (statusCode === 414)

@@ -5,7 +5,7 @@ import { Settings } from 'typebox/system';
 import { blockDurationFault } from '../../../contract/blocks.ts';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../../contract/names.ts';
-import { isObject, membersOf, textsOf } from '../../../contract/unknown-value.ts';
+import { isObject, readMembers, readTexts } from '../../../contract/unknown-value.ts';
 import { termFault } from '../../../contract/vocabulary.ts';
 import { webhookPutSecretFault, webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
 
@@ -78,7 +78,7 @@ const INTEGER = /^(?:\d|-[1-9])\d{0,14}$/;
 
 /** Converts decimal digits to integers where the schema requires one. "1e2", "" and " 5" stay text and are rejected. */
 function convertQuery(schema: TSchema, value: unknown): unknown {
-  const parameters = Object.entries(membersOf(value));
+  const parameters = Object.entries(readMembers(value));
   if (parameters.length === 0) return {};
   return Object.fromEntries(
     parameters.map(([name, text]) => {
@@ -150,7 +150,7 @@ function* describeError(
   // TypeBox reports unknown and misnamed members twice: by themselves and by their parent.
   if (keyword === 'boolean' || error.schemaPath.endsWith('/propertyNames')) return;
   if (keyword === 'propertyNames') {
-    for (const name of textsOf(params.propertyNames)) {
+    for (const name of readTexts(params.propertyNames)) {
       yield [`${path}/${escapePointer(name)}`, `has a key that ${nameFault(name) ?? 'is not taken here'}`];
     }
     return;
@@ -162,7 +162,7 @@ function* describeError(
     return;
   }
   if (keyword === 'required') {
-    for (const name of textsOf(params.requiredProperties)) {
+    for (const name of readTexts(params.requiredProperties)) {
       yield [`${path}/${escapePointer(name)}`, 'is required'];
     }
     return;
@@ -176,11 +176,11 @@ function unlistedNames(error: SchemaError): number {
 }
 
 function unknownNames({ keyword, params }: SchemaError): readonly string[] {
-  return keyword === 'additionalProperties' ? textsOf(params.additionalProperties) : [];
+  return keyword === 'additionalProperties' ? readTexts(params.additionalProperties) : [];
 }
 
 function describeValueError({ keyword, params, message, instancePath }: SchemaError, value: unknown): string {
-  if (keyword === 'enum') return `must be one of ${textsOf(params.allowedValues).join(', ')}`;
+  if (keyword === 'enum') return `must be one of ${readTexts(params.allowedValues).join(', ')}`;
   if (keyword === 'type') return `must be of type ${params.type}`;
   if (keyword === 'minimum') return `must be at least ${params.limit}`;
   if (keyword === 'maximum') return `must be at most ${params.limit}`;
@@ -196,12 +196,12 @@ function valueAt(value: unknown, path: string): unknown {
   return path
     .split('/')
     .slice(1)
-    .reduce<unknown>((at, part) => childOf(at, unescapePointer(part)), value);
+    .reduce<unknown>((at, part) => readChild(at, unescapePointer(part)), value);
 }
 
 /** Arrays are indexed by their positions. */
-function childOf(value: unknown, key: string): unknown {
-  return Array.isArray(value) ? value[Number(key)] : membersOf(value)[key];
+function readChild(value: unknown, key: string): unknown {
+  return Array.isArray(value) ? value[Number(key)] : readMembers(value)[key];
 }
 
 /* Checks of the top-level fields of a value that run before the validator. */
@@ -230,7 +230,7 @@ type ObjectSchema = {
 
 /** Returns the type of a property as its schema names it; undefined for a property that the schema does not have. */
 function typeOfProperty(schema: TSchema, name: string): string | undefined {
-  return propertyOf(schema, name)?.type;
+  return findProperty(schema, name)?.type;
 }
 
 /** Removes nulls of optional fields, which count as absent, unless the field's schema allows null. */
@@ -239,7 +239,7 @@ function withoutNulls(schema: TSchema, value: unknown): unknown {
   const { required = [] }: ObjectSchema = schema;
   const isAbsent = ([name, field]: readonly [string, unknown]): boolean => {
     if (field !== null || required.includes(name)) return false;
-    const property = propertyOf(schema, name);
+    const property = findProperty(schema, name);
     return property !== undefined && !takesNull(property);
   };
   return Object.fromEntries(Object.entries(value).filter((entry) => !isAbsent(entry)));
@@ -272,7 +272,7 @@ function createSetLongValuesAside(schema: TSchema): SetLongValuesAside {
 
 function setAside(schema: TSchema, value: Readonly<Record<string, unknown>>): ReturnType<SetLongValuesAside> {
   const errors = Object.entries(value).flatMap(([name, field]) => {
-    const error = lengthError(propertyOf(schema, name), field);
+    const error = lengthError(findProperty(schema, name), field);
     return error === undefined ? [] : [{ ...error, instancePath: `/${escapePointer(name)}` }];
   });
   const long = new Set(errors.map(({ instancePath }) => instancePath));
@@ -292,7 +292,7 @@ function lengthError(property: Property | undefined, field: unknown): SchemaErro
   return { ...error, keyword: 'maxProperties', message };
 }
 
-function propertyOf({ properties = {} }: ObjectSchema, name: string): Property | undefined {
+function findProperty({ properties = {} }: ObjectSchema, name: string): Property | undefined {
   return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 

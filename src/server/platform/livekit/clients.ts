@@ -248,7 +248,7 @@ const JSON_TYPE = 'application/json';
 
 /** A Twirp server responds in the encoding of the request; JSON is accepted too. */
 async function readResponse<T>(type: ResponseType<T>, response: Dispatcher.ResponseData): Promise<T> {
-  if (mediaTypeOf(response) === PROTOBUF) return type.fromBinary(await response.body.bytes());
+  if (readMediaType(response) === PROTOBUF) return type.fromBinary(await response.body.bytes());
   return type.fromJsonString(await response.body.text(), { ignoreUnknownFields: true });
 }
 
@@ -256,7 +256,7 @@ async function readResponse<T>(type: ResponseType<T>, response: Dispatcher.Respo
 async function toServerError(response: Dispatcher.ResponseData): Promise<ServerError> {
   const { statusCode } = response;
   const text = await response.body.text();
-  const { code, msg, meta } = mediaTypeOf(response) === JSON_TYPE ? parseError(text) : { msg: text };
+  const { code, msg, meta } = readMediaType(response) === JSON_TYPE ? parseError(text) : { msg: text };
   const name = STATUS_CODES[statusCode] ?? '';
   return new ServerError(name, msg ?? 'Unknown internal error', statusCode, code, meta);
 }
@@ -275,7 +275,7 @@ function parseError(text: string): TwirpErrorBody {
   }
 }
 
-function mediaTypeOf({ headers }: Dispatcher.ResponseData): string | undefined {
+function readMediaType({ headers }: Dispatcher.ResponseData): string | undefined {
   const type = headers['content-type'];
   return (Array.isArray(type) ? type[0] : type)?.split(';', 1)[0]?.trim().toLowerCase();
 }

@@ -47,14 +47,14 @@ const NOT_CONFIGURED: UnknownWorkers = { reason: 'not-told', detail: 'REDIS_URL 
 
 async function ask(address: URL): Promise<WorkerCount> {
   try {
-    return countOf(await askRedis(address, QUESTIONS, TIMEOUT_MS));
+    return toCount(await askRedis(address, QUESTIONS, TIMEOUT_MS));
   } catch (error) {
-    if (error instanceof RedisCommandError) return unknown('refused', `Redis refuses: ${codeOf(error)}`);
+    if (error instanceof RedisCommandError) return unknown('refused', `Redis refuses: ${readCode(error)}`);
     return unknown('unreachable', `Redis does not respond: ${describe(error)}`);
   }
 }
 
-function countOf([numbers, channels]: readonly unknown[]): WorkerCount {
+function toCount([numbers, channels]: readonly unknown[]): WorkerCount {
   if (!Array.isArray(numbers) || !Array.isArray(channels) || channels.length === 0) {
     return unknown('foreign', 'no media server is connected to the Redis of REDIS_URL');
   }
@@ -67,7 +67,7 @@ function unknown(reason: UnknownWorkers['reason'], detail: string): WorkerCount 
 }
 
 /** NOAUTH, WRONGPASS, NOPERM. The rest of the line may contain a user's name. */
-function codeOf({ message }: RedisCommandError): string {
+function readCode({ message }: RedisCommandError): string {
   return message.split(' ', 1)[0] ?? '';
 }
 

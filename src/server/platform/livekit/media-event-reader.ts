@@ -22,7 +22,7 @@ export function createMediaEventReader(apiKey: string, apiSecret: string): Media
   return {
     isEventToken: async (authorization) => (await signedHash(verifier, authorization)) !== undefined,
     read: async (body, authorization) => {
-      if ((await signedHash(verifier, authorization)) !== hashOf(body)) return undefined;
+      if ((await signedHash(verifier, authorization)) !== hashBody(body)) return undefined;
       return toMediaEvent(parse(new TextDecoder().decode(body)));
     },
   };
@@ -42,7 +42,7 @@ async function signedHash(verifier: TokenVerifier, token: string | undefined): P
   }
 }
 
-function hashOf(body: Uint8Array): string {
+function hashBody(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('base64');
 }
 

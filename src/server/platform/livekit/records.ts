@@ -76,25 +76,25 @@ function toRequestedFilepath(info: EgressInfo): string | undefined {
 const FIRST_FRAME_MS = 500;
 
 function toMediaStart(info: EgressInfo): number | undefined {
-  const playingAt = toMilliseconds(fileOf(info)?.startedAt ?? 0n);
+  const playingAt = toMilliseconds(findFileInfo(info)?.startedAt ?? 0n);
   return playingAt === undefined ? undefined : playingAt + FIRST_FRAME_MS;
 }
 
-function fileOf(info: EgressInfo) {
+function findFileInfo(info: EgressInfo) {
   return info.fileResults[0] ?? (info.result.case === 'file' ? info.result.value : undefined);
 }
 
-type MessageOfFile = NonNullable<ReturnType<typeof fileOf>>;
+type MessageOfFile = NonNullable<ReturnType<typeof findFileInfo>>;
 
 /** A file that has not been uploaded has a name, but no location. */
 function toFile(info: EgressInfo): EgressFile | undefined {
-  const file = fileOf(info);
+  const file = findFileInfo(info);
   if (file === undefined || file.location === '') return undefined;
   return {
     filename: file.filename,
     location: file.location,
     sizeBytes: Number(file.size),
-    durationMs: Number(durationOf(info, file)) / NANOSECONDS_PER_MS,
+    durationMs: Number(readDuration(info, file)) / NANOSECONDS_PER_MS,
   };
 }
 
@@ -103,7 +103,7 @@ function toFile(info: EgressInfo): EgressFile | undefined {
  * computes the end of a recorded page from the pipeline's running time, which leads into the future. The duration is limited
  * to the end of the egress, because no file is longer.
  */
-function durationOf({ endedAt }: EgressInfo, { startedAt, duration }: MessageOfFile): bigint {
+function readDuration({ endedAt }: EgressInfo, { startedAt, duration }: MessageOfFile): bigint {
   if (endedAt === 0n || startedAt === 0n || startedAt > endedAt) return duration;
   const longest = endedAt - startedAt;
   return duration < longest ? duration : longest;

@@ -5,7 +5,7 @@ import type {
   RemoteTrackPublication,
   Room,
 } from '@livekit/rtc-node';
-import { messageOf } from '../log.ts';
+import { toMessage } from '../log.ts';
 import type { Caption, ListenerMessage, ListenerRequest, RoomAddress } from './room-audio.ts';
 
 type ListenerChannel = {
@@ -24,7 +24,7 @@ export async function serveRoomAudio(channel: ListenerChannel): Promise<void> {
     channel.onRequest((request) => void rooms.handle(request));
     channel.send({ kind: 'ready' });
   } catch (error) {
-    channel.send({ kind: 'unusable', reason: messageOf(error) });
+    channel.send({ kind: 'unusable', reason: toMessage(error) });
   }
 }
 
@@ -55,7 +55,7 @@ class ListenedRooms {
       this.#listeners.set(connection, listener);
       this.#send({ kind: 'joined', connection });
     } catch (error) {
-      this.#send({ kind: 'refused', connection, reason: messageOf(error) });
+      this.#send({ kind: 'refused', connection, reason: toMessage(error) });
     }
   }
 
@@ -79,7 +79,7 @@ class ListenedRooms {
     try {
       await this.#listeners.get(connection)?.sendCaption(caption);
     } catch (error) {
-      failure = messageOf(error);
+      failure = toMessage(error);
     }
     this.#send({ kind: 'caption-sent', id, error: failure });
   }

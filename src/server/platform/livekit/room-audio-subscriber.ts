@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../clock.ts';
-import { type Log, messageOf } from '../log.ts';
+import { type Log, toMessage } from '../log.ts';
 import { hideTokens } from './errors.ts';
 import type {
   AudioTrack,
@@ -61,7 +61,7 @@ export async function createRoomAudioSubscriber(
       try {
         return await processes.join(request, { url, token, sampleRate });
       } catch (error) {
-        const reason = messageOf(error);
+        const reason = toMessage(error);
         throw new ServiceError('media-server-unavailable', 'The room cannot be joined to listen.', {
           cause: new Error(hideTokens(reason)),
           retryable: true,

@@ -28,12 +28,12 @@ export class RoomListReader {
 
   /** Returns the rooms of a list of all rooms. They are shared with later lists, so the caller must not change them. */
   readAll(response: Uint8Array): Room[] {
-    const bytes = bufferOf(response);
+    const bytes = toBuffer(response);
     const kept = this.#kept;
     // A list that fails in the middle leaves entries of two lists.
     this.#kept = nothing();
     const keep = (span: Span): Room => keepRoom(kept, bytes, span);
-    const rooms = bytes.length <= MAX_KEPT_BYTES ? roomsOf(bytes, keep) : undefined;
+    const rooms = bytes.length <= MAX_KEPT_BYTES ? readRooms(bytes, keep) : undefined;
     if (rooms === undefined) return decode(bytes);
     const number = kept.number + 1;
     for (const [sid, { list }] of kept.rooms) if (list !== number) kept.rooms.delete(sid);
@@ -43,13 +43,13 @@ export class RoomListReader {
 
   /** Returns the rooms of a list of some rooms. Those that are as in the last list of all rooms are shared with it. */
   readSome(response: Uint8Array): Room[] {
-    const bytes = bufferOf(response);
+    const bytes = toBuffer(response);
     const kept = this.#kept;
     const read = (span: Span): Room => {
-      const sid = sidOf(bytes, span);
+      const sid = readSid(bytes, span);
       return findSame(kept, { bytes, span, sid })?.room ?? decodeRoom(bytes, span);
     };
-    return roomsOf(bytes, read) ?? decode(bytes);
+    return readRooms(bytes, read) ?? decode(bytes);
   }
 }
 
@@ -57,7 +57,7 @@ function nothing(): KeptList {
   return { number: 0, bytes: Buffer.alloc(0), rooms: new Map() };
 }
 
-function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
@@ -70,7 +70,7 @@ function decodeRoom(bytes: Buffer, { start, end }: Span): Room {
 }
 
 /** Returns undefined if the list contains anything but rooms. */
-function roomsOf(bytes: Buffer, read: (span: Span) => Room): Room[] | undefined {
+function readRooms(bytes: Buffer, read: (span: Span) => Room): Room[] | undefined {
   const rooms: Room[] = [];
   let at = 0;
   while (at < bytes.length) {
@@ -85,7 +85,7 @@ function roomsOf(bytes: Buffer, read: (span: Span) => Room): Room[] | undefined 
 /** Returns the room of the next list, and changes its entry. */
 function keepRoom(kept: KeptList, bytes: Buffer, span: Span): Room {
   const list = kept.number + 1;
-  const sid = sidOf(bytes, span);
+  const sid = readSid(bytes, span);
   const same = findSame(kept, { bytes, span, sid });
   if (same === undefined) {
     const room = decodeRoom(bytes, span);
@@ -112,7 +112,7 @@ function findSame(kept: KeptList, { bytes, span, sid }: Found): KeptRoom | undef
 type Span = { readonly start: number; readonly end: number };
 
 /** Returns undefined for a room that does not begin with its sid; such a room is always decoded. */
-function sidOf(bytes: Buffer, { start, end }: Span): string | undefined {
+function readSid(bytes: Buffer, { start, end }: Span): string | undefined {
   const sid = spanAt(bytes, start);
   return sid === undefined || sid.end > end ? undefined : bytes.toString('latin1', sid.start, sid.end);
 }

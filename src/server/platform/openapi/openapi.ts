@@ -19,7 +19,7 @@ import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
 import { shellSamples } from './samples/code-samples.ts';
 import {
   type Components,
-  exampleOf,
+  createExample,
   type JsonObject,
   recordedDelivery,
   recordedOperation,
@@ -27,13 +27,13 @@ import {
   toReference,
 } from './schema-document.ts';
 import {
-  descriptionOf,
+  describe,
+  describeScopes,
+  listSignedErrors,
   SECURITY,
   SECURITY_SCHEMES,
   SIGNED_ERRORS,
-  scopesOf,
   shareComponents,
-  signedErrorsOf,
 } from './shared-components.ts';
 import { DELIVERY_TAG, webhookSection } from './webhook-operations.ts';
 
@@ -94,17 +94,17 @@ function usedTags(routes: readonly Route[]): readonly JsonObject[] {
 
 function operation(route: Route, components: Components): JsonObject & { readonly operationId: string } {
   const parameters = [
-    ...parametersOf(route.params, 'path', components),
-    ...parametersOf(route.query, 'query', components),
+    ...describeParameters(route.params, 'path', components),
+    ...describeParameters(route.query, 'query', components),
     ...(takesIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
   ];
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    ...descriptionOf(route),
+    ...describe(route),
     security: SECURITY[route.security],
-    ...scopesOf(route),
+    ...describeScopes(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(route, components),
     responses: { ...successResponses(route, components), ...errorResponses(route, components) },
@@ -112,7 +112,7 @@ function operation(route: Route, components: Components): JsonObject & { readonl
   };
 }
 
-function parametersOf(
+function describeParameters(
   schema: TSchema | undefined,
   place: 'path' | 'query',
   components: Components,
@@ -137,7 +137,7 @@ function requestBody({ operationId, body, rawBody }: Route, components: Componen
       content: {
         [contentType]: {
           schema: toReference(schema, components),
-          example: recordedOperation(operationId)?.body ?? exampleOf(schema),
+          example: recordedOperation(operationId)?.body ?? createExample(schema),
         },
       },
     },
@@ -170,7 +170,7 @@ function successResponse(route: Route, response: SuccessResponse, components: Co
   const content = {
     [response.contentType ?? 'application/json']: {
       schema: toReference(response.schema, components),
-      example: response.example ?? exampleOf(response.schema),
+      example: response.example ?? createExample(response.schema),
     },
     ...Object.fromEntries(
       Object.entries(response.texts ?? {}).map(([type, example]) => [
@@ -185,7 +185,7 @@ function successResponse(route: Route, response: SuccessResponse, components: Co
 /** Returns all errors that the route can return, one response per status with an example per code. */
 function errorResponses(route: Route, components: Components): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorCodesOf(route)) {
+  for (const code of listErrorCodes(route)) {
     const { status } = PROBLEMS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -200,13 +200,13 @@ function errorResponses(route: Route, components: Components): JsonObject {
   );
 }
 
-function errorCodesOf(route: Route): readonly ErrorCode[] {
+function listErrorCodes(route: Route): readonly ErrorCode[] {
   return [
     ...new Set<ErrorCode>([
       ...(route.params === undefined ? [] : (['uri-too-long'] as const)),
       ...(route.body === undefined ? [] : (['unsupported-media-type'] as const)),
       ...(isLimited(route) ? (['rate-limited'] as const) : []),
-      ...signedErrorsOf(route),
+      ...listSignedErrors(route),
       ...(takesIdempotencyKey(route) ? KEYED_ERRORS : []),
       ...route.errors,
       ...ANY_ERRORS,

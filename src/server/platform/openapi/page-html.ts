@@ -53,7 +53,7 @@ export type ReferencePage = { readonly guide: string; readonly tags: readonly (r
  */
 export function referencePage({ guide, tags }: ReferencePage): string {
   const operations = tags
-    .map(([name, title]) => `<li><a href="#tag/${anchorOf(name)}">${title}</a></li>`)
+    .map(([name, title]) => `<li><a href="#tag/${toAnchor(name)}">${title}</a></li>`)
     .join('');
   return page(
     'rtc-service API',
@@ -65,7 +65,7 @@ export function referencePage({ guide, tags }: ReferencePage): string {
     ${bar('/docs', SIGN_BUTTON)}
     ${CREDENTIALS}
     <div id="introduction">
-        <aside><nav aria-label="Contents"><ul class="contents">${contentsOf(guide)}</ul><ul class="contents operations">${operations}</ul></nav></aside>
+        <aside><nav aria-label="Contents"><ul class="contents">${renderContents(guide)}</ul><ul class="contents operations">${operations}</ul></nav></aside>
         <main class="text">
           <h1>rtc-service</h1>
           <noscript><p>This page needs JavaScript to show each operation. Without it, read
@@ -79,11 +79,11 @@ export function referencePage({ guide, tags }: ReferencePage): string {
 }
 
 /** Returns the anchor that the viewer gives to a tag. */
-function anchorOf(name: string): string {
+function toAnchor(name: string): string {
   return name.replaceAll(' ', '-');
 }
 
-function contentsOf(guide: string): string {
+function renderContents(guide: string): string {
   const titles = [...guide.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)];
   return titles.map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('');
 }
@@ -97,7 +97,7 @@ export function guidePage(guide: string): string {
     <a class="skip" href="#guide">Skip to the guide</a>
     ${bar('/docs/guide')}
     <div class="page">
-      <aside><nav aria-label="Contents"><ul>${contentsOf(guide)}</ul></nav></aside>
+      <aside><nav aria-label="Contents"><ul>${renderContents(guide)}</ul></nav></aside>
       <main id="guide" class="text">
         <h1>Guide</h1>
         <p>What to know about each part of the API. <a href="/docs">The reference</a> has every operation.</p>

@@ -34,7 +34,7 @@ export async function prepareText(text: string): Promise<PreparedFile> {
   const identity = Buffer.from(text);
   const [br, gzipped] = await Promise.all([compressBrotli(identity, BROTLI), compressGzip(identity)]);
   const bodies = { br, gzip: gzipped, identity };
-  return { version: versionOf(identity), open: async (encoding) => bodies[encoding] };
+  return { version: hashContent(identity), open: async (encoding) => bodies[encoding] };
 }
 
 /**
@@ -85,7 +85,7 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   return tags.includes(etag) || tags.includes('*');
 }
 
-function versionOf(content: Buffer): string {
+function hashContent(content: Buffer): string {
   return shorten(createHash('sha256').update(content));
 }
 

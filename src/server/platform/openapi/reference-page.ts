@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TSchema, Type } from 'typebox';
-import { membersOf, objectsOf } from '../../../contract/unknown-value.ts';
+import { readMembers, readObjects } from '../../../contract/unknown-value.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { openApiDocument } from './openapi.ts';
 import { guidePage, referencePage } from './page-html.ts';
@@ -245,16 +245,16 @@ ${guide}`;
 function pageDocument(document: JsonObject, guide: string, routes: readonly Route[]): JsonObject {
   const samples = new Map(routes.map((route) => [route.operationId, allSamples(route)]));
   const { info, tags, paths, components, ...rest } = document;
-  const { securitySchemes: _, ...shown } = membersOf(components);
+  const { securitySchemes: _, ...shown } = readMembers(components);
   return {
     ...rest,
-    info: { ...membersOf(info), description: guide },
+    info: { ...readMembers(info), description: guide },
     tags: tagTitles(document).map(([name, title], index) => ({
-      ...objectsOf(tags)[index],
+      ...readObjects(tags)[index],
       name,
       'x-displayName': title,
     })),
-    paths: mapOperations(membersOf(paths), ({ security: _security, ...operation }) => ({
+    paths: mapOperations(readMembers(paths), ({ security: _security, ...operation }) => ({
       ...operation,
       'x-codeSamples': samples.get(String(operation.operationId)),
     })),
@@ -264,7 +264,7 @@ function pageDocument(document: JsonObject, guide: string, routes: readonly Rout
 
 /** Returns the names of the groups of operations, which are parts of addresses, and their titles. */
 function tagTitles({ tags }: JsonObject): readonly (readonly [string, string])[] {
-  return objectsOf(tags).map(({ name }) => {
+  return readObjects(tags).map(({ name }) => {
     const text = String(name);
     return [text, text.charAt(0).toUpperCase() + text.slice(1)];
   });
@@ -275,7 +275,10 @@ function mapOperations(paths: JsonObject, change: (operation: JsonObject) => Jso
     Object.entries(paths).map(([path, item]) => [
       path,
       Object.fromEntries(
-        Object.entries(membersOf(item)).map(([method, operation]) => [method, change(membersOf(operation))]),
+        Object.entries(readMembers(item)).map(([method, operation]) => [
+          method,
+          change(readMembers(operation)),
+        ]),
       ),
     ]),
   );

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { isObject, membersOf, objectsOf, textsOf } from '../../../contract/unknown-value.ts';
+import { isObject, readMembers, readObjects, readTexts } from '../../../contract/unknown-value.ts';
 import recorded from './examples.json' with { type: 'json' };
 
 /*
@@ -13,7 +13,7 @@ export type Components = Map<string, JsonObject>;
 
 /** Returns the schema with its named parts moved to `components`. */
 export function toReference(schema: TSchema, components: Components): JsonObject {
-  return membersOf(referTo(schema, components));
+  return readMembers(referTo(schema, components));
 }
 
 function referTo(value: unknown, components: Components): unknown {
@@ -25,7 +25,7 @@ function referTo(value: unknown, components: Components): unknown {
   );
   const schema = withDiscriminator(withNullType(withKnownFormat(withType(converted))), components);
   if (typeof id !== 'string') return schema;
-  if (!components.has(id)) components.set(id, { title: titleOf(id), ...schema });
+  if (!components.has(id)) components.set(id, { title: toTitle(id), ...schema });
   return { $ref: `#/components/schemas/${id}` };
 }
 
@@ -54,10 +54,10 @@ function withNullType({ anyOf, ...outer }: JsonObject): JsonObject {
 function withDiscriminator(schema: JsonObject, components: Components): JsonObject {
   const { anyOf, discriminator, ...rest } = schema;
   if (!isDiscriminator(discriminator) || !Array.isArray(anyOf)) return schema;
-  const references = objectsOf(anyOf).map(({ $ref }) => String($ref));
+  const references = readObjects(anyOf).map(({ $ref }) => String($ref));
   const mapping = references.flatMap((reference) => {
     const member = components.get(reference.split('/').at(-1) ?? '');
-    return namesOf(member, discriminator.propertyName).map((name) => [name, reference]);
+    return readNames(member, discriminator.propertyName).map((name) => [name, reference]);
   });
   return {
     ...rest,
@@ -70,8 +70,8 @@ function isDiscriminator(value: unknown): value is { readonly propertyName: stri
   return typeof value === 'object' && value !== null && 'propertyName' in value;
 }
 
-function namesOf(member: JsonObject | undefined, property: string): readonly string[] {
-  const { enum: names } = membersOf(membersOf(member?.properties)[property]);
+function readNames(member: JsonObject | undefined, property: string): readonly string[] {
+  const { enum: names } = readMembers(readMembers(member?.properties)[property]);
   return Array.isArray(names) ? names.map(String) : [];
 }
 
@@ -83,13 +83,13 @@ function withType(schema: JsonObject): JsonObject {
 }
 
 /** Converts a name such as `RecordingList` to `Recording list`. */
-function titleOf(id: string): string {
+function toTitle(id: string): string {
   return id.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Builds an example value from the examples in the schema. */
-export function exampleOf(schema: TSchema): unknown {
-  return buildExample(membersOf(schema));
+export function createExample(schema: TSchema): unknown {
+  return buildExample(readMembers(schema));
 }
 
 function buildExample(schema: JsonObject): unknown {
@@ -97,7 +97,7 @@ function buildExample(schema: JsonObject): unknown {
   if (example !== undefined) return example;
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
-  if (Array.isArray(schema.anyOf)) return buildExample(membersOf(schema.anyOf[0]));
+  if (Array.isArray(schema.anyOf)) return buildExample(readMembers(schema.anyOf[0]));
   return exampleOfType(schema);
 }
 
@@ -106,7 +106,7 @@ function exampleOfType(schema: JsonObject): unknown {
     case 'object':
       return exampleOfObject(schema);
     case 'array':
-      return [buildExample(membersOf(schema.items))];
+      return [buildExample(readMembers(schema.items))];
     case 'integer':
     case 'number':
       return schema.minimum ?? 0;
@@ -121,9 +121,11 @@ function exampleOfType(schema: JsonObject): unknown {
 
 /** Leaves out optional texts without an example, because an empty text is rarely valid. */
 function exampleOfObject({ properties = {}, required = [] }: JsonObject): JsonObject {
-  const parts = Object.entries(membersOf(properties)).map(([name, part]) => [name, membersOf(part)] as const);
+  const parts = Object.entries(readMembers(properties)).map(
+    ([name, part]) => [name, readMembers(part)] as const,
+  );
   const isShown = ([name, part]: readonly [string, JsonObject]): boolean =>
-    textsOf(required).includes(name) || buildExample(part) !== '';
+    readTexts(required).includes(name) || buildExample(part) !== '';
   return Object.fromEntries(parts.filter(isShown).map(([name, part]) => [name, buildExample(part)]));
 }
 

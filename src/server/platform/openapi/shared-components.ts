@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../../contract/errors.ts';
-import { objectsOf } from '../../../contract/unknown-value.ts';
+import { readObjects } from '../../../contract/unknown-value.ts';
 import type { RouteScopes } from '../http/caller.ts';
 import type { Route, Security } from '../http/route.ts';
 import type { JsonObject } from './schema-document.ts';
@@ -28,22 +28,22 @@ export function shareComponents(
 ): Shared {
   const parameters = new SharedParts('parameters');
   const responses = new SharedParts('responses');
-  for (const operation of operationsOf(paths)) {
-    for (const parameter of parametersOf(operation)) parameters.count(parameter);
+  for (const operation of listOperations(paths)) {
+    for (const parameter of listParameters(operation)) parameters.count(parameter);
   }
   const shared = mapOperations(paths, (operation) => ({
     ...operation,
     ...(operation.parameters === undefined
       ? {}
       : {
-          parameters: parametersOf(operation).map((parameter) =>
+          parameters: listParameters(operation).map((parameter) =>
             parameters.isRepeated(parameter)
               ? parameters.refer(parameter, String(parameter.name), operation.operationId)
               : parameter,
           ),
         }),
     responses: Object.fromEntries(
-      Object.entries(responsesOf(operation)).map(([status, response]) => {
+      Object.entries(listResponses(operation)).map(([status, response]) => {
         const name = nameOfError(response);
         return [status, name === undefined ? response : responses.refer(response, name, status)];
       }),
@@ -85,7 +85,7 @@ class SharedParts {
   }
 }
 
-function operationsOf(paths: Paths): readonly Operation[] {
+function listOperations(paths: Paths): readonly Operation[] {
   return Object.values(paths).flatMap((item) => Object.values(item));
 }
 
@@ -98,11 +98,11 @@ function mapOperations(paths: Paths, change: (operation: Operation) => Operation
   );
 }
 
-function parametersOf({ parameters }: Operation): readonly JsonObject[] {
-  return objectsOf(parameters);
+function listParameters({ parameters }: Operation): readonly JsonObject[] {
+  return readObjects(parameters);
 }
 
-function responsesOf({ responses }: Operation): Readonly<Record<string, JsonObject>> {
+function listResponses({ responses }: Operation): Readonly<Record<string, JsonObject>> {
   return responses as Readonly<Record<string, JsonObject>>;
 }
 
@@ -145,13 +145,13 @@ export const SECURITY_SCHEMES = {
 };
 
 /** Describes scopes for programs that read the document: a list of which a key needs one, or `any`, or `root`. */
-export function scopesOf({ scopes }: Route): JsonObject {
+export function describeScopes({ scopes }: Route): JsonObject {
   if (scopes === undefined) return {};
   return { 'x-scopes': typeof scopes === 'string' ? [scopes] : scopes };
 }
 
 /** Returns the description of the route, and which API keys may call it. */
-export function descriptionOf({ description, scopes }: Route): JsonObject {
+export function describe({ description, scopes }: Route): JsonObject {
   const parts = [description, scopes === undefined ? undefined : scopeSentence(scopes)];
   const text = parts.filter((part) => part !== undefined).join('\n\n');
   return text === '' ? {} : { description: text };
@@ -164,7 +164,7 @@ function scopeSentence(scopes: RouteScopes): string {
 }
 
 /** Returns the errors of a signed route. A key beside the root key may have to be read from the database. */
-export function signedErrorsOf({ security, scopes }: Route): readonly ErrorCode[] {
+export function listSignedErrors({ security, scopes }: Route): readonly ErrorCode[] {
   if (security !== 'signed') return [];
   const own =
     scopes === 'any' ? SIGNED_ERRORS.filter((code) => code !== 'insufficient-scope') : SIGNED_ERRORS;

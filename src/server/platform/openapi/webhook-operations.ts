@@ -24,15 +24,15 @@ type WebhookSection = {
   readonly parameters: Readonly<Record<string, JsonObject>>;
 };
 
-/** @param exampleOf the recorded delivery of an event; undefined for an event that is not sent yet */
+/** @param findExample the recorded delivery of an event; undefined for an event that is not sent yet */
 export function webhookSection(
   components: Components,
-  exampleOf: (event: string) => JsonObject | undefined,
+  findExample: (event: string) => JsonObject | undefined,
 ): WebhookSection {
   const schemas = Object.entries({ ...EVENT_SCHEMAS, [TEST_EVENT]: WebhookTestEventSchema });
   const webhooks = schemas.map(([event, schema]) => {
     const { description } = schema as { readonly description?: string };
-    const example = exampleOf(event);
+    const example = findExample(event);
     const media = {
       schema: toReference(schema, components),
       ...(example === undefined ? {} : { example }),

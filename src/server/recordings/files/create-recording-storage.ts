@@ -100,7 +100,7 @@ const TTL_SECONDS = 24 * 3600;
  */
 export function createFileUrls(deps: FileUrlsDeps): FileUrls {
   return {
-    urlOf: async (recordingId) => {
+    findUrl: async (recordingId) => {
       const recording = await deps.store.recordings.find(recordingId);
       // The size is stored when the file is complete.
       if (recording === undefined || recording.sizeBytes === null) return undefined;

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { nameFault } from '../../../contract/names.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { cursorOf } from '../../platform/http/read-page.ts';
+import { cursorCodec } from '../../platform/http/read-page.ts';
 import { forEachConcurrently } from '../../platform/jobs/concurrently.ts';
 import type { MediaEvent } from '../../platform/livekit/media-event.ts';
 import type { MediaServer } from '../../platform/livekit/media-server.ts';
@@ -67,7 +67,7 @@ type BlockPage = {
   readonly cursor?: string | undefined;
 };
 
-const CURSOR = cursorOf('blocks', 'string');
+const CURSOR = cursorCodec('blocks', 'string');
 
 /** Lists the blocks that have not ended. The room need not be open. */
 export async function listBlocks({ store, clock }: BlockDeps, page: BlockPage): Promise<BlockList> {

@@ -56,9 +56,9 @@ async function* decode(
   file: RecordingFile,
   signal: AbortSignal,
 ): AsyncGenerator<AudioChunk> {
-  const sizeBytes = await sizeOf(deps.files, file);
+  const sizeBytes = await readSize(deps.files, file);
   signal.throwIfAborted();
-  const maxSeconds = maxSecondsOf(file, deps.maxSeconds ?? MAX_SECONDS);
+  const maxSeconds = limitSeconds(file, deps.maxSeconds ?? MAX_SECONDS);
   const feed = await startFeed(deps, { location: file, sizeBytes, signal });
   let decoder: Decoder | undefined;
   let count = 0;
@@ -83,7 +83,7 @@ async function* decode(
   }
 }
 
-function maxSecondsOf({ durationMs }: RecordingFile, maxSeconds: number): number {
+function limitSeconds({ durationMs }: RecordingFile, maxSeconds: number): number {
   if (durationMs === undefined || durationMs === null || durationMs === 0) return maxSeconds;
   return Math.min(maxSeconds, (durationMs / 1000) * MAX_RATIO + SPARE_SECONDS);
 }
@@ -97,7 +97,7 @@ function requireLimit(seconds: number, maxSeconds: number): void {
   );
 }
 
-async function sizeOf(files: RecordingFiles, location: FileLocation): Promise<number> {
+async function readSize(files: RecordingFiles, location: FileLocation): Promise<number> {
   const facts = await files.find(location);
   if (facts === undefined) {
     throw new TranscriptionError(
@@ -147,7 +147,7 @@ export function startDecoder(program: string, url: string): Decoder {
     ...['-map', '0:a:0', '-af', 'aresample=async=1:first_pts=0', '-ac', '1', '-ar', String(SAMPLE_RATE)],
     ...['-f', 'f32le', 'pipe:1'],
   ]);
-  const ended = endOf(child);
+  const ended = waitForEnd(child);
   // ffmpeg may exit before it reads its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(`ffconcat version 1.0\nfile '${url}'\n`);
@@ -192,7 +192,7 @@ function minimalEnvironment(): NodeJS.ProcessEnv {
 type Ending = { readonly exitCode: number | null; readonly failure: Error | undefined };
 
 /** Never rejects, because no caller may be waiting for the result yet. */
-function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Ending> {
+function waitForEnd(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Ending> {
   return new Promise((resolve) => {
     child.once('error', (failure) => resolve({ exitCode: null, failure }));
     child.once('close', (exitCode) => resolve({ exitCode, failure: undefined }));

@@ -114,7 +114,7 @@ class LevelGate {
 
   /** Whether the window may have speech: it is loud, or the last loud one was less than 0.4 s ago. */
   isOpenFor(window: Float32Array): boolean {
-    const energy = energyOf(window);
+    const energy = measureEnergy(window);
     this.#measureBackground(energy, window.length);
     const background = Math.max(Math.min(this.#quietest, this.#quietestBefore), SILENCE_ENERGY);
     this.#quietSamples = energy > background * OPENING_RATIO ? 0 : this.#quietSamples + window.length;
@@ -134,7 +134,7 @@ class LevelGate {
   }
 }
 
-function energyOf(window: Float32Array): number {
+function measureEnergy(window: Float32Array): number {
   let sum = 0;
   for (const sample of window) sum += sample * sample;
   return sum / window.length;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { type Log, messageOf } from '../../platform/log.ts';
+import { type Log, toMessage } from '../../platform/log.ts';
 import type { FailedModel } from '../store.ts';
 import { resolveSherpa } from './sherpa.ts';
 import { readSherpaModel, type SherpaModel } from './sherpa-model.ts';
@@ -54,7 +54,7 @@ export async function checkModels(deps: CheckModelsDeps, models: ModelFolders): 
           await trial;
           working[language] = folder;
         } catch (error) {
-          const reason = messageOf(error);
+          const reason = toMessage(error);
           failed.set(language, reason);
           deps.log.error({ language, folder, reason }, 'a speech model cannot be used');
           throw error;

@@ -78,7 +78,7 @@ function watchDownload(
   let reported = 0;
   onProgress(`fetching ${name}, ${whole}`);
   const timer = setInterval(() => {
-    void sizeOf(folder).then((bytes) => {
+    void measureFolder(folder).then((bytes) => {
       // A folder larger than the package means that it is being unpacked.
       if (bytes <= reported || bytes > total) return;
       reported = bytes;
@@ -89,7 +89,7 @@ function watchDownload(
 }
 
 /** Sums the sizes of files that may be renamed or removed at the same time. */
-async function sizeOf(folder: string): Promise<number> {
+async function measureFolder(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true }).catch(() => []);
   const sizes = files.map(async (file) => {
     const found = await stat(join(folder, file)).catch(() => undefined);

@@ -62,7 +62,7 @@ async function recogniseHalves(
     return [];
   }
   const recognised: RecognisedSegment[] = [];
-  for (const half of halvesOf(segment)) {
+  for (const half of halve(segment)) {
     const words = await recogniseOnce(deps, request, half);
     if (words !== undefined) recognised.push(words);
     else deps.log.warn(toFields(request, half), 'the recogniser returned no text for speech');
@@ -91,7 +91,7 @@ async function recogniseOnce(
 }
 
 /** Cuts at the quietest point near the middle, so that no word is cut in two. */
-export function halvesOf({ start, samples }: VoicedSegment): readonly VoicedSegment[] {
+export function halve({ start, samples }: VoicedSegment): readonly VoicedSegment[] {
   const cut = quietestNearMiddle(samples);
   return [
     { start, samples: samples.subarray(0, cut) },

@@ -128,8 +128,8 @@ function offlineRecogniser(
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE });
     const result = await recogniser.decodeAsync(stream);
     const { text, lang, ys_log_probs } = result;
-    const words = wordsOf(result, samples.length / SAMPLE_RATE);
-    return { text, confidence: confidenceOf(ys_log_probs), language: toTag(lang), words };
+    const words = toWords(result, samples.length / SAMPLE_RATE);
+    return { text, confidence: toConfidence(ys_log_probs), language: toTag(lang), words };
   };
 }
 
@@ -149,7 +149,7 @@ function streamingRecogniser(recogniser: OnlineRecognizer): Recogniser {
     stream.inputFinished();
     while (recogniser.isReady(stream)) recogniser.decode(stream);
     const result = recogniser.getResult(stream);
-    const words = wordsOf(result, samples.length / SAMPLE_RATE);
+    const words = toWords(result, samples.length / SAMPLE_RATE);
     return { text: result.text, confidence: null, words };
   };
 }
@@ -165,7 +165,7 @@ const SYNTAX = /[/:#@]/g;
  * the model cannot spell are left out, since sherpa-onnx would write them to the log.
  */
 export function createHotwordWriter(tokensPath: string): (vocabulary: readonly string[]) => string {
-  const letters = lettersOf(readFileSync(tokensPath, 'utf8'));
+  const letters = readLetters(readFileSync(tokensPath, 'utf8'));
   const canSpell = (term: string): boolean =>
     [...term].every((letter) => letter === ' ' || letters.has(letter));
   return (vocabulary) =>
@@ -177,7 +177,7 @@ export function createHotwordWriter(tokensPath: string): (vocabulary: readonly s
 }
 
 /** Letters that are tokens by themselves: with these any word can be spelt. */
-function lettersOf(tokens: string): ReadonlySet<string> {
+function readLetters(tokens: string): ReadonlySet<string> {
   const names = tokens.split('\n').map((line) => line.split(/\s/)[0] ?? '');
   return new Set(names.filter((name) => [...name].length === 1));
 }
@@ -191,7 +191,7 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
  * Joins the tokens of a text to words: a token that begins with a space begins a word. A word ends with its last token, or
  * with the start of the next word when the model returns no durations. Returns undefined when the model returns no times.
  */
-export function wordsOf(
+export function toWords(
   { tokens = [], timestamps = [], durations = [], ys_log_probs: logs = [] }: Tokens,
   seconds: number,
 ): readonly RecognisedWord[] | undefined {
@@ -204,7 +204,7 @@ export function wordsOf(
     const last = next - 1;
     const spoken = (timestamps[last] ?? start) + (durations[last] ?? 0);
     const end = durations[last] === undefined ? (timestamps[next] ?? seconds) : spoken;
-    const confidence = logs.length === tokens.length ? confidenceOf(logs.slice(from, next)) : null;
+    const confidence = logs.length === tokens.length ? toConfidence(logs.slice(from, next)) : null;
     return text === '' ? [] : [{ text, start, end: Math.max(start, Math.min(end, seconds)), confidence }];
   });
 }
@@ -214,7 +214,7 @@ function isStart(token: string): boolean {
 }
 
 /** The geometric mean of the tokens' probabilities. */
-function confidenceOf(logProbabilities: readonly number[] = []): number | null {
+function toConfidence(logProbabilities: readonly number[] = []): number | null {
   if (logProbabilities.length === 0) return null;
   const sum = logProbabilities.reduce((total, one) => total + one, 0);
   return Math.min(1, Math.exp(sum / logProbabilities.length));

@@ -50,7 +50,10 @@ export function readSherpaModel(folder: string): SherpaModel {
     ...DEFAULTS,
     ...model,
     hotwords: model.takesHotwords === true ? hotwordFiles(folder, { files, tokens }) : undefined,
-    modelConfig: (language) => ({ ...model.modelConfig(primaryOf(language)), tokens: join(folder, tokens) }),
+    modelConfig: (language) => ({
+      ...model.modelConfig(primaryLanguage(language)),
+      tokens: join(folder, tokens),
+    }),
   });
   const moonshine = findMoonshine(parts);
   if (moonshine !== undefined) return create(moonshine);
@@ -220,6 +223,6 @@ function isStreaming(metadata: ReadonlyMap<string, string>): boolean {
   return metadata.has('decode_chunk_len');
 }
 
-function primaryOf(language: string): string {
+function primaryLanguage(language: string): string {
   return language.toLowerCase().split('-')[0] ?? language;
 }

@@ -56,7 +56,7 @@ export type RecognisedWord = {
 export const AUTO = 'auto';
 
 /** Returns the language of a recognised text; `und`, the BCP 47 tag for an unknown language, when it was not detected. */
-export function languageOf({ language }: Pick<Recognition, 'language'>, requested: string): string {
+export function chooseLanguage({ language }: Pick<Recognition, 'language'>, requested: string): string {
   return language ?? (requested === AUTO ? 'und' : requested);
 }
 

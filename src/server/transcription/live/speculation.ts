@@ -35,12 +35,12 @@ export class Speculation {
    * Returns the recognition of a segment; undefined when the segment is not the expected utterance, or when the recognition
    * has no text.
    */
-  recognitionOf({ start, end }: SampleSpan): Recognition | undefined {
+  findRecognition({ start, end }: SampleSpan): Recognition | undefined {
     const isExpected = start === this.#span.start && end === this.#span.end;
     return isExpected && this.#recognition?.text !== '' ? this.#recognition : undefined;
   }
 }
 
-export function spanOf({ start, samples }: VoicedSegment): SampleSpan {
+export function toSpan({ start, samples }: VoicedSegment): SampleSpan {
   return { start, end: start + samples.length };
 }

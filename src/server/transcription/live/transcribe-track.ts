@@ -5,7 +5,7 @@ import type { AudioSpillFile, SpilledBuffer } from '../audio/audio-spill-file.ts
 import { type RecognisedSegment, recogniseSpeech } from '../engines/recognise-speech.ts';
 import { placeWords } from '../engines/sherpa-engine.ts';
 import {
-  languageOf,
+  chooseLanguage,
   type PauseDetector,
   type Recognition,
   SAMPLE_RATE,
@@ -15,7 +15,7 @@ import {
 import type { LiveOptions, StoredWord } from '../store.ts';
 import type { FairQueue, TrackQueue } from './fair-queue.ts';
 import { applyOptions, InterimText, StableText, wordsWithOptions } from './interim-text.ts';
-import { Speculation, spanOf } from './speculation.ts';
+import { Speculation, toSpan } from './speculation.ts';
 import { VoicedStream } from './voiced-stream.ts';
 
 /*
@@ -129,14 +129,14 @@ export class TrackTranscriber {
   #add(segment: VoicedSegment, startedAt: number): void {
     const segmentId = this.#current?.segmentId ?? this.#newId();
     this.#current = undefined;
-    const span = spanOf(segment);
+    const span = toSpan(segment);
     const speculation = this.#speculation;
     this.#speculation = undefined;
     const ended = { segmentId, startedAt, endedAt: this.#deps.clock.monotonic() };
     const held = this.#waiting.hold(segment);
     this.#queue.addFinal(() => this.#recogniseHeld(held, { ...ended, speculation }), {
       seconds: segment.samples.length / SAMPLE_RATE,
-      isReady: () => speculation?.recognitionOf(span) !== undefined,
+      isReady: () => speculation?.findRecognition(span) !== undefined,
     });
   }
 
@@ -156,7 +156,7 @@ export class TrackTranscriber {
     // Audio is sent to a server at most twice: as an interim result and as a final, or as a final and in halves.
     const isTriedInHalves = !(this.#deps.engine.isRemoteFor(language) && options.partialResults);
     const request = { segment, language, transcriptionId, trackId: track.trackId, isTriedInHalves };
-    const early = speculation?.recognitionOf(spanOf(segment));
+    const early = speculation?.findRecognition(toSpan(segment));
     const recognised =
       early === undefined ? await recogniseSpeech(this.#deps, request) : [{ ...segment, ...early }];
     const waitedMs = Math.round(this.#deps.clock.monotonic() - endedAt);
@@ -168,7 +168,7 @@ export class TrackTranscriber {
         segmentId: index === 0 ? segmentId : this.#newId(),
         track,
         text: applyOptions(text, options),
-        language: languageOf(one, language),
+        language: chooseLanguage(one, language),
         confidence,
         startedAt: from,
         endedAt: from + toMs(samples.length),
@@ -190,7 +190,7 @@ export class TrackTranscriber {
     if (current === undefined) return false;
     const { start } = current;
     const voiced = { start, samples: current.samples.subarray(0, pause.utteranceEnd - start) };
-    const speculation = new Speculation(spanOf(voiced));
+    const speculation = new Speculation(toSpan(voiced));
     this.#speculation = speculation;
     const recognise = async (): Promise<Recognition | undefined> =>
       this.#speculation === speculation
@@ -255,7 +255,7 @@ export class TrackTranscriber {
       segmentId,
       track,
       text: applyOptions(shown.next(text), options),
-      language: languageOf(recognised, language),
+      language: chooseLanguage(recognised, language),
       confidence,
       startedAt,
       endedAt: startedAt + toMs(samples.length),

@@ -33,14 +33,14 @@ export async function downloadFile(download: Download): Promise<string> {
   const { target, clock, signal } = download;
   const part = `${target}.part`;
   for (let failures = 0; ; failures += 1) {
-    const before = await sizeOf(part);
+    const before = await readSize(part);
     try {
       await downloadRest(download, before);
       return part;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DownloadRefused) throw error;
-      if ((await sizeOf(part)) > before) failures = 0;
+      if ((await readSize(part)) > before) failures = 0;
       const pauseMs = PAUSES_MS[failures];
       if (pauseMs === undefined) throw toDownloadError(download.url, error);
       await clock.sleep(pauseMs, signal);
@@ -71,7 +71,7 @@ async function downloadRest({ url, target, signal, onBytes }: Download, received
     const response = await fetch(url, { headers, signal: AbortSignal.any([signal, stalled.signal]) });
     if (isContinued && response.status === 416) {
       await response.body?.cancel();
-      if (totalOf(response) === received) return;
+      if (readTotal(response) === received) return;
       await discardDownload(target);
       throw new Error('the file has changed on the server');
     }
@@ -81,7 +81,7 @@ async function downloadRest({ url, target, signal, onBytes }: Download, received
       throw response.status >= 500 ? new Error(problem) : new DownloadRefused(`${problem}.`);
     }
     const start = response.status === 206 ? received : 0;
-    const total = totalOf(response);
+    const total = readTotal(response);
     const current = response.headers.get('etag');
     if (start === 0) await writeOrRemove(etagFile, current);
     let bytes = start;
@@ -113,7 +113,7 @@ function stallTimer(stalled: AbortController): (() => void) & { readonly stop: (
 }
 
 /** The size of the whole file: a partial response has it in Content-Range. */
-function totalOf({ headers }: Response): number | undefined {
+function readTotal({ headers }: Response): number | undefined {
   const whole = /\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1] ?? headers.get('content-length');
   return whole === null ? undefined : Number(whole);
 }
@@ -124,7 +124,7 @@ async function writeOrRemove(path: string, etag: string | null): Promise<void> {
   else await writeFile(path, etag);
 }
 
-async function sizeOf(path: string): Promise<number> {
+async function readSize(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
 

@@ -54,7 +54,7 @@ export async function installArchive(
     if (source.isUnpacked) await copyModel(source.path, files);
     else await unpackArchive(source.path, files, signal);
     onStep(`checking ${model.name}`);
-    const digest = source.isUnpacked ? await digestOfFolder(files) : await digestOf(source.path);
+    const digest = source.isUnpacked ? await digestOfFolder(files) : await hashFile(source.path);
     const isVerified = await verify(model, { folder, files, digest });
     await removeUnusedTwins(files);
     onStep(`trying ${model.name}`);
@@ -116,7 +116,7 @@ async function verify({ name, files: known }: CatalogueModel, unpacked: Unpacked
   const { folder, files, digest } = unpacked;
   const expected = Object.entries(known ?? {});
   for (const [file, sha256] of expected) {
-    const found = await digestOf(join(files, file)).catch(() => 'missing');
+    const found = await hashFile(join(files, file)).catch(() => 'missing');
     if (found === sha256) continue;
     throw new Error(`${file} of ${name} is not the published file: its SHA-256 is ${found}.`);
   }
@@ -151,7 +151,7 @@ async function removeUnusedTwins(folder: string): Promise<void> {
   readSherpaModel(folder);
 }
 
-async function digestOf(path: string): Promise<string> {
+async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');
@@ -162,7 +162,7 @@ async function digestOfFolder(folder: string): Promise<string> {
   const files = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
   const lines: string[] = [];
   for (const name of files.map((file) => basename(file.name)).toSorted()) {
-    lines.push(`${await digestOf(join(folder, name))}  ${name}\n`);
+    lines.push(`${await hashFile(join(folder, name))}  ${name}\n`);
   }
   return createHash('sha256').update(lines.join('')).digest('hex');
 }

@@ -31,7 +31,7 @@ export type ModelFigures = {
   readonly errorRates: readonly ErrorRate[];
 };
 
-export function figuresOf(name: string): ModelFigures {
+export function findFigures(name: string): ModelFigures {
   return {
     memoryBytes: MEMORY[name] ?? null,
     speed: SPEED[name] ?? null,

@@ -140,7 +140,7 @@ async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEn
       continue;
     }
     const rest = { bytes: size };
-    yield { path: longName ?? nameOf(header), type: typeOf(type), content: contentOf(reader, rest) };
+    yield { path: longName ?? readName(header), type: readType(type), content: contentOf(reader, rest) };
     longName = undefined;
     await reader.skip(rest.bytes + padding);
   }
@@ -154,25 +154,25 @@ async function* contentOf(reader: ByteReader, rest: { bytes: number }): AsyncGen
   }
 }
 
-function typeOf(flag: string): TarEntry['type'] {
+function readType(flag: string): TarEntry['type'] {
   if (flag === '0' || flag === '\0') return 'file';
   return flag === '5' ? 'folder' : 'other';
 }
 
-function nameOf(header: Buffer): string {
-  const name = textOf(header.subarray(0, 100));
+function readName(header: Buffer): string {
+  const name = readText(header.subarray(0, 100));
   const isUstar = header.toString('latin1', 257, 262) === 'ustar';
-  const prefix = isUstar ? textOf(header.subarray(345, 500)) : '';
+  const prefix = isUstar ? readText(header.subarray(345, 500)) : '';
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-function textOf(field: Buffer): string {
+function readText(field: Buffer): string {
   return field.toString('utf8').replace(/\0.*$/s, '');
 }
 
 /** Sizes of 8 GB and more are written otherwise; no model is that large. */
 function parseOctal(field: Buffer): number {
-  const value = Number.parseInt(textOf(field).trim() || '0', 8);
+  const value = Number.parseInt(readText(field).trim() || '0', 8);
   if (!Number.isSafeInteger(value)) throw new Error('The archive is damaged: an entry has no size.');
   return value;
 }

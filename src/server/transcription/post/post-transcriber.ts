@@ -181,7 +181,7 @@ export async function failTranscription(
     if (error.code !== 'recording-damaged') {
       await store.transcriptions.clearSegments(job.id, deps.instanceId);
     }
-    const outcome = outcomeOf(job, error, deps.clock.now());
+    const outcome = toOutcome(job, error, deps.clock.now());
     if (!(await store.transcriptions.recordPostOutcome(job.id, deps.instanceId, outcome))) return 'lost';
     if (outcome.status === 'failed') {
       await appendEnd(store, appender, { room, transcription: { ...job, ...outcome } });
@@ -202,7 +202,7 @@ async function appendEnd(
   await appendRoomEvent(store, appender, { room, domainEvent });
 }
 
-function outcomeOf(
+function toOutcome(
   job: Transcription,
   { code, message, retryable }: TranscriptionError,
   now: number,

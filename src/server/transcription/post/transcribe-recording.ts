@@ -2,11 +2,11 @@ import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Recording } from '../../recordings/store.ts';
 import { type RecordingAudio, TranscriptionError } from '../audio/ffmpeg-audio.ts';
-import { halvesOf, type RecognisedSegment } from '../engines/recognise-speech.ts';
+import { halve, type RecognisedSegment } from '../engines/recognise-speech.ts';
 import { recogniseWithRetry } from '../engines/recognise-with-retry.ts';
 import { placeWords } from '../engines/sherpa-engine.ts';
 import {
-  languageOf,
+  chooseLanguage,
   SAMPLE_RATE,
   type SpeechEngine,
   type VoiceActivityDetector,
@@ -92,7 +92,7 @@ async function transcribeAudio(
     for await (const chunk of deps.audio.decode(recording, lease.signal)) {
       samples += chunk.samples.length;
       await pipeline.add(cutter.push(detector.push(chunk.samples)));
-      await writer.advance(shareOf(chunk.share, toMs(samples), recording.durationMs));
+      await writer.advance(measureShare(chunk.share, toMs(samples), recording.durationMs));
     }
   } catch (error) {
     if (!(error instanceof TranscriptionError) || error.code !== 'recording-damaged') throw error;
@@ -112,7 +112,7 @@ async function transcribeAudio(
 }
 
 /** Reading runs ahead of decoding, so the lower share counts. Only a completed transcription has progress 1. */
-function shareOf(read: number, decodedMs: number, durationMs: number | null): number {
+function measureShare(read: number, decodedMs: number, durationMs: number | null): number {
   const decoded = durationMs === null || durationMs === 0 ? 1 : decodedMs / durationMs;
   return Math.min(read, decoded, 0.99);
 }
@@ -184,7 +184,7 @@ async function recognise(
     return [];
   }
   const recognised: RecognisedSegment[] = [];
-  for (const half of halvesOf(segment)) recognised.push(await recogniseOnce(deps, lease, half));
+  for (const half of halve(segment)) recognised.push(await recogniseOnce(deps, lease, half));
   const halves = recognised.filter(({ text }) => text !== '');
   if (halves.length > 0) return halves;
   log.warn(
@@ -257,7 +257,7 @@ class RecordingWriter {
       identity: speaker?.identity ?? null,
       name: speaker?.name ?? null,
       text,
-      language: languageOf(recognised, language),
+      language: chooseLanguage(recognised, language),
       startedAt: originAt + toMs(start),
       endedAt: originAt + toMs(start + samples.length),
       confidence,

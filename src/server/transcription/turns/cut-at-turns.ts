@@ -24,7 +24,7 @@ export function cutAtTurns(speech: Span, turns: readonly TurnSpan[]): readonly S
   const inside = near.filter(({ from, to }) => from < speech.to && to > speech.from);
   const end = { from: speech.to, to: speech.to };
   if (inside.length === 0) return [{ cut: end, trackId: nearest(speech, near)?.trackId }];
-  const intervals = intervalsOf(speech, inside);
+  const intervals = cutIntervals(speech, inside);
   const labels = assign(intervals, [...new Set(inside.map(({ trackId }) => trackId))]);
   const parts: SpokenPart[] = [];
   for (const [index, label] of labels.entries()) {
@@ -37,9 +37,9 @@ export function cutAtTurns(speech: Span, turns: readonly TurnSpan[]): readonly S
 }
 
 /** Returns the milliseconds in which two or more tracks have speech at the same time. */
-export function overlapOf(speech: Span, turns: readonly TurnSpan[]): number {
+export function measureOverlap(speech: Span, turns: readonly TurnSpan[]): number {
   const inside = turns.filter(({ from, to }) => from < speech.to && to > speech.from);
-  return intervalsOf(speech, inside)
+  return cutIntervals(speech, inside)
     .filter(({ voices }) => voices.size > 1)
     .reduce((sum, { from, to }) => sum + to - from, 0);
 }
@@ -47,7 +47,7 @@ export function overlapOf(speech: Span, turns: readonly TurnSpan[]): number {
 /** A stretch of time in which no turn begins or ends. */
 type Interval = Span & { readonly voices: ReadonlySet<string> };
 
-function intervalsOf({ from, to }: Span, turns: readonly TurnSpan[]): readonly Interval[] {
+function cutIntervals({ from, to }: Span, turns: readonly TurnSpan[]): readonly Interval[] {
   const inner = turns.flatMap((turn) => [turn.from, turn.to]).filter((at) => at > from && at < to);
   const marks = [...new Set([from, ...inner, to])].toSorted((one, other) => one - other);
   return marks.slice(1).map((end, index) => {
@@ -66,31 +66,31 @@ type Path = { readonly cost: number; readonly labels: readonly string[] };
 function assign(intervals: readonly Interval[], tracks: readonly string[]): readonly string[] {
   let paths = new Map<string, Path>(tracks.map((track) => [track, { cost: 0, labels: [] }]));
   for (const interval of intervals) {
-    const cheapest = cheapestOf([...paths.values()]);
+    const cheapest = findCheapest([...paths.values()]);
     const next = new Map<string, Path>();
     for (const [track, stay] of paths) {
       const isFirst = stay.labels.length === 0;
       const isSwitched = !isFirst && cheapest.cost + SWITCH_MS < stay.cost;
       const { cost, labels } = isSwitched ? { ...cheapest, cost: cheapest.cost + SWITCH_MS } : stay;
-      next.set(track, { cost: cost + costOf(interval, track), labels: [...labels, track] });
+      next.set(track, { cost: cost + measureCost(interval, track), labels: [...labels, track] });
     }
     paths = next;
   }
-  return cheapestOf([...paths.values()]).labels;
+  return findCheapest([...paths.values()]).labels;
 }
 
-function costOf({ voices, from, to }: Interval, track: string): number {
+function measureCost({ voices, from, to }: Interval, track: string): number {
   return voices.size === 0 || voices.has(track) ? 0 : to - from;
 }
 
-function cheapestOf(paths: readonly Path[]): Path {
+function findCheapest(paths: readonly Path[]): Path {
   return paths.reduce((best, path) => (path.cost < best.cost ? path : best));
 }
 
 /** Returns the range around the end of the interval that fits both of its neighbours equally well. */
 function cutRange(intervals: readonly Interval[], index: number, labels: readonly string[]): Span {
   const isFree = (interval: Interval | undefined): boolean =>
-    interval !== undefined && labels.every((label) => costOf(interval, label) === 0);
+    interval !== undefined && labels.every((label) => measureCost(interval, label) === 0);
   let [first, last] = [index, index];
   while (isFree(intervals[first])) first -= 1;
   while (isFree(intervals[last + 1])) last += 1;
@@ -142,20 +142,20 @@ export function alignTurns(turns: readonly Span[], speech: readonly Span[]): num
   const matches = Array.from({ length: 2 * shifts + 1 }, (_, index) => {
     const seconds = (Math.abs(index - shifts) * STEP_MS) / 1000;
     const cost = seconds * DISTANCE_COST * (speechMs / STEP_MS);
-    return matchOf(spoken, voiced, 2 * shifts - index) - cost;
+    return countMatches(spoken, voiced, 2 * shifts - index) - cost;
   });
   const best = Math.max(...matches);
   const unmoved = matches[shifts] ?? 0;
   if ((best - unmoved) * STEP_MS < speechMs * MIN_GAIN) return 0;
-  return (middleOf(matches, best) - shifts) * STEP_MS;
+  return (findMiddle(matches, best) - shifts) * STEP_MS;
 }
 
 /** Returns an array with a 1 for each step of time in which somebody speaks. */
 function activity(spans: readonly Span[], { from, to }: Span): Uint8Array {
   const steps = new Uint8Array(Math.max(0, Math.ceil((to - from) / STEP_MS)));
-  const stepOf = (at: number): number =>
+  const toStep = (at: number): number =>
     Math.min(steps.length, Math.max(0, Math.round((at - from) / STEP_MS)));
-  for (const span of spans) steps.fill(1, stepOf(span.from), stepOf(span.to));
+  for (const span of spans) steps.fill(1, toStep(span.from), toStep(span.to));
   return steps;
 }
 
@@ -164,7 +164,7 @@ function count(steps: Uint8Array): number {
 }
 
 /** Number of steps with speech in both, minus those with speech in the turns only. */
-function matchOf(spoken: Uint8Array, voiced: Uint8Array, shift: number): number {
+function countMatches(spoken: Uint8Array, voiced: Uint8Array, shift: number): number {
   let match = 0;
   for (let step = 0; step < spoken.length; step += 1) {
     if (voiced[step + shift] === 1) match += spoken[step] === 1 ? 1 : -1;
@@ -173,7 +173,7 @@ function matchOf(spoken: Uint8Array, voiced: Uint8Array, shift: number): number 
 }
 
 /** Neighbouring shifts match almost as well. The middle of them is the best guess. */
-function middleOf(matches: readonly number[], best: number): number {
+function findMiddle(matches: readonly number[], best: number): number {
   const isGood = (match: number | undefined): boolean => match !== undefined && match >= best - 1;
   const first = matches.indexOf(best);
   let last = first;

@@ -47,8 +47,8 @@ export async function readKeptSounds(
       'the sound of tracks was sealed with another key; give all workers the same ENCRYPTION_KEY',
     );
   }
-  const keys = new Set(openable.map(keyOf));
-  return (turn) => keys.has(keyOf(turn));
+  const keys = new Set(openable.map(toKey));
+  return (turn) => keys.has(toKey(turn));
 }
 
 type OwnTurns = {
@@ -89,6 +89,6 @@ async function readSound(
   }
 }
 
-function keyOf({ trackId, startedAt }: TurnKey): string {
+function toKey({ trackId, startedAt }: TurnKey): string {
   return `${startedAt} ${trackId}`;
 }

@@ -32,12 +32,12 @@ const KEY_BYTES = 32;
  */
 export function createSoundBox(encryptionKeys: readonly [Buffer, ...Buffer[]]): SoundBox {
   const derived = encryptionKeys.map(deriveKey);
-  const byId = new Map(derived.map((key) => [idOf(key), key]));
+  const byId = new Map(derived.map((key) => [hashKey(key), key]));
   const current = derived[0] ?? deriveKey(encryptionKeys[0]);
-  const keyId = idOf(current);
+  const keyId = hashKey(current);
   return {
     seal: (samples, place) =>
-      secondsOf(samples).map((second, part) => ({
+      splitSeconds(samples).map((second, part) => ({
         ...{ keyId, part },
         sealed: encrypt(current, toBytes(second), associatedData(place, part)),
       })),
@@ -58,7 +58,7 @@ function deriveKey(key: Buffer): Buffer {
 }
 
 /** Identifies a key without revealing it. */
-function idOf(key: Buffer): string {
+function hashKey(key: Buffer): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 8);
 }
 
@@ -79,7 +79,7 @@ function decrypt(key: Buffer, sealed: string, data: Buffer): Buffer {
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
 
-function secondsOf(samples: Float32Array): readonly Float32Array[] {
+function splitSeconds(samples: Float32Array): readonly Float32Array[] {
   return Array.from({ length: Math.ceil(samples.length / SAMPLE_RATE) }, (_, second) =>
     samples.subarray(second * SAMPLE_RATE, (second + 1) * SAMPLE_RATE),
   );

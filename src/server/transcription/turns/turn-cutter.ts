@@ -4,7 +4,7 @@ import { SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
 import {
   alignTurns,
   cutAtTurns,
-  overlapOf,
+  measureOverlap,
   type Span,
   type SpokenPart,
   type TurnSpan,
@@ -90,7 +90,7 @@ export class TurnCutter {
    */
   push(segments: readonly VoicedSegment[]): readonly SpokenSegment[] {
     if (this.#spans === undefined) {
-      const unattended = segments.filter((segment) => spanOf(segment).to < this.#firstMs - UNATTENDED_MS);
+      const unattended = segments.filter((segment) => toSpan(segment).to < this.#firstMs - UNATTENDED_MS);
       this.#held.push(...segments.slice(unattended.length));
       const unnamed = unattended.map((segment) => ({ segment, speaker: undefined, overlapMs: null }));
       return this.#heldMs() < HELD_MS ? unnamed : [...unnamed, ...this.flush()];
@@ -112,12 +112,12 @@ export class TurnCutter {
     return this.#own.map((placed) => ({
       turn: placed.turn,
       from: Math.max(0, placed.from - LEAD_MS),
-      overlapMs: overlapOf(placed, spans),
+      overlapMs: measureOverlap(placed, spans),
     }));
   }
 
   #heldMs(): number {
-    return this.#held.map(spanOf).reduce((sum, { from, to }) => sum + to - from, 0);
+    return this.#held.map(toSpan).reduce((sum, { from, to }) => sum + to - from, 0);
   }
 
   #place(speech: readonly VoicedSegment[]): void {
@@ -134,7 +134,7 @@ export class TurnCutter {
       ...{ from: turn.startedAt - this.#originAt, to: turn.endedAt - this.#originAt },
     }));
     const withoutMargins = speech
-      .map(spanOf)
+      .map(toSpan)
       .map(({ from, to }) => ({ from: from + LEAD_MS, to: to - TAIL_MS }));
     this.#offsetMs = alignTurns(spans, withoutMargins);
     return spans.map((span) => ({
@@ -144,16 +144,16 @@ export class TurnCutter {
   }
 
   #cut(segment: VoicedSegment): readonly SpokenSegment[] {
-    const rest = withoutOwnTurns(spanOf(segment), this.#own, this.#mixed);
-    return rest.flatMap((span) => this.#cutRest(pieceOf(segment, span)));
+    const rest = withoutOwnTurns(toSpan(segment), this.#own, this.#mixed);
+    return rest.flatMap((span) => this.#cutRest(cutPiece(segment, span)));
   }
 
   #cutRest(segment: VoicedSegment): readonly SpokenSegment[] {
     const turns = this.#mixed;
-    return partsOf(segment, cutAtTurns(spanOf(segment), turns)).map(({ from, to, trackId }) => {
+    return cutParts(segment, cutAtTurns(toSpan(segment), turns)).map(({ from, to, trackId }) => {
       const piece = { start: segment.start + from, samples: segment.samples.subarray(from, to) };
       const speaker = trackId === undefined ? undefined : this.#speakers.get(trackId);
-      const overlapMs = speaker === undefined ? null : overlapOf(spanOf(piece), turns);
+      const overlapMs = speaker === undefined ? null : measureOverlap(toSpan(piece), turns);
       return { segment: piece, speaker, overlapMs };
     });
   }
@@ -166,7 +166,7 @@ type SamplePart = Span & { readonly trackId: string | undefined };
  * Splits a segment into parts. A part that is too short is joined to the previous part, or to the next one when it is the
  * first.
  */
-function partsOf(segment: VoicedSegment, parts: readonly SpokenPart[]): readonly SamplePart[] {
+function cutParts(segment: VoicedSegment, parts: readonly SpokenPart[]): readonly SamplePart[] {
   const found: SamplePart[] = [];
   let from = 0;
   for (const [index, { cut, trackId }] of parts.entries()) {
@@ -182,14 +182,14 @@ function partsOf(segment: VoicedSegment, parts: readonly SpokenPart[]): readonly
 }
 
 function quietestIn({ start, samples }: VoicedSegment, cut: Span): number {
-  const indexOf = (ms: number): number =>
+  const toIndex = (ms: number): number =>
     Math.min(samples.length, Math.max(0, Math.round((ms / 1000) * SAMPLE_RATE) - start));
-  return quietestPoint(samples, indexOf(cut.from - CUT_MARGIN_MS), indexOf(cut.to + CUT_MARGIN_MS));
+  return quietestPoint(samples, toIndex(cut.from - CUT_MARGIN_MS), toIndex(cut.to + CUT_MARGIN_MS));
 }
 
-function pieceOf(segment: VoicedSegment, { from, to }: Span): VoicedSegment {
+function cutPiece(segment: VoicedSegment, { from, to }: Span): VoicedSegment {
   const { start, samples } = segment;
-  const whole = spanOf(segment);
+  const whole = toSpan(segment);
   if (from === whole.from && to === whole.to) return segment;
   const [first, end] = [toSamples(from) - start, toSamples(to) - start].map((index) => Math.max(0, index));
   return { start: start + (first ?? 0), samples: samples.subarray(first, end) };
@@ -200,7 +200,7 @@ function toSamples(ms: number): number {
 }
 
 /** Milliseconds from the beginning of the recording. */
-function spanOf({ start, samples }: VoicedSegment): Span {
+function toSpan({ start, samples }: VoicedSegment): Span {
   return { from: toMs(start), to: toMs(start + samples.length) };
 }
 

@@ -283,7 +283,7 @@ class TrackListeners {
     const memory = this.#recording.recordTracks === 1 ? new SoundMemory(createDetector()) : undefined;
     const detector = memory ?? createDetector();
     const onVoiced = (segment: VoicedSegment, startedAt: number): void =>
-      this.#add(track, { segment, startedAt, sound: memory?.soundOf(segment) });
+      this.#add(track, { segment, startedAt, sound: memory?.readSound(segment) });
     const stream = new VoicedStream({ clock, detector, onVoiced });
     this.#streams.add(stream);
     try {
@@ -349,7 +349,7 @@ class SoundMemory implements VoiceActivityDetector {
   /**
    * Returns the audio of a segment that `push` or `flush` has just returned. Must be called in the order of the segments.
    */
-  soundOf({ start, samples }: VoicedSegment): Float32Array {
+  readSound({ start, samples }: VoicedSegment): Float32Array {
     const from = Math.max(this.#lastEnd, start - LEAD_SAMPLES);
     const sound = this.#memory.read(from, start + samples.length + TAIL_SAMPLES);
     this.#lastEnd = sound.start + sound.samples.length;

@@ -30,15 +30,18 @@ async function search(connection: Connection, query: WordQuery): Promise<WordHit
   if (terms === undefined) return { hits: [], nextBefore: null };
   const find = dialect.engine === 'SQLite' ? findOnSqlite : findOnPostgres;
   // One row more, to know whether there is a next page.
-  const statement = find(terms, { ...query, limit: query.limit + 1, filter: filterOf(query) });
+  const statement = find(terms, { ...query, limit: query.limit + 1, filter: toFilter(query) });
   const found = (await statement.execute(db)).rows;
   const rows = found.slice(0, query.limit);
   const last = rows.at(-1);
   const hasMore = found.length > query.limit && last !== undefined;
-  return { hits: await hitsOf(connection, rows, text), nextBefore: hasMore ? Number(last.searchKey) : null };
+  return {
+    hits: await findHits(connection, rows, text),
+    nextBefore: hasMore ? Number(last.searchKey) : null,
+  };
 }
 
-async function hitsOf(
+async function findHits(
   { db, dialect }: Connection,
   rows: readonly FoundRow[],
   query: string,
@@ -68,7 +71,7 @@ const COLUMNS = sql`segments."id", segments."transcriptionId", segments."trackId
   segments."name", segments."text", segments."language", segments."startedAt", segments."endedAt",
   segments."confidence", segments."overlapMs", segments."searchKey"`;
 
-function filterOf({ room, egressId, language, since, until }: WordQuery): RawBuilder<unknown> {
+function toFilter({ room, egressId, language, since, until }: WordQuery): RawBuilder<unknown> {
   const tag = language?.toLowerCase();
   const conditions = [
     room === undefined ? undefined : sql`transcriptions."room" = ${sanitizeText(room)}`,

@@ -56,7 +56,7 @@ export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Prom
       ? { state: 'delivered', endedAt: deps.clock.now() }
       : afterFailure(job, deps.clock.now()),
   };
-  span?.end(endOf(outcome));
+  span?.end(toSpanEnd(outcome));
   if (job.delivery.eventName !== TEST_EVENT) deps.onAttempt?.(observed(job, outcome));
   return outcome;
 }
@@ -78,7 +78,7 @@ function startSpan({ tracing }: AttemptDeps, { delivery, webhook, event }: Deliv
   });
 }
 
-function endOf({ attempt: { statusCode, error } }: DeliveryOutcome): SpanEnd {
+function toSpanEnd({ attempt: { statusCode, error } }: DeliveryOutcome): SpanEnd {
   const attributes = statusCode === null ? {} : { 'http.response.status_code': statusCode };
   return { attributes, error: error ?? undefined };
 }

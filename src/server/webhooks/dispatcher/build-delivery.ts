@@ -103,7 +103,7 @@ export async function withFileUrl(fileUrls: FileUrls, payload: string): Promise<
   const parsed = JSON.parse(payload) as { readonly recording?: { readonly recordingId?: string } };
   const { recordingId, ...recording } = parsed.recording ?? {};
   if (recordingId === undefined) return payload;
-  const fileUrl = await fileUrls.urlOf(recordingId);
+  const fileUrl = await fileUrls.findUrl(recordingId);
   return JSON.stringify({
     ...parsed,
     recording: { ...recording, ...(fileUrl === undefined ? {} : { fileUrl }) },

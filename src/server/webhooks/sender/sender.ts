@@ -33,5 +33,5 @@ export interface SecretBox {
 /** URLs from which the receivers of an event download a recording's file. */
 export interface FileUrls {
   /** A URL that is valid for 24 h; undefined when the recording has no file. */
-  urlOf(recordingId: string): Promise<string | undefined>;
+  findUrl(recordingId: string): Promise<string | undefined>;
 }

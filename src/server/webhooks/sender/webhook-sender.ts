@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { acceptContinue } from '../../../contract/continue-responses.ts';
-import { codeOfError, membersOf } from '../../../contract/unknown-value.ts';
+import { codeOfError, readMembers } from '../../../contract/unknown-value.ts';
 import { type AddressGuard, ForbiddenAddress } from './address-guard.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
 
@@ -189,7 +189,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 /** Describes an error by its code and our own words only, because the text of an error may contain addresses. */
 function describeError(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
-  const { name, cause } = membersOf(error);
+  const { name, cause } = readMembers(error);
   const code = codeOfError(error);
   if (cause instanceof ForbiddenAddress) return cause.message;
   if (name === 'HTTPParserError') return 'the response is not well-formed HTTP';

@@ -51,16 +51,16 @@ async function call(method: string, path: string, body?: object): Promise<unknow
   });
   const parsed: unknown = response.status === 204 ? undefined : await response.json();
   if (response.ok) return parsed;
-  throw errorOf(parsed, { method, path, status: response.status });
+  throw toError(parsed, { method, path, status: response.status });
 }
 
-function errorOf(
+function toError(
   response: unknown,
   about: { readonly method: string; readonly path: string; readonly status: number },
 ): RtcError {
-  const read = fieldsOf(response);
+  const read = readFields(response);
   const { detail, hint } = read;
-  const hintText = fieldsOf(hint).text;
+  const hintText = readFields(hint).text;
   return new RtcError({
     ...about,
     code: 'unexpected-answer',
@@ -75,18 +75,18 @@ function readAs<T>(value: unknown, is: (value: unknown) => value is T): T {
 }
 
 function isInfo(value: unknown): value is ConsoleInfo {
-  const { url, isProtected, isReadOnly } = fieldsOf(value);
+  const { url, isProtected, isReadOnly } = readFields(value);
   return typeof url === 'string' && typeof isProtected === 'boolean' && typeof isReadOnly === 'boolean';
 }
 
 function isCheckList(value: unknown): value is { readonly checks: readonly Check[] } {
-  return Array.isArray(fieldsOf(value).checks);
+  return Array.isArray(readFields(value).checks);
 }
 
 function isLink(value: unknown): value is { readonly link: string } {
-  return typeof fieldsOf(value).link === 'string';
+  return typeof readFields(value).link === 'string';
 }
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+function readFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }

@@ -6,7 +6,7 @@ import { AUDIT_RESULTS, type AuditResult } from '../../../contract/choices.ts';
 import { pathWithIds } from '../../../contract/path-with-ids.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { CommandLine, commandOf } from '../parts/command-line.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem, RequestLink } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
@@ -115,14 +115,14 @@ type EntriesProps = {
 };
 
 function Entries({ entries, selected, onSelect, onEnd }: EntriesProps) {
-  const columns = useMemo(() => columnsOf(onSelect), [onSelect]);
+  const columns = useMemo(() => createColumns(onSelect), [onSelect]);
   return (
     <div className={selected === undefined ? 'split' : 'split split-open'}>
       <DataTable
         label="Audit log"
         columns={columns}
         rows={entries}
-        idOf={({ id }) => id}
+        getId={({ id }) => id}
         onEnd={onEnd}
         onSelect={onSelect}
         selectedId={selected?.id}
@@ -146,10 +146,10 @@ function listCommand({ room, key, requestId, result }: Filter): string {
   const words = Object.entries(options).flatMap(([name, value]) =>
     value === undefined ? [] : [name, value],
   );
-  return commandOf('audit', 'list', ...words);
+  return writeCommand('audit', 'list', ...words);
 }
 
-function columnsOf(onSelect: (entry: AuditEntry) => void): readonly TableColumn<AuditEntry>[] {
+function createColumns(onSelect: (entry: AuditEntry) => void): readonly TableColumn<AuditEntry>[] {
   return [
     {
       id: 'time',
@@ -237,7 +237,7 @@ export function AuditPanel({ entry, onClose }: Props) {
           <RequestLink id={requestId} />
         </dd>
       </dl>
-      <CommandLine command={commandOf('explain', requestId)} />
+      <CommandLine command={writeCommand('explain', requestId)} />
     </aside>
   );
 }

@@ -8,7 +8,7 @@ import type { Event } from '../../../contract/events.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock } from '../parts/time.tsx';
@@ -24,7 +24,7 @@ export function Events() {
   const [selected, setSelected] = useState<Event>();
   const filter = useFilter(room, type, period);
   const { events, error, isLoaded } = useEventStream(filter);
-  const command = commandOf(
+  const command = writeCommand(
     'events',
     'tail',
     ...(room === '' ? [] : ['--room', room]),
@@ -76,7 +76,7 @@ export function Events() {
             label="Events"
             columns={COLUMNS}
             rows={events}
-            idOf={({ id }) => id}
+            getId={({ id }) => id}
             onSelect={setSelected}
             selectedId={selected?.id}
           />
@@ -129,12 +129,12 @@ const COLUMNS: readonly TableColumn<Event>[] = [
     heading: 'About',
     width: 'minmax(8rem, 2fr)',
     isSecondary: true,
-    cell: aboutOf,
+    cell: describeSubject,
   },
 ];
 
 /** The subject of an event. */
-function aboutOf({ participant, recording, ingress, transcription, track }: Event) {
+function describeSubject({ participant, recording, ingress, transcription, track }: Event) {
   const source = track !== undefined && 'source' in track ? ` · ${String(track.source).toLowerCase()}` : '';
   if (participant !== undefined) {
     const reason = 'leaveReason' in participant ? ` · ${participant.leaveReason}` : '';

@@ -65,11 +65,11 @@ export function appendCodes(text: string, { asOf, language, onProgress }: Option
   const columns = columnsOf(names);
   const missing = missingFields(columns);
   if (missing.length > 0) throw new Error(`The first row names no column for ${missing.join(', ')}`);
-  const recordOf = createRowReader(columns);
+  const readRecord = createRowReader(columns);
   const rules = { asOf, strict: false, century: undefined, language, suggest: false } as const;
-  const additionOf = (row: Row): readonly [code: string, place: string, warning: string, reason: string] => {
+  const describeRow = (row: Row): readonly [code: string, place: string, warning: string, reason: string] => {
     if (row.problem !== undefined) return ['', '', '', 'the row is no CSV: look at its quotes'];
-    const made = generateFrom(recordOf(row.cells), rules);
+    const made = generateFrom(readRecord(row.cells), rules);
     if (!made.ok)
       return [
         '',
@@ -86,7 +86,7 @@ export function appendCodes(text: string, { asOf, language, onProgress }: Option
   const firstBad: { row: number; reason: string }[] = [];
   let bad = 0;
   for (const [index, row] of rows.entries()) {
-    const added = additionOf(row);
+    const added = describeRow(row);
     const padding = new Array<string>(Math.max(0, names.length - row.cells.length)).fill('');
     csv.push(csvLine([...row.cells, ...padding, ...added], delimiter));
     const reason = added[3];

@@ -7,7 +7,7 @@ import {
   decode,
   translateFailure,
 } from '../../../fiscal/index.ts';
-import { CommandLine, commandOf } from '../parts/command-line.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { Status } from '../parts/status.tsx';
 import { READER_LANGUAGE } from './reader-language.ts';
 
@@ -104,7 +104,7 @@ function Decoded({ decoded }: { readonly decoded: DecodedCode }) {
           </div>
         )}
       </dl>
-      <CommandLine isOffline command={commandOf('cf', 'decode', codiceFiscale)} />
+      <CommandLine isOffline command={writeCommand('cf', 'decode', codiceFiscale)} />
     </>
   );
 }
@@ -140,7 +140,7 @@ function Faults({ code, failure }: FaultsProps) {
               </li>
             ))}
           </ul>
-          <CommandLine isOffline command={commandOf('cf', 'check', code)} />
+          <CommandLine isOffline command={writeCommand('cf', 'check', code)} />
         </>
       )}
     </>

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react';
 import { todayInItaly } from '../../../contract/today-in-italy.ts';
 import { generate, messages, type Place, suggestPlaces, translateFaults } from '../../../fiscal/index.ts';
-import { CommandLine, commandOf } from '../parts/command-line.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { READER_LANGUAGE } from './reader-language.ts';
 
 type Typed = {
@@ -86,7 +86,7 @@ function Made({ typed }: { readonly typed: Typed }): ReactNode {
       ))}
       <CommandLine
         isOffline
-        command={commandOf(
+        command={writeCommand(
           'cf',
           'generate',
           ...['--surname', typed.surname, '--name', typed.givenName, '--gender', typed.sex],
@@ -172,7 +172,7 @@ function PlaceSearch({ date, onChoose }: Props) {
             <span>
               {place.name} ({place.province})
             </span>
-            <span className="faint">{periodOf(place)}</span>
+            <span className="faint">{describePeriod(place)}</span>
           </div>
         ))}
       </div>
@@ -181,7 +181,7 @@ function PlaceSearch({ date, onChoose }: Props) {
 }
 
 /** When the place had this name: `until 1928`, `1861 to 1927`. */
-function periodOf({ validFrom, validTo, codiceCatastale }: Place): string {
+function describePeriod({ validFrom, validTo, codiceCatastale }: Place): string {
   const from = validFrom?.slice(0, 4);
   const to = validTo?.slice(0, 4);
   if (to === undefined) return codiceCatastale;

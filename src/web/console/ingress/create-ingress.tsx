@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { INGRESS_TYPES, type IngressType } from '../../../contract/choices.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { CommandLine, commandOf } from '../parts/command-line.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 
 type Typed = { type: IngressType; name: string };
 
@@ -61,7 +61,7 @@ function Fields({ room, typed }: { readonly room: string; readonly typed: Typed 
         />
       </label>
       <CommandLine
-        command={commandOf(
+        command={writeCommand(
           'ingress',
           'create',
           room,

@@ -1,5 +1,5 @@
 import type { Ingress } from '../../../contract/ingress.ts';
-import { membersOf } from '../../../contract/unknown-value.ts';
+import { readMembers } from '../../../contract/unknown-value.ts';
 import type { Tone } from '../parts/status.tsx';
 
 /*
@@ -17,45 +17,45 @@ const WORDS: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
   ENDPOINT_COMPLETE: ['Ended', 'neutral'],
 };
 
-export function stateOf(ingress: Ingress): State {
-  const { status, error } = membersOf(membersOf(ingress).state);
+export function readState(ingress: Ingress): State {
+  const { status, error } = readMembers(readMembers(ingress).state);
   const [word, tone] = WORDS[typeof status === 'string' ? status : ''] ??
     WORDS.ENDPOINT_INACTIVE ?? ['', 'neutral'];
   return { word, tone, error: typeof error === 'string' ? error : '' };
 }
 
 export function isStreaming(ingress: Ingress): boolean {
-  return ['active', 'warning'].includes(stateOf(ingress).tone);
+  return ['active', 'warning'].includes(readState(ingress).tone);
 }
 
 /** `Video: 1920 × 1080, 30 frames a second, 4.5 Mbit/s`. */
 export function describeTracks(ingress: Ingress): readonly string[] {
-  const { video, audio } = membersOf(membersOf(ingress).state);
+  const { video, audio } = readMembers(readMembers(ingress).state);
   const described = [];
-  const picture = membersOf(video);
-  if (numberOf(picture.width) > 0) {
-    const frames = Math.round(numberOf(picture.framerate));
+  const picture = readMembers(video);
+  if (readNumber(picture.width) > 0) {
+    const frames = Math.round(readNumber(picture.framerate));
     described.push(
-      `Video: ${numberOf(picture.width)} × ${numberOf(picture.height)}${frames === 0 ? '' : `, ${frames} frames a second`}${bitrate(picture)}`,
+      `Video: ${readNumber(picture.width)} × ${readNumber(picture.height)}${frames === 0 ? '' : `, ${frames} frames a second`}${bitrate(picture)}`,
     );
   }
-  const sound = membersOf(audio);
-  if (numberOf(sound.sampleRate) > 0) {
+  const sound = readMembers(audio);
+  if (readNumber(sound.sampleRate) > 0) {
     described.push(
-      `Sound: ${numberOf(sound.sampleRate)} Hz, ${numberOf(sound.channels)} channels${bitrate(sound)}`,
+      `Sound: ${readNumber(sound.sampleRate)} Hz, ${readNumber(sound.channels)} channels${bitrate(sound)}`,
     );
   }
   return described;
 }
 
 function bitrate({ averageBitrate }: Readonly<Record<string, unknown>>): string {
-  const bits = numberOf(averageBitrate);
+  const bits = readNumber(averageBitrate);
   if (bits === 0) return '';
   return bits >= 1_000_000
     ? `, ${(bits / 1_000_000).toFixed(1)} Mbit/s`
     : `, ${Math.round(bits / 1000)} kbit/s`;
 }
 
-function numberOf(value: unknown): number {
+function readNumber(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }

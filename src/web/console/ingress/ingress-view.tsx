@@ -6,13 +6,13 @@ import type { Ingress as IngressRecord } from '../../../contract/ingress.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { CreateIngress } from './create-ingress.tsx';
-import { describeTracks, isStreaming, stateOf } from './ingress-state.ts';
+import { describeTracks, isStreaming, readState } from './ingress-state.ts';
 
 /** Bitrates change without an event, so they are polled. */
 const STREAMING_MS = 3_000;
@@ -33,7 +33,7 @@ export function Ingress() {
     <View
       title="Ingress"
       note={data === undefined ? undefined : `${data.ingress.length} of ${room}`}
-      command={commandOf('ingress', 'list', room === '' ? 'ROOM' : room)}
+      command={writeCommand('ingress', 'list', room === '' ? 'ROOM' : room)}
       actions={room === '' ? undefined : <CreateIngress room={room} />}
     >
       <div className="filters">
@@ -74,7 +74,7 @@ export function Ingress() {
 
 function IngressCard({ ingress }: { readonly ingress: IngressRecord }) {
   const { ingressId, participantName, participantIdentity, roomName, url, streamKey, inputType } = ingress;
-  const { word, tone, error } = stateOf(ingress);
+  const { word, tone, error } = readState(ingress);
   const tracks = describeTracks(ingress);
   const isWhip = inputType === 'WHIP_INPUT';
   return (
@@ -92,7 +92,7 @@ function IngressCard({ ingress }: { readonly ingress: IngressRecord }) {
             consequence: 'A stream that comes through it ends, and its key is no longer accepted.',
             verb: 'Delete the ingress',
             isDestructive: true,
-            command: commandOf('ingress', 'delete', roomName, ingressId),
+            command: writeCommand('ingress', 'delete', roomName, ingressId),
             run: () => client.ingress.delete(roomName, ingressId),
           })}
         >

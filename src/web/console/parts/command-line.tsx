@@ -6,7 +6,7 @@ import { useConsole } from '../shell/console-state.tsx';
 const SHOWN_MS = 1_500;
 
 /** Joins a command, with its words quoted for a shell if necessary; undefined words are left out. */
-export function commandOf(...words: readonly (string | undefined)[]): string {
+export function writeCommand(...words: readonly (string | undefined)[]): string {
   return ['rtc', ...words.filter((word) => word !== undefined).map(shellQuote)].join(' ');
 }
 

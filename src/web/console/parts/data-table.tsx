@@ -35,7 +35,7 @@ type Props<Row> = {
   readonly label: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
-  readonly idOf: (row: Row) => string;
+  readonly getId: (row: Row) => string;
   /** Called near the end of the rows, if there are more than were loaded. */
   readonly onEnd?: (() => void) | undefined;
   /** Called with the clicked row; the row's own link or button does the same by keyboard. */
@@ -45,10 +45,10 @@ type Props<Row> = {
 
 /** A table that draws only the visible rows, so that it stays fast with ten thousand of them. */
 export function DataTable<Row extends object>(props: Props<Row>) {
-  const { label, columns, rows, idOf, onEnd, onSelect, selectedId } = props;
-  const definitions = useMemo(() => columns.map((column) => definitionOf(column)), [columns]);
+  const { label, columns, rows, getId, onEnd, onSelect, selectedId } = props;
+  const definitions = useMemo(() => columns.map((column) => defineColumn(column)), [columns]);
   const data = useMemo(() => [...rows], [rows]);
-  const table = useTable({ features: FEATURES, columns: definitions, data, getRowId: idOf });
+  const table = useTable({ features: FEATURES, columns: definitions, data, getRowId: getId });
   const scroller = useRef<HTMLDivElement>(null);
   const sorted = table.getRowModel().rows;
   const virtualizer = useVirtualizer({
@@ -149,7 +149,7 @@ function Heading<Row>({ column, direction, onSort }: HeadingProps<Row>) {
   );
 }
 
-function definitionOf<Row extends object>(column: TableColumn<Row>): ColumnDef<typeof FEATURES, Row> {
+function defineColumn<Row extends object>(column: TableColumn<Row>): ColumnDef<typeof FEATURES, Row> {
   const { id, sortBy } = column;
   if (sortBy === undefined) return { id, enableSorting: false };
   return { id, accessorFn: sortBy, sortFn: 'auto', enableSorting: true };

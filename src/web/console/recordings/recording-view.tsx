@@ -7,7 +7,7 @@ import type { PostTranscriptionDetail } from '../../../contract/transcription.ts
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
@@ -33,7 +33,7 @@ export function RecordingView({ id }: { readonly id: string }) {
     <View
       title={data?.roomId ?? 'Recording'}
       note={data === undefined ? undefined : <RecordingStatus status={data.status} />}
-      command={commandOf('recordings', 'get', id)}
+      command={writeCommand('recordings', 'get', id)}
       actions={
         data === undefined ? undefined : (
           <RecordingActions recording={data} hasTranscript={transcription.data?.status === 'completed'} />
@@ -174,7 +174,7 @@ function RecordingActions({ recording, hasTranscript }: Props) {
           question: 'Transcribe this recording?',
           consequence: 'A worker takes it up as soon as one is free.',
           verb: 'Transcribe',
-          command: commandOf('transcriptions', 'create', recordingId),
+          command: writeCommand('transcriptions', 'create', recordingId),
           run: async () => {
             await client.transcriptions.create(recordingId);
           },
@@ -190,7 +190,7 @@ function RecordingActions({ recording, hasTranscript }: Props) {
           consequence: 'Its file and its record are lost.',
           verb: 'Delete the recording',
           isDestructive: true,
-          command: commandOf('recordings', 'delete', recordingId),
+          command: writeCommand('recordings', 'delete', recordingId),
           run: async () => {
             await client.recordings.delete(recordingId);
             navigate('/recordings');

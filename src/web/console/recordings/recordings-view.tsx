@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter';
 import type { Recording } from '../../../contract/recordings.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
@@ -36,7 +36,7 @@ export function Recordings() {
     <View
       title="Recordings"
       note={count}
-      command={commandOf(
+      command={writeCommand(
         'recordings',
         'list',
         ...(roomId === undefined ? [] : ['--room', roomId]),
@@ -77,16 +77,16 @@ export function Recordings() {
           label="Recordings"
           columns={COLUMNS}
           rows={items}
-          idOf={({ recordingId }) => recordingId}
+          getId={({ recordingId }) => recordingId}
           onEnd={loadMore}
-          onSelect={({ recordingId }) => navigate(linkOf(recordingId))}
+          onSelect={({ recordingId }) => navigate(toLink(recordingId))}
         />
       )}
     </View>
   );
 }
 
-function linkOf(recordingId: string): string {
+function toLink(recordingId: string): string {
   return `/recordings/${encodeURIComponent(recordingId)}`;
 }
 
@@ -96,7 +96,7 @@ const COLUMNS: readonly TableColumn<Recording>[] = [
     heading: 'Room',
     width: 'minmax(7rem, 2fr)',
     cell: ({ recordingId, roomId }) => (
-      <Link href={linkOf(recordingId)} className="cell-link" onClick={(event) => event.stopPropagation()}>
+      <Link href={toLink(recordingId)} className="cell-link" onClick={(event) => event.stopPropagation()}>
         {roomId}
       </Link>
     ),

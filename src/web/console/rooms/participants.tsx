@@ -5,12 +5,12 @@ import { ROLES, type Role } from '../../../contract/choices.ts';
 import type { Participant, ParticipantPatch } from '../../../contract/participants.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { DraftFields } from '../parts/draft-fields.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Empty } from '../parts/view.tsx';
 import { MuteAllButton, SendButton } from './room-buttons.tsx';
-import { nameOf, roleOf } from './room-facts.ts';
+import { displayName, readRole } from './room-facts.ts';
 
 type Props = { readonly room: string; readonly participants: readonly Participant[] };
 
@@ -60,8 +60,8 @@ type RowProps = { readonly room: string; readonly participant: Participant };
 
 function ParticipantRow({ room, participant }: RowProps) {
   const { identity, joinedAt, kind, tracks } = participant;
-  const name = nameOf(participant);
-  const role = roleOf(participant);
+  const name = displayName(participant);
+  const role = readRole(participant);
   return (
     <tr>
       <th scope="row">
@@ -99,7 +99,7 @@ type Track = Participant['tracks'][number];
 /** A track, whether it is muted, and the button that mutes it. */
 function TrackButton({ room, participant, track }: RowProps & { readonly track: Track }) {
   const { Icon, word } = describeTrack(track);
-  const name = nameOf(participant);
+  const name = displayName(participant);
   if (track.muted) {
     return (
       <span className="track track-muted">
@@ -116,7 +116,7 @@ function TrackButton({ room, participant, track }: RowProps & { readonly track: 
         question: `Mute the ${word.toLowerCase()} of ${name}?`,
         consequence: 'Only they can unmute it.',
         verb: 'Mute',
-        command: commandOf('participants', 'mute', room, participant.identity, '--track', track.sid),
+        command: writeCommand('participants', 'mute', room, participant.identity, '--track', track.sid),
         run: () => client.participants.mute({ room, identity: participant.identity, trackSid: track.sid }),
       })}
     >
@@ -141,22 +141,22 @@ type EditProps = { readonly room: string; readonly participant: Participant };
 /** Changes the name, the role or the metadata of a participant in the room. */
 function EditButton({ room, participant }: EditProps) {
   const { identity } = participant;
-  const initial = draftOf(participant);
+  const initial = toDraft(participant);
   const draft = useRef(initial);
   return (
     <ChangeButton
-      label={`Change ${nameOf(participant)}`}
+      label={`Change ${displayName(participant)}`}
       change={() => {
         draft.current = initial;
         return {
-          question: `Change ${nameOf(participant)} in ${room}`,
+          question: `Change ${displayName(participant)} in ${room}`,
           consequence: 'Everyone in the room sees the change at once. The role lasts until they leave.',
           fields: (
             <DraftFields
               initial={initial}
               onDraft={(next) => (draft.current = next)}
-              commandOf={(next) =>
-                commandOf('participants', 'update', room, identity, ...optionsOf(initial, next))
+              writeCommand={(next) =>
+                writeCommand('participants', 'update', room, identity, ...listOptions(initial, next))
               }
             >
               {(next, change) => <EditFields draft={next} change={change} />}
@@ -164,7 +164,7 @@ function EditButton({ room, participant }: EditProps) {
           ),
           verb: 'Change',
           run: async () => {
-            await client.participants.update({ room, identity }, patchOf(initial, draft.current));
+            await client.participants.update({ room, identity }, toPatch(initial, draft.current));
           },
         };
       }}
@@ -206,12 +206,12 @@ function EditFields({ draft: { name, role, metadata }, change }: FieldsProps) {
   );
 }
 
-function draftOf(participant: Participant): Draft {
+function toDraft(participant: Participant): Draft {
   const { name, metadata } = participant;
-  return { name, role: roleOf(participant) ?? '', metadata };
+  return { name, role: readRole(participant) ?? '', metadata };
 }
 
-function optionsOf(initial: Draft, { name, role, metadata }: Draft): readonly string[] {
+function listOptions(initial: Draft, { name, role, metadata }: Draft): readonly string[] {
   return [
     ...(role === initial.role ? [] : ['--role', role]),
     ...(name === initial.name ? [] : ['--name', name]),
@@ -219,11 +219,11 @@ function optionsOf(initial: Draft, { name, role, metadata }: Draft): readonly st
   ];
 }
 
-function patchOf(initial: Draft, { name, role, metadata }: Draft): ParticipantPatch {
+function toPatch(initial: Draft, { name, role, metadata }: Draft): ParticipantPatch {
   const patch: ParticipantPatch = {
     ...(name === initial.name ? {} : { name }),
     ...(isRole(role) && role !== initial.role ? { role } : {}),
-    ...(metadata === initial.metadata ? {} : { metadata: objectOf(metadata) }),
+    ...(metadata === initial.metadata ? {} : { metadata: readObject(metadata) }),
   };
   if (Object.keys(patch).length === 0) throw new Error('Nothing is changed yet.');
   return patch;
@@ -233,7 +233,7 @@ function isRole(text: string): text is Role {
   return ROLES.some((role) => role === text);
 }
 
-function objectOf(text: string): Record<string, unknown> {
+function readObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
@@ -268,7 +268,7 @@ type RemoveProps = { readonly room: string; readonly participant: Participant };
 /** Disconnects a participant, and optionally blocks the identity. */
 function RemoveButton({ room, participant }: RemoveProps) {
   const { identity } = participant;
-  const name = nameOf(participant);
+  const name = displayName(participant);
   const chosen = useRef(AT_ONCE);
   return (
     <ChangeButton
@@ -282,8 +282,8 @@ function RemoveButton({ room, participant }: RemoveProps) {
             <DraftFields
               initial={AT_ONCE}
               onDraft={(choice) => (chosen.current = choice)}
-              commandOf={({ option }) =>
-                commandOf(
+              writeCommand={({ option }) =>
+                writeCommand(
                   ...['participants', 'remove', room, identity],
                   ...(option === undefined ? [] : ['--block', option]),
                 )

@@ -3,7 +3,7 @@ import { useRef } from 'react';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { DraftFields } from '../parts/draft-fields.tsx';
 
 /* The actions on all participants of a room. */
@@ -28,8 +28,8 @@ export function MuteAllButton({ room }: { readonly room: string }) {
             <DraftFields<What>
               initial={WHAT[0]}
               onDraft={(what) => (chosen.current = what)}
-              commandOf={({ source }) =>
-                commandOf('rooms', 'mute', room, ...(source === undefined ? [] : ['--source', source]))
+              writeCommand={({ source }) =>
+                writeCommand('rooms', 'mute', room, ...(source === undefined ? [] : ['--source', source]))
               }
             >
               {(what, change) => (
@@ -81,8 +81,8 @@ export function SendButton({ room }: { readonly room: string }) {
             <DraftFields
               initial={NOTHING}
               onDraft={(next) => (draft.current = next)}
-              commandOf={({ data, topic }) =>
-                commandOf('rooms', 'send', room, data, ...(topic === '' ? [] : ['--topic', topic]))
+              writeCommand={({ data, topic }) =>
+                writeCommand('rooms', 'send', room, data, ...(topic === '' ? [] : ['--topic', topic]))
               }
             >
               {({ data, topic }, change) => (
@@ -137,7 +137,7 @@ export function MetadataButton({ room: { name, metadata } }: { readonly room: Ro
             <DraftFields
               initial={{ metadata }}
               onDraft={(next) => (draft.current = next)}
-              commandOf={(next) => commandOf('rooms', 'update', name, '--metadata', next.metadata)}
+              writeCommand={(next) => writeCommand('rooms', 'update', name, '--metadata', next.metadata)}
             >
               {(next, change) => (
                 <label className="field">

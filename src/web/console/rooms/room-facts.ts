@@ -15,7 +15,7 @@ export function createdAtMs(room: Room): number {
 }
 
 /** Returns the count of the room's newest event if there is one, because the media server's own count is seconds late. */
-export function participantsOf(room: Room, { participants }: LiveFacts): number {
+export function countParticipants(room: Room, { participants }: LiveFacts): number {
   return participants.get(room.sid) ?? room.numParticipants;
 }
 
@@ -24,10 +24,10 @@ export function isRecorded(room: Room, { recordings }: LiveFacts): boolean {
   return recordings.get(room.sid) ?? room.activeRecording;
 }
 
-export function roleOf({ attributes }: Participant): string | undefined {
+export function readRole({ attributes }: Participant): string | undefined {
   return attributes[ROLE_ATTRIBUTE];
 }
 
-export function nameOf({ name, identity }: Participant): string {
+export function displayName({ name, identity }: Participant): string {
   return name === '' ? identity : name;
 }

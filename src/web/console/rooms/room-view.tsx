@@ -8,7 +8,7 @@ import { client } from '../api/client.ts';
 import { openRoom } from '../api/console-calls.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { CommandLine, commandOf } from '../parts/command-line.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Clock, describeDuration } from '../parts/time.tsx';
@@ -35,10 +35,10 @@ export function RoomView({ room: name }: { readonly room: string }) {
     queryFn: () => readTranscription(name),
   });
   const isClosed = room.error instanceof RtcError && room.error.code === 'room-not-found';
-  const command = commandOf('participants', 'list', name);
+  const command = writeCommand('participants', 'list', name);
   if (isClosed) {
     return (
-      <View title={name} note="closed" command={commandOf('rooms', 'create', name)}>
+      <View title={name} note="closed" command={writeCommand('rooms', 'create', name)}>
         <Empty title="This room is not open">
           <p>It was closed, or nobody has joined it yet. It appears here again as soon as it opens.</p>
         </Empty>
@@ -150,7 +150,7 @@ function JoinButton({ room }: { readonly room: string }) {
         question: `Join ${room} in the browser?`,
         consequence: 'You join as a host, in a new tab; the others see you.',
         verb: 'Open the room',
-        command: commandOf('rooms', 'open', room),
+        command: writeCommand('rooms', 'open', room),
         run: async () => {
           const link = await openRoom(room);
           // A browser opens a tab only during a click. If it did not, the link is shown.
@@ -181,7 +181,7 @@ function RecordButton({ room: name, isRecorded }: RecordProps) {
           question: `Stop the recording of ${name}?`,
           consequence: 'Its file is complete some seconds later.',
           verb: 'Stop the recording',
-          command: commandOf('recordings', 'stop', name),
+          command: writeCommand('recordings', 'stop', name),
           run: async () => {
             await client.recordings.stop(name);
           },
@@ -197,7 +197,7 @@ function RecordButton({ room: name, isRecorded }: RecordProps) {
         question: `Record ${name}?`,
         consequence: 'Everybody in the room is recorded. A recorder may take half a minute to start.',
         verb: 'Record',
-        command: commandOf('recordings', 'start', name),
+        command: writeCommand('recordings', 'start', name),
         run: async () => {
           await client.recordings.start(name);
         },
@@ -217,7 +217,7 @@ function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
         change={() => ({
           question: `Stop the transcription of ${room}?`,
           verb: 'Stop the transcription',
-          command: commandOf('transcription', 'stop', room),
+          command: writeCommand('transcription', 'stop', room),
           run: async () => {
             await client.transcription.stop(room);
           },
@@ -233,7 +233,7 @@ function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
         question: `Transcribe ${room}?`,
         consequence: 'What is said appears as captions in the room, and is stored.',
         verb: 'Transcribe',
-        command: commandOf('transcription', 'start', room),
+        command: writeCommand('transcription', 'start', room),
         run: async () => {
           await client.transcription.start(room);
         },
@@ -257,7 +257,7 @@ function CloseButton({ room, participants, isRecorded }: Omit<Props, 'isTranscri
         consequence: `${loss}${recording}.`,
         verb: 'Close the room',
         isDestructive: true,
-        command: commandOf('rooms', 'delete', room.name),
+        command: writeCommand('rooms', 'delete', room.name),
         run: async () => {
           await client.rooms.delete(room.name);
           navigate('/rooms');
@@ -291,7 +291,7 @@ function Blocks({ room }: { readonly room: string }) {
             {nextCursor !== null && '+'}
           </span>
         </h2>
-        <CommandLine command={commandOf('blocks', 'list', room)} />
+        <CommandLine command={writeCommand('blocks', 'list', room)} />
       </div>
       <div className="plain-scroll">
         <table className="plain">
@@ -335,7 +335,7 @@ function BlockRow({ room, block: { identity, blockedAt, blockedUntil } }: RowPro
             question: `Let ${identity} into ${room} again?`,
             consequence: 'The identity gets tokens, and may join with those that are still valid.',
             verb: 'Let in',
-            command: commandOf('blocks', 'remove', room, identity),
+            command: writeCommand('blocks', 'remove', room, identity),
             run: () => client.blocks.remove(room, identity),
           })}
         >

@@ -13,7 +13,7 @@ import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { useConsole } from '../shell/console-state.tsx';
-import { createdAtMs, isRecorded, participantsOf, roomLink } from './room-facts.ts';
+import { countParticipants, createdAtMs, isRecorded, roomLink } from './room-facts.ts';
 
 const NONE: readonly Room[] = [];
 
@@ -24,7 +24,7 @@ export function Rooms() {
   const [wanted, setWanted] = useState('');
   const { data, error, refetch } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
   const rooms = data?.rooms ?? NONE;
-  const columns = useMemo(() => columnsOf(facts), [facts]);
+  const columns = useMemo(() => createColumns(facts), [facts]);
   const shown = useMemo(() => {
     const text = wanted.trim().toLowerCase();
     const found = text === '' ? rooms : rooms.filter(({ name }) => name.toLowerCase().includes(text));
@@ -60,7 +60,7 @@ export function Rooms() {
             label="Open rooms"
             columns={columns}
             rows={shown}
-            idOf={(room) => room.sid}
+            getId={(room) => room.sid}
             onSelect={(room) => navigate(roomLink(room.name))}
           />
         </>
@@ -69,7 +69,7 @@ export function Rooms() {
   );
 }
 
-function columnsOf(facts: LiveFacts): readonly TableColumn<Room>[] {
+function createColumns(facts: LiveFacts): readonly TableColumn<Room>[] {
   return [
     {
       id: 'name',
@@ -86,9 +86,9 @@ function columnsOf(facts: LiveFacts): readonly TableColumn<Room>[] {
       id: 'participants',
       heading: 'Participants',
       width: 'minmax(5.5rem, 1fr)',
-      sortBy: (room) => participantsOf(room, facts),
+      sortBy: (room) => countParticipants(room, facts),
       cell: (room) => {
-        const count = participantsOf(room, facts);
+        const count = countParticipants(room, facts);
         return room.maxParticipants === 0 ? count : `${count} of ${room.maxParticipants}`;
       },
     },

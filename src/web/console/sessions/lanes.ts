@@ -21,14 +21,14 @@ export type Lane = {
 };
 
 /** Returns one lane for each identity, however often it joined, in the order of the first joins. */
-export function lanesOf(session: SessionDetail, nowMs: number): readonly Lane[] {
+export function drawLanes(session: SessionDetail, nowMs: number): readonly Lane[] {
   const connections = Map.groupBy(session.participants, ({ identity }) => identity);
-  return [...connections].map(([identity, joins]) => laneOf(identity, joins, spanIn(session, nowMs)));
+  return [...connections].map(([identity, joins]) => drawLane(identity, joins, spanIn(session, nowMs)));
 }
 
 type SpanOf = (startedAt: string, endedAt: string | null) => Span;
 
-function laneOf(identity: string, joins: readonly SessionParticipant[], spanOf: SpanOf): Lane {
+function drawLane(identity: string, joins: readonly SessionParticipant[], spanOf: SpanOf): Lane {
   const last = joins.at(-1);
   const isThere = joins.some(({ leftAt }) => leftAt === null);
   const left = joins.flatMap(({ leftAt }) => (leftAt === null ? [] : [leftAt]));

@@ -6,14 +6,14 @@ import type { Recording } from '../../../contract/recordings.ts';
 import type { SessionDetail, SessionTranscription } from '../../../contract/sessions.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { CommandLine, commandOf } from '../parts/command-line.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { describeBytes, RecordingStatus } from '../recordings/recording-status.tsx';
 import { roomLink } from '../rooms/room-facts.ts';
-import { type Lane, lanesOf, type Span, spanIn } from './lanes.ts';
+import { drawLanes, type Lane, type Span, spanIn } from './lanes.ts';
 import { SessionStatus } from './session-status.tsx';
 
 /** One session: its figures, the presence of participants, and its recordings and transcriptions. */
@@ -26,7 +26,7 @@ export function SessionView({ id }: { readonly id: string }) {
     <View
       title={data?.roomId ?? 'Session'}
       note={data === undefined ? undefined : <SessionStatus status={data.status} />}
-      command={commandOf('sessions', 'get', id)}
+      command={writeCommand('sessions', 'get', id)}
       actions={
         data?.status === 'open' ? (
           <Link className="button" href={roomLink(data.roomId)}>
@@ -88,7 +88,7 @@ function Presence({ session, readAtMs }: PresenceProps) {
     <section aria-labelledby="presence-title">
       <div className="section-head">
         <h2 id="presence-title">Who was there</h2>
-        <CommandLine command={commandOf('sessions', 'participants', sessionId)} />
+        <CommandLine command={writeCommand('sessions', 'participants', sessionId)} />
         <a
           className="button"
           href={`/console/sessions/${sessionId}/participants.csv`}
@@ -235,7 +235,7 @@ export function Timeline({ session, readAtMs }: Props) {
           <Track spans={recorded} kind="recorded" />
         </li>
       )}
-      {lanesOf(session, readAtMs).map((lane) => (
+      {drawLanes(session, readAtMs).map((lane) => (
         <Person key={lane.id} lane={lane} />
       ))}
     </ol>

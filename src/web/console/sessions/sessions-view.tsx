@@ -5,7 +5,7 @@ import { SESSION_STATUSES, type SessionStatus as Status } from '../../../contrac
 import type { Session } from '../../../contract/sessions.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
@@ -36,7 +36,7 @@ export function Sessions() {
     since: since || undefined,
     until: until || undefined,
   };
-  const query = queryOf(filter);
+  const query = toQuery(filter);
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey: [...KEYS.sessions(), 'list', JSON.stringify(filter)],
     read: async (cursor) => {
@@ -94,7 +94,7 @@ export function Sessions() {
           label="Sessions"
           columns={COLUMNS}
           rows={items}
-          idOf={({ sessionId }) => sessionId}
+          getId={({ sessionId }) => sessionId}
           onEnd={loadMore}
           onSelect={({ sessionId }) => navigate(`/sessions/${sessionId}`)}
         />
@@ -119,11 +119,11 @@ function DayFilter({ label, value, onChange }: DayProps) {
 }
 
 /** Converts the days of the filter to the instants at which they begin. */
-function queryOf({ since, until, ...filter }: Filter): Filter {
-  return { ...filter, since: instantOf(since), until: instantOf(until) };
+function toQuery({ since, until, ...filter }: Filter): Filter {
+  return { ...filter, since: toInstant(since), until: toInstant(until) };
 }
 
-function instantOf(day: string | undefined): string | undefined {
+function toInstant(day: string | undefined): string | undefined {
   return day === undefined ? undefined : `${day}T00:00:00.000Z`;
 }
 
@@ -132,7 +132,7 @@ function listCommand({ roomId, status, since, until }: Filter): string {
   const words = Object.entries(options).flatMap(([name, value]) =>
     value === undefined ? [] : [name, value],
   );
-  return commandOf('sessions', 'list', ...words);
+  return writeCommand('sessions', 'list', ...words);
 }
 
 /** The command line writes the file, as `rtc sessions list --csv` does. */

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { client } from '../api/client.ts';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
@@ -20,7 +20,7 @@ export function LiveTranscription({ room }: { readonly room: string }) {
           {state === 'active' ? 'Being transcribed' : (state ?? 'Live transcription')}
         </Status>
       }
-      command={commandOf('transcription', 'follow', room)}
+      command={writeCommand('transcription', 'follow', room)}
       actions={
         state === undefined ? undefined : (
           <ExportLinks path={`/v1/rooms/${encodeURIComponent(room)}/transcription`} fileName={room} />

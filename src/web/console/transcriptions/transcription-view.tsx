@@ -4,7 +4,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Loading, View } from '../parts/view.tsx';
 import { ExportLinks } from './export-links.tsx';
@@ -32,7 +32,7 @@ export function TranscriptionView({ id }: { readonly id: string }) {
           <TranscriptionStatus status={data.status} progress={data.progress} />
         ) : undefined
       }
-      command={commandOf('transcriptions', 'get', id)}
+      command={writeCommand('transcriptions', 'get', id)}
       actions={
         <>
           <ExportLinks path={`/v1/transcriptions/${id}`} fileName={data?.roomId ?? id} />
@@ -43,7 +43,7 @@ export function TranscriptionView({ id }: { readonly id: string }) {
               consequence: 'All its segments are lost. The recording stays.',
               verb: 'Delete the transcription',
               isDestructive: true,
-              command: commandOf('transcriptions', 'delete', id),
+              command: writeCommand('transcriptions', 'delete', id),
               run: async () => {
                 await client.transcriptions.delete(id);
                 navigate('/transcriptions');

@@ -6,7 +6,7 @@ import type { PostTranscription } from '../../../contract/transcription.ts';
 import type { TranscriptHit } from '../../../contract/words.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
@@ -43,8 +43,8 @@ export function Transcriptions() {
       }
       command={
         words === ''
-          ? commandOf('transcriptions', 'list', ...(status === undefined ? [] : ['--status', status]))
-          : commandOf('transcriptions', 'search', words)
+          ? writeCommand('transcriptions', 'list', ...(status === undefined ? [] : ['--status', status]))
+          : writeCommand('transcriptions', 'search', words)
       }
       isFilled
     >
@@ -101,7 +101,7 @@ function Listed({ found, rows }: ListedProps) {
           label="Transcriptions"
           columns={COLUMNS}
           rows={rows}
-          idOf={({ transcriptionId }) => transcriptionId}
+          getId={({ transcriptionId }) => transcriptionId}
           onEnd={hasNextPage && !isFetchingNextPage ? () => void found.fetchNextPage() : undefined}
           onSelect={({ transcriptionId }) => navigate(`/transcriptions/${transcriptionId}`)}
         />

@@ -14,7 +14,7 @@ import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
@@ -69,7 +69,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             label="Deliveries"
             columns={COLUMNS}
             rows={rows}
-            idOf={({ id }) => id}
+            getId={({ id }) => id}
             onEnd={more}
             onSelect={({ id }) => select(id)}
             selectedId={selected?.id}
@@ -164,7 +164,7 @@ function DeliveryPanel({ webhook, delivery, onClose }: PanelProps) {
             question: `Send this ${event} again?`,
             consequence: 'The replay has the same event id, a new signature and all four attempts.',
             verb: 'Send again',
-            command: commandOf('webhooks', 'replay', webhook.id, id),
+            command: writeCommand('webhooks', 'replay', webhook.id, id),
             run: async () => {
               await client.deliveries.replay(webhook.id, id);
             },
@@ -260,7 +260,7 @@ function ReplayFailed({ webhook: { id, url, createdAt }, onReplayed }: ReplayPro
         question: 'Send all failed deliveries again?',
         consequence: `They go to ${url} with their own event ids, signed anew.`,
         verb: 'Send all again',
-        command: commandOf('webhooks', 'replay', id),
+        command: writeCommand('webhooks', 'replay', id),
         run: async () => {
           const { replayed } = await client.deliveries.replayFailed(id, createdAt);
           onReplayed();

@@ -5,7 +5,7 @@ import { EVENT_TYPES, type EventName } from '../../../contract/event-names.ts';
 import type { Webhook, WebhookOrdering } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
-import { CommandLine, commandOf } from '../parts/command-line.tsx';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { Status } from '../parts/status.tsx';
 
 /** The fields of the dialog of a new webhook. */
@@ -51,7 +51,7 @@ function NewWebhookFields({ typed }: { readonly typed: Typed }) {
     typed.events = chosen;
     setEvents(chosen);
   };
-  const command = commandOf(
+  const command = writeCommand(
     'webhooks',
     'create',
     url === '' ? 'URL' : url,
@@ -111,7 +111,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
           question: `Send a test to ${url}?`,
           consequence: 'One event of the kind webhook_test; the response may take 10 s.',
           verb: 'Send it',
-          command: commandOf('webhooks', 'test', id),
+          command: writeCommand('webhooks', 'test', id),
           run: async () => {
             const { delivered, statusCode, error } = await client.webhooks.test(id);
             const outcome =
@@ -137,7 +137,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
             'For 24 hours webhook-signature carries the old signature too. X-Service-Webhook-Signature does not match until the receiver has the new secret.',
           verb: 'Rotate',
           isDestructive: true,
-          command: commandOf('webhooks', 'rotate', id),
+          command: writeCommand('webhooks', 'rotate', id),
           run: async () => {
             const secret = newSecret();
             await client.webhooks.put(id, { secret });
@@ -154,7 +154,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
           consequence: `${url} gets no further event. Its log goes with it, and what waits is cancelled.`,
           verb: 'Delete the webhook',
           isDestructive: true,
-          command: commandOf('webhooks', 'delete', id),
+          command: writeCommand('webhooks', 'delete', id),
           run: async () => {
             await client.webhooks.delete(id);
             navigate('/webhooks');
@@ -180,7 +180,7 @@ function ChangeOrder({ webhook: { id, ordering } }: { readonly webhook: Webhook 
           ? 'From now on, events of a room may overtake each other.'
           : 'From now on, each event waits until the receiver has accepted the one before it in its room.',
         verb: isOrdered ? 'Send them side by side' : 'Send them in order',
-        command: commandOf('webhooks', 'update', id, isOrdered ? '--unordered' : '--ordered'),
+        command: writeCommand('webhooks', 'update', id, isOrdered ? '--unordered' : '--ordered'),
         run: async () => {
           await client.webhooks.update(id, { ordering: isOrdered ? 'none' : 'room' });
         },

@@ -4,7 +4,7 @@ import type { Delivery } from '../../../contract/deliveries.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
-import { commandOf } from '../parts/command-line.tsx';
+import { writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -23,7 +23,7 @@ export function WebhookView({ id }: { readonly id: string }) {
     <View
       title={data === undefined ? 'Webhook' : data.url}
       note={data === undefined ? undefined : noteOf(data)}
-      command={commandOf('webhooks', 'deliveries', id)}
+      command={writeCommand('webhooks', 'deliveries', id)}
       actions={data === undefined ? undefined : <WebhookActions webhook={data} />}
       isFilled
     >

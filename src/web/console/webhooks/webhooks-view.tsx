@@ -40,7 +40,7 @@ export function Webhooks() {
           label="Webhooks"
           columns={COLUMNS}
           rows={data.webhooks}
-          idOf={({ id }) => id}
+          getId={({ id }) => id}
           onSelect={({ id }) => navigate(`/webhooks/${id}`)}
         />
       )}

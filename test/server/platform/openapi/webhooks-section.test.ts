@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVENT_NAMES, EVENT_TYPES, eventTypeOf } from '../../../../src/contract/event-names.ts';
+import { EVENT_NAMES, EVENT_TYPES, findEventType } from '../../../../src/contract/event-names.ts';
 import { resolveReference } from '../../../support/conformance.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
@@ -66,7 +66,7 @@ describe('the webhooks of the document', () => {
     const event = schemas.Event;
     expect(event?.oneOf).toHaveLength(EVENT_TYPES.length);
     expect(event?.discriminator.propertyName).toBe('event');
-    const names = EVENT_NAMES.filter((name) => eventTypeOf(name) !== undefined);
+    const names = EVENT_NAMES.filter((name) => findEventType(name) !== undefined);
     expect(Object.keys(event?.discriminator.mapping ?? {}).sort()).toEqual([...names].sort());
     expect(event?.discriminator.mapping.recording_stopped).toBe('#/components/schemas/EgressEndedEvent');
   });

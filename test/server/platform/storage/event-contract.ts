@@ -515,7 +515,7 @@ export function describeEvents(engine: string, prepare: () => Promise<TestDataba
         { ...bob, name: 'b\uFFFD' },
       ]);
       expect(await presence.findParticipants([])).toEqual([]);
-      const counts = () => presence.countPresentOf(['RM_1', 'RM_2', 'RM_nowhere']);
+      const counts = () => presence.countPresentIn(['RM_1', 'RM_2', 'RM_nowhere']);
       expect(await counts()).toEqual(
         new Map([
           ['RM_1', 1],

@@ -40,7 +40,7 @@ describe('a recognition ahead of the end of an utterance', () => {
   it('is used for exactly the speech that it was made for', async () => {
     const speculation = await speculationOn('We are done.');
     const textFor = (span: typeof SPAN): Recognition['text'] | undefined =>
-      speculation.recognitionOf(span)?.text;
+      speculation.findRecognition(span)?.text;
     expect(textFor(SPAN)).toBe('We are done.');
     expect(textFor({ ...SPAN, end: SPAN.end + 1 })).toBeUndefined();
     expect(textFor({ ...SPAN, start: SPAN.start - 1 })).toBeUndefined();

@@ -5,7 +5,7 @@ import {
   findModel,
   suggestModel,
 } from '../../../../src/server/transcription/models/catalogue.ts';
-import { figuredModels, figuresOf } from '../../../../src/server/transcription/models/model-figures.ts';
+import { figuredModels, findFigures } from '../../../../src/server/transcription/models/model-figures.ts';
 
 describe('the catalogue of speech models', () => {
   it('names each model once, and each has languages, a licence, an archive and a publication', () => {
@@ -70,7 +70,7 @@ describe('the figures of speech models', () => {
 
   it('are plausible, and each names its source', () => {
     for (const { name } of CATALOGUE) {
-      const { memoryBytes, speed, errorRates } = figuresOf(name);
+      const { memoryBytes, speed, errorRates } = findFigures(name);
       expect(memoryBytes ?? 1e8, name).toBeGreaterThan(1e7);
       expect(speed?.realTimeFactor ?? 0.1, name).toBeGreaterThan(0);
       expect(new URL(speed?.source ?? 'https://measured.example').protocol, name).toBe('https:');
@@ -85,10 +85,10 @@ describe('the figures of speech models', () => {
 
   it('include the error rates of each suggested model', () => {
     const suggested = ['en', 'it', 'ja', 'ar', 'hi'].map((language) => suggestModel(language)?.name ?? '');
-    expect(suggested.filter((name) => figuresOf(name).errorRates.length === 0)).toEqual([]);
+    expect(suggested.filter((name) => findFigures(name).errorRates.length === 0)).toEqual([]);
   });
 
   it('are empty for an unknown model', () => {
-    expect(figuresOf('latin')).toEqual({ memoryBytes: null, speed: null, errorRates: [] });
+    expect(findFigures('latin')).toEqual({ memoryBytes: null, speed: null, errorRates: [] });
   });
 });

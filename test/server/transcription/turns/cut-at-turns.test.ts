@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   cutAtTurns,
-  overlapOf,
+  measureOverlap,
   type TurnSpan,
 } from '../../../../src/server/transcription/turns/cut-at-turns.ts';
 
@@ -71,10 +71,10 @@ describe('the overlap of a stretch of speech', () => {
       turn('c', 3_500, 7_000),
       turn('d', 9_000, 9_500),
     ];
-    expect(overlapOf(speech, turns)).toBe(3_000);
+    expect(measureOverlap(speech, turns)).toBe(3_000);
   });
 
   it('excludes turns of the same track, which are reported in pieces', () => {
-    expect(overlapOf(speech, [turn('a', 0, 5_000), turn('a', 4_900, 8_000)])).toBe(0);
+    expect(measureOverlap(speech, [turn('a', 0, 5_000), turn('a', 4_900, 8_000)])).toBe(0);
   });
 });

@@ -58,7 +58,7 @@ export function createInstance(
     },
     sender: receivers.senderOf(name),
     secretBox: { seal: (secret) => secret, isCurrent: () => true, open: () => SECRET },
-    fileUrls: { urlOf: async () => undefined },
+    fileUrls: { findUrl: async () => undefined },
   });
   const append = async (event: NewEvent): Promise<void> => {
     const planDeps = { ids: { next: nextId }, clock, dispatcher, instanceId: name };

@@ -9,10 +9,10 @@ import type { Context } from '../../../framework/context.ts';
 import { LANG } from '../../../framework/language.ts';
 import {
   calendarDay,
+  choice,
   flag,
   listArgument,
   notEmpty,
-  oneOf,
   option,
   type Parameter,
 } from '../../../framework/parameters.ts';
@@ -149,7 +149,7 @@ const CENTURIES = ['1800', '1900', '2000'] as const;
 /** Rules for checking codes; options of every command that reads codes. */
 export const RULE_OPTIONS = {
   strict: flag('--strict', 'refuse a place that did not exist on the birth date'),
-  century: option('--century <year>', 'fix the century of the two-digit year', oneOf(CENTURIES)),
+  century: option('--century <year>', 'fix the century of the two-digit year', choice(CENTURIES)),
   asOf: option('--as-of <date>', 'check as of this day instead of today, YYYY-MM-DD', { parse: calendarDay }),
   lang: LANG,
 };
@@ -158,7 +158,7 @@ export const RULE_OPTIONS = {
 export const ACCEPT = option(
   '--accept <kinds>',
   'person: only codes of persons are valid (default); any: also provisional codes, VAT numbers and codes of organisations',
-  oneOf(['person', 'any']),
+  choice(['person', 'any']),
 );
 
 type RuleInput = {

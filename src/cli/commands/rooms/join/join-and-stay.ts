@@ -42,7 +42,7 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
     const end = await visitRoom({
       publication: readPublication(context, visit),
       isLooped: visit.isLooped,
-      listenTo: targetOf(context, visit.listen),
+      listenTo: openTarget(context, visit.listen),
       signal: io.signal,
       onNews: (news) => report(context, visit, news),
       issueToken,
@@ -52,7 +52,7 @@ export async function joinAndStay(context: Context, visit: Visit): Promise<ExitC
   } catch (error) {
     if (error instanceof RtcError || error instanceof CliError || io.signal.aborted) throw error;
     if (isFileError(error)) throw ownFileError(context, visit, error);
-    const isUnavailable = isMissingPackages(error) || codeOf(error) === 'ERR_UNAVAILABLE';
+    const isUnavailable = isMissingPackages(error) || readErrorCode(error) === 'ERR_UNAVAILABLE';
     const exitCode = isUnavailable ? EXIT.unavailable : EXIT.failure;
     throw startError(error, { exitCode, signal: io.signal });
   }
@@ -67,7 +67,7 @@ function ownFileError({ io }: Context, { listen }: Visit, error: NodeJS.ErrnoExc
   return fileError(error, { doing: isWritten ? 'written' : 'read' });
 }
 
-function codeOf(error: unknown): unknown {
+function readErrorCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
@@ -78,18 +78,18 @@ function readPublication({ io }: Context, { publish, raw }: Visit): RoomPublicat
   return { kind: 'test-pattern', parts: publish.parts };
 }
 
-function targetOf({ io }: Context, listen: string | undefined) {
+function openTarget({ io }: Context, listen: string | undefined) {
   if (listen === undefined) return undefined;
   return listen === '-' ? io.stdout : resolve(io.workingDirectory, listen);
 }
 
 function report(context: Context, visit: Visit, news: RoomVisitNews): void {
   const { terminal, io } = context;
-  if (terminal.json === undefined) printStatus(terminal, textOf(news, visit));
+  if (terminal.json === undefined) printStatus(terminal, describeNews(news, visit));
   else io.stdout.write(`${jsonLine(terminal, news)}\n`);
 }
 
-function textOf(news: RoomVisitNews, { person, listen }: Visit): string {
+function describeNews(news: RoomVisitNews, { person, listen }: Visit): string {
   switch (news.type) {
     case 'joined': {
       const others = news.others.length === 0 ? 'nobody else' : news.others.join(', ');

@@ -1,7 +1,7 @@
 import { ROLES } from '../../../../contract/choices.ts';
 import { usageError } from '../../../errors/cli-error.ts';
 import { defineCommand } from '../../../framework/command.ts';
-import { argument, flag, notEmpty, oneOf, option, wholeNumber } from '../../../framework/parameters.ts';
+import { argument, choice, flag, notEmpty, option, wholeNumber } from '../../../framework/parameters.ts';
 import { nothing } from '../../../terminal/result.ts';
 import type { Terminal } from '../../../terminal/terminal.ts';
 
@@ -28,7 +28,7 @@ export const join = defineCommand({
       parse: notEmpty,
     }),
     name: option('--name <name>', 'name that others see; default: the identity', { parse: notEmpty }),
-    role: option('--role <role>', 'what it may do; default participant', oneOf(ROLES)),
+    role: option('--role <role>', 'what it may do; default participant', choice(ROLES)),
     loop: flag('--loop', 'play the file again and again'),
     rate: option('--rate <n>', `sample rate of stdin without a header; default ${DEFAULT_RATE}`, {
       parse: wholeNumber(8_000, 192_000),

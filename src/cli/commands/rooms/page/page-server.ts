@@ -138,7 +138,7 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
   const { action, token, body } = request;
   const { seats, client, room } = deps;
   if (action === 'join') {
-    const invitation = await seats.redeem(textOf(body.code));
+    const invitation = await seats.redeem(toText(body.code));
     if (invitation === undefined) return problem(403, 'This link was used already, or is too old.');
     return jsonResponse(200, invitation);
   }
@@ -153,14 +153,14 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
     case 'mute': {
       if (!hasRole(person, ['host', 'moderator']))
         return problem(403, 'Only a host or a moderator may mute others.');
-      const [identity, trackSid] = [textOf(body.identity), textOf(body.trackSid)];
+      const [identity, trackSid] = [toText(body.identity), toText(body.trackSid)];
       if (identity === '' || trackSid === '') return problem(400, 'identity and trackSid are required.');
       await client.participants.mute({ room, identity, trackSid });
       return { status: 204 };
     }
     case 'remove': {
       if (!hasRole(person, ['host'])) return problem(403, 'Only a host may remove others.');
-      const identity = textOf(body.identity);
+      const identity = toText(body.identity);
       if (identity === '') return problem(400, 'identity is required.');
       await client.participants.remove(room, identity);
       return { status: 204 };
@@ -192,6 +192,6 @@ function hasRole({ role }: Person, allowed: readonly Role[]): boolean {
   return allowed.includes(role);
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -34,7 +34,7 @@ export function createAuthenticateRequest(deps: AuthenticateRequestDeps): Authen
   const { readCredentials, checkSignature } = createAuthenticator(deps.authentication);
   const readAndVerify = createBodyReader(deps, checkSignature);
   return (request, reply, done) => {
-    if (securityOf(request) !== 'signed') return readAndVerify(request, undefined, done);
+    if (readSecurity(request) !== 'signed') return readAndVerify(request, undefined, done);
     reply.header('cache-control', 'no-store');
     let credentials: Credentials | Promise<Credentials>;
     try {
@@ -94,7 +94,7 @@ function brokenOff(): ServiceError {
 }
 
 /** Unknown paths under /v1 are signed too, so that an unauthenticated caller cannot find out which paths exist. */
-export function securityOf(request: FastifyRequest): Security {
+export function readSecurity(request: FastifyRequest): Security {
   const route = request.routeOptions.config.route;
   if (route !== undefined) return route.security;
   return V1_PATH.test(request.raw.url ?? '/') ? 'signed' : 'public';

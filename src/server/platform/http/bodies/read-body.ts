@@ -190,7 +190,7 @@ export function findDuplicateName(text: string): string | undefined {
       const end = endOfString(text, at);
       const level = levels.at(-1);
       if (isName && level?.names !== undefined) {
-        level.name = nameOf(text, at, end);
+        level.name = readName(text, at, end);
         if (level.names.has(level.name)) return pointerTo(levels);
         level.names.add(level.name);
         isName = false;
@@ -211,7 +211,7 @@ export function findDuplicateName(text: string): string | undefined {
 }
 
 /** Resolves escapes, because `\u0061` is the same name as `a`. */
-function nameOf(text: string, start: number, end: number): string {
+function readName(text: string, start: number, end: number): string {
   const name = text.slice(start + 1, end);
   return name.includes('\\') ? JSON.parse(`"${name}"`) : name;
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
-import { securityOf } from '../authentication/authenticate-request.ts';
+import { readSecurity } from '../authentication/authenticate-request.ts';
 import { requireCaller } from '../caller.ts';
 import type { Security } from '../route.ts';
 
@@ -13,8 +13,8 @@ export type RateLimits = { readonly api: number; readonly public: number };
  * paths included. Signed requests have been authenticated before.
  */
 export function limitRates(app: FastifyInstance, limits: RateLimits, clock: Clock): void {
-  const byKey = limiterOf(limits.api, clock);
-  const byAddress = limiterOf(limits.public, clock);
+  const byKey = createLimiter(limits.api, clock);
+  const byAddress = createLimiter(limits.public, clock);
   const counters: Readonly<Record<Security, (request: FastifyRequest) => RateLimitState | undefined>> = {
     signed: ({ caller }) => byKey?.(requireCaller(caller).keyId),
     public: ({ ip }) => byAddress?.(ip),
@@ -22,7 +22,7 @@ export function limitRates(app: FastifyInstance, limits: RateLimits, clock: Cloc
     'media-server': () => undefined,
   };
   app.addHook('preHandler', (request, reply, done) => {
-    const state = counters[securityOf(request)](request);
+    const state = counters[readSecurity(request)](request);
     if (state === undefined) return done();
     setRateLimitHeaders(reply, state);
     done(state.isExceeded ? rateLimited(state.limit) : undefined);
@@ -37,7 +37,7 @@ export type LimitUnauthorized = (error: ServiceError, request: FastifyRequest) =
  * its connection is closed. Requests with a valid signature are not affected.
  */
 export function createUnauthorizedLimit(limits: RateLimits, clock: Clock): LimitUnauthorized {
-  const byAddress = limiterOf(limits.public, clock);
+  const byAddress = createLimiter(limits.public, clock);
   return (error, { ip, caller }) => {
     if (caller !== undefined || (error.status !== 401 && error.status !== 403)) return error;
     const state = byAddress?.(ip);
@@ -46,7 +46,7 @@ export function createUnauthorizedLimit(limits: RateLimits, clock: Clock): Limit
   };
 }
 
-function limiterOf(limit: number, clock: Clock): RateLimiter | undefined {
+function createLimiter(limit: number, clock: Clock): RateLimiter | undefined {
   return limit === 0 ? undefined : createRateLimiter(limit, () => clock.monotonic());
 }
 

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { Route } from '../../http/route.ts';
-import { exampleOf, type JsonObject, recordedOperation } from '../schema-document.ts';
+import { createExample, type JsonObject, recordedOperation } from '../schema-document.ts';
 import { indent, lines, type SampleRequest, typescriptSample } from './typescript.ts';
 
 /*
@@ -49,13 +49,13 @@ function samplesIn(languages: readonly Language[], route: Route): readonly JsonO
 
 function sampleRequest(route: Route): SampleRequest {
   const recorded = recordedOperation(route.operationId);
-  const values = recorded?.path ?? textsOf(route.params);
-  const query = recorded?.query ?? requiredOf(route.query);
+  const values = recorded?.path ?? textExamples(route.params);
+  const query = recorded?.query ?? requiredExamples(route.query);
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) =>
     encodeURIComponent(values[name] ?? name),
   );
   const parameters = new URLSearchParams(query).toString();
-  const body = recorded?.body ?? (route.body === undefined ? undefined : exampleOf(route.body));
+  const body = recorded?.body ?? (route.body === undefined ? undefined : createExample(route.body));
   return {
     operationId: route.operationId,
     method: route.method,
@@ -67,14 +67,14 @@ function sampleRequest(route: Route): SampleRequest {
   };
 }
 
-function textsOf(schema: TSchema | undefined): Readonly<Record<string, string>> {
-  const values: object = schema === undefined ? {} : { ...Object(exampleOf(schema)) };
+function textExamples(schema: TSchema | undefined): Readonly<Record<string, string>> {
+  const values: object = schema === undefined ? {} : { ...Object(createExample(schema)) };
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
-function requiredOf(schema: TSchema | undefined): Readonly<Record<string, string>> {
+function requiredExamples(schema: TSchema | undefined): Readonly<Record<string, string>> {
   const { required = [] }: { readonly required?: readonly string[] } = schema ?? {};
-  return Object.fromEntries(Object.entries(textsOf(schema)).filter(([name]) => required.includes(name)));
+  return Object.fromEntries(Object.entries(textExamples(schema)).filter(([name]) => required.includes(name)));
 }
 
 /** Writes a sample that signs with openssl, which is installed everywhere. */

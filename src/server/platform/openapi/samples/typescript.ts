@@ -46,26 +46,26 @@ export function typescriptSample(request: SampleRequest): string {
     "const { RTC_URL: url = '', API_KEY: apiKey = '', API_SECRET: apiSecret = '' } = process.env;",
     'const client = new RtcClient({ url, apiKey, apiSecret });',
     '',
-    `const answer = await client.${callOf(request)};`,
+    `const answer = await client.${writeCall(request)};`,
     'console.log(answer);',
     'await client.close();',
   );
 }
 
-function callOf(request: SampleRequest): string {
+function writeCall(request: SampleRequest): string {
   const { operationId, method, path, values, query, body } = request;
   const name = METHODS[operationId];
   if (name === undefined) {
     const options = body === undefined ? '' : `, { body: JSON.stringify(${literal(JSON.parse(body))}) }`;
     return `request(${literal(method)}, ${literal(path)}${options})`;
   }
-  const options = body === undefined ? withNumbers(query) : argumentOf(name, JSON.parse(body));
+  const options = body === undefined ? withNumbers(query) : toArgument(name, JSON.parse(body));
   const last = Object.keys(options).length === 0 ? [] : [options];
   return `${name}(${[...values, ...last].map(literal).join(', ')})`;
 }
 
 /** The names of speakers are an argument by themselves. */
-function argumentOf(name: string, body: object): object {
+function toArgument(name: string, body: object): object {
   return name.endsWith('nameSpeakers') && 'participants' in body ? Object(body.participants) : body;
 }
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../../contract/errors.ts';
-import { membersOf, objectsOf } from '../../../../contract/unknown-value.ts';
+import { readMembers, readObjects } from '../../../../contract/unknown-value.ts';
 import type { Log } from '../../../platform/log.ts';
 import { matchLanguage, WHISPER_LANGUAGES } from '../../models/catalogue.ts';
 import { unknownLanguage } from '../sherpa-engine.ts';
@@ -59,7 +59,7 @@ export function createOpenaiEngine({ log }: { readonly log: Log }, settings: Ope
 const MAX_PROMPT_LENGTH = 600;
 
 /** Joins as many terms as fit, beginning with the first. */
-function promptOf(vocabulary: readonly string[]): string {
+function buildPrompt(vocabulary: readonly string[]): string {
   let prompt = '';
   for (const term of vocabulary) {
     const longer = prompt === '' ? term : `${prompt}, ${term}`;
@@ -81,7 +81,7 @@ function toForm(
   // With `json`, OpenAI's own server refuses granularities.
   if (format === 'verbose_json')
     for (const granularity of ['word', 'segment']) form.append('timestamp_granularities[]', granularity);
-  const prompt = promptOf(vocabulary);
+  const prompt = buildPrompt(vocabulary);
   if (prompt !== '') form.set('prompt', prompt);
   form.set('file', new Blob([toWav(samples, SAMPLE_RATE)], { type: 'audio/wav' }), 'segment.wav');
   return form;
@@ -257,14 +257,14 @@ type OpenaiResponse = {
  * Reads `json` and `verbose_json`. Returns undefined for a response without a text; other unreadable members are left out.
  */
 function parseOpenaiResponse(body: string, seconds: number): OpenaiResponse | undefined {
-  const { text, language, words, segments } = membersOf(parseJson(body));
+  const { text, language, words, segments } = readMembers(parseJson(body));
   if (typeof text !== 'string') return undefined;
-  const parts = objectsOf(segments);
+  const parts = readObjects(segments);
   // OpenAI's own server lists the words beside the segments, whisper.cpp and faster-whisper within them.
-  const listed = objectsOf(words);
-  const timed = listed.length > 0 ? listed : parts.flatMap((part) => objectsOf(part.words));
+  const listed = readObjects(words);
+  const timed = listed.length > 0 ? listed : parts.flatMap((part) => readObjects(part.words));
   const read = toWords(timed, { text, seconds });
-  return { text, language, confidence: confidenceOf(parts), words: read.length > 0 ? read : undefined };
+  return { text, language, confidence: toConfidence(parts), words: read.length > 0 ? read : undefined };
 }
 
 function parseJson(body: string): unknown {
@@ -281,18 +281,18 @@ type Members = Readonly<Record<string, unknown>>;
  * The geometric mean of the tokens' probabilities. Servers whose models give none write 0, which no model reaches: such
  * segments do not count.
  */
-function confidenceOf(segments: readonly Members[]): number | null {
+function toConfidence(segments: readonly Members[]): number | null {
   let [sum, count] = [0, 0];
   for (const { avg_logprob: mean, tokens, text } of segments) {
     if (typeof mean !== 'number' || mean >= 0) continue;
-    const weight = lengthOf(tokens) || lengthOf(text) || 1;
+    const weight = measureLength(tokens) || measureLength(text) || 1;
     sum += mean * weight;
     count += weight;
   }
   return count === 0 ? null : Math.exp(sum / count);
 }
 
-function lengthOf(value: unknown): number {
+function measureLength(value: unknown): number {
   return Array.isArray(value) || typeof value === 'string' ? value.length : 0;
 }
 
@@ -300,7 +300,7 @@ function toWords(
   words: readonly Members[],
   { text, seconds }: { readonly text: string; readonly seconds: number },
 ): readonly RecognisedWord[] {
-  const find = punctuationOf(text);
+  const find = punctuate(text);
   return words.flatMap(({ word, start, end, probability }) => {
     if (typeof word !== 'string' || typeof start !== 'number' || typeof end !== 'number') return [];
     const bare = word.trim();
@@ -313,7 +313,7 @@ function toWords(
 }
 
 /** OpenAI's own words lack the punctuation of the text: each word is looked up in the text, after the previous word. */
-function punctuationOf(text: string): (word: string) => string {
+function punctuate(text: string): (word: string) => string {
   let cursor = 0;
   return (word) => {
     const at = text.indexOf(word, cursor);

@@ -93,7 +93,7 @@ export async function openStage({ database, clock = systemClock }: StageOptions 
         changes: store.changes,
         webhooks: store.webhooks,
         deliveries: options.deliveries?.(store.deliveries) ?? store.deliveries,
-        fileUrls: { urlOf: async () => undefined },
+        fileUrls: { findUrl: async () => undefined },
       });
       instances.push(dispatcher);
       senders.push(sender);
