@@ -4,7 +4,7 @@ import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { observeStatements } from '../../../scripts/house/observe-statements.ts';
+import { observeStatements } from '../../../test/support/observe-statements.ts';
 
 /** The work of one operation. It does not depend on the speed of the machine. */
 export type Work = {

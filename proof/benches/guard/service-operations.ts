@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { observeStatements } from '../../../scripts/house/observe-statements.ts';
 import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/embedded-media-server.ts';
 import { systemIds } from '../../../src/server/platform/system.ts';
 import {
@@ -9,6 +8,7 @@ import {
 } from '../../../test/server/webhooks/support/hooked-service.ts';
 import { startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { observeStatements } from '../../../test/support/observe-statements.ts';
 import { signatureHeaders } from '../../../test/support/sign.ts';
 import type { Operation } from './count-work.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { observeStatements } from '../../../../scripts/house/observe-statements.ts';
 import { DELIVERY_STATES } from '../../../../src/contract/deliveries.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
+import { observeStatements } from '../../../support/observe-statements.ts';
 import { open } from './test-databases.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
