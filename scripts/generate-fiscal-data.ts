@@ -41,6 +41,7 @@ const SOURCES = [
   'foreign-cities.csv',
   'population.csv',
   'regions.json',
+  'sardinia-istat-2026.csv',
   'state-starts.csv',
   'successor_evidence.csv',
   'twins.csv',
@@ -66,6 +67,7 @@ export const generateFiscalData = (): ReadonlyMap<string, string> => {
     ['postal-codes.ts', postalCodesModule(places)],
     ['residents.ts', residentsModule(places)],
     ['foreign-cities.ts', foreignCitiesModule(places)],
+    ['istat-provinces.ts', istatProvincesModule(places)],
   ]);
 };
 
@@ -397,6 +399,27 @@ const foreignCitiesModule = (places: readonly Place[]): string => {
   return module([
     `/** A state's place code, then cities of it as Italians call them, joined by commas, in upper case without accents. */`,
     block('foreignCityBlock', [...cities].map(([code, names]) => code + names.join(',')).join('~')),
+  ]);
+};
+
+/** The comuni of Sardinia for which ISTAT has another province than ANPR. */
+const istatProvincesModule = (places: readonly Place[]): string => {
+  const provinceToday = new Map(
+    comuniInForce(places).map(({ code, periods }) => [code, periods.find(({ to }) => to === '')?.province]),
+  );
+  const codes = new Map<string, string[]>();
+  for (const row of rows('sardinia-istat-2026.csv')) {
+    const [code, abbreviation] = [field(row, 'code'), field(row, 'abbreviation')];
+    const ours = provinceToday.get(code);
+    if (ours === undefined) throw new Error(`sardinia-istat-2026.csv has ${code}, which is not in force`);
+    if (ours === abbreviation) continue;
+    const province = `${abbreviation}${field(row, 'unit')}`;
+    codes.set(province, [...(codes.get(province) ?? []), code].sort());
+  }
+  const texts = [...codes].sort().map(([province, comuni]) => `${province}|${comuni.join('')}`);
+  return module([
+    `/** ISTAT's abbreviation and name of a province, then the place codes of its comuni that ANPR has in another one. */`,
+    block('istatProvinceBlock', texts.join('~')),
   ]);
 };
 

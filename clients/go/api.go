@@ -1539,6 +1539,16 @@ type Person struct {
 	NoName *bool `json:"noName,omitempty"`
 }
 
+// IstatProvince: The province of a comune of Sardinia as ISTAT has it.
+type IstatProvince struct {
+	// Two letters
+	Abbreviation string `json:"abbreviation"`
+	// Name in Italian
+	Name string `json:"name"`
+	// First day
+	From string `json:"from"`
+}
+
 // PlacePeriod: A place with its dates.
 type PlacePeriod struct {
 	// Belfiore code of the place
@@ -1555,6 +1565,8 @@ type PlacePeriod struct {
 	To *string `json:"to"`
 	// Whether the name is in force today
 	Current bool `json:"current"`
+	// Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has
+	IstatProvince *IstatProvince `json:"istatProvince,omitempty"`
 }
 
 // GeneratedCodeDetails: With details=true only.
@@ -1767,6 +1779,8 @@ type FoundPlace struct {
 	To *string `json:"to"`
 	// Whether the name is in force today
 	Current bool `json:"current"`
+	// Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has
+	IstatProvince *IstatProvince `json:"istatProvince,omitempty"`
 	// Its names and provinces over time, oldest first
 	History []FoundPlaceHistoryItem `json:"history"`
 	// Its successors in turn, or all places among which it was divided
@@ -1788,6 +1802,8 @@ type FoundPlaceHistoryItem struct {
 	To *string `json:"to"`
 	// Whether the name is in force today
 	Current bool `json:"current"`
+	// Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has
+	IstatProvince *IstatProvince `json:"istatProvince,omitempty"`
 	// Source of the record. One of ministero-interno, codice-fiscale-js.
 	Source string `json:"source"`
 }
@@ -2948,6 +2964,8 @@ func (c *Client) ListProvinces(ctx context.Context) ([]PlacePeriod, error) {
 
 // ListCitiesParams is the query of ListCities. What is zero is not sent.
 type ListCitiesParams struct {
+	// Return the province of ISTAT too, where it differs
+	Details bool
 	// Only names that are in force today (true), or former ones (false)
 	Current bool
 	// Only places in force on this day, YYYY-MM-DD
@@ -2962,6 +2980,7 @@ type ListCitiesParams struct {
 
 func (params ListCitiesParams) values() url.Values {
 	values := url.Values{}
+	setBool(values, "details", params.Details)
 	setBool(values, "current", params.Current)
 	setString(values, "date", params.Date)
 	setString(values, "q", params.Q)
@@ -2981,10 +3000,12 @@ func (c *Client) ListCities(ctx context.Context, provinceAbbreviation string, pa
 type SearchPlacesParams struct {
 	// Part of a name, a Belfiore code, or a present or recent postal code
 	Q string
-	// Two letters, of a current or former province; EE for states
+	// Two letters, of a current or former province, or one of ISTAT; EE for states
 	Province string
 	// Only places in force on this day, YYYY-MM-DD
 	Date string
+	// Return the province of ISTAT too, where it differs
+	Details bool
 	// Maximum number of places, at most 100 (default 10)
 	Limit string
 }
@@ -2994,6 +3015,7 @@ func (params SearchPlacesParams) values() url.Values {
 	setString(values, "q", params.Q)
 	setString(values, "province", params.Province)
 	setString(values, "date", params.Date)
+	setBool(values, "details", params.Details)
 	setString(values, "limit", params.Limit)
 	return values
 }

@@ -180,6 +180,17 @@ export function periodResponse(place: Period, belfiore: string): PlacePeriod {
   };
 }
 
+type IstatProvince = { readonly abbreviation: string; readonly name: string; readonly validFrom: string };
+
+/** Returns the province of ISTAT in the form of the API. */
+export function istatProvinceResponse(
+  province: IstatProvince | null,
+): NonNullable<PlacePeriod['istatProvince']> | null {
+  if (province === null) return null;
+  const { abbreviation, name, validFrom } = province;
+  return { abbreviation, name, from: validFrom };
+}
+
 function detailsOf(decoded: Decoded): NonNullable<DecodedCode['details']> {
   const { birthplace } = decoded;
   const today = birthplace.today ?? birthplace.successor;

@@ -16,6 +16,15 @@ export const PlaceRecordSchema = Type.Object(
   { $id: 'PlaceRecord', description: 'A place' },
 );
 
+const IstatProvinceSchema = Type.Object(
+  {
+    abbreviation: Type.String({ description: 'Two letters', examples: ['OT'] }),
+    name: Type.String({ description: 'Name in Italian', examples: ['Gallura Nord-Est Sardegna'] }),
+    from: Type.String({ description: 'First day', examples: ['2026-01-01'] }),
+  },
+  { $id: 'IstatProvince', description: 'The province of a comune of Sardinia as ISTAT has it' },
+);
+
 /** A place record with its dates. */
 export const PlacePeriodSchema = Type.Object(
   {
@@ -27,6 +36,12 @@ export const PlacePeriodSchema = Type.Object(
       description: 'Last day; null while in force, or if no register has it',
     }),
     current: Type.Boolean({ description: 'Whether the name is in force today' }),
+    istatProvince: Type.Optional(
+      Type.Union([IstatProvinceSchema, Type.Null()], {
+        description:
+          'Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has',
+      }),
+    ),
   },
   { $id: 'PlacePeriod', description: 'A place with its dates' },
 );
@@ -106,7 +121,7 @@ export type FoundPlace = Static<typeof FoundPlaceListSchema>[number];
 export type Region = Static<typeof RegionSchema>;
 
 const provinceAbbreviation = Type.String({
-  description: 'Two letters, of a current or former province; EE for states',
+  description: 'Two letters, of a current or former province, or one of ISTAT; EE for states',
   examples: ['RM'],
 });
 
@@ -134,7 +149,12 @@ function closedQuery<Parameters extends Record<string, TSchema>>(parameters: Par
 
 const numberOf = (description: string) => Type.Optional(Type.String({ pattern: '^\\d{1,5}$', description }));
 
+const placeDetails = Type.Optional(
+  Type.Enum(['true', 'false'], { description: 'Return the province of ISTAT too, where it differs' }),
+);
+
 export const CitiesQuery = closedQuery({
+  details: placeDetails,
   current: Type.Optional(
     Type.Enum(['true', 'false'], {
       description: 'Only names that are in force today (true), or former ones (false)',
@@ -167,5 +187,6 @@ export const PlacesQuery = closedQuery({
   }),
   province: Type.Optional(provinceAbbreviation),
   date,
+  details: placeDetails,
   limit: numberOf('Maximum number of places, at most 100 (default 10)'),
 });

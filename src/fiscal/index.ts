@@ -25,6 +25,7 @@ export { type DataSource, type DataSources, dataSources } from './data-sources.t
 export { type DecodedCode, type DecodeResult, decode } from './decode.ts';
 export { type FoundPlace, findPlace, type PlaceFilter, type PlaceNotFound } from './find-place.ts';
 export { type GeneratedCode, type GenerateOptions, type GenerateResult, generate } from './generate.ts';
+export { type IstatProvince, istatProvince } from './istat-provinces.ts';
 export type { PlaceMatch } from './look-up-place.ts';
 export {
   type KnownPerson,

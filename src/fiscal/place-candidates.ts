@@ -5,6 +5,7 @@
 import { isLetter } from './characters.ts';
 import { isInForce } from './code-table.ts';
 import { fold } from './fold-name.ts';
+import { istatProvinceNumber } from './istat-provinces.ts';
 import { forEachMatch } from './match-name.ts';
 import { nameExactness } from './name-exactness.ts';
 import {
@@ -140,7 +141,7 @@ export const fitOfSlot = (slot: number): number => {
 export const isSpelledBy = (slot: number, name: string): boolean =>
   candidates().some((candidate) => candidate.slot === slot && exactness(name, candidate) === 2);
 
-/** Whether the place, or its successor today, ever was in this province. */
+/** Whether the place, or its successor today, ever was in this province, by ANPR or by ISTAT. */
 export const isProvinceOf = (slot: number, province: number): boolean => {
   if (province === ANY_PROVINCE) return true;
   const records = recordsOf(slot);
@@ -148,6 +149,7 @@ export const isProvinceOf = (slot: number, province: number): boolean => {
   const end = first + (records.length[slot] as number);
   for (let record = first; record < end; record++) if (records.province[record] === province) return true;
   const successor = successorOf(slot);
+  if (istatProvinceNumber(successor) === province) return true;
   const today = successor === slot ? -1 : recordToday(recordsOf(successor), successor);
   return today >= 0 && records.province[today] === province;
 };

@@ -1,6 +1,7 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isInForce, isKnownCode, OPEN_END, SLOT_COUNT, slotOfCode } from './code-table.ts';
 import { foldedLength } from './fold-name.ts';
+import { istatProvinceNumber } from './istat-provinces.ts';
 import {
   eachBeginning,
   eachSlip,
@@ -76,7 +77,8 @@ const placeOfCode = (slot: number, { province, date }: Search): Place[] => {
   const records = allRecords();
   const first = records.first[slot] ?? 0;
   const ofPlace = records.province.subarray(first, first + (records.length[slot] ?? 0));
-  const isThere = province === ANY_PROVINCE || ofPlace.includes(province);
+  const isThere =
+    province === ANY_PROVINCE || ofPlace.includes(province) || istatProvinceNumber(slot) === province;
   return isThere ? [placeOfRecord(records, recordAt(records, slot, date))] : [];
 };
 
@@ -103,8 +105,8 @@ const rankFor = (search: Search): VisitEntry => {
   const index = placeIndex();
   return (entry, match) => {
     const record = shortAt(index.record, entry);
-    if (search.province !== ANY_PROVINCE && records.province[record] !== search.province) return;
     const slot = shortAt(records.slot, record);
+    if (!isOfProvince(record, search.province)) return;
     const length = intAt(index.end, entry) - intAt(index.start, entry);
     const rank = rankOf(record, { match, length }, search.date);
     const known = bestRank[slot] ?? 0;
@@ -114,6 +116,15 @@ const rankFor = (search: Search): VisitEntry => {
     bestRank[slot] = rank;
     bestRecord[slot] = record;
   };
+};
+
+/** Whether the record is in the province, or the place is by ISTAT. */
+const isOfProvince = (record: number, province: number): boolean => {
+  if (province === ANY_PROVINCE) return true;
+  const records = allRecords();
+  return (
+    records.province[record] === province || istatProvinceNumber(shortAt(records.slot, record)) === province
+  );
 };
 
 type Match = { readonly match: number; readonly length: number };

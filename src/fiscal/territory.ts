@@ -2,6 +2,7 @@ import { codeOfSlot, isKnownCode, SLOT_COUNT, slotOfCode } from './code-table.ts
 import { CAPS_AS_OF, capBlock, formerCapBlock, replacingCapBlock } from './data/postal-codes.ts';
 import { regionBlock } from './data/territory.ts';
 import { findPlace, type PlaceNotFound } from './find-place.ts';
+import { istatProvinceNumber } from './istat-provinces.ts';
 import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord, placeToday } from './place.ts';
 import {
   allRecords,
@@ -76,7 +77,8 @@ export const provinces = (): (ListedPlace & { readonly provinceName: string })[]
 
 /**
  * Returns all places that ever were in a province, with each of their names there, by code and then the oldest first. Also
- * accepts former provinces (`FO`), and `EE` for states. Empty for an abbreviation that has never existed.
+ * accepts former provinces (`FO`), and `EE` for states. Empty for an abbreviation that has never existed. A province that
+ * only ISTAT has today (`OT`) also has its comuni of today, with the province that ANPR has for them.
  */
 export const cities = (province: string): ListedPlace[] => {
   const text = typeof province === 'string' ? province.trim().toUpperCase() : '';
@@ -93,8 +95,13 @@ export const cities = (province: string): ListedPlace[] => {
       // A name that a place had twice is listed once.
       if (place.isCurrent || !listed.has(key)) listed.set(key, place);
     }
+    if (istatProvinceNumber(slot) === wanted)
+      listed.set(codeOfSlot(slot), listedPlace(records, recordToday(records, slot)));
   }
-  return [...listed.values()];
+  const all = [...listed.values()];
+  // Where ANPR has the province too, its comuni are those of ANPR.
+  const isOfToday = all.some((place) => place.isCurrent && place.province === text);
+  return isOfToday ? all.filter((place) => place.province === text) : all;
 };
 
 /** Returns the postal codes of a comune, by any of its names; those of the successor for an ended comune. */

@@ -4,10 +4,13 @@ import {
   caps,
   cities,
   dataSources,
+  findPlace,
+  istatProvince,
   placeHistory,
   placesOfCap,
   provinces,
   regions,
+  suggestPlaces,
 } from '../../src/fiscal/index.ts';
 import { rows } from './people.ts';
 
@@ -59,9 +62,8 @@ describe('regions and provinces', () => {
 describe('cities', () => {
   it('lists every name that a province ever had', () => {
     for (const province of new Set(places.map((row) => row.province ?? ''))) {
-      const listed = new Set(
-        cities(province).map(({ codiceCatastale, name }) => `${codiceCatastale} ${name}`),
-      );
+      const all = cities(province).filter((place) => place.province === province);
+      const listed = new Set(all.map(({ codiceCatastale, name }) => `${codiceCatastale} ${name}`));
       const dated = places
         .filter((row) => row.province === province)
         .map(({ code, name }) => `${code} ${name}`);
@@ -69,7 +71,7 @@ describe('cities', () => {
         .filter((row) => row.province === province)
         .map(({ code, name }) => `${code} ${name}`);
       expect(listed).toEqual(new Set([...dated, ...undated]));
-      expect(cities(province)).toHaveLength(listed.size);
+      expect(all).toHaveLength(listed.size);
     }
   });
 
@@ -105,6 +107,72 @@ describe('cities', () => {
     });
     expect(cities('QQ')).toEqual([]);
     expect(cities('')).toEqual([]);
+  });
+});
+
+describe('the provinces of Sardinia by ISTAT', () => {
+  const sardinia = rows('sardinia-istat-2026.csv');
+  const today = new Map(
+    rows('places.csv')
+      .filter(({ valid_to }) => valid_to === '')
+      .map((row) => [row.code, row]),
+  );
+
+  it('are accepted beside those of ANPR for each comune', () => {
+    expect(sardinia).toHaveLength(377);
+    const refused = sardinia.filter(({ code = '', name = '', abbreviation = '' }) => {
+      const provinces = [abbreviation, today.get(code)?.province ?? ''];
+      return provinces.some((province) => {
+        const found = findPlace(today.get(code)?.name ?? name, { province });
+        return (
+          !found.ok ||
+          found.place.codiceCatastale !== code ||
+          found.place.province !== today.get(code)?.province
+        );
+      });
+    });
+    expect(refused.map(({ name }) => name)).toEqual([]);
+    expect(findPlace('Teulada', { province: 'VS' })).toMatchObject({ ok: false });
+  });
+
+  it('are known where they differ, with their first day', () => {
+    const expected = sardinia.map(({ code = '', unit: name, abbreviation }) =>
+      today.get(code)?.province === abbreviation ? null : { abbreviation, name, validFrom: '2026-01-01' },
+    );
+    expect(sardinia.map(({ code = '' }) => istatProvince(code))).toEqual(expected);
+    expect([istatProvince('L154')?.abbreviation, istatProvince('I707')?.abbreviation]).toEqual(['CI', 'NU']);
+    expect([istatProvince('D968')?.abbreviation, istatProvince('H501'), istatProvince('x')]).toEqual([
+      'CA',
+      null,
+      null,
+    ]);
+  });
+
+  it.each([
+    ['OT', 26, 'SS'],
+    ['OG', 23, 'NU SU'],
+    ['CI', 24, 'SU'],
+    ['VS', 28, 'SU'],
+  ])('list the comuni of %s that are in force, as ANPR has them', (province, count, shown) => {
+    const current = cities(province).filter(({ isCurrent }) => isCurrent);
+    expect(current).toHaveLength(count);
+    expect([...new Set(current.map((place) => place.province))].sort().join(' ')).toBe(shown);
+    // Those of the province of 2005 to 2016 are still there.
+    expect(cities(province).some((place) => place.province === province)).toBe(true);
+  });
+
+  it('change nothing in the lists of provinces that ANPR has today', () => {
+    const others = ['CA', 'NU', 'OR', 'SS', 'SU'].flatMap((province) =>
+      cities(province).filter((place) => place.province !== province),
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('select places while somebody types', () => {
+    const found = (typed: string, province: string) =>
+      suggestPlaces(typed, { province }).map(({ codiceCatastale }) => codiceCatastale);
+    expect([found('teul', 'CI'), found('L154', 'CI'), found('teul', 'OT')]).toEqual([['L154'], ['L154'], []]);
+    expect(caps('CI', 'Teulada')).toMatchObject({ ok: true, caps: ['09019'] });
   });
 });
 

@@ -1692,9 +1692,19 @@ class Person(_PersonRequired, total=False):
     noName: bool
 
 
-# A place with its dates
-PlacePeriod = TypedDict(
-    "PlacePeriod",
+# The province of a comune of Sardinia as ISTAT has it
+IstatProvince = TypedDict(
+    "IstatProvince",
+    {
+        "abbreviation": "str",
+        "name": "str",
+        "from": "str",
+    },
+)
+
+
+_PlacePeriodRequired = TypedDict(
+    "_PlacePeriodRequired",
     {
         "code": "str",
         "belfiore_code": "str",
@@ -1705,6 +1715,13 @@ PlacePeriod = TypedDict(
         "current": "bool",
     },
 )
+
+
+class PlacePeriod(_PlacePeriodRequired, total=False):
+    """A place with its dates"""
+
+    # Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has
+    istatProvince: Optional[IstatProvince]
 
 
 class GeneratedCodeDetails(TypedDict):
@@ -1929,9 +1946,8 @@ class Region(TypedDict):
     provinces: list[Province]
 
 
-# A place with its history
-FoundPlace = TypedDict(
-    "FoundPlace",
+_FoundPlaceRequired = TypedDict(
+    "_FoundPlaceRequired",
     {
         "code": "str",
         "belfiore_code": "str",
@@ -1946,8 +1962,15 @@ FoundPlace = TypedDict(
 )
 
 
-FoundPlaceHistoryItem = TypedDict(
-    "FoundPlaceHistoryItem",
+class FoundPlace(_FoundPlaceRequired, total=False):
+    """A place with its history"""
+
+    # Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has
+    istatProvince: Optional[IstatProvince]
+
+
+_FoundPlaceHistoryItemRequired = TypedDict(
+    "_FoundPlaceHistoryItemRequired",
     {
         "code": "str",
         "belfiore_code": "str",
@@ -1959,6 +1982,11 @@ FoundPlaceHistoryItem = TypedDict(
         "source": "Literal[\"ministero-interno\", \"codice-fiscale-js\"]",
     },
 )
+
+
+class FoundPlaceHistoryItem(_FoundPlaceHistoryItemRequired, total=False):
+    # Only in lists with details=true: the province of ISTAT, where it is not that of ANPR, which `province` has
+    istatProvince: Optional[IstatProvince]
 
 
 class FoundPlaceSuccessorsItem(TypedDict):
@@ -2913,6 +2941,7 @@ class Operations:
         self,
         province_abbreviation: str,
         *,
+        details: Optional[bool] = None,
         current: Optional[bool] = None,
         date: Optional[str] = None,
         q: Optional[str] = None,
@@ -2923,7 +2952,7 @@ class Operations:
         response: list[PlacePeriod] = self._call(
             "GET",
             self._path("/it/cities/{}", province_abbreviation),
-            {"current": current, "date": date, "q": q, "limit": limit, "offset": offset},
+            {"details": details, "current": current, "date": date, "q": q, "limit": limit, "offset": offset},
             None,
         )
         return response
@@ -2934,13 +2963,14 @@ class Operations:
         q: str,
         province: Optional[str] = None,
         date: Optional[str] = None,
+        details: Optional[bool] = None,
         limit: Optional[str] = None,
     ) -> list[FoundPlace]:
         """Search for places while typing, with their history."""
         response: list[FoundPlace] = self._call(
             "GET",
             "/it/places",
-            {"q": q, "province": province, "date": date, "limit": limit},
+            {"q": q, "province": province, "date": date, "details": details, "limit": limit},
             None,
         )
         return response

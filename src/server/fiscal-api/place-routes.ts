@@ -1,5 +1,5 @@
 import type { FiscalError } from '../../contract/fiscal-codes.ts';
-import { periodResponse, placeResponse } from '../../contract/fiscal-responses.ts';
+import { istatProvinceResponse, periodResponse, placeResponse } from '../../contract/fiscal-responses.ts';
 import { beginsWith, isInForceOn } from '../../contract/listed-places.ts';
 import {
   CapsQuery,
@@ -20,6 +20,7 @@ import {
   type CapsResult,
   caps,
   cities,
+  istatProvince,
   type Language,
   type ListedPlace,
   type Place,
@@ -81,7 +82,7 @@ function citiesRoute(): Route {
     operationId: 'listCities',
     summary: 'List the places of a province',
     description:
-      'Lists places under all their names, past and present, so several records may have the same code. `current` and `date` select records by time.',
+      'Lists places under all their names, past and present, so several records may have the same code. `current` and `date` select records by time. A province that only ISTAT has today (OT) has its comuni with the province of ANPR.',
     params: ProvinceParams,
     query: CitiesQuery,
     success: {
@@ -104,7 +105,11 @@ function citiesRoute(): Route {
       );
       const path = `/it/cities/${encodeURIComponent(params.province_abbreviation)}`;
       const link = next === undefined ? undefined : path + next;
-      return lastingResponse(raw.headers, items.map(listedPlaceResponse), link);
+      const records = items.map((place) => ({
+        ...listedPlaceResponse(place),
+        ...placeDetails(place.codiceCatastale, query),
+      }));
+      return lastingResponse(raw.headers, records, link);
     },
   });
 }
@@ -126,7 +131,11 @@ function placesRoute(): Route {
       if (!isCalendarDay(query.date)) return noSuchDate('date', chooseLanguage(raw.headers));
       const { q, province, date } = query;
       const limit = Math.min(Number(query.limit ?? 10), MAX_FOUND);
-      return lastingResponse(raw.headers, searchPlaces(q, { province, date, limit }).map(foundPlaceResponse));
+      const found = searchPlaces(q, { province, date, limit }).map((each) => ({
+        ...foundPlaceResponse(each),
+        ...placeDetails(each.place.codiceCatastale, query),
+      }));
+      return lastingResponse(raw.headers, found);
     },
   });
 }
@@ -158,6 +167,14 @@ function foundPlaceResponse({ place, history, successors }: PlaceWithHistory): F
       source,
     })),
   };
+}
+
+/** What a place of a list has with details. */
+function placeDetails(
+  code: string,
+  { details }: { readonly details?: string | undefined },
+): Pick<PlacePeriod, 'istatProvince'> {
+  return details === 'true' ? { istatProvince: istatProvinceResponse(istatProvince(code)) } : {};
 }
 
 function listedPlaceResponse(place: ListedPlace): PlacePeriod {

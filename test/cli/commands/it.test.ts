@@ -37,6 +37,13 @@ describe('rtc it', () => {
     expect(current.some((line) => line.startsWith('D158'))).toBe(false);
   });
 
+  it('lists the comuni of a province of Sardinia that only ISTAT has', async () => {
+    const lines = linesOf((await rtc('cities', 'CI', '--current', '--q', 'teul', '--details')).stdout);
+    expect(lines).toEqual(['L154\tTEULADA\tSU\tL154\tCI']);
+    const [found] = JSON.parse((await rtc('find', 'teulada', '--details', '--json')).stdout);
+    expect(found.istatProvince).toMatchObject({ abbreviation: 'CI', validFrom: '2026-01-01' });
+  });
+
   it('finds places by the beginning of a name, with their history', async () => {
     const found = linesOf((await rtc('find', 'san', 'giu', '--limit', '1')).stdout);
     expect(found[0]).toContain('H930\tSAN GIULIANO MILANESE\tMI');

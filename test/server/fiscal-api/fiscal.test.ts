@@ -523,6 +523,33 @@ describe('query parameters', () => {
   });
 });
 
+describe('the provinces of Sardinia', () => {
+  it('are listed by the abbreviations of ISTAT, and shown as ANPR has them', async () => {
+    const { json } = await get('/it/cities/OT?current=true&q=arz');
+    expect(json).toEqual([
+      {
+        ...{ code: 'A453', belfiore_code: 'A453', province: 'SS', name: 'ARZACHENA' },
+        ...{ from: expect.any(String), to: null, current: true },
+      },
+    ]);
+  });
+
+  it('are both there with details, with their dates', async () => {
+    const istatProvince = { abbreviation: 'OT', name: 'Gallura Nord-Est Sardegna', from: '2026-01-01' };
+    const both = { province: 'SS', from: expect.any(String), istatProvince };
+    expect((await get('/it/cities/OT?current=true&q=arz&details=true')).json).toMatchObject([both]);
+    expect((await get('/it/places?q=arzachena&details=true')).json).toMatchObject([both]);
+    expect((await get('/it/places?q=roma&limit=1&details=true')).json).toMatchObject([
+      { istatProvince: null },
+    ]);
+  });
+
+  it('are accepted for a birthplace', async () => {
+    const born = { ...MARIO, city: 'Teulada', province: 'CI' };
+    expect((await post(born)).json).toEqual({ cf: expect.stringMatching(/L154.$/) });
+  });
+});
+
 describe('fields of a person that are not known', () => {
   it('are ignored as the specification has it, and named with details', async () => {
     const body = { ...MARIO, height: 180, citta: 'Milano' };

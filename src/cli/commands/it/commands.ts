@@ -1,4 +1,4 @@
-import { periodResponse } from '../../../contract/fiscal-responses.ts';
+import { istatProvinceResponse, periodResponse } from '../../../contract/fiscal-responses.ts';
 import { beginsWith, isInForceOn } from '../../../contract/listed-places.ts';
 import type { PlacePeriod } from '../../../contract/places.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
@@ -7,6 +7,7 @@ import {
   caps,
   cities,
   dataSources,
+  istatProvince,
   type ListedPlace,
   type Place,
   type PlaceWithHistory,
@@ -140,14 +141,21 @@ const CITY_COLUMNS: readonly Column<PlacePeriod>[] = [
   { heading: 'TODAY', value: (place) => place.belfiore_code },
 ];
 
+/** ISTAT's province of a place, by its code. */
+function istatColumn<R>(codeFor: (record: R) => string): Column<R> {
+  return { heading: 'ISTAT', value: (record) => istatProvince(codeFor(record))?.abbreviation ?? '' };
+}
+
+const DETAILS = flag('--details', "show ISTAT's province too, where it is not that of ANPR (Sardinia)");
+
 const listCities = defineCommand({
   noun: 'it',
   verb: 'cities',
   summary: 'List the places of a province, under all their names, past and present',
   description:
-    'Lists former names too, as birth certificates have them: a place has one line for each name. The column TODAY is the Belfiore code of the comune to which its territory belongs now. Former abbreviations of provinces (FO, now FC) work too. EE lists the foreign states.',
+    'Lists former names too, as birth certificates have them: a place has one line for each name. The column TODAY is the Belfiore code of the comune to which its territory belongs now. Former abbreviations of provinces (FO, now FC) work too, and those that only ISTAT has today (OT), whose comuni have the province of ANPR. EE lists the foreign states.',
   needs: 'nothing',
-  fields: PLACE_FIELDS,
+  fields: [...PLACE_FIELDS, 'istatProvince'],
   arguments: { province: argument('abbreviation of the province, such as RM; EE for states') },
   options: {
     current: flag('--current', 'only names that are in use today'),
@@ -158,6 +166,7 @@ const listCities = defineCommand({
       parse: notEmpty,
     }),
     limit: option('--limit <count>', 'maximum number', { parse: wholeNumber(1, 10_000) }),
+    details: DETAILS,
     lang: LANG,
   },
   examples: [
@@ -169,17 +178,17 @@ const listCities = defineCommand({
     },
     { line: 'rtc it cities EE --current', does: 'The foreign states of today' },
   ],
-  async run(_context, { province, limit, lang, ...filter }) {
+  async run(_context, { province, limit, details, lang, ...filter }) {
     const all = cities(province);
     if (all.length === 0) throw unknownProvince(province);
     const records = all
       .filter((place) => isListed(place, filter))
       .slice(0, limit)
-      .map(listed);
+      .map((place) => (details ? { ...listed(place), ...readIstat(place) } : listed(place)));
     return list({
       response: records,
       records,
-      columns: CITY_COLUMNS,
+      columns: details ? [...CITY_COLUMNS, istatColumn<PlacePeriod>(({ code }) => code)] : CITY_COLUMNS,
       identify: ({ code, name }) => `${code} ${name}`,
       empty:
         lang === 'it'
@@ -240,6 +249,10 @@ function sourcesResult(): Result {
 
 function listed(place: ListedPlace): PlacePeriod {
   return periodResponse(place, place.codiceCatastaleToday);
+}
+
+function readIstat({ codiceCatastale }: ListedPlace): Pick<PlacePeriod, 'istatProvince'> {
+  return { istatProvince: istatProvinceResponse(istatProvince(codiceCatastale)) };
 }
 
 type NoCaps = Exclude<CapsResult, { readonly ok: true }>;
@@ -315,7 +328,7 @@ export const findPlaces = defineCommand({
   description:
     'Finds names that begin with the words, then names that contain such a word, then similar names. Existing places and those with more residents come first. TODAY is the successor of a place that no longer exists.',
   needs: 'nothing',
-  fields: ['place', 'history', 'successors'],
+  fields: ['place', 'history', 'successors', 'istatProvince'],
   arguments: { words: listArgument('part of the name, or a Belfiore code') },
   options: {
     province: option('--province <XX>', 'only places that were ever in this province; EE for states', {
@@ -323,6 +336,7 @@ export const findPlaces = defineCommand({
     }),
     date: option('--date <date>', 'places in force on this day first, YYYY-MM-DD', { parse: calendarDay }),
     limit: option('--limit <count>', 'maximum number; default 10', { parse: wholeNumber(1, 100) }),
+    details: DETAILS,
     lang: LANG,
   },
   examples: [
@@ -330,13 +344,18 @@ export const findPlaces = defineCommand({
     { line: 'rtc it find mestre --json', does: 'Its names over time, and its successor' },
     { line: 'rtc it find F159', does: 'A Belfiore code' },
   ],
-  async run(_context, { words, province, date, limit, lang }) {
+  async run(_context, { words, province, date, limit, details, lang }) {
     if (province !== undefined && cities(province).length === 0) throw unknownProvince(province);
-    const records = searchPlaces(words.join(' '), { province, date, limit });
+    const found = searchPlaces(words.join(' '), { province, date, limit });
+    const records = details
+      ? found.map((each) => ({ ...each, istatProvince: istatProvince(each.place.codiceCatastale) }))
+      : found;
     return list<PlaceWithHistory>({
       response: records,
       records,
-      columns: FOUND_COLUMNS,
+      columns: details
+        ? [...FOUND_COLUMNS, istatColumn(({ place }) => place.codiceCatastale)]
+        : FOUND_COLUMNS,
       identify: ({ place }) => place.codiceCatastale,
       empty: lang === 'it' ? 'Nessun luogo ha un nome simile.' : 'No place has such a name.',
     });
