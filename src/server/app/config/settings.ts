@@ -273,7 +273,7 @@ export const SETTINGS = {
   }),
   RATE_LIMIT_PUBLIC: integerSetting({
     meaning:
-      'Requests per second and address on public paths, and those refused with 401 or 403; 0 turns the limit off',
+      'Requests per second and address (of IPv6: /64 network) on public paths, and those refused with 401 or 403; 0 turns the limit off',
     fallback: 50,
     minimum: 0,
     maximum: 1_000_000,

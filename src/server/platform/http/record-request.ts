@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import ipaddr from 'ipaddr.js';
 import type { ErrorCode } from '../../../contract/errors.ts';
 import type { Clock } from '../clock.ts';
 import { requireCaller } from './caller.ts';
+import { cutAddress } from './cut-address.ts';
 import type { Route, RouteResponse } from './route.ts';
 import { toServiceError } from './send-error.ts';
 
@@ -51,7 +51,7 @@ export async function recordingRequest(
   const record = (outcome: Outcome): void => {
     const { method, path } = route;
     recorder.record({
-      ...{ occurredAt, keyId, method, path, address: cutAddress(ip), requestId: request.id },
+      ...{ occurredAt, keyId, method, path, address: cutAddress(ip, STORED_BITS), requestId: request.id },
       ...outcome,
     });
   };
@@ -70,23 +70,5 @@ export async function recordingRequest(
 
 type Outcome = Pick<RecordedRequest, 'isChange' | 'ids' | 'status' | 'problem'>;
 
-const IPV4_BITS = 24;
-
-const IPV6_BITS = 48;
-
-/**
- * Returns the network of an address, coarse enough not to identify a person: /24 of IPv4, /48 of IPv6. Undefined without an
- * address.
- */
-export function cutAddress(text: string | undefined): string | undefined {
-  // A zone (fe80::1%eth0) names an interface of this machine.
-  const [address = ''] = (text ?? '').split('%');
-  if (!ipaddr.isValid(address)) return undefined;
-  const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) {
-    const cidr = `${parsed}/${IPV4_BITS}`;
-    return `${ipaddr.IPv4.networkAddressFromCIDR(cidr)}/${IPV4_BITS}`;
-  }
-  const cidr = `${parsed}/${IPV6_BITS}`;
-  return `${ipaddr.IPv6.networkAddressFromCIDR(cidr)}/${IPV6_BITS}`;
-}
+/** Bits of an address that are kept: too few to identify a person. */
+const STORED_BITS = { ipv4: 24, ipv6: 48 } as const;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cutAddress } from '../../../../src/server/platform/http/record-request.ts';
+import { cutAddress } from '../../../../src/server/platform/http/cut-address.ts';
 
 it.each([
   ['203.0.113.77', '203.0.113.0/24'],
@@ -13,5 +13,5 @@ it.each([
   ['a name', undefined],
   [undefined, undefined],
 ])('an address is cut from %s to %s', (address, network) => {
-  expect(cutAddress(address)).toBe(network);
+  expect(cutAddress(address, { ipv4: 24, ipv6: 48 })).toBe(network);
 });

@@ -3,6 +3,7 @@ import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { readSecurity } from '../authentication/authenticate-request.ts';
 import { requireCaller } from '../caller.ts';
+import { cutAddress } from '../cut-address.ts';
 import type { Security } from '../route.ts';
 
 /** Requests per second: under /v1 by API key, on public paths by address. 0 turns a limit off. */
@@ -17,7 +18,7 @@ export function limitRates(app: FastifyInstance, limits: RateLimits, clock: Cloc
   const byAddress = createLimiter(limits.public, clock);
   const counters: Readonly<Record<Security, (request: FastifyRequest) => RateLimitState | undefined>> = {
     signed: ({ caller }) => byKey?.(requireCaller(caller).keyId),
-    public: ({ ip }) => byAddress?.(ip),
+    public: ({ ip }) => byAddress?.(toCountedAddress(ip)),
     // The media server does not retry after a 429.
     'media-server': () => undefined,
   };
@@ -40,10 +41,17 @@ export function createUnauthorizedLimit(limits: RateLimits, clock: Clock): Limit
   const byAddress = createLimiter(limits.public, clock);
   return (error, { ip, caller }) => {
     if (caller !== undefined || (error.status !== 401 && error.status !== 403)) return error;
-    const state = byAddress?.(ip);
+    const state = byAddress?.(toCountedAddress(ip));
     if (state === undefined || !state.isExceeded) return error;
     return rateLimited(state.limit, { connection: 'close' });
   };
+}
+
+/** A customer of a provider gets at least a /64 of IPv6, and can use a new address of it for each request. */
+const COUNTED_BITS = { ipv4: 32, ipv6: 64 } as const;
+
+function toCountedAddress(ip: string): string {
+  return cutAddress(ip, COUNTED_BITS) ?? ip;
 }
 
 function createLimiter(limit: number, clock: Clock): RateLimiter | undefined {

@@ -106,6 +106,23 @@ describe('the limit per address on public paths', () => {
     },
   );
 
+  it.each([
+    ['all addresses of one /64 of IPv6', (index: number) => `2001:db8:1:2:${index}::${index}`, 2],
+    [
+      'an IPv4 address and its form in IPv6',
+      (index: number) => `${index % 2 ? '::ffff:' : ''}203.0.113.9`,
+      2,
+    ],
+    ['two /64 of IPv6 apart', (index: number) => `2001:db8:1:${index % 2}::1`, 0],
+  ])('counts %s', async (_, forwardedFor, expected) => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}`, TRUST_PROXY: '1' });
+    const statuses = await burst(on, LIMIT + 2, (index) => ({
+      path: '/v1/health',
+      forwardedFor: forwardedFor(index),
+    }));
+    expect(refused(statuses)).toBe(expected);
+  });
+
   it('ignores a forged hop before a trusted one', async () => {
     const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}`, TRUST_PROXY: '1' });
     const statuses = await burst(on, LIMIT + 2, (index) => ({
@@ -160,6 +177,15 @@ describe('the limit of rejected requests per address', () => {
     later.send(unsigned);
     expect((await later.read())?.status).toBe(401);
     later.close();
+  });
+
+  it('counts all addresses of one /64 of IPv6 together', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}`, TRUST_PROXY: '1' });
+    const statuses = await burst(on, LIMIT + 2, (index) => ({
+      path: '/v1/rooms',
+      forwardedFor: `2001:db8:1:2::${index}`,
+    }));
+    expect([refused(statuses), statuses.filter((status) => status === 401).length]).toEqual([2, LIMIT]);
   });
 
   it('does not affect a signed request of the same address', async () => {
