@@ -4,7 +4,7 @@ import { IDEMPOTENCY_KEY_HEADER, REPLAYED_HEADER } from '../../contract/idempote
 import { ROOT_KEY_ID } from '../../contract/keys.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { KeyedRequest, RunOnce } from '../platform/http/register-route.ts';
-import type { RouteResponse } from '../platform/http/route.ts';
+import type { Route, RouteResponse } from '../platform/http/route.ts';
 import { toServiceError } from '../platform/http/send-error.ts';
 import type { Log } from '../platform/log.ts';
 import type { AccessStores, IdempotentRequest } from './store.ts';
@@ -15,7 +15,8 @@ import type { AccessStores, IdempotentRequest } from './store.ts';
  *   claim      the first request inserts the row; the same request gets 409 while the first one runs
  *   run        the lease is prolonged while the handler runs. The lease of a dead instance expires, and the next attempt
  *              runs the request again: its effects up to then may happen twice.
- *   complete   the response is stored, encrypted, for 24 h, and sent to every caller who repeats the same request
+ *   complete   the response is stored, encrypted, for 24 h, and sent to every caller who repeats the same request, unless
+ *              it has a secret that is no longer good
  *   release    a response of 429 or 5xx is not stored, because the next attempt may succeed
  *
  * A request that fails validation does not reach this code, so that it can be corrected under the same key. The
@@ -43,7 +44,7 @@ export type RunOnceDeps = {
 
 export function createRunOnce(deps: RunOnceDeps): RunOnce {
   const { store, clock, ids } = deps;
-  return async (request, work) => {
+  return async (request, work, checkRepeated) => {
     const now = clock.now();
     const own: IdempotentRequest = {
       ...identify(deps.apiKey, request),
@@ -56,7 +57,7 @@ export function createRunOnce(deps: RunOnceDeps): RunOnce {
     if (held.owner === own.owner) return await run(deps, own, work);
     if (held.fingerprint !== own.fingerprint) throw keyReused();
     if (held.response === null) throw inProgress();
-    return replay(deps.secretBox.open(held.response, own.id));
+    return await replay(deps.secretBox.open(held.response, own.id), checkRepeated);
   };
 }
 
@@ -141,11 +142,12 @@ async function storeOutcome(
   }
 }
 
-function replay(text: string): RouteResponse {
+async function replay(text: string, checkRepeated: Route['checkRepeated']): Promise<RouteResponse> {
   const outcome = JSON.parse(text) as StoredOutcome;
   const replayed = { [REPLAYED_HEADER]: 'true' };
   if ('response' in outcome) {
     const { response } = outcome;
+    await checkRepeated?.(response);
     return { ...response, headers: { ...response.headers, ...replayed } };
   }
   const { code, reason, headers, ...options } = outcome.error;

@@ -9,7 +9,7 @@ import {
 } from '../../contract/ingress.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import type { IdGenerator } from '../platform/clock.ts';
-import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
+import { defineRoute, MEDIA_ERRORS, type Route, secretIsGone } from '../platform/http/route.ts';
 import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import type { MediaDeps } from './rooms.ts';
 
@@ -35,11 +35,12 @@ function createRoute(deps: IngressDeps): Route {
     params: RoomParams,
     body: IngressCreateSchema,
     success: { 201: { description: 'The ingress, with its URL and stream key', schema: IngressSchema } },
-    errors: INGRESS_ERRORS,
+    errors: ['conflict', ...INGRESS_ERRORS],
     handle: async ({ params, body }) => {
       const ingress = await createIngress(deps, params.roomId, body);
       return { status: 201, body: ingress, ids: { ingressId: ingress.ingressId } };
     },
+    checkRepeated: async ({ body }) => await ensureExists(deps, body as Ingress),
   });
 }
 
@@ -106,6 +107,13 @@ async function createIngress(
     participantName: request.participantName ?? 'Ingress Stream',
     participantIdentity: request.participantIdentity ?? `ingress_${deps.ids.next()}`,
   });
+}
+
+/** Throws conflict when the ingress that an earlier request created was deleted. */
+async function ensureExists({ mediaServer }: MediaDeps, { ingressId, roomName }: Ingress): Promise<void> {
+  const ofRoom = await mediaServer.listIngress(roomName);
+  if (ofRoom.some((ingress) => ingress.ingressId === ingressId)) return;
+  throw secretIsGone(`the ingress ${ingressId}, which was deleted`);
 }
 
 function noIngressWorker(): ServiceError {

@@ -1,4 +1,5 @@
 import {
+  type Webhook,
   WebhookCreateSchema,
   WebhookListQuery,
   WebhookListSchema,
@@ -13,6 +14,7 @@ import { type TestWebhookDeps, testWebhook } from './test-webhook.ts';
 import {
   createWebhook,
   deleteWebhook,
+  ensureSecretIsCurrent,
   getWebhook,
   listWebhooks,
   updateWebhook,
@@ -53,11 +55,12 @@ function collectionRoutes(deps: WebhookDeps): readonly Route[] {
       scopes: ['webhooks'],
       body: WebhookCreateSchema,
       success: { 201: { description: 'The webhook with its secret', schema: WebhookSchema } },
-      errors: ['webhook-limit-reached', 'storage-unavailable'],
+      errors: ['webhook-limit-reached', 'conflict', 'storage-unavailable'],
       handle: async ({ body }) => {
         const webhook = await createWebhook(deps, body);
         return { status: 201, body: webhook, ids: { webhookId: webhook.id } };
       },
+      checkRepeated: async ({ body }) => await ensureSecretIsCurrent(deps, body as Webhook),
     }),
   ];
 }

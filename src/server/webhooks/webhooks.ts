@@ -12,6 +12,7 @@ import {
 } from '../../contract/webhooks.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
+import { secretIsGone } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
 import { type AddressGuard, ForbiddenAddress } from './sender/address-guard.ts';
@@ -130,6 +131,17 @@ function openIfPossible(box: SecretBox, { id, secret }: Webhook): string | undef
   } catch {
     return undefined;
   }
+}
+
+/** Throws conflict when the webhook that an earlier request created is gone, or has another secret. */
+export async function ensureSecretIsCurrent(
+  { store, secretBox }: Pick<WebhookDeps, 'store' | 'secretBox'>,
+  { id, secret }: WebhookRecord,
+): Promise<void> {
+  const webhook = await store.webhooks.find(id);
+  if (webhook === undefined) throw secretIsGone(`the webhook ${id}, which was deleted`);
+  if (openIfPossible(secretBox, webhook) !== secret)
+    throw secretIsGone(`the webhook ${id}, whose secret was changed`);
 }
 
 /** Deletes a webhook and cancels its pending deliveries. Throws webhook-not-found. */

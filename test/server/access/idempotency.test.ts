@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { Webhook } from '../../../src/contract/webhooks.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -19,9 +20,10 @@ const typeOf = (problem: Problem): string => problem.type.replace('urn:problem-t
 describe('a POST with an Idempotency-Key', () => {
   let service: TestService;
   let dataDir: string;
+  const clock = new ManualClock(Date.parse('2026-01-31T09:30:00.000Z'));
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'rtc-idempotency-'));
-    service = await startTestService({ environment: { DATA_DIR: dataDir, MAX_WEBHOOKS: '20' } });
+    service = await startTestService({ clock, environment: { DATA_DIR: dataDir, MAX_WEBHOOKS: '20' } });
   });
   afterAll(async () => {
     await service?.close();
@@ -124,6 +126,42 @@ describe('a POST with an Idempotency-Key', () => {
 
   it('may have a key of 255 characters', async () => {
     expect((await post('x'.repeat(255))).status).toBe(201);
+  });
+
+  it.each([
+    ['an API key that was revoked', '/v1/keys', { name: 'a program', scopes: ['read'] }],
+    ['a webhook that was deleted', '/v1/webhooks', { url: URL_OF_HOOK }],
+  ])('does not return the secret of %s since', async (_, path, body) => {
+    const key = randomUUID();
+    const { id, secret } = (await post(key, body, path)).json as Webhook;
+    expect((await service.call('DELETE', `${path}/${id}`)).status).toBe(204);
+    const again = await post(key, body, path);
+    expect([again.status, typeOf(again.json)]).toEqual([409, 'conflict']);
+    expect(again.text).toContain(id);
+    expect(again.text).not.toContain(secret);
+    // A new key makes another one.
+    expect((await post(randomUUID(), body, path)).status).toBe(201);
+  });
+
+  it('does not return the secret of a webhook that has another one since', async () => {
+    const key = randomUUID();
+    const { id, secret } = (await post(key)).json as Webhook;
+    const change = (body: object) => service.call('PUT', `/v1/webhooks/${id}`, { body });
+    expect((await change({ url: 'https://example.org/moved' })).status).toBe(200);
+    expect((await post(key)).status).toBe(201);
+    expect((await change({ secret: 'another secret' })).status).toBe(200);
+    const again = await post(key);
+    expect([again.status, typeOf(again.json)]).toEqual([409, 'conflict']);
+    expect(again.text).not.toContain(secret);
+  });
+
+  it('does not return the secret of an API key that has expired since', async () => {
+    const key = randomUUID();
+    const body = { name: 'a program', scopes: ['read'], ttl: 60 };
+    const send = () => post(key, body, '/v1/keys');
+    expect([(await send()).status, (await send()).status]).toEqual([201, 201]);
+    clock.advance(60_000);
+    expect((await send()).status).toBe(409);
   });
 
   it('leaves neither its key nor its response readable in the database', async () => {

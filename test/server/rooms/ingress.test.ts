@@ -67,6 +67,19 @@ describe('ingress with Redis', () => {
     expect((await list(room)).map((each) => each.ingressId)).toEqual([second.ingressId]);
   });
 
+  it('is not returned again under its Idempotency-Key once it is deleted', async () => {
+    const room = `repeated-${randomUUID()}`;
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const send = () => service.call('POST', pathOf(room), { headers });
+    const first = await send();
+    expect((await send()).text).toBe(first.text);
+    const { ingressId, streamKey } = first.json as Ingress;
+    await remove(room, ingressId);
+    const again = await send();
+    expect([again.status, (again.json as Problem).type]).toEqual([409, 'urn:problem-type:rtc:conflict']);
+    expect(again.text).not.toContain(streamKey);
+  });
+
   it('is 404 for an unknown id, whatever the id', async () => {
     for (const id of ['IN_unknown', '../x', 'a b', '%', '😀']) {
       expect([id, await remove('any', id)]).toEqual([id, { status: 404, code: 'ingress-not-found' }]);

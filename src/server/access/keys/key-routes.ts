@@ -1,4 +1,5 @@
 import {
+  type Key,
   KeyCreateSchema,
   KeyListQuery,
   KeyListSchema,
@@ -8,7 +9,7 @@ import {
 } from '../../../contract/keys.ts';
 import { requireCaller } from '../../platform/http/caller.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { createKey, getKey, getOwnKey, type KeyDeps, listKeys, revokeKey } from './keys.ts';
+import { createKey, ensureActive, getKey, getOwnKey, type KeyDeps, listKeys, revokeKey } from './keys.ts';
 
 const COLLECTION = '/v1/keys';
 const BY_ID = '/v1/keys/:keyId';
@@ -32,6 +33,7 @@ export function keyRoutes(deps: KeyDeps): readonly Route[] {
         const key = await createKey(deps, body);
         return { status: 201, body: key, ids: { keyId: key.id } };
       },
+      checkRepeated: async ({ body }) => await ensureActive(deps, (body as Key).id),
     }),
     defineRoute({
       method: 'GET',

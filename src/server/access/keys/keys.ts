@@ -5,6 +5,7 @@ import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { pageReader } from '../../platform/http/read-page.ts';
+import { secretIsGone } from '../../platform/http/route.ts';
 import type { AccessStores, ApiKey } from '../store.ts';
 
 /** Encrypts secrets at rest, each bound to the id of its row. */
@@ -67,6 +68,13 @@ export async function getKey({ store, clock }: KeyDeps, id: string): Promise<Key
   const key = await store.keys.find(id);
   if (key === undefined) throw keyNotFound(id);
   return toRecord(key, clock.now());
+}
+
+/** Throws conflict when the key that an earlier request created is no longer active. */
+export async function ensureActive({ store, clock }: KeyDeps, id: string): Promise<void> {
+  const key = await store.keys.find(id);
+  const status = key === undefined ? 'removed' : toRecord(key, clock.now()).status;
+  if (status !== 'active') throw secretIsGone(`the API key ${id}, which is ${status}`);
 }
 
 /** Returns the key that signed the request. */

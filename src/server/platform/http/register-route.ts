@@ -42,7 +42,8 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
           requireScope(route.scopes, request.caller);
           const input = readInput(validators, request);
           if (!isKeyed) return route.handle(input as never);
-          return runKeyed(request, async () => await route.handle(input as never), runOnce);
+          const work = async () => await route.handle(input as never);
+          return runKeyed(request, { route, work }, runOnce);
         });
       return send(reply, await (request.span === undefined ? respond() : request.span.within(respond)));
     },
@@ -52,13 +53,14 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
 /** Invalid input has been rejected before, so that it can be corrected and sent under the same key. */
 async function runKeyed(
   { method, raw, headers, rawBody, caller }: FastifyRequest,
-  work: () => Promise<RouteResponse>,
+  { route, work }: { readonly route: Route; readonly work: () => Promise<RouteResponse> },
   runOnce: RunOnce,
 ): Promise<RouteResponse> {
   const key = readIdempotencyKey(headers);
   if (key === undefined) return await work();
   const { keyId } = requireCaller(caller);
-  return await runOnce({ key, keyId, method, url: raw.url ?? '', body: rawBody }, work);
+  const keyed = { key, keyId, method, url: raw.url ?? '', body: rawBody };
+  return await runOnce(keyed, work, route.checkRepeated);
 }
 
 function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
@@ -116,8 +118,12 @@ export type KeyedRequest = {
   readonly body: Buffer;
 };
 
-/** Runs a request once per key, and repeats its response. */
-export type RunOnce = (request: KeyedRequest, work: () => Promise<RouteResponse>) => Promise<RouteResponse>;
+/** Runs a request once per key, and repeats its response, unless `checkRepeated` throws. */
+export type RunOnce = (
+  request: KeyedRequest,
+  work: () => Promise<RouteResponse>,
+  checkRepeated?: Route['checkRepeated'],
+) => Promise<RouteResponse>;
 
 /**
  * Whether the route takes an Idempotency-Key. Requests that can be repeated without harm, such as those for tokens, do not

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import type { ErrorCode, ServiceError } from '../../../contract/errors.ts';
+import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
+import { IDEMPOTENCY_KEY_HEADER } from '../../../contract/idempotency.ts';
 import type { Caller, RouteScopes } from './caller.ts';
 
 /*
@@ -111,6 +112,11 @@ type RouteParts = {
   readonly success: Readonly<Record<number, SuccessResponse>>;
   /** Errors beside those that every route of the same security has. */
   readonly errors: readonly ErrorCode[];
+  /**
+   * For a POST whose response has a secret: throws `conflict` when the secret that a first response contained is no longer
+   * good, so that it is not sent again to a caller who repeats the Idempotency-Key.
+   */
+  readonly checkRepeated?: ((response: RouteResponse) => Promise<void>) | undefined;
   readonly handle: (input: RouteInput<never, never, never>) => Promise<RouteResponse> | RouteResponse;
 };
 
@@ -137,6 +143,17 @@ export function defineRoute<
   B extends TSchema | undefined = undefined,
 >(route: TypedRoute<P, Q, B>): Route {
   return route as unknown as Route;
+}
+
+/** The error for a repeated Idempotency-Key whose first response has a secret that is no longer good. */
+export function secretIsGone(what: string): ServiceError {
+  return new ServiceError(
+    'conflict',
+    `The first request with this ${IDEMPOTENCY_KEY_HEADER} created ${what} since.`,
+    {
+      hint: { text: 'send a new key to create another one' },
+    },
+  );
 }
 
 /** Errors that any call of the media server may throw. */
