@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../schema/tables.ts';
+import type { Connection, Tables } from '../schema/tables.ts';
 import type { IdempotencyStore, IdempotentRequest } from './store.ts';
 
 type Database = Kysely<Tables>;
 
-export function createIdempotencyStore(db: Database): IdempotencyStore {
+export function createIdempotencyStore({ db }: Connection): IdempotencyStore {
   return {
     claim: (request, now) => claim(db, request, now),
     renew: async ({ id, owner, leaseUntil }) => {

@@ -31,7 +31,7 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
   const openStores = transactionStores(engine, registrations);
   let closing: Promise<void> | undefined;
   const connection = { db, dialect, changes, runAtCommit, readTogether };
-  const stores = createStores(
+  const stores = new ConnectionStores(
     { ...connection, atomically: (work) => engine.transaction(work) },
     registrations,
   );
@@ -69,27 +69,79 @@ export function createStore(engine: Engine<Tables>, onCall?: CallObserver): Stor
   };
 }
 
-function createStores(connection: Connection, registrations: RegistrationCache) {
-  return {
-    recordings: createRecordingStore(connection),
-    events: createEventStore(connection),
-    fanOuts: createFanOutStore(connection),
-    presence: createPresenceStore(connection),
-    sessions: createSessionStore(connection),
-    webhooks: createWebhookStore(connection, registrations),
-    deliveries: createDeliveryStore(connection),
-    blocks: createBlockStore(connection),
-    audit: createAuditStore(connection),
-    keys: createKeyStore(connection),
-    idempotency: createIdempotencyStore(connection.db),
-    leases: createLeaseStore(connection),
-    comparisons: createComparisonStore(connection),
-    transcriptions: createTranscriptionStore(connection),
-    turns: createTurnStore(connection),
-    words: createWordStore(connection),
-    vocabularies: createVocabularyStore(connection),
-    figures: createFigureStore(connection),
-  };
+/** The stores on one connection. Each is built when it is first used, because a transaction uses few of them. */
+class ConnectionStores {
+  readonly #connection: Connection;
+  readonly #registrations: RegistrationCache;
+  readonly #built = new Map<unknown, unknown>();
+
+  constructor(connection: Connection, registrations: RegistrationCache) {
+    this.#connection = connection;
+    this.#registrations = registrations;
+  }
+
+  get recordings() {
+    return this.#once(createRecordingStore);
+  }
+  get events() {
+    return this.#once(createEventStore);
+  }
+  get fanOuts() {
+    return this.#once(createFanOutStore);
+  }
+  get presence() {
+    return this.#once(createPresenceStore);
+  }
+  get sessions() {
+    return this.#once(createSessionStore);
+  }
+  get webhooks() {
+    return this.#once(createWebhookStore);
+  }
+  get deliveries() {
+    return this.#once(createDeliveryStore);
+  }
+  get blocks() {
+    return this.#once(createBlockStore);
+  }
+  get audit() {
+    return this.#once(createAuditStore);
+  }
+  get keys() {
+    return this.#once(createKeyStore);
+  }
+  get idempotency() {
+    return this.#once(createIdempotencyStore);
+  }
+  get leases() {
+    return this.#once(createLeaseStore);
+  }
+  get comparisons() {
+    return this.#once(createComparisonStore);
+  }
+  get transcriptions() {
+    return this.#once(createTranscriptionStore);
+  }
+  get turns() {
+    return this.#once(createTurnStore);
+  }
+  get words() {
+    return this.#once(createWordStore);
+  }
+  get vocabularies() {
+    return this.#once(createVocabularyStore);
+  }
+  get figures() {
+    return this.#once(createFigureStore);
+  }
+
+  #once<One>(create: (connection: Connection, registrations: RegistrationCache) => One): One {
+    const known = this.#built.get(create) as One | undefined;
+    if (known !== undefined) return known;
+    const store = create(this.#connection, this.#registrations);
+    this.#built.set(create, store);
+    return store;
+  }
 }
 
 type CallName = { readonly store: string; readonly method: string };
@@ -134,7 +186,7 @@ class ObservedCalls {
 }
 
 /**
- * Builds the store of a transaction once: nested transactions, and those that share a commit on SQLite, use the same
+ * Makes the store of a transaction once: nested transactions, and those that share a commit on SQLite, use the same
  * database object and get the same store. Its calls are not counted, because the counted transaction includes them and
  * must be able to end while the store closes.
  */
@@ -142,26 +194,48 @@ function transactionStores(
   engine: Engine<Tables>,
   registrations: RegistrationCache,
 ): (db: Transaction<Tables>) => Store {
-  const { dialect, changes, runAtCommit, readTogether } = engine;
-  const built = new WeakMap<Transaction<Tables>, Store>();
+  const made = new WeakMap<Transaction<Tables>, Store>();
   return (db) => {
-    const known = built.get(db);
+    const known = made.get(db);
     if (known !== undefined) return known;
-    const store: Store = {
-      ...createStores(
-        { db, dialect, changes, runAtCommit, readTogether, atomically: (work) => work(db) },
-        registrations,
-      ),
-      changes,
-      clock: engine.clock,
-      pool: engine.pool,
-      transaction: (work) => engine.nestedTransaction(db, () => work(store)),
-      ping: () => ping(db),
-      close: () => Promise.reject(new Error('A transaction cannot close the store that it runs on')),
-    };
-    built.set(db, store);
+    const store = new TransactionStore(engine, registrations, db);
+    made.set(db, store);
     return store;
   };
+}
+
+class TransactionStore extends ConnectionStores implements Store {
+  readonly #engine: Engine<Tables>;
+  readonly #db: Transaction<Tables>;
+
+  constructor(engine: Engine<Tables>, registrations: RegistrationCache, db: Transaction<Tables>) {
+    const { dialect, changes, runAtCommit, readTogether } = engine;
+    super({ db, dialect, changes, runAtCommit, readTogether, atomically: (work) => work(db) }, registrations);
+    this.#engine = engine;
+    this.#db = db;
+  }
+
+  get changes() {
+    return this.#engine.changes;
+  }
+  get clock() {
+    return this.#engine.clock;
+  }
+  get pool() {
+    return this.#engine.pool;
+  }
+
+  async transaction<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    return await this.#engine.nestedTransaction(this.#db, () => work(this));
+  }
+
+  async ping(): Promise<void> {
+    await ping(this.#db);
+  }
+
+  close(): Promise<void> {
+    return Promise.reject(new Error('A transaction cannot close the store that it runs on'));
+  }
 }
 
 async function ping(db: Kysely<Tables>): Promise<void> {

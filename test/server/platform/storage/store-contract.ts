@@ -512,6 +512,17 @@ export function describeStore(engine: string, prepare: () => Promise<TestDatabas
         expect(rows.map((row) => row.id).sort()).toEqual(expected.sort());
       });
 
+      it('has one store of each kind, which nested transactions share', async () => {
+        const [outer, again, inner] = await store.transaction(async (within) => [
+          within.recordings,
+          within.recordings,
+          await within.transaction(async (nested) => nested.recordings),
+        ]);
+        expect(again).toBe(outer);
+        expect(inner).toBe(outer);
+        expect(outer).not.toBe(store.recordings);
+      });
+
       it('cannot close its own store', async () => {
         await store.transaction((within) => expect(within.close()).rejects.toThrow('cannot close'));
         await store.ping();
