@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { ServiceError } from '../../contract/errors.ts';
 import { createAuditStore } from '../access/audit/audit.sql.ts';
 import { createIdempotencyStore } from '../access/idempotency.sql.ts';
 import { createKeyStore } from '../access/keys/keys.sql.ts';
@@ -8,7 +9,6 @@ import { createComparisonStore } from '../media-events/comparisons.sql.ts';
 import { createFigureStore } from '../metrics/figures.sql.ts';
 import type { StoreCall } from '../metrics/metrics.ts';
 import type { Engine } from '../platform/storage/engine.ts';
-import { InFlightCounter } from '../platform/storage/in-flight-counter.ts';
 import { createLeaseStore } from '../platform/storage/leases.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
@@ -182,6 +182,40 @@ class ObservedCalls {
   /** Rejects new calls, and resolves when the running ones have ended. */
   async close(): Promise<void> {
     await this.#inFlight.close();
+  }
+}
+
+/** Counts running calls, so that closing can wait for them and reject new ones. */
+class InFlightCounter {
+  #count = 0;
+  #closing = false;
+  readonly #drained = Promise.withResolvers<void>();
+
+  /** @throws ServiceError storage-unavailable, retryable, once closing has begun. */
+  async run<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#closing) {
+      throw new ServiceError('storage-unavailable', 'The service is shutting down; try again.', {
+        retryable: true,
+      });
+    }
+    this.#count += 1;
+    try {
+      return await call();
+    } finally {
+      this.#count -= 1;
+      this.#resolveWhenDrained();
+    }
+  }
+
+  /** Rejects new calls, and resolves when the running ones have ended. */
+  close(): Promise<void> {
+    this.#closing = true;
+    this.#resolveWhenDrained();
+    return this.#drained.promise;
+  }
+
+  #resolveWhenDrained(): void {
+    if (this.#closing && this.#count === 0) this.#drained.resolve();
   }
 }
 
