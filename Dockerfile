@@ -15,7 +15,6 @@ ARG VERSION=0.0.0-dev
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="rtc-service" \
       org.opencontainers.image.description="Rooms, recordings, transcription and webhooks in front of LiveKit" \
-      org.opencontainers.image.source="https://github.com/rtc-service/rtc-service" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"

@@ -5,8 +5,8 @@ export type Manifest = Readonly<Record<string, unknown>>;
 
 /** The fields of the repository's package.json that the published package also has. */
 const PUBLISHED_FIELDS = [
-  ...['name', 'version', 'description', 'keywords', 'homepage', 'bugs', 'repository', 'license', 'type'],
-  ...['bin', 'exports', 'files', 'engines', 'dependencies', 'peerDependencies', 'peerDependenciesMeta'],
+  ...['name', 'version', 'description', 'keywords', 'license', 'type'],
+  ...['bin', 'exports', 'files', 'engines', 'peerDependencies', 'peerDependenciesMeta'],
 ];
 
 export async function readManifest(): Promise<Manifest> {
@@ -22,7 +22,11 @@ export async function readManifest(): Promise<Manifest> {
 export function mainManifest(root: Manifest, manuals: readonly string[]): Manifest {
   const published = Object.fromEntries(PUBLISHED_FIELDS.map((field) => [field, root[field]]));
   // npm installs manual pages of a global package where `man` finds them.
-  return { ...published, man: manuals.map((name) => `./dist/man/${name}`) };
+  return {
+    ...published,
+    dependencies: typeDependencies(root),
+    man: manuals.map((name) => `./dist/man/${name}`),
+  };
 }
 
 /** @param modules Names of the modules that can be imported individually, such as `check`. */
@@ -53,12 +57,17 @@ export function clientManifest(root: Manifest): Manifest {
       '.': { types: './types/client/index.d.ts', default: './index.js' },
       './package.json': './package.json',
     },
-    // The declarations use its types. It is not loaded at run time.
-    dependencies: root.dependencies,
+    dependencies: typeDependencies(root),
   };
 }
 
 function libraryManifest(root: Manifest, name: string): Manifest {
-  const { version, homepage, bugs, repository, license } = root;
-  return { name: `@rtc-service/${name}`, version, homepage, bugs, repository, license, type: 'module' };
+  const { version, license } = root;
+  return { name: `@rtc-service/${name}`, version, license, type: 'module' };
+}
+
+/** The published packages are bundled. Only their declarations use another package: the types of typebox. */
+function typeDependencies({ dependencies }: Manifest): Manifest {
+  const { typebox } = dependencies as Manifest;
+  return { typebox };
 }

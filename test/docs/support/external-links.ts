@@ -20,7 +20,6 @@ export const EXTERNAL_LINKS: Readonly<Record<string, string>> = {
   'https://github.com/livekit/node-sdks': 'not looked at',
   'https://github.com/livekit/protocol': SEEN,
   'https://github.com/mynaparrot/plugNmeet-server': SEEN,
-  'https://github.com/rtc-service/rtc-service#readme': 'our own, which is not published yet',
   'https://github.com/svix/svix-webhooks': SEEN,
   'https://openvidu.io/latest/meet/embedded/reference/webhooks': SEEN,
   'https://openvidu.io/latest/meet/features/meetings/overview/': SEEN,

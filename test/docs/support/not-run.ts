@@ -19,7 +19,6 @@ export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
 };
 
 export const LINES_NOT_RUN: Readonly<Record<string, string>> = {
-  'git clone': 'test/web/first-walk.extended.ts begins with a checkout',
   'npm run ': 'it works on the checkout itself',
   'npm ci': 'test/web/first-walk.extended.ts begins with what it starts',
   'docker ': 'it needs Docker',

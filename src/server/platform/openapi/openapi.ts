@@ -67,7 +67,6 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
       title: 'rtc-service',
       version,
       description: API_DESCRIPTION,
-      contact: { name: 'rtc-service', url: 'https://github.com/rtc-service/rtc-service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This service' }],
