@@ -942,8 +942,18 @@ type WebhookTest struct {
 	Delivered bool `json:"delivered"`
 	// The receiver's status; 0 if there was no response
 	StatusCode int64 `json:"statusCode"`
-	// Why there was no complete response
+	// Why there was no complete response, or where the receiver redirects to
 	Error *string `json:"error,omitempty"`
+	// What to do about a redirect
+	Hint *WebhookTestHint `json:"hint,omitempty"`
+}
+
+// WebhookTestHint: What to do about a redirect.
+type WebhookTestHint struct {
+	// The hint, in lower case and without a full stop
+	Text string `json:"text"`
+	// The command to run
+	Command *string `json:"command,omitempty"`
 }
 
 // Delivery: One event for one webhook.

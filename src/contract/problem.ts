@@ -12,6 +12,17 @@ const FieldErrorSchema = Type.Object(
   { $id: 'FieldError', description: 'One invalid field or parameter' },
 );
 
+/** The schema of a Hint. */
+export function hintSchema(description: string) {
+  return Type.Object(
+    {
+      text: Type.String({ description: 'The hint, in lower case and without a full stop' }),
+      command: Type.Optional(Type.String({ description: 'The command to run' })),
+    },
+    { description },
+  );
+}
+
 /** RFC 9457 problem details, the shape of every error under /v1. */
 export const ProblemSchema = Type.Object(
   {
@@ -29,15 +40,7 @@ export const ProblemSchema = Type.Object(
     errorsTruncated: Type.Optional(
       Type.Literal(true, { description: 'There are more invalid fields than `errors` lists' }),
     ),
-    hint: Type.Optional(
-      Type.Object(
-        {
-          text: Type.String({ description: 'The hint, in lower case and without a full stop' }),
-          command: Type.Optional(Type.String({ description: 'The command to run' })),
-        },
-        { description: 'What to do next; `detail` says it too' },
-      ),
-    ),
+    hint: Type.Optional(hintSchema('What to do next; `detail` says it too')),
     blockedUntil: Type.Optional(
       Type.Union([instantSchema('When the block ends'), Type.Null()], {
         description: 'End of the block; null for a permanent one',

@@ -3,6 +3,7 @@ import { EVENT_NAMES } from './event-names.ts';
 import { idParameter } from './ids.ts';
 import { instantSchema, isLongerThan } from './names.ts';
 import { pageCursor, pageLimit } from './paging.ts';
+import { hintSchema } from './problem.ts';
 
 const MAX_URL_LENGTH = 2048;
 /** Replaces the secret in every response except that of the creation. */
@@ -151,7 +152,10 @@ export const WebhookTestSchema = Type.Object(
       description: "The receiver's status; 0 if there was no response",
       examples: [200],
     }),
-    error: Type.Optional(Type.String({ description: 'Why there was no complete response' })),
+    error: Type.Optional(
+      Type.String({ description: 'Why there was no complete response, or where the receiver redirects to' }),
+    ),
+    hint: Type.Optional(hintSchema('What to do about a redirect')),
   },
   { $id: 'WebhookTest', description: 'The result of the test delivery' },
 );

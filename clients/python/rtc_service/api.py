@@ -1042,8 +1042,22 @@ class _WebhookTestRequired(TypedDict):
 class WebhookTest(_WebhookTestRequired, total=False):
     """The result of the test delivery"""
 
-    # Why there was no complete response
+    # Why there was no complete response, or where the receiver redirects to
     error: str
+    # What to do about a redirect
+    hint: WebhookTestHint
+
+
+class _WebhookTestHintRequired(TypedDict):
+    # The hint, in lower case and without a full stop
+    text: str
+
+
+class WebhookTestHint(_WebhookTestHintRequired, total=False):
+    """What to do about a redirect"""
+
+    # The command to run
+    command: str
 
 
 class Delivery(TypedDict):

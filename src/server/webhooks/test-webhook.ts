@@ -1,4 +1,6 @@
 import { TEST_EVENT } from '../../contract/event-names.ts';
+import type { Hint } from '../../contract/hint.ts';
+import { isRedirect } from '../../contract/redirects.ts';
 import type { WebhookTest } from '../../contract/webhooks.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
@@ -51,9 +53,18 @@ export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Pro
   const { statusCode, error } = outcome.attempt;
   const delivered = outcome.next.state === 'delivered';
   if (statusCode === null) return { delivered, statusCode: 0, error: error ?? 'no response' };
+  if (delivered || error === null) return { delivered, statusCode };
+  if (isRedirect(statusCode)) return { delivered, statusCode, error, hint: registerOther(webhookId) };
   // Any other status explains the failure by itself.
-  const isBroken = !delivered && error !== null && statusCode >= 200 && statusCode < 300;
+  const isBroken = statusCode >= 200 && statusCode < 300;
   return { delivered, statusCode, ...(isBroken ? { error } : {}) };
+}
+
+function registerOther(webhookId: string): Hint {
+  return {
+    text: 'redirects are not followed: register the address that they lead to',
+    command: `rtc webhooks update ${webhookId} URL`,
+  };
 }
 
 async function storeTest(

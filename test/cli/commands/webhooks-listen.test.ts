@@ -180,7 +180,7 @@ describe('webhooks listen', () => {
     await listening.seen('answer');
     expect(listening.lines().find(({ type }) => type === 'answer')).toMatchObject({
       statusCode: 307,
-      error: 'redirects are not followed',
+      error: `redirects to ${receiver.url}/elsewhere: register that address`,
     });
     expect(receiver.received).toHaveLength(1);
   });

@@ -70,7 +70,10 @@ describe('rtc webhooks trigger', () => {
     ]);
     receiver.behave((_request, response) => void response.writeHead(302, { location: '/' }).end());
     const moved = await trigger(`room_started --to ${receiver.url} --json error`);
-    expect([moved.code, moved.stdout]).toEqual([7, '{"error":"redirects are not followed"}\n']);
+    expect([moved.code, moved.stdout]).toEqual([
+      7,
+      `{"error":"redirects to ${receiver.url}/: register that address"}\n`,
+    ]);
     expect(receiver.received).toHaveLength(2);
     const absent = await trigger('room_started --to http://127.0.0.1:9 --json statusCode');
     expect([absent.code, absent.stdout]).toEqual([7, '{"statusCode":0}\n']);

@@ -288,6 +288,23 @@ describe('webhooks test', () => {
     expect([refused.code, JSON.parse(refused.stdout)]).toEqual([7, { delivered: false, statusCode: 503 }]);
   });
 
+  it('says where a receiver redirects to, and what to do', async () => {
+    const { id } = await create();
+    const location = 'https://www.example.org/hook?token=secret';
+    receiver.behave((_request, response) => void response.writeHead(308, { location }).end());
+    const { code, stdout } = await stack.rtc(`webhooks test ${id}`);
+    expect([code, stdout]).toEqual([
+      7,
+      'DELIVERED\tfalse\nSTATUS-CODE\t308\nERROR\tredirects to https://www.example.org/hook?***: register that address\n',
+    ]);
+    const { stdout: json } = await stack.rtc(`webhooks test ${id} --json hint`);
+    expect(JSON.parse(json)).toMatchObject({ hint: { command: `rtc webhooks update ${id} URL` } });
+    const deliveries = await stack.rtc(`webhooks deliveries ${id} --attempts`);
+    expect(deliveries.stdout).toContain('redirects to https://www.example.org/hook?***');
+    expect(deliveries.stdout).not.toContain('token=secret');
+    receiver.behave(respondWith(200));
+  });
+
   it('explains why there was no response', async () => {
     const { id } = await create();
     await receiver.close();

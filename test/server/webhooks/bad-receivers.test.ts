@@ -112,7 +112,7 @@ describe('misbehaving receivers', () => {
         (await receiverFor((_, response) => void response.writeHead(302, { location: inside.url }).end()))
           .url,
         302,
-        'the receiver responded with 302',
+        `redirects to ${inside.url}/: register that address`,
       ],
       'is a private address': [`http://127.0.0.99:${insidePort}/`, null, PRIVATE],
       'has bad TLS': [

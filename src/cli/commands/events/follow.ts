@@ -145,7 +145,7 @@ function showResponse(terminal: Terminal, forwarded: Forwarded): void {
   const { event, outcome, attempt, durationMs, isTriedAgain } = forwarded;
   const hasResponse = outcome.kind === 'responded';
   const statusCode = hasResponse ? outcome.statusCode : null;
-  const error = hasResponse ? describeRejection(outcome.statusCode) : outcome.reason;
+  const error = hasResponse ? describeRejection(outcome) : outcome.reason;
   if (!isForPeople(terminal)) {
     const about = { eventId: event.id, event: event.event, attempt, statusCode, durationMs, error };
     printLine(terminal, { type: 'answer', ...about, isTriedAgain });
@@ -172,10 +172,12 @@ function firstLine(text: string): string {
   return line.length <= SHOWN_RESPONSE ? line : `${line.slice(0, SHOWN_RESPONSE)}…`;
 }
 
+type Responded = Extract<Forwarded['outcome'], { readonly kind: 'responded' }>;
+
 /** Why a response does not count as a delivery; null when it does. */
-function describeRejection(statusCode: number): string | null {
+function describeRejection({ statusCode, redirect }: Responded): string | null {
   if (statusCode >= 200 && statusCode < 300) return null;
-  return statusCode >= 300 && statusCode < 400 ? 'redirects are not followed' : 'not accepted';
+  return redirect ?? 'not accepted';
 }
 
 function showDown(terminal: Terminal, url: URL, reason: string): void {

@@ -1,6 +1,7 @@
 import { Agent, buildConnector } from 'undici';
 import { acceptContinue } from '../../../contract/continue-responses.ts';
 import type { Event } from '../../../contract/events.ts';
+import { describeRedirect, isRedirect } from '../../../contract/redirects.ts';
 import { isObject } from '../../../contract/unknown-value.ts';
 import {
   STANDARD_SIGNATURE_HEADER,
@@ -22,7 +23,12 @@ const MAX_TEXT_BYTES = 4096;
  * the connection ended without a response, as in a restart; `failed` when another attempt would not help.
  */
 export type PostOutcome =
-  | { readonly kind: 'responded'; readonly statusCode: number; readonly text: string }
+  | {
+      readonly kind: 'responded';
+      readonly statusCode: number;
+      readonly redirect: string | null;
+      readonly text: string;
+    }
   | { readonly kind: 'down' | 'broken' | 'failed'; readonly reason: string };
 
 export type Post = {
@@ -62,7 +68,14 @@ async function send(
       body,
       signal: AbortSignal.any([signal, limits]),
     });
-    return { kind: 'responded', statusCode: response.statusCode, text: await readStart(response.body) };
+    const { statusCode, headers } = response;
+    const location = Array.isArray(headers.location) ? headers.location[0] : headers.location;
+    return {
+      kind: 'responded',
+      statusCode,
+      redirect: isRedirect(statusCode) ? describeRedirect(location, url.href) : null,
+      text: await readStart(response.body),
+    };
   } catch (error) {
     if (signal.aborted) throw error;
     if (limits.aborted) return { kind: 'failed', reason: `no response within ${TIMEOUT_MS / 1000} s` };

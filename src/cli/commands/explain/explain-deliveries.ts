@@ -1,5 +1,6 @@
 import type { RtcClient } from '../../../client/client.ts';
 import type { Delivery } from '../../../contract/deliveries.ts';
+import { isRedirect } from '../../../contract/redirects.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { plural } from '../../terminal/time.ts';
 import type { Moment, Part } from './explanation.ts';
@@ -98,6 +99,7 @@ export type Attempt = Delivery['attempts'][number];
 /** Describes in a few words why an attempt counts as failed. */
 export function describeReason({ statusCode, error }: Attempt): string {
   if (statusCode === null) return error ?? 'nobody responded';
+  if (isRedirect(statusCode)) return `it responded with ${statusCode}: ${error}`;
   return `it responded with ${statusCode}`;
 }
 
@@ -117,7 +119,7 @@ export function mend(webhookId: string, { statusCode, error }: Attempt) {
       command: test,
     };
   }
-  if (statusCode >= 300 && statusCode < 400) {
+  if (isRedirect(statusCode)) {
     return {
       text: 'redirects are not followed: register the address that they lead to',
       command: `rtc webhooks update ${webhookId} URL`,

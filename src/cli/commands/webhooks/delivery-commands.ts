@@ -1,4 +1,5 @@
 import type { Delivery, DeliveryList } from '../../../contract/deliveries.ts';
+import { hintSentence } from '../../../contract/hint.ts';
 import type { WebhookTest } from '../../../contract/webhooks.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
@@ -39,7 +40,7 @@ export const test = defineCommand({
   description:
     'Sends the event webhook_test once, without retries. The exit code is 7 if the receiver does not respond with 2xx.',
   needs: 'service',
-  fields: ['delivered', 'statusCode', 'error'] satisfies (keyof WebhookTest)[],
+  fields: ['delivered', 'statusCode', 'error', 'hint'] satisfies (keyof WebhookTest)[],
   arguments: { id: WEBHOOK_ID },
   options: {},
   examples: [
@@ -55,7 +56,10 @@ export const test = defineCommand({
       exitCode: response.delivered ? EXIT.success : EXIT.negative,
       notes: response.delivered
         ? []
-        : [`To see its response: rtc webhooks deliveries ${id} --attempts --limit 1`],
+        : [
+            ...(response.hint === undefined ? [] : [hintSentence(response.hint)]),
+            `To see its response: rtc webhooks deliveries ${id} --attempts --limit 1`,
+          ],
     });
   },
 });

@@ -132,10 +132,9 @@ function toTriggered(url: URL, event: Event, outcome: PostOutcome): Triggered {
   if (outcome.kind !== 'responded') {
     return { delivered: false, statusCode: 0, error: outcome.reason, ...sent };
   }
-  const { statusCode } = outcome;
+  const { statusCode, redirect } = outcome;
   const delivered = statusCode >= 200 && statusCode < 300;
-  const isRedirect = statusCode >= 300 && statusCode < 400;
-  return { delivered, statusCode, error: isRedirect ? 'redirects are not followed' : null, ...sent };
+  return { delivered, statusCode, error: redirect, ...sent };
 }
 
 type SampleRequest = {

@@ -15,7 +15,7 @@ export type WebhookResponse = {
   readonly statusCode: number | null;
   /** At most 4 KiB. When the response did not end, the part that was received. */
   readonly responseBody: string | null;
-  /** Why there was no response or no complete one, in words for the webhook's owner; null for a complete response. */
+  /** Why there was no response or no complete one, or where it redirects to, in words for the webhook's owner; null otherwise. */
   readonly error: string | null;
   readonly durationMs: number;
 };

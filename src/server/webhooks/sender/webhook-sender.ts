@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { acceptContinue } from '../../../contract/continue-responses.ts';
+import { describeRedirect, isRedirect } from '../../../contract/redirects.ts';
 import { codeOfError, readMembers } from '../../../contract/unknown-value.ts';
 import { type AddressGuard, ForbiddenAddress } from './address-guard.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
@@ -59,7 +61,7 @@ type SendDeps = { readonly agent: Agent; readonly userAgent: string; readonly ti
 
 function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Promise<WebhookResponse> {
   const { origin, pathname, search } = new URL(url);
-  const exchange = new WebhookExchange(deps.timeoutMs);
+  const exchange = new WebhookExchange(url, deps.timeoutMs);
   const request = {
     origin,
     body,
@@ -89,19 +91,23 @@ class WebhookExchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<WebhookResponse>;
   readonly #resolve: (response: WebhookResponse) => void;
   readonly #startedAt = performance.now();
+  readonly #url: string;
   readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
   #size = 0;
   #interimResponses = 0;
   #statusCode: number | null = null;
+  /** Where the receiver redirects to, in words. */
+  #redirect: string | null = null;
   #controller: Dispatcher.DispatchController | undefined;
   #isOver = false;
 
-  constructor(timeoutMs: number) {
+  constructor(url: string, timeoutMs: number) {
     const { promise, resolve } = Promise.withResolvers<WebhookResponse>();
     this.response = promise;
     this.#resolve = resolve;
+    this.#url = url;
     this.#timeoutMs = timeoutMs;
     this.#timer = setTimeout(() => this.#timeOut(), timeoutMs);
   }
@@ -111,9 +117,15 @@ class WebhookExchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) controller.abort(new ExchangeEnded());
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number): void {
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    statusCode: number,
+    { location }: IncomingHttpHeaders,
+  ): void {
     if (statusCode >= 200) {
       this.#statusCode = statusCode;
+      const target = Array.isArray(location) ? location[0] : location;
+      if (isRedirect(statusCode)) this.#redirect = describeRedirect(target, this.#url);
       return;
     }
     this.#interimResponses += 1;
@@ -150,7 +162,12 @@ class WebhookExchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#timer);
     const durationMs = Math.round(performance.now() - this.#startedAt);
-    this.#resolve({ statusCode: this.#statusCode, responseBody: this.#text(), error, durationMs });
+    this.#resolve({
+      statusCode: this.#statusCode,
+      responseBody: this.#text(),
+      error: error ?? this.#redirect,
+      durationMs,
+    });
   }
 
   #text(): string | null {

@@ -79,13 +79,19 @@ describe('a receiver that responds', () => {
     },
   );
 
-  it('is not followed when it redirects', async () => {
-    const elsewhere = await receiverWith();
-    const redirect: Behaviour = (_request, response) =>
-      void response.writeHead(302, { location: elsewhere.url }).end();
-    expect(await responseOf(redirect)).toMatchObject({ statusCode: 302, error: null });
-    expect(elsewhere.received).toEqual([]);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    'is not followed when it redirects with %i, and says where',
+    async (status) => {
+      const elsewhere = await receiverWith();
+      const redirect: Behaviour = (_request, response) =>
+        void response.writeHead(status, { location: `${elsewhere.url}/hook?token=secret` }).end();
+      expect(await responseOf(redirect)).toMatchObject({
+        statusCode: status,
+        error: `redirects to ${elsewhere.url}/hook?***: register that address`,
+      });
+      expect(elsewhere.received).toEqual([]);
+    },
+  );
 
   it('has its response limited to 4 KiB, one byte below and one above', async () => {
     for (const length of [4095, 4096, 4097]) {
