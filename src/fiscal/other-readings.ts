@@ -17,7 +17,7 @@ import { splitProvince, stateNames, withOtherLetters, writtenOut } from './place
 
 /** Tries the other ways to read a name in order, until one succeeds. */
 export const lookUpOtherwise = (name: string, search: Search): number =>
-  lookUpInTurn(OTHER_WAYS, name, search);
+  lookUpInTurn([lookUpWithProvince, ...WAYS_WITHOUT_PROVINCE], name, search);
 
 type LookUp = (name: string, search: Search) => number;
 
@@ -121,7 +121,5 @@ const WAYS_WITHOUT_PROVINCE: readonly LookUp[] = [
   lookUpShortened,
   lookUpLoosely,
 ];
-
-const OTHER_WAYS: readonly LookUp[] = [lookUpWithProvince, ...WAYS_WITHOUT_PROVINCE];
 
 const FOREIGN = provinceNumber('EE');
