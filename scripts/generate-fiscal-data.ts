@@ -38,6 +38,7 @@ const SOURCES = [
   'aliases-everyday.csv',
   'caps.csv',
   'caps_changes.csv',
+  'caps_frazioni.csv',
   'foreign-cities.csv',
   'population.csv',
   'regions.json',
@@ -366,6 +367,13 @@ const postalCodesModule = (places: readonly Place[]): string => {
     `export const CAPS_AS_OF = '${CAPS_AS_OF}';`,
     `/** For each comune in force, in the order of codes: its postal codes, five digits each. */`,
     block('capBlock', capsText(comuniInForce(places))),
+    `/** A postal code, the place code of a comune, then the frazioni of it that have the code, joined by commas. */`,
+    block(
+      'frazioneBlock',
+      capsOfFrazioni()
+        .map(({ cap, code, names }) => cap + code + names.join(','))
+        .join('~'),
+    ),
     `/** A place code, then the postal codes that it had until a few years ago. */`,
     block('formerCapBlock', former.sort().join(' ')),
     `/** A place code, then the new postal code that replaces its others at the end of March 2027. */`,
@@ -441,8 +449,27 @@ const capsText = (comuni: readonly Place[]): string => {
     if (list === undefined) throw new Error(`caps.csv has ${field(row, 'code')}, which is not in force`);
     list.push(field(row, 'cap'));
   }
+  for (const { cap, code } of capsOfFrazioni()) {
+    const list = caps.get(code);
+    if (list === undefined || list.includes(cap)) throw new Error(`caps_frazioni.csv: ${cap} of ${code}`);
+    list.push(cap);
+  }
   return [...caps.values()].map((list) => list.sort().join('')).join(' ');
 };
+
+type Frazioni = { readonly cap: string; readonly code: string; readonly names: readonly string[] };
+
+/** Postal codes that only frazioni of a comune have, and the frazioni. Doubtful rows are left out. */
+const capsOfFrazioni = (): Frazioni[] =>
+  rows('caps_frazioni.csv')
+    .filter((row) => field(row, 'doubt') === '')
+    .map((row) => {
+      const places = field(row, 'places_of_this_code_by_geonames').split('; ');
+      const names = places.map((place) => place.replace(/ [A-Z]{2}$/, '').toUpperCase());
+      const unencodable = names.find((name) => /[^A-Z' ]/.test(name));
+      if (unencodable !== undefined) throw new Error(`caps_frazioni.csv: ${unencodable}`);
+      return { cap: field(row, 'cap'), code: field(row, 'code'), names };
+    });
 
 /**
  * Writes a function, because an engine compiles a function only at its first call (except for an arrow without braces), and

@@ -1795,6 +1795,9 @@ type FoundPlace struct {
 	History []FoundPlaceHistoryItem `json:"history"`
 	// Its successors in turn, or all places among which it was divided
 	Successors []FoundPlaceSuccessorsItem `json:"successors"`
+	// For a postal code: the frazioni that have it, if the rest of the comune has another one. No frazione is a
+	// birthplace
+	Frazioni []string `json:"frazioni"`
 }
 
 type FoundPlaceHistoryItem struct {
@@ -1838,6 +1841,15 @@ type DatedCaps struct {
 	AsOf string `json:"asOf"`
 	// The code that will replace the others of this comune; null for nearly all comuni
 	ReplacedBy *string `json:"replacedBy"`
+	// The frazioni of codes that only frazioni have, as far as they are known
+	Frazioni []DatedCapsFrazioniItem `json:"frazioni"`
+}
+
+type DatedCapsFrazioniItem struct {
+	// Postal code
+	Cap string `json:"cap"`
+	// Its frazioni
+	Names []string `json:"names"`
 }
 
 // FieldError: One invalid field or parameter.

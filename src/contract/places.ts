@@ -72,6 +72,10 @@ export const FoundPlaceListSchema = Type.Array(
         }),
         { description: 'Its successors in turn, or all places among which it was divided' },
       ),
+      frazioni: Type.Array(Type.String({ examples: ['PORTO ERCOLE'] }), {
+        description:
+          'For a postal code: the frazioni that have it, if the rest of the comune has another one. No frazione is a birthplace',
+      }),
     },
     { $id: 'FoundPlace', description: 'A place with its history' },
   ),
@@ -108,6 +112,13 @@ const DatedCapsSchema = Type.Object(
     replacedBy: Type.Union([Type.String(), Type.Null()], {
       description: 'The code that will replace the others of this comune; null for nearly all comuni',
     }),
+    frazioni: Type.Array(
+      Type.Object({
+        cap: Type.String({ description: 'Postal code', examples: ['58018'] }),
+        names: Type.Array(Type.String({ examples: ['PORTO ERCOLE'] }), { description: 'Its frazioni' }),
+      }),
+      { description: 'The frazioni of codes that only frazioni have, as far as they are known' },
+    ),
   },
   { $id: 'DatedCaps', description: 'With details=true' },
 );

@@ -24,6 +24,8 @@ export type PlaceWithHistory = {
   readonly history: readonly (Place & { readonly source: NameSource })[];
   /** Its successors, each the successor of the one before; or all comuni among which it was divided. */
   readonly successors: readonly Successor[];
+  /** For a postal code: the frazioni of the comune that have it, if the rest has another one. Otherwise empty. */
+  readonly frazioni: readonly string[];
 };
 
 /**
@@ -31,24 +33,29 @@ export type PlaceWithHistory = {
  * years ago, finds its comuni. @throws TypeError if the date is not a date.
  */
 export const searchPlaces = (typed: string, options?: SuggestOptions | null): PlaceWithHistory[] =>
-  placesFor(typed, options).map((place) => {
+  placesFor(typed, options).map(({ place, frazioni }) => {
     const slot = slotOfCode(place.codiceCatastale);
     const source = codeKind(slot) === UNDATED_CODE ? 'codice-fiscale-js' : 'ministero-interno';
     return {
       place,
       history: placeHistoryOfSlot(slot).map((each) => ({ ...each, source })),
       successors: successorsOf(slot),
+      frazioni,
     };
   });
 
-const placesFor = (typed: string, options: SuggestOptions | null | undefined): Place[] => {
+type Found = Pick<PlaceWithHistory, 'place' | 'frazioni'>;
+
+const placesFor = (typed: string, options: SuggestOptions | null | undefined): Found[] => {
   const ofCap = typeof typed === 'string' ? placesOfCap(typed.trim()) : [];
-  if (ofCap.length === 0) return suggestPlaces(typed, options);
+  if (ofCap.length === 0) return suggestPlaces(typed, options).map((place) => ({ place, frazioni: [] }));
   const { province, date, limit = ofCap.length } = options ?? {};
   return ofCap
     .filter((place) => province === undefined || place.province === province.trim().toUpperCase())
     .slice(0, limit)
-    .flatMap(({ codiceCatastale }) => suggestPlaces(codiceCatastale, { date }));
+    .flatMap(({ codiceCatastale, frazioni }) =>
+      suggestPlaces(codiceCatastale, { date }).map((place) => ({ place, frazioni })),
+    );
 };
 
 const successorsOf = (slot: number): Successor[] => {

@@ -1,5 +1,11 @@
 import { codeOfSlot, isKnownCode, SLOT_COUNT, slotOfCode } from './code-table.ts';
-import { CAPS_AS_OF, capBlock, formerCapBlock, replacingCapBlock } from './data/postal-codes.ts';
+import {
+  CAPS_AS_OF,
+  capBlock,
+  formerCapBlock,
+  frazioneBlock,
+  replacingCapBlock,
+} from './data/postal-codes.ts';
 import { regionBlock } from './data/territory.ts';
 import { findPlace, type PlaceNotFound } from './find-place.ts';
 import { istatProvinceNumber } from './istat-provinces.ts';
@@ -41,15 +47,26 @@ export type CapsResult =
       readonly asOf: string;
       /** The new code of a comune whose other codes end on 31 March 2027; null for all others. */
       readonly replacedBy: string | null;
+      /** The frazioni of those codes that only frazioni have, as far as they are known. */
+      readonly frazioni: readonly CapFrazioni[];
     }
   | (Omit<PlaceNotFound, 'reason'> & {
       /** `no-caps`: a state, or an ended comune whose successor is unknown. */
       readonly reason: PlaceNotFound['reason'] | 'no-caps';
     });
 
+/** Frazioni of a comune that have a postal code of their own. No frazione is a birthplace: codes have the comune. */
+export type CapFrazioni = {
+  readonly cap: string;
+  /** Upper case, without accents. */
+  readonly names: readonly string[];
+};
+
 /** A comune that has or had a postal code. */
 export type CapPlace = PlaceToday & {
   readonly isCurrent: boolean;
+  /** The frazioni that have this code, if the rest of the comune has another one; otherwise empty. */
+  readonly frazioni: readonly string[];
   /** Year and month of the data. */
   readonly asOf: string;
 };
@@ -114,20 +131,24 @@ export const caps = (province: string, city: string): CapsResult => {
   if (place === null || codes === undefined)
     return { ok: false, reason: 'no-caps', hint: null, candidates: [], suggestions: [] };
   const replacedBy = codesByPlace(replacingCapBlock()).get(slot)?.[0] ?? null;
-  return { ok: true, place, caps: splitCaps(codes), asOf: CAPS_AS_OF, replacedBy };
+  const frazioni = readFrazioni()
+    .filter((each) => each.slot === slot)
+    .map(({ cap, names }) => ({ cap, names }));
+  return { ok: true, place, caps: splitCaps(codes), asOf: CAPS_AS_OF, replacedBy, frazioni };
 };
 
 /** Returns the comuni of a postal code, those of today first, then those that had it until a few years ago. */
 export const placesOfCap = (cap: string): CapPlace[] => {
   if (typeof cap !== 'string' || !/^\d{5}$/.test(cap)) return [];
-  const current = [...capsOfSlots()].filter(([, codes]) => splitCaps(codes).includes(cap));
+  const current = slotsOfCaps().get(cap) ?? [];
   const former = [...codesByPlace(formerCapBlock())].filter(([, codes]) => codes.includes(cap));
   return [
-    ...current.map(([slot]) => ({ slot, isCurrent: true })),
+    ...current.map((slot) => ({ slot, isCurrent: true })),
     ...former.map(([slot]) => ({ slot, isCurrent: false })),
   ].flatMap(({ slot, isCurrent }) => {
     const place = placeToday(slot);
-    return place === null ? [] : [{ ...place, isCurrent, asOf: CAPS_AS_OF }];
+    const frazioni = readFrazioni().find((each) => each.slot === slot && each.cap === cap)?.names ?? [];
+    return place === null ? [] : [{ ...place, isCurrent, frazioni, asOf: CAPS_AS_OF }];
   });
 };
 
@@ -186,8 +207,33 @@ const capsOfSlots = (): ReadonlyMap<number, string> => {
   return capsBySlot;
 };
 
+let slotsByCap: Map<string, number[]> | undefined;
+
+/** The comuni of each postal code, so that a search does not read all codes. */
+const slotsOfCaps = (): ReadonlyMap<string, readonly number[]> => {
+  if (slotsByCap !== undefined) return slotsByCap;
+  slotsByCap = new Map();
+  for (const [slot, codes] of capsOfSlots()) {
+    for (const cap of splitCaps(codes)) {
+      const slots = slotsByCap.get(cap);
+      if (slots === undefined) slotsByCap.set(cap, [slot]);
+      else slots.push(slot);
+    }
+  }
+  return slotsByCap;
+};
+
 const splitCaps = (codes: string): string[] =>
   Array.from({ length: codes.length / 5 }, (_, at) => codes.slice(at * 5, at * 5 + 5));
+
+const readFrazioni = (): (CapFrazioni & { readonly slot: number })[] =>
+  frazioneBlock()
+    .split('~')
+    .map((entry) => ({
+      cap: entry.slice(0, 5),
+      slot: slotOfCode(entry.slice(5, 9)),
+      names: entry.slice(9).split(','),
+    }));
 
 /** Reads `A001350313503235033 ...`: a place code, then its postal codes. */
 const codesByPlace = (block: string): Map<number, string[]> =>

@@ -10,6 +10,7 @@ import {
   placesOfCap,
   provinces,
   regions,
+  searchPlaces,
   suggestPlaces,
 } from '../../src/fiscal/index.ts';
 import { rows } from './people.ts';
@@ -179,7 +180,8 @@ describe('the provinces of Sardinia by ISTAT', () => {
 describe('caps', () => {
   it('are those of the source for each comune of today', () => {
     const source = new Map<string, string[]>();
-    for (const { code = '', cap = '' } of rows('caps.csv'))
+    const ofFrazioni = rows('caps_frazioni.csv').filter(({ doubt }) => doubt === '');
+    for (const { code = '', cap = '' } of [...rows('caps.csv'), ...ofFrazioni])
       source.set(code, [...(source.get(code) ?? []), cap]);
     const current = places.filter(({ kind, valid_to: to }) => kind === 'comune' && to === '');
     expect(current).toHaveLength(7894);
@@ -212,6 +214,41 @@ describe('caps', () => {
     expect(caps('QQ', 'Roma')).toMatchObject({ ok: false, reason: 'province' });
     // Albanova was divided between two comuni.
     expect(caps('CE', 'Albanova')).toMatchObject({ ok: false, reason: 'no-caps' });
+  });
+});
+
+describe('postal codes of frazioni', () => {
+  const doubtful = rows('caps_frazioni.csv').filter(({ doubt }) => doubt !== '');
+
+  it('leave no code in use without a comune, except for those that are doubtful', () => {
+    const inUse = rows('caps-in-use.csv').flatMap(({ prefix, ends = '' }) =>
+      ends.split(' ').map((end) => `${prefix}${end}`),
+    );
+    expect(inUse.length).toBeGreaterThan(4700);
+    const orphans = inUse.filter((cap) => !placesOfCap(cap).some(({ isCurrent }) => isCurrent));
+    // Each would be a code of a comune that merged, or of one that is not settled.
+    expect(orphans).toEqual(doubtful.map(({ cap }) => cap));
+  });
+
+  it('belong to their comune, and name the frazioni', () => {
+    expect(caps('LU', 'Capannori')).toMatchObject({
+      caps: ['55010', '55012', '55013', '55014', '55018', '55060', '55061', '55062'],
+      frazioni: expect.arrayContaining([{ cap: '55013', names: ['LAMMARI'] }]),
+    });
+    expect(caps('RM', 'Roma')).toMatchObject({ frazioni: [] });
+    expect(placesOfCap('58018')).toMatchObject([
+      { codiceCatastale: 'F437', isCurrent: true, frazioni: ['PORTO ERCOLE'] },
+    ]);
+    expect(placesOfCap('52020').map(({ codiceCatastale }) => codiceCatastale)).toEqual(['M322', 'M392']);
+    expect(placesOfCap('58019')).toMatchObject([{ frazioni: [] }]);
+  });
+
+  it('are found by a search, which shows the frazioni; no frazione is a birthplace', () => {
+    expect(searchPlaces('58018')).toMatchObject([
+      { place: { name: 'MONTE ARGENTARIO' }, frazioni: ['PORTO ERCOLE'] },
+    ]);
+    expect(searchPlaces('roma')[0]?.frazioni).toEqual([]);
+    expect(findPlace('Porto Ercole')).toMatchObject({ ok: false });
   });
 });
 

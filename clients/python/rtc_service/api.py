@@ -1972,6 +1972,7 @@ _FoundPlaceRequired = TypedDict(
         "current": "bool",
         "history": "list[FoundPlaceHistoryItem]",
         "successors": "list[FoundPlaceSuccessorsItem]",
+        "frazioni": "list[str]",
     },
 )
 
@@ -2024,6 +2025,15 @@ class DatedCaps(TypedDict):
     asOf: str
     # The code that will replace the others of this comune; null for nearly all comuni
     replacedBy: Optional[str]
+    # The frazioni of codes that only frazioni have, as far as they are known
+    frazioni: list[DatedCapsFrazioniItem]
+
+
+class DatedCapsFrazioniItem(TypedDict):
+    # Postal code
+    cap: str
+    # Its frazioni
+    names: list[str]
 
 
 class _FieldErrorRequired(TypedDict):

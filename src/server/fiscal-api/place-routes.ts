@@ -155,7 +155,7 @@ function isListed(place: ListedPlace, { current, date, q }: Filter): boolean {
   return q === undefined || beginsWith(place.name, q);
 }
 
-function foundPlaceResponse({ place, history, successors }: PlaceWithHistory): FoundPlace {
+function foundPlaceResponse({ place, history, successors, frazioni }: PlaceWithHistory): FoundPlace {
   const belfiore = belfioreCode(place.codiceCatastale);
   return {
     ...periodResponse(place, belfiore),
@@ -166,6 +166,7 @@ function foundPlaceResponse({ place, history, successors }: PlaceWithHistory): F
       name,
       source,
     })),
+    frazioni: [...frazioni],
   };
 }
 
@@ -213,12 +214,13 @@ function capsRoute(): Route {
 
 type FoundCaps = Extract<CapsResult, { readonly ok: true }>;
 
-function datedCaps({ place, caps: codes, asOf, replacedBy }: FoundCaps): DatedCaps {
+function datedCaps({ place, caps: codes, asOf, replacedBy, frazioni }: FoundCaps): DatedCaps {
   return {
     place: placeResponse(place, place.codiceCatastale),
     caps: [...codes],
     asOf,
     replacedBy,
+    frazioni: frazioni.map(({ cap, names }) => ({ cap, names: [...names] })),
   };
 }
 

@@ -44,6 +44,13 @@ describe('rtc it', () => {
     expect(found.istatProvince).toMatchObject({ abbreviation: 'CI', validFrom: '2026-01-01' });
   });
 
+  it('finds the comune of a postal code, and names the frazioni that have it', async () => {
+    const lines = linesOf((await rtc('find', '58018')).stdout);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^F437\tMONTE ARGENTARIO\tGR\t.*\tPORTO ERCOLE$/);
+    expect(linesOf((await rtc('find', '58019')).stdout)[0]).not.toContain('PORTO');
+  });
+
   it('finds places by the beginning of a name, with their history', async () => {
     const found = linesOf((await rtc('find', 'san', 'giu', '--limit', '1')).stdout);
     expect(found[0]).toContain('H930\tSAN GIULIANO MILANESE\tMI');

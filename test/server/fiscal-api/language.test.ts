@@ -84,6 +84,7 @@ describe('GET /it/caps with details', () => {
       caps: ['05100'],
       asOf: '2026-11',
       replacedBy: null,
+      frazioni: [],
     });
   });
 
@@ -98,6 +99,19 @@ describe('GET /it/places', () => {
     const { json } = await get('/it/places?q=05100');
     expect(json).toMatchObject([{ code: 'L117', name: 'TERNI' }]);
     expect((await get('/it/places?q=60130')).json).toMatchObject([{ code: 'A271', name: 'ANCONA' }]);
+  });
+});
+
+describe('postal codes of frazioni', () => {
+  it('are there, with the frazioni', async () => {
+    expect((await get('/it/places?q=58018')).json).toMatchObject([
+      { code: 'F437', frazioni: ['PORTO ERCOLE'] },
+    ]);
+    expect((await get('/it/places?q=roma&limit=1')).json).toMatchObject([{ frazioni: [] }]);
+    expect((await get('/it/caps/GR/Monte%20Argentario')).json).toEqual([58018, 58019]);
+    expect((await get('/it/caps/GR/Monte%20Argentario?details=true')).json).toMatchObject({
+      frazioni: [{ cap: '58018', names: ['PORTO ERCOLE'] }],
+    });
   });
 });
 

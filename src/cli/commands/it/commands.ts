@@ -321,6 +321,12 @@ const FOUND_COLUMNS: readonly Column<PlaceWithHistory>[] = [
   { heading: 'OTHER-NAMES', value: ({ place, history }) => otherNames(place, history).join(', ') },
 ];
 
+/** Only for a postal code that some of the places have for a few frazioni. */
+const FRAZIONI_COLUMN: Column<PlaceWithHistory> = {
+  heading: 'FRAZIONI',
+  value: ({ frazioni }) => frazioni.join(', '),
+};
+
 export const findPlaces = defineCommand({
   noun: 'it',
   verb: 'find',
@@ -328,8 +334,8 @@ export const findPlaces = defineCommand({
   description:
     'Finds names that begin with the words, then names that contain such a word, then similar names. Existing places and those with more residents come first. TODAY is the successor of a place that no longer exists.',
   needs: 'nothing',
-  fields: ['place', 'history', 'successors', 'istatProvince'],
-  arguments: { words: listArgument('part of the name, or a Belfiore code') },
+  fields: ['place', 'history', 'successors', 'frazioni', 'istatProvince'],
+  arguments: { words: listArgument('part of the name, a Belfiore code, or a postal code') },
   options: {
     province: option('--province <XX>', 'only places that were ever in this province; EE for states', {
       parse: notEmpty,
@@ -343,6 +349,7 @@ export const findPlaces = defineCommand({
     { line: 'rtc it find san giu', does: 'San Giuliano Milanese comes first' },
     { line: 'rtc it find mestre --json', does: 'Its names over time, and its successor' },
     { line: 'rtc it find F159', does: 'A Belfiore code' },
+    { line: 'rtc it find 58018', does: 'A postal code, with the frazioni that have it' },
   ],
   async run(_context, { words, province, date, limit, details, lang }) {
     if (province !== undefined && cities(province).length === 0) throw unknownProvince(province);
@@ -353,9 +360,11 @@ export const findPlaces = defineCommand({
     return list<PlaceWithHistory>({
       response: records,
       records,
-      columns: details
-        ? [...FOUND_COLUMNS, istatColumn(({ place }) => place.codiceCatastale)]
-        : FOUND_COLUMNS,
+      columns: [
+        ...FOUND_COLUMNS,
+        ...(found.some(({ frazioni }) => frazioni.length > 0) ? [FRAZIONI_COLUMN] : []),
+        ...(details ? [istatColumn<PlaceWithHistory>(({ place }) => place.codiceCatastale)] : []),
+      ],
       identify: ({ place }) => place.codiceCatastale,
       empty: lang === 'it' ? 'Nessun luogo ha un nome simile.' : 'No place has such a name.',
     });
