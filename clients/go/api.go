@@ -786,7 +786,7 @@ type TranscriptHit struct {
 
 // TranscriptHitList: A page of matches in transcripts.
 type TranscriptHitList struct {
-	// The found segments, newest first
+	// The found segments, newest first. May be empty although nextCursor is not null
 	Hits []TranscriptHit `json:"hits"`
 	// The cursor of the next page; null after the last one
 	NextCursor *string `json:"nextCursor"`
@@ -1917,7 +1917,7 @@ type ListTranscriptionsResponse struct {
 	Transcriptions []PostTranscription `json:"transcriptions,omitempty"`
 	// The cursor of the next page; null after the last one
 	NextCursor *string `json:"nextCursor"`
-	// The found segments, newest first
+	// The found segments, newest first. May be empty although nextCursor is not null
 	Hits []TranscriptHit `json:"hits,omitempty"`
 }
 

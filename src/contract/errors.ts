@@ -89,7 +89,8 @@ export const PROBLEMS = {
   'headers-too-large': { status: 431, meaning: 'The request headers are larger than the server reads.' },
   'server-busy': {
     status: 503,
-    meaning: 'Too many request bodies are being received; Retry-After says when to try again.',
+    meaning:
+      'Too many request bodies are being received, or too many searches are running; Retry-After says when to try again.',
   },
   'transfer-coding-unknown': {
     status: 501,

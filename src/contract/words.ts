@@ -28,7 +28,9 @@ export type TranscriptHit = Static<typeof TranscriptHitSchema>;
 
 export const TranscriptHitListSchema = Type.Object(
   {
-    hits: Type.Array(TranscriptHitSchema, { description: 'The found segments, newest first' }),
+    hits: Type.Array(TranscriptHitSchema, {
+      description: 'The found segments, newest first. May be empty although nextCursor is not null',
+    }),
     nextCursor,
   },
   { $id: 'TranscriptHitList', description: 'A page of matches in transcripts' },

@@ -869,7 +869,7 @@ class TranscriptHit(TypedDict):
 class TranscriptHitList(TypedDict):
     """A page of matches in transcripts"""
 
-    # The found segments, newest first
+    # The found segments, newest first. May be empty although nextCursor is not null
     hits: list[TranscriptHit]
     # The cursor of the next page; null after the last one
     nextCursor: Optional[str]

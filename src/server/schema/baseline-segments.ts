@@ -1,22 +1,28 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ColumnTypes, Engine } from '../platform/storage/engine.ts';
+import { BLOCK_KEYS } from '../platform/storage/search/segment-marks.ts';
 import type { Tables } from './tables.ts';
 
 /*
  * Segments with their full-text search. Both engines maintain the index themselves, in the transaction that writes or
  * deletes the segment. `searchKey` ascends in the order in which segments were stored, which is the order of the results.
- * The service makes the terms (`indexedTerms`): words without their accents, stems after the language's tag, and pairs of
- * characters of scripts that put no spaces between words.
+ * The service makes the terms (`indexedTerms`): words without their accents, stems after the language's tag, pairs of
+ * characters of scripts that put no spaces between words, and marks of the room, the language and the time.
+ *
+ * `segmentLanguages` has every language of which there ever was a segment, so that a query has the stems of these only.
  */
 
 export function segmentTables(types: ColumnTypes, engine: Engine<Tables>['name']): Statements {
   const tables = engine === 'SQLite' ? sqliteSegments(types) : postgresSegments(types);
   return [
+    sql`create table "segmentLanguages" ("language" ${types.text} not null primary key)`,
     ...tables,
     sql`create index "segmentsOfTranscription" on "segments" ("transcriptionId", "startedAt", "id")`,
     sql`create index "segmentsOfIdentity" on "segments" ("identity", "transcriptionId")`,
     // For readers that wait for the next stored segments.
     sql`create index "segmentsAsStored" on "segments" ("transcriptionId", "searchKey")`,
+    // Tells without reading all segments whether one of a transcription has a track.
+    sql`create index "segmentsOfTracks" on "segments" ("transcriptionId") where "trackId" is not null`,
   ];
 }
 
@@ -33,7 +39,9 @@ export const FLOAT = sql`double precision`;
  */
 function sqliteSegments({ text, integer }: ColumnTypes): Statements {
   const add = sql`insert into "segmentWords" ("rowid", "terms")
-    values (new."searchKey", "indexedTerms"(new."text", new."language"))`;
+    values (new."searchKey", "indexedTerms"(new."text", new."language",
+      (select "room" from "transcriptions" where "id" = new."transcriptionId"), new."startedAt"))`;
+  const addLanguage = sql`insert or ignore into "segmentLanguages" values (new."language")`;
   const remove = sql`delete from "segmentWords" where "rowid" = old."searchKey"`;
   return [
     sql`create table "segments" (
@@ -46,11 +54,15 @@ function sqliteSegments({ text, integer }: ColumnTypes): Statements {
       "terms", tokenize='unicode61 remove_diacritics 0 categories ''L* N* M* Co'' tokenchars '':'''
     )`,
     sql`insert into "segmentWords" ("segmentWords", "rank") values ('secure-delete', 1)`,
-    sql`create trigger "segmentAdded" after insert on "segments" begin ${add}; end`,
+    sql`create trigger "segmentAdded" after insert on "segments" begin
+      ${add};
+      ${addLanguage};
+    end`,
     sql`create trigger "segmentDeleted" after delete on "segments" begin ${remove}; end`,
     sql`create trigger "segmentChanged" after update of "text", "language" on "segments" begin
       ${remove};
       ${add};
+      ${addLanguage};
     end`,
   ];
 }
@@ -58,7 +70,11 @@ function sqliteSegments({ text, integer }: ColumnTypes): Statements {
 /** A tsvector has a limited size; no segment comes near it. */
 const SEARCHED_CHARACTERS = 65_536;
 
-/** Whoever writes a segment brings its terms. One that was stored without terms is found by its words as they are. */
+/**
+ * Whoever writes a segment brings its terms. One that was stored without terms is found by its words as they are. The trigger
+ * adds the mark of the block, with which a search reads a part of the index: without it the index returns all segments of a
+ * word at once. A list of pending entries would be read by each search, therefore there is none.
+ */
 function postgresSegments({ text, integer }: ColumnTypes): Statements {
   return [
     sql`create table "segments" (
@@ -69,14 +85,19 @@ function postgresSegments({ text, integer }: ColumnTypes): Statements {
       "searchTerms" tsvector
     )`,
     sql`create unique index "segmentsBySearchKey" on "segments" ("searchKey")`,
-    sql`create index "segmentWords" on "segments" using gin ("searchTerms")`,
-    sql`create function "indexPlainWords"() returns trigger language plpgsql as $$
+    sql`create index "segmentWords" on "segments" using gin ("searchTerms") with (fastupdate = off)`,
+    sql`create function "indexSegment"() returns trigger language plpgsql as $$
     begin
-      new."searchTerms" := to_tsvector('pg_catalog.simple'::regconfig, left(new."text", ${sql.lit(SEARCHED_CHARACTERS)}));
+      new."searchTerms" := coalesce(
+        new."searchTerms",
+        to_tsvector('pg_catalog.simple'::regconfig, left(new."text", ${sql.lit(SEARCHED_CHARACTERS)}))
+      ) || array_to_tsvector(array['b:' || new."searchKey" / ${sql.lit(BLOCK_KEYS)}]);
+      if not exists (select from "segmentLanguages" where "language" = new."language") then
+        insert into "segmentLanguages" values (new."language") on conflict do nothing;
+      end if;
       return new;
     end $$`,
-    sql`create trigger "segmentAdded" before insert on "segments" for each row
-      when (new."searchTerms" is null) execute function "indexPlainWords"()`,
+    sql`create trigger "segmentAdded" before insert on "segments" for each row execute function "indexSegment"()`,
   ];
 }
 

@@ -39,6 +39,7 @@ export type Tables = {
   readonly auditEntries: AuditRow;
   readonly transcriptions: TranscriptionRow;
   readonly segments: SearchedSegmentRow;
+  readonly segmentLanguages: { readonly language: string };
   readonly interimSegments: InterimSegmentRow;
   readonly speechWorkers: SpeechWorkerRow;
   readonly turns: TurnRow;

@@ -93,15 +93,16 @@ type Holder = { readonly id: string; readonly owner: string };
 function whileHeld(
   connection: Connection,
   { id, owner }: Holder,
-  work: (held: Pick<Connection, 'db'>) => Promise<void>,
+  work: (held: Pick<Connection, 'db'> & { readonly room: string }) => Promise<void>,
 ): Promise<boolean> {
   return connection.atomically(async (db) => {
-    const held = await sql`
-      select id from transcriptions
+    const held = await sql<{ room: string }>`
+      select room from transcriptions
       where id = ${id} and "leaseOwner" = ${owner} and status in ('active', 'processing')
       ${connection.dialect.lockRows}`.execute(db);
-    if (held.rows.length === 0) return false;
-    await work({ db });
+    const [found] = held.rows;
+    if (found === undefined) return false;
+    await work({ db, room: found.room });
     return true;
   });
 }
@@ -112,8 +113,9 @@ function addSegments(
   segments: readonly StoredSegment[],
 ): Promise<boolean> {
   const rows = segments.map((segment) => toRow(holder.id, segment));
-  const addTerms = connection.dialect.engine === 'PostgreSQL' ? withTerms : (row: SegmentRow) => row;
-  return whileHeld(connection, holder, async ({ db }) => {
+  const isPostgres = connection.dialect.engine === 'PostgreSQL';
+  return whileHeld(connection, holder, async ({ db, room }) => {
+    const addTerms = isPostgres ? (row: SegmentRow) => withTerms(row, room) : (row: SegmentRow) => row;
     for (let start = 0; start < rows.length; start += INSERTED_AT_ONCE) {
       await db
         .insertInto('segments')
@@ -161,8 +163,8 @@ function toRow(transcriptionId: string, segment: StoredSegment): SegmentRow {
 }
 
 /** Adds what PostgreSQL indexes. SQLite's triggers make the terms themselves. */
-function withTerms(row: SegmentRow): SegmentRow & { readonly searchTerms: RawBuilder<string> } {
-  return { ...row, searchTerms: sql<string>`${vectorText(indexedTerms(row.text, row.language))}::tsvector` };
+function withTerms(row: SegmentRow, room: string): SegmentRow & { readonly searchTerms: RawBuilder<string> } {
+  return { ...row, searchTerms: sql<string>`${vectorText(indexedTerms({ ...row, room }))}::tsvector` };
 }
 
 function toJson(words: readonly StoredWord[]): string {

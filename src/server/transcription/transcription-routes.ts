@@ -27,6 +27,7 @@ import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-w
 import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { deleteTranscription, getTranscription, listTranscriptions, nameSpeakers } from './transcriptions.ts';
+import { SearchTurns, searchWords } from './words/search-words.ts';
 import type { WordHit, WordStores } from './words/store.ts';
 
 export type TranscriptionsDeps = Omit<QueueTranscriptionDeps, 'store'> & {
@@ -43,8 +44,9 @@ const DEFAULT_LIMIT = 50;
 
 /** Transcription of recordings, after the call. */
 export function transcriptionsRoutes(deps: TranscriptionsDeps): readonly Route[] {
+  const searching = { ...deps, turns: new SearchTurns() };
   return [
-    ...[queueRoute(deps), listRoute(deps), searchRoute(deps), readRoute(deps)],
+    ...[queueRoute(deps), listRoute(searching), searchRoute(searching), readRoute(deps)],
     ...[speakersRoute(deps), deleteRoute(deps)],
   ];
 }
@@ -79,7 +81,9 @@ function queueRoute(deps: TranscriptionsDeps): Route {
   });
 }
 
-function listRoute(deps: TranscriptionsDeps): Route {
+type SearchingDeps = TranscriptionsDeps & { readonly turns: SearchTurns };
+
+function listRoute(deps: SearchingDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/transcriptions',
@@ -97,7 +101,7 @@ function listRoute(deps: TranscriptionsDeps): Route {
         schema: Type.Union([PostTranscriptionListSchema, TranscriptHitListSchema]),
       },
     },
-    errors: ['storage-unavailable'],
+    errors: ['server-busy', 'storage-unavailable'],
     handle: async ({ query }) => {
       const limited = { ...query, limit: query.limit ?? DEFAULT_LIMIT };
       const search = readSearch(limited);
@@ -107,7 +111,7 @@ function listRoute(deps: TranscriptionsDeps): Route {
   });
 }
 
-function searchRoute(deps: TranscriptionsDeps): Route {
+function searchRoute(deps: SearchingDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/transcriptions/search',
@@ -115,12 +119,12 @@ function searchRoute(deps: TranscriptionsDeps): Route {
     tag: 'transcription',
     summary: 'Search all transcripts',
     description:
-      'Returns the segments of live transcriptions and of recordings that contain all of the words, the newest first.',
+      'Returns the segments of live transcriptions and of recordings that contain all of the words, the newest first. A page may have fewer segments than `limit`, even none, while `nextCursor` is not null: the search has used its time, and the cursor goes on from there. Each instance runs two searches at once and answers others with 503 and Retry-After.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     query: TranscriptSearchQuery,
     success: { 200: { description: 'The matching segments', schema: TranscriptHitListSchema } },
-    errors: ['storage-unavailable'],
+    errors: ['server-busy', 'storage-unavailable'],
     handle: async ({ query }) => ({
       status: 200,
       body: await searchTranscripts(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
@@ -260,16 +264,17 @@ function readSearch({
 
 /** Finds segments that have all words of `q`, those that were stored last first. */
 async function searchTranscripts(
-  { store }: { readonly store: Pick<WordStores, 'words'> },
+  { store, clock, turns }: Pick<SearchingDeps, 'store' | 'clock' | 'turns'>,
   { q: text, roomId: room, recordingId: egressId, language, ...asked }: TranscriptSearch,
 ): Promise<TranscriptHitList> {
   const { limit, cursor } = asked;
-  const { hits, nextBefore } = await store.words.search({
+  const page = {
     ...{ text, room, egressId, language, limit },
     since: readInstant(asked.since),
     until: readInstant(asked.until),
     before: cursor === undefined ? undefined : positions.decode(cursor)[0],
-  });
+  };
+  const { hits, nextBefore } = await turns.run(() => searchWords({ words: store.words, clock }, page));
   return { hits: hits.map(toHit), nextCursor: nextBefore === null ? null : positions.encode(nextBefore) };
 }
 

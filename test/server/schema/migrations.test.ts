@@ -65,11 +65,6 @@ async function describePostgres({ db }: Opened): Promise<readonly string[]> {
   return rows.map(({ line }) => line);
 }
 
-/** Rows that the migrations insert. */
-async function readRows({ db }: Opened): Promise<readonly unknown[]> {
-  return (await sql`select name, value from counters order by name`.execute(db)).rows;
-}
-
 async function readApplied({ db }: Opened): Promise<readonly unknown[]> {
   const { rows } = await sql<{ name: string }>`select name from "rtcMigrations" order by name`.execute(db);
   return rows.map(({ name }) => name);
@@ -86,19 +81,6 @@ describe.each([
   ['SQLite', makeSqlite, describeSqlite],
   ['PostgreSQL', makePostgres, describePostgres],
 ] as const)('on %s', (_, make, describeSchema) => {
-  const schemaAfter = async (migrations: Migrations) => {
-    const engine = await (await make())(migrations);
-    const found = { schema: await describeSchema(engine), rows: await readRows(engine) };
-    await engine.close();
-    return found;
-  };
-
-  it('the first migration makes the schema that the unreleased migrations had grown into', async () => {
-    const grown = await schemaAfter(UNRELEASED_MIGRATIONS);
-    expect(grown.schema.length).toBeGreaterThan(100);
-    expect(await schemaAfter(RELEASED.slice(0, 1))).toEqual(grown);
-  });
-
   it('migrations are applied in their order, each once', async () => {
     const open = await make();
     for (const count of [0, 1, 12, 12, UNRELEASED_MIGRATIONS.length]) {

@@ -6,9 +6,10 @@ import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { StoreOptions } from '../../../src/server/app/open-store.ts';
 import { addFunctions } from '../../../src/server/platform/storage/sqlite/functions.ts';
+import { searchWords } from '../../../src/server/transcription/words/search-words.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
-import { open as openStore } from '../platform/storage/test-databases.ts';
+import { open as openStore, systemClock } from '../platform/storage/test-databases.ts';
 
 const TRANSCRIPTION = `
   insert into transcriptions
@@ -17,7 +18,7 @@ const TRANSCRIPTION = `
 
 async function findTexts(database: StoreOptions['database'], text: string): Promise<readonly string[]> {
   const store = await openStore(database);
-  const { hits } = await store.words.search({ text, limit: 5 });
+  const { hits } = await searchWords({ words: store.words, clock: systemClock }, { text, limit: 5 });
   await store.close();
   return hits.map(({ segment }) => segment.text);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { AddedColumn, LoadedTable } from '../../platform/storage/postgres/load-tables.ts';
+import type { AddedColumn, LoadedTable, TableSource } from '../../platform/storage/postgres/load-tables.ts';
 import { vectorText } from '../../platform/storage/postgres/text-search.ts';
 import { indexedTerms } from '../../platform/storage/search/search-terms.ts';
 import { holdSqliteFile } from '../../platform/storage/sqlite/backup-file.ts';
@@ -51,7 +51,7 @@ export async function migrateToPostgres(
     const source = readTables(copy);
     try {
       return await loadTables(
-        { url: databaseUrl, neverEmpty: ['rtcMigrations', 'counters'], addedColumns: [SEARCH_TERMS] },
+        { url: databaseUrl, neverEmpty: ['rtcMigrations', 'counters'], addedColumns: [searchTerms(source)] },
         source,
       );
     } finally {
@@ -64,12 +64,24 @@ export async function migrateToPostgres(
 }
 
 /** The index of segments, which SQLite has in a table of its own. */
-const SEARCH_TERMS: AddedColumn = {
-  table: 'segments',
-  name: 'searchTerms',
-  from: ['text', 'language'],
-  compute: (text, language) => vectorText(indexedTerms(String(text), String(language))),
-};
+function searchTerms(source: TableSource): AddedColumn {
+  const columns = source.listColumns('transcriptions');
+  const [id, room] = [columns.indexOf('id'), columns.indexOf('room')];
+  const rooms = new Map<string, string>();
+  for (const row of source.readRows('transcriptions')) rooms.set(String(row[id]), String(row[room]));
+  return {
+    table: 'segments',
+    name: 'searchTerms',
+    from: ['text', 'language', 'transcriptionId', 'startedAt'],
+    compute: (text, language, transcriptionId, startedAt) =>
+      vectorText(
+        indexedTerms({
+          ...{ text: String(text), language: String(language), startedAt: Number(startedAt) },
+          room: rooms.get(String(transcriptionId)) ?? '',
+        }),
+      ),
+  };
+}
 
 async function removeCopy(copy: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(copy + suffix, { force: true });

@@ -1,3 +1,4 @@
+import type { TermQuery } from '../../platform/storage/search/term-query.ts';
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
 
 /*
@@ -16,17 +17,29 @@ export type WordQuery = {
   readonly since?: number | undefined;
   /** Unix milliseconds: only segments that began before. */
   readonly until?: number | undefined;
-  readonly limit: number;
-  /** `nextBefore` of the previous page. */
-  readonly before?: number | undefined;
 };
 
-export type WordHits = {
-  /** The segments that were found, the latest stored first. */
-  readonly hits: readonly WordHit[];
-  /** Position of the next page; null after the last page. */
-  readonly nextBefore: number | null;
+/** A search as the database runs it. Its keys are numbers that ascend in the order in which segments are stored. */
+export type WordSearch = {
+  readonly query: WordQuery;
+  /** The condition on the terms of the index. */
+  readonly terms: TermQuery;
+  /** Only segments of these transcriptions; undefined for all. */
+  readonly transcriptionIds: readonly string[] | undefined;
+  /** No segment with a lower key can match. */
+  readonly first: number;
+  /** All keys that can match are lower than this one. */
+  readonly end: number;
 };
+
+export type KeyRange = {
+  readonly first: number;
+  /** One more than the last key of the range. */
+  readonly end: number;
+  readonly limit: number;
+};
+
+export type FoundSegment = StoredSegment & { readonly transcriptionId: string; readonly searchKey: number };
 
 export type WordHit = {
   readonly segment: StoredSegment;
@@ -38,8 +51,12 @@ export type WordHit = {
 };
 
 export interface WordStore {
-  /** Finds the segments that have the words. */
-  search(query: WordQuery): Promise<WordHits>;
+  /** Prepares a search. Returns undefined when no segment can match. */
+  prepareSearch(query: WordQuery): Promise<WordSearch | undefined>;
+  /** Finds the segments of a range of keys that have the words, the latest stored first. */
+  findWithin(search: WordSearch, range: KeyRange): Promise<readonly FoundSegment[]>;
+  /** Adds what a response tells of the segments. Leaves out those whose transcription has been deleted since. */
+  describeHits(search: WordSearch, found: readonly FoundSegment[]): Promise<readonly WordHit[]>;
   /**
    * Deletes at most `limit` segments of a participant, and all of its interim results. Returns the id of the
    * transcription of each segment that was deleted.

@@ -1,81 +1,118 @@
 import { type RawBuilder, sql } from 'kysely';
 import { queryText } from '../../platform/storage/postgres/text-search.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
-import { splitAtWords, type TermQuery, termQuery } from '../../platform/storage/search/search-terms.ts';
+import { splitAtWords, termQuery } from '../../platform/storage/search/search-terms.ts';
+import {
+  blockQuery,
+  languageMark,
+  roomMark,
+  timeQuery,
+} from '../../platform/storage/search/segment-marks.ts';
+import type { TermQuery } from '../../platform/storage/search/term-query.ts';
 import { matchText } from '../../platform/storage/sqlite/match-text.ts';
 import type { Connection, TranscriptionRow } from '../../schema/tables.ts';
 import { toTranscription } from '../claims.sql.ts';
-import type { StoredSegment } from '../store.ts';
 import type { TurnRow } from '../turns/store.ts';
-import type { Speaker, SpeechRemains, WordHit, WordHits, WordQuery, WordStore } from './store.ts';
+import type {
+  FoundSegment,
+  KeyRange,
+  Speaker,
+  SpeechRemains,
+  WordHit,
+  WordQuery,
+  WordSearch,
+  WordStore,
+} from './store.ts';
 
 export function createWordStore(connection: Connection): WordStore {
   return {
-    search: (query) => search(connection, query),
+    prepareSearch: (query) => prepareSearch(connection, query),
+    findWithin: (search, range) => findWithin(connection, search, range),
+    describeHits: (search, found) => describeHits(connection, search, found),
     forget: (speaker, limit) => forget(connection, speaker, limit),
     forgetTurns: (speaker, limit) => forgetTurns(connection, speaker, limit),
     countRemains: (speaker) => countRemains(connection, speaker),
   };
 }
 
-type FoundRow = StoredSegment & {
-  readonly transcriptionId: string;
-  readonly searchKey: number | string;
-};
-
-async function search(connection: Connection, query: WordQuery): Promise<WordHits> {
-  const { db, dialect } = connection;
-  const text = sanitizeText(query.text);
-  const terms = termQuery(text);
-  if (terms === undefined) return { hits: [], nextBefore: null };
-  const find = dialect.engine === 'SQLite' ? findOnSqlite : findOnPostgres;
-  // One row more, to know whether there is a next page.
-  const statement = find(terms, { ...query, limit: query.limit + 1, filter: toFilter(query) });
-  const found = (await statement.execute(db)).rows;
-  const rows = found.slice(0, query.limit);
-  const last = rows.at(-1);
-  const hasMore = found.length > query.limit && last !== undefined;
-  return {
-    hits: await findHits(connection, rows, text),
-    nextBefore: hasMore ? Number(last.searchKey) : null,
-  };
+async function prepareSearch(connection: Connection, query: WordQuery): Promise<WordSearch | undefined> {
+  const { language, room, egressId, since, until } = query;
+  const languages = await listLanguages(connection, language);
+  const words = languages.length === 0 ? undefined : termQuery(sanitizeText(query.text), languages);
+  if (words === undefined) return undefined;
+  const conditions: TermQuery[] = [words];
+  if (room !== undefined) conditions.push({ phrase: [roomMark(sanitizeText(room))] });
+  if (language !== undefined) conditions.push({ phrase: [languageMark(language)] });
+  if (since !== undefined || until !== undefined) conditions.push(timeQuery(since, until));
+  const terms = { all: conditions };
+  if (egressId === undefined) {
+    const end = (await findLastKey(connection)) + 1;
+    return { query, terms, transcriptionIds: undefined, first: 1, end };
+  }
+  const spans = await listSpans(connection, sanitizeText(egressId));
+  if (spans.length === 0) return undefined;
+  const transcriptionIds = spans.map(({ id }) => id);
+  const first = Math.min(...spans.map((span) => span.first));
+  return { query, terms, transcriptionIds, first, end: Math.max(...spans.map((span) => span.last)) + 1 };
 }
 
-async function findHits(
+/** Returns the stored languages that the search is about, as BCP 47 tags. */
+async function listLanguages({ db }: Connection, asked: string | undefined): Promise<readonly string[]> {
+  const tag = asked?.toLowerCase();
+  const rows = await db.selectFrom('segmentLanguages').select('language').execute();
+  const stored = rows.map(({ language }) => language);
+  if (tag === undefined) return stored;
+  return stored
+    .map((language) => language.toLowerCase())
+    .filter((found) => found === tag || found.startsWith(`${tag}-`));
+}
+
+async function findLastKey({ db }: Connection): Promise<number> {
+  const { rows } = await sql<{ last: number | string | null }>`
+    select max("searchKey") as last from segments`.execute(db);
+  // PostgreSQL's bigint arrives as text.
+  return Number(rows[0]?.last ?? 0);
+}
+
+type Span = { readonly id: string; readonly first: number; readonly last: number };
+
+/** Returns the keys between which the segments of each transcription of the recording are. */
+async function listSpans({ db }: Connection, egressId: string): Promise<readonly Span[]> {
+  const { rows } = await sql<Span>`
+    select id,
+      (select min("searchKey") from segments where "transcriptionId" = transcriptions.id) as first,
+      (select max("searchKey") from segments where "transcriptionId" = transcriptions.id) as last
+    from transcriptions where "egressId" = ${egressId}`.execute(db);
+  return rows
+    .filter(({ last }) => last !== null)
+    .map(({ id, first, last }) => ({ id, first: Number(first), last: Number(last) }));
+}
+
+async function findWithin(
   { db, dialect }: Connection,
-  rows: readonly FoundRow[],
-  query: string,
-): Promise<readonly WordHit[]> {
-  if (rows.length === 0) return [];
-  const ids = [...new Set(rows.map(({ transcriptionId }) => transcriptionId))];
-  const transcriptions = await sql<TranscriptionRow>`
-    select * from transcriptions where id ${dialect.oneOf(ids)}`.execute(db);
-  const tracked = await sql<{ id: string }>`
-    select distinct "transcriptionId" as id from segments
-    where "transcriptionId" ${dialect.oneOf(ids)} and "trackId" is not null`.execute(db);
-  const tracks = new Set(tracked.rows.map(({ id }) => id));
-  const byId = new Map(transcriptions.rows.map((row) => [row.id, toTranscription(row)]));
-  return rows.flatMap((row): WordHit[] => {
-    const { transcriptionId, searchKey: _, ...segment } = row;
-    const transcription = byId.get(transcriptionId);
-    // The transcription may have been deleted since its segments were found.
-    if (transcription === undefined) return [];
-    const pieces = splitAtWords(segment.text, query, segment.language);
-    return [{ segment, transcription, hasTracks: tracks.has(transcriptionId), pieces }];
-  });
+  search: WordSearch,
+  range: KeyRange,
+): Promise<readonly FoundSegment[]> {
+  const find = dialect.engine === 'SQLite' ? findOnSqlite : findOnPostgres;
+  const statement = find(search.terms, { ...range, filter: toFilter(dialect, search) });
+  const { rows } = await statement.execute(db);
+  return rows.map((row) => ({ ...row, searchKey: Number(row.searchKey) }));
 }
-
-type Find = Pick<WordQuery, 'limit' | 'before'> & { readonly filter: RawBuilder<unknown> };
 
 const COLUMNS = sql`segments."id", segments."transcriptionId", segments."trackId", segments."identity",
   segments."name", segments."text", segments."language", segments."startedAt", segments."endedAt",
   segments."confidence", segments."overlapMs", segments."searchKey"`;
 
-function toFilter({ room, egressId, language, since, until }: WordQuery): RawBuilder<unknown> {
+/** What the index knows only roughly. The room is compared when the hits are described. */
+function toFilter(
+  dialect: Connection['dialect'],
+  { query: { language, since, until }, transcriptionIds }: WordSearch,
+): RawBuilder<unknown> {
   const tag = language?.toLowerCase();
   const conditions = [
-    room === undefined ? undefined : sql`transcriptions."room" = ${sanitizeText(room)}`,
-    egressId === undefined ? undefined : sql`transcriptions."egressId" = ${sanitizeText(egressId)}`,
+    transcriptionIds === undefined
+      ? undefined
+      : sql`segments."transcriptionId" ${dialect.oneOf(transcriptionIds)}`,
     tag === undefined
       ? undefined
       : sql`(lower(segments."language") = ${tag} or lower(segments."language") like ${`${tag}-%`})`,
@@ -86,28 +123,57 @@ function toFilter({ room, egressId, language, since, until }: WordQuery): RawBui
   return given.length === 0 ? sql`` : sql`and ${sql.join(given, sql` and `)}`;
 }
 
+type Find = KeyRange & { readonly filter: RawBuilder<unknown> };
+
 /**
- * Reads the index from the newest row on, and not more rows than the page needs, because cross joins keep the order of the
- * tables.
+ * Reads the index from the newest row of the range on, and not more rows than the page needs, because a cross join keeps the
+ * order of the tables.
  */
-function findOnSqlite(terms: TermQuery, { filter, before, limit }: Find): RawBuilder<FoundRow> {
-  return sql<FoundRow>`
+function findOnSqlite(terms: TermQuery, { filter, first, end, limit }: Find): RawBuilder<FoundSegment> {
+  return sql<FoundSegment>`
     select ${COLUMNS}
-    from "segmentWords"
-      cross join segments on segments."searchKey" = "segmentWords"."rowid"
-      cross join transcriptions on transcriptions."id" = segments."transcriptionId"
+    from "segmentWords" cross join segments on segments."searchKey" = "segmentWords"."rowid"
     where "segmentWords" match ${matchText(terms)}
-      ${before === undefined ? sql`` : sql`and "segmentWords"."rowid" < ${before}`} ${filter}
+      and "segmentWords"."rowid" >= ${first} and "segmentWords"."rowid" < ${end} ${filter}
     order by "segmentWords"."rowid" desc limit ${limit}`;
 }
 
-function findOnPostgres(terms: TermQuery, { filter, before, limit }: Find): RawBuilder<FoundRow> {
-  return sql<FoundRow>`
+/**
+ * Reads the blocks of the range from the index of words. The sums keep PostgreSQL from reading the rows of the range one by
+ * one instead, which it believes to be cheap because it does not know how rare the words are.
+ */
+function findOnPostgres(terms: TermQuery, { filter, first, end, limit }: Find): RawBuilder<FoundSegment> {
+  const query = queryText({ all: [blockQuery(first, end), terms] });
+  return sql<FoundSegment>`
     select ${COLUMNS} from segments
-      join transcriptions on transcriptions."id" = segments."transcriptionId"
-    where segments."searchTerms" @@ ${queryText(terms)}::tsquery
-      ${before === undefined ? sql`` : sql`and segments."searchKey" < ${before}`} ${filter}
-    order by segments."searchKey" desc limit ${limit}`;
+    where "searchTerms" @@ ${query}::tsquery
+      and "searchKey" + 0 >= ${first} and "searchKey" + 0 < ${end} ${filter}
+    order by "searchKey" + 0 desc limit ${limit}`;
+}
+
+async function describeHits(
+  { db, dialect }: Connection,
+  { query }: WordSearch,
+  found: readonly FoundSegment[],
+): Promise<readonly WordHit[]> {
+  if (found.length === 0) return [];
+  const ids = [...new Set(found.map(({ transcriptionId }) => transcriptionId))];
+  const room = query.room === undefined ? undefined : sanitizeText(query.room);
+  const { rows } = await sql<TranscriptionRow & { readonly hasTracks: number | boolean }>`
+    select transcriptions.*, exists (
+      select 1 from segments where "transcriptionId" = transcriptions.id and "trackId" is not null
+    ) as "hasTracks"
+    from transcriptions where id ${dialect.oneOf(ids)}`.execute(db);
+  const byId = new Map(rows.map(({ hasTracks, ...row }) => [row.id, { row, hasTracks: Boolean(hasTracks) }]));
+  const text = sanitizeText(query.text);
+  return found.flatMap(({ transcriptionId, searchKey: _, ...segment }): WordHit[] => {
+    const transcribed = byId.get(transcriptionId);
+    if (transcribed === undefined || (room !== undefined && transcribed.row.room !== room)) return [];
+    const pieces = splitAtWords(segment.text, text, segment.language);
+    return [
+      { segment, transcription: toTranscription(transcribed.row), hasTracks: transcribed.hasTracks, pieces },
+    ];
+  });
 }
 
 type PersonRow = { readonly id: string; readonly transcriptionId: string };

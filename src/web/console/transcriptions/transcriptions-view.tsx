@@ -206,7 +206,7 @@ export function FoundSegments({ words }: { readonly words: string }) {
   if (error !== null) return <Problem error={error} onRetry={() => void found.refetch()} />;
   if (data === undefined) return <Loading />;
   const hits = data.pages.flatMap((page) => page.hits);
-  if (hits.length === 0) {
+  if (hits.length === 0 && !hasNextPage) {
     return (
       <Empty title="Nobody said that">
         <p>A segment must have all of the words.</p>
@@ -220,9 +220,10 @@ export function FoundSegments({ words }: { readonly words: string }) {
           <Found key={hit.segment.id} hit={hit} />
         ))}
       </ol>
+      {hits.length === 0 && <p>Nothing among the newest segments.</p>}
       {hasNextPage && (
         <button type="button" disabled={isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-          Show more
+          {hits.length === 0 ? 'Search older ones' : 'Show more'}
         </button>
       )}
     </section>

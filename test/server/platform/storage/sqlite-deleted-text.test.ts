@@ -6,8 +6,10 @@ import { createStore } from '../../../../src/server/app/create-store.ts';
 import { openSqlite } from '../../../../src/server/platform/storage/sqlite/engine.ts';
 import { MIGRATIONS } from '../../../../src/server/schema/migrations.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
+import { searchWords } from '../../../../src/server/transcription/words/search-words.ts';
 import { collectingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { systemClock } from './test-databases.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -61,7 +63,9 @@ describe('a SQLite file', () => {
       segment(`seg_${index}`, `thing ${index} zanzibar`),
     );
     await transcriptions.addSegments('tr_1', 'a', said);
-    expect((await words.search({ text: 'zanzibar 7', limit: 9 })).hits).toHaveLength(1);
+    expect(
+      (await searchWords({ words, clock: systemClock }, { text: 'zanzibar 7', limit: 9 })).hits,
+    ).toHaveLength(1);
     const occurrences = async (): Promise<boolean> =>
       Buffer.concat([await readFile(path), await readFile(`${path}-wal`)]).includes('anzibar');
     expect(await occurrences()).toBe(true);

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
+import { searchWords } from '../../../../src/server/transcription/words/search-words.ts';
 import type { WordQuery, WordStore } from '../../../../src/server/transcription/words/store.ts';
 import type { TestDatabase } from './store-contract.ts';
+import { systemClock } from './test-databases.ts';
 
 /** The requirements on searching and deleting in transcriptions that every engine meets. */
 export function describeWords(engine: string, prepare: () => Promise<TestDatabase>): void {
@@ -30,8 +32,18 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       expect(await store.transcriptions.addSegments(id, 'a', segments)).toBe(true);
       return id;
     }
+    /** Adds many segments without the word that is searched for. */
+    async function addTea(count: number): Promise<void> {
+      const startedAt = Date.UTC(2026, 10, 1);
+      const id = await transcribe('tea', ['tea'], { startedAt });
+      const teas = Array.from({ length: count }, (_, index) =>
+        segment(`green-tea-${index}`, { text: 'tea', startedAt, endedAt: startedAt }),
+      );
+      await store.transcriptions.addSegments(id, 'a', teas);
+    }
+
     const search = async (text: string, filter: Partial<WordQuery> = {}) =>
-      (await words.search({ text, limit: 50, ...filter })).hits;
+      (await searchWords({ words, clock: systemClock }, { text, limit: 50, ...filter })).hits;
     const found = async (text: string, filter: Partial<WordQuery> = {}) =>
       (await search(text, filter)).map((hit) => hit.segment.id);
 
@@ -222,19 +234,72 @@ export function describeWords(engine: string, prepare: () => Promise<TestDatabas
       expect(await found('coffee', { egressId: 'EG_1' })).toEqual([]);
     });
 
+    it('are found by a search that has used its time and goes on from its cursor, though a page is empty', async () => {
+      await transcribe('old', ['coffee', 'tea and coffee']);
+      await addTea(15_000);
+      // Each step seems to take all the time of a search.
+      let nowMs = 0;
+      const clock = { monotonic: () => (nowMs += 1_000) };
+      const pages: (readonly string[])[] = [];
+      let before: number | null | undefined;
+      while (before !== null) {
+        const page = await searchWords({ words, clock }, { text: 'coffee', limit: 50, before });
+        pages.push(page.hits.map((hit) => hit.segment.id));
+        before = page.nextBefore;
+      }
+      expect(pages).toEqual([[], [], [], ['old-1', 'old-0']]);
+    });
+
+    it('are looked up in the index with their room, language and time, not read one by one', async () => {
+      await transcribe('old', ['coffee'], { startedAt: Date.UTC(2026, 0, 1), language: 'it' });
+      await addTea(5_000);
+      const [wanted] = await search('tea', { room: 'old' });
+      expect(wanted).toBeUndefined();
+      const absent = { text: 'tea', language: 'fi' };
+      expect(await words.prepareSearch(absent)).toBeUndefined();
+      for (const filter of [{ room: 'old' }, { language: 'it' }, { until: Date.UTC(2026, 1, 1) }]) {
+        const prepared = await words.prepareSearch({ text: 'tea', ...filter });
+        const bare = prepared && { ...prepared, query: { text: 'tea' } };
+        expect(bare && (await words.findWithin(bare, { first: 1, end: 9_999, limit: 9_999 }))).toEqual([]);
+      }
+    });
+
+    it('have only the stems of the languages that are stored', async () => {
+      await transcribe('demo', ['Ne parliamo.'], { language: 'it-IT' });
+      const prepared = await words.prepareSearch({ text: 'parlato' });
+      expect(JSON.stringify(prepared?.terms)).toContain('it:');
+      expect(JSON.stringify(prepared?.terms)).not.toContain('en:');
+    });
+
+    it('are found within every combination of a time and another', async () => {
+      const day = 86_400_000;
+      const startedAt = Date.UTC(2026, 10, 27, 12);
+      await transcribe('demo', ['coffee'], { startedAt });
+      for (const days of [0, 1, 2, 20, 40, 300, 700, 1_500, 2_500, 30_000]) {
+        const [earlier, later] = [startedAt - days * day, startedAt + days * day + 1];
+        expect(await found('coffee', { since: earlier, until: later })).toEqual(['demo-0']);
+        expect(await found('coffee', { since: earlier })).toEqual(['demo-0']);
+        expect(await found('coffee', { until: later })).toEqual(['demo-0']);
+        expect(await found('coffee', { since: later })).toEqual([]);
+        expect(await found('coffee', { until: earlier })).toEqual([]);
+      }
+    });
+
     it('are listed in pages, the latest stored first, without a duplicate', async () => {
       const texts = Array.from({ length: 7 }, (_, index) => `coffee ${index}`);
       await transcribe('demo', texts);
       const pages: string[][] = [];
       let before: number | null | undefined;
       while (before !== null) {
-        const page = await words.search({ text: 'coffee', limit: 3, before });
+        const page = await searchWords({ words, clock: systemClock }, { text: 'coffee', limit: 3, before });
         pages.push(page.hits.map((hit) => hit.segment.text));
         before = page.nextBefore;
         await transcribe('later', [`coffee later ${pages.length}`]);
       }
       expect(pages).toEqual([[6, 5, 4], [3, 2, 1], [0]].map((page) => page.map((n) => `coffee ${n}`)));
-      expect(await words.search({ text: 'coffee', limit: 3, until: 0 })).toEqual({
+      expect(
+        await searchWords({ words, clock: systemClock }, { text: 'coffee', limit: 3, until: 0 }),
+      ).toEqual({
         hits: [],
         nextBefore: null,
       });

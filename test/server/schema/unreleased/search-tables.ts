@@ -75,7 +75,7 @@ async function createSqliteSearch(db: Kysely<unknown>): Promise<void> {
 export async function stemByLanguage(db: Kysely<unknown>, engine: EngineName): Promise<void> {
   if (engine !== 'SQLite') return;
   const add = sql`insert into "segmentWords" ("rowid", "terms")
-    values (new."searchKey", "indexedTerms"(new."text", new."language"))`;
+    values (new."searchKey", "indexedTerms"(new."text", new."language", '', 0))`;
   const remove = sql`delete from "segmentWords" where "rowid" = old."searchKey"`;
   const statements = [
     sql`drop trigger "segmentAdded"`,
@@ -87,7 +87,7 @@ export async function stemByLanguage(db: Kysely<unknown>, engine: EngineName): P
     )`,
     sql`insert into "segmentWords" ("segmentWords", "rank") values ('secure-delete', 1)`,
     sql`insert into "segmentWords" ("rowid", "terms")
-      select "searchKey", "indexedTerms"("text", "language") from "segments" order by "searchKey"`,
+      select "searchKey", "indexedTerms"("text", "language", '', 0) from "segments" order by "searchKey"`,
     sql`create trigger "segmentAdded" after insert on "segments" begin ${add}; end`,
     sql`create trigger "segmentDeleted" after delete on "segments" begin ${remove}; end`,
     sql`create trigger "segmentChanged" after update of "text", "language" on "segments" begin
@@ -115,7 +115,7 @@ async function indexSqliteTerms(db: Kysely<unknown>): Promise<void> {
     )`,
     sql`insert into "segmentWords" ("segmentWords", "rank") values ('secure-delete', 1)`,
     sql`insert into "segmentWords" ("rowid", "terms")
-      select "searchKey", "indexedTerms"("text", "language") from "segments" order by "searchKey"`,
+      select "searchKey", "indexedTerms"("text", "language", '', 0) from "segments" order by "searchKey"`,
   ];
   for (const statement of statements) await statement.execute(db);
 }
@@ -153,7 +153,9 @@ async function indexStoredSegments(db: Kysely<unknown>): Promise<void> {
     const end = rows.at(-1)?.key;
     if (end === undefined) return;
     const keys = rows.map(({ key }) => key);
-    const vectors = rows.map(({ text, language }) => vectorText(indexedTerms(text, language)));
+    const vectors = rows.map(({ text, language }) =>
+      vectorText(indexedTerms({ text, language, room: '', startedAt: 0 })),
+    );
     await sql`
       update "segments" set "searchTerms" = listed.terms::tsvector
       from unnest(${keys}::bigint[], ${vectors}::text[]) as listed (key, terms)

@@ -1,4 +1,4 @@
-import type { TermQuery } from '../search/search-terms.ts';
+import type { TermQuery } from '../search/term-query.ts';
 
 /** PostgreSQL counts no further. */
 const LAST_POSITION = 16_383;

@@ -1,23 +1,21 @@
-import { STEMMED_LANGUAGES, stem, stemmedLanguage } from './stemmers.ts';
+import { type Marked, segmentMarks } from './segment-marks.ts';
+import { stem, stemmedLanguage } from './stemmers.ts';
 import { isStopInRun, withoutStopWords } from './stop-words.ts';
+import type { TermQuery } from './term-query.ts';
 import { charactersOf, normalize, type Piece, piecesOf, withoutAccents, wordsInRun } from './words.ts';
 
 /*
  * Computes the terms that both databases index and search, so that both find the same texts.
  *
  * A word has two terms: the word itself, and its stem with the tag of the segment's language, for example `it:parl` of
- * "parliamo". A query contains the stems for every language, and a segment has only the stem for its own language.
- * Therefore each segment is found by the rules of its own language.
+ * "parliamo". A query contains the stems for every language that is stored, and a segment has only the stem for its own
+ * language. Therefore each segment is found by the rules of its own language.
  *
  * A run (text without spaces between words) has a term for each pair of neighbouring characters and for each character. A
  * query for a word in a run requires its pairs to follow each other.
+ *
+ * The terms of a text are followed by the marks of its segment (segment-marks.ts).
  */
-
-/** A condition on the terms of a text. The terms of a `phrase` follow one another. */
-export type TermQuery =
-  | { readonly phrase: readonly string[] }
-  | { readonly all: readonly TermQuery[] }
-  | { readonly any: readonly TermQuery[] };
 
 /** Limits the size of a segment's entry in the index. Recognised segments are far shorter. */
 const INDEXED_CHARACTERS = 16_384;
@@ -26,22 +24,29 @@ const STEMMED_CHARACTERS = 64;
 /** PostgreSQL takes terms of at most 2,046 bytes. */
 const TERM_CHARACTERS = 255;
 
-/** Returns the terms of a text in their order. They consist of letters, digits, their marks, and colons. */
-export function indexedTerms(text: string, language: string): readonly string[] {
-  const tag = stemmedLanguage(language);
-  return piecesOf(text.slice(0, INDEXED_CHARACTERS)).flatMap((piece) => {
+export type IndexedSegment = Marked & { readonly text: string };
+
+/** Returns the terms of a segment in their order. They consist of letters, digits, their marks, and colons. */
+export function indexedTerms(segment: IndexedSegment): readonly string[] {
+  const tag = stemmedLanguage(segment.language);
+  const terms = piecesOf(segment.text.slice(0, INDEXED_CHARACTERS)).flatMap((piece) => {
     const plain = normalize(piece.text);
     if (piece.kind === 'run') return [...phraseOf(plain), ...charactersOf(plain)];
     if (piece.kind === 'word') return [...wordTerms(plain, tag)];
     return [];
   });
+  return [...terms, ...segmentMarks(segment)];
 }
 
-/** Returns the condition on the texts that the query finds; undefined if the query has no words. */
-export function termQuery(query: string): TermQuery | undefined {
+/**
+ * Returns the condition on the texts that the query finds among texts in these languages (BCP 47); undefined if the query
+ * has no words.
+ */
+export function termQuery(query: string, languages: readonly string[]): TermQuery | undefined {
   const { words, runs } = soughtWords(query);
   const conditions: TermQuery[] = runs.map((run) => ({ phrase: phraseOf(run) }));
-  if (words.length > 0) conditions.push({ any: wordQueries(words) });
+  const tags = new Set(languages.flatMap((language) => stemmedLanguage(language) ?? []));
+  if (words.length > 0) conditions.push({ any: wordQueries(words, [...tags]) });
   return conditions.length === 0 ? undefined : { all: conditions };
 }
 
@@ -100,9 +105,9 @@ function neededInRun(run: string): readonly string[] {
 }
 
 /** Alternatives: all words as they are, or for each language all words but its stop words, in any of their forms. */
-function wordQueries(words: readonly string[]): readonly TermQuery[] {
+function wordQueries(words: readonly string[], tags: readonly string[]): readonly TermQuery[] {
   const asTheyAre = words.map((word): TermQuery => ({ phrase: [plainTerm(word)] }));
-  const inLanguages = STEMMED_LANGUAGES.flatMap((tag): readonly TermQuery[] => {
+  const inLanguages = tags.flatMap((tag): readonly TermQuery[] => {
     const needed = withoutStopWords(words, tag);
     return needed.length === 0 ? [] : [{ all: needed.map((word) => formsOf(word, tag)) }];
   });

@@ -60,9 +60,6 @@ const STEMMERS: ReadonlyMap<string, Stemmer> = new Map([
   ['uk', ukrainian],
 ]);
 
-/** Languages in which other forms of a word are found, as the first part of their BCP 47 tags. */
-export const STEMMED_LANGUAGES: readonly string[] = [...STEMMERS.keys()];
-
 /** Returns the first part of a BCP 47 tag, such as `it` of `it-IT`; undefined where there is no stemmer for it. */
 export function stemmedLanguage(tag: string): string | undefined {
   const [language = ''] = tag.toLowerCase().split('-', 1);

@@ -1,4 +1,4 @@
-import type { TermQuery } from '../search/search-terms.ts';
+import type { TermQuery } from '../search/term-query.ts';
 
 /** Writes a query for `match` of an FTS5 table: https://sqlite.org/fts5.html#full_text_query_syntax. */
 export function matchText(query: TermQuery): string {
