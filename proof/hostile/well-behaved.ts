@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
-import { sampleProcess } from '../load/steady/process-figures.ts';
+import { sampleProcess } from '../support/process-figures.ts';
 import { atMost, exactly, type Figure, type Form, observed } from '../part.ts';
 import { percentile } from '../support/percentile.ts';
 

@@ -1,5 +1,5 @@
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
-import { createSignedClient, type SignedClient } from '../faults/rolling/signed-client.ts';
+import { createSignedClient, type SignedClient } from './signed-client.ts';
 import type { ProofContext } from '../part.ts';
 
 /** One instance of the service in a process of its own, with a client that signs its requests. */

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { bigDataPostgres, bigDataSqlite } from '../../proof/load/big-data/big-data.ts';
+import { bigDataPostgres, bigDataSqlite } from '../../proof/load/big-data.ts';
 import { expectToHold } from './support/run-short.ts';
 
 describe('lists of a full database, and readers that wait at its end', () => {

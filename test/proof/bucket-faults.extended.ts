@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { bucketFaults } from '../../proof/faults/bucket/bucket-faults.ts';
+import { bucketFaults } from '../../proof/faults/bucket-faults.ts';
 import { expectToHold } from './support/run-short.ts';
 
 it(

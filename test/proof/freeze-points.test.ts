@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type DatabaseProxy, startDatabaseProxy } from '../../proof/faults/chaos/database-proxy.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../../proof/support/database-proxy.ts';
 import { FREEZE_POINTS, type FreezePointName } from '../../proof/faults/chaos/freezes.ts';
 import type { DeliveryOutcome, NewDelivery } from '../../src/server/webhooks/store.ts';
 import {

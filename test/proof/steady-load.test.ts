@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { steadyLoad } from '../../proof/load/steady/load.ts';
+import { steadyLoad } from '../../proof/load/steady-load.ts';
 import { expectToHold } from './support/run-short.ts';
 
 it(

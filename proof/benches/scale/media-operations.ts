@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSignedClient } from '../../faults/rolling/signed-client.ts';
+import { createSignedClient } from '../../support/signed-client.ts';
 import type { MediaStage } from './media-stage.ts';
 import type { Operation } from './operations.ts';
 

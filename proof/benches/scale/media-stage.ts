@@ -9,7 +9,7 @@ import { startEmbeddedMediaServer } from '../../../src/server/media-simulator/em
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { ABSENT_MEDIA } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { portOf } from '../../../test/support/forwarding-server.ts';
-import { fillerOf } from '../../load/big-data/fill.ts';
+import { fillerOf } from '../../support/fill.ts';
 import { type BenchStage, openStage, type StageOptions } from './stage.ts';
 
 /** A stage whose instances use the embedded media server, which runs in this process and is not measured. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { mediaWebhook, roomLife } from '../../../test/server/webhooks/support/media-webhook.ts';
-import { createSignedClient } from '../../faults/rolling/signed-client.ts';
+import { createSignedClient } from '../../support/signed-client.ts';
 import type { BenchStage } from './stage.ts';
 
 export type Operation<Stage extends BenchStage = BenchStage> = {

@@ -4,7 +4,7 @@ import { openStore } from '../../../src/server/app/open-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
-import { fill, fillerOf } from '../../load/big-data/fill.ts';
+import { fill, fillerOf } from '../../support/fill.ts';
 import { percentile } from '../../support/percentile.ts';
 import { type Database, postgresDatabase } from '../webhooks/stage.ts';
 import { newDelivery, newEvent } from './serial-section.ts';

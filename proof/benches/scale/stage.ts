@@ -5,8 +5,8 @@ import {
 } from '../../../test/server/webhooks/support/instance.ts';
 import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
 import type { Database } from '../webhooks/stage.ts';
-import { type CountingProxy, startCountingProxy, type Traffic } from './counting-proxy.ts';
-import { type RunTimes, runMsBetween, runTimesOf, serverProcesses } from './processor-time.ts';
+import { type CountingProxy, startCountingProxy, type Traffic } from '../../support/counting-proxy.ts';
+import { type RunTimes, runMsBetween, runTimesOf, serverProcesses } from '../../support/processor-time.ts';
 
 /** Instances that share one database, with one webhook for all events. */
 export type BenchStage = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { RoomServiceClient } from 'livekit-server-sdk';
 import { LAUNCHER } from '../../../test/support/parts/built.ts';
 import { startLivekit } from '../../../test/support/parts/livekit.ts';
-import { sampleProcess } from '../../load/steady/process-figures.ts';
+import { sampleProcess } from '../../support/process-figures.ts';
 import { type Keys, latencies, median, repeatedCall } from './load.ts';
 import { type Pair, type Rounds, speedsInTurns } from './pairs.ts';
 import { type Program, startProgram } from './start-program.ts';

@@ -1,4 +1,4 @@
-import { sampleProcess } from '../../load/steady/process-figures.ts';
+import { sampleProcess } from '../../support/process-figures.ts';
 import { throughput } from './load.ts';
 
 /** A value of the service and that of its floor, measured one after the other. */

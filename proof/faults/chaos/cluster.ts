@@ -7,7 +7,7 @@ import {
 import { fakeClock } from '../../../test/support/parts/faketime.ts';
 import { type PostgresPair, startPostgresPair } from '../../../test/support/parts/postgres-pair.ts';
 import type { ProofContext } from '../../part.ts';
-import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../../support/database-proxy.ts';
 
 /** Instances that share one PostgreSQL. Each has its own database proxy and its own clock. */
 export type Cluster = {

@@ -4,7 +4,7 @@ import { LOCK_FREE_NAMES } from '../../../src/server/platform/storage/postgres/d
 import { RECORD_FIRST_ATTEMPTS } from '../../../src/server/webhooks/record-outcomes.sql.ts';
 import type { Random } from '../../../test/support/random.ts';
 import type { Cluster, Member } from './cluster.ts';
-import type { Passage } from './database-proxy.ts';
+import type { Passage } from '../../support/database-proxy.ts';
 import type { MediaEvents } from './media-events.ts';
 import { REFUSED_ONCE, RESPONDED_LATE } from './witness.ts';
 

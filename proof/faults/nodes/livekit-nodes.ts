@@ -10,8 +10,8 @@ import {
 } from '../../part.ts';
 import { percentile } from '../../support/percentile.ts';
 import { callersOn } from '../media/media-stage.ts';
-import { mediaRefusals, otherFailures, unexpectedLines } from '../media/refusals.ts';
-import { callUntil, MEDIA_OPERATIONS, STORED_OPERATIONS } from '../rolling/callers.ts';
+import { mediaRefusals, otherFailures, unexpectedLines } from '../../support/refusals.ts';
+import { callUntil, MEDIA_OPERATIONS, STORED_OPERATIONS } from '../../support/callers.ts';
 import { type NodeStage, startNodeStage } from './node-stage.ts';
 import { aftermath, BOUND_SECONDS, strike, watch } from './strike-node.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Receiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { type JoinedParticipant, join } from '../../../test/support/parts/participant.ts';
-import type { SignedClient } from '../rolling/signed-client.ts';
+import type { SignedClient } from '../../support/signed-client.ts';
 import type { NodeStage } from './node-stage.ts';
 
 /** A participant that uses LiveKit's own client, with the client's own view of the connection. */

@@ -5,7 +5,7 @@ import { findUnprivilegedUser } from '../../../test/support/parts/postgres.ts';
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { Random } from '../../../test/support/random.ts';
 import type { Findings, Form, ProofContext, ProofPart } from '../../part.ts';
-import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../media/faulty-proxy.ts';
+import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { audit } from './audit.ts';
 import { fullDisk, mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { startStorageStage } from './storage-stage.ts';

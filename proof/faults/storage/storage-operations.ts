@@ -1,4 +1,4 @@
-import type { Operation } from '../rolling/callers.ts';
+import type { Operation } from '../../support/callers.ts';
 
 /** Number of webhooks that are kept. New ones replace the oldest. */
 const KEPT = 200;

@@ -10,8 +10,8 @@ import type { Random } from '../../../test/support/random.ts';
 import type { ProofContext } from '../../part.ts';
 import { startService } from '../../support/service.ts';
 import { startWitness, type Witness } from '../chaos/witness.ts';
-import { callUntil, type Ledger, MEDIA_KEY, STORED_OPERATIONS } from '../rolling/callers.ts';
-import type { SignedClient } from '../rolling/signed-client.ts';
+import { callUntil, type Ledger, MEDIA_KEY, STORED_OPERATIONS } from '../../support/callers.ts';
+import type { SignedClient } from '../../support/signed-client.ts';
 import { CHECK_FISCAL_CODE, keepWebhooks, WebhookBook } from './storage-operations.ts';
 
 const STORED_CALLERS = 8;

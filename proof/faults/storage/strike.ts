@@ -1,6 +1,6 @@
 import { atLeast, atMost, exactly, type Figure, observed, type ProofContext } from '../../part.ts';
 import { percentile } from '../../support/percentile.ts';
-import type { Ledger } from '../rolling/callers.ts';
+import type { Ledger } from '../../support/callers.ts';
 import type { Calls, StorageStage } from './storage-stage.ts';
 
 export type StorageFault = {

@@ -13,7 +13,7 @@ import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { ProofContext } from '../../part.ts';
 import { mediaServerSettings, startService } from '../../support/service.ts';
-import type { SignedClient } from '../rolling/signed-client.ts';
+import type { SignedClient } from '../../support/signed-client.ts';
 import { keepPushingByWhip, type WhipEndpoint } from './push-by-whip.ts';
 
 /** A real LiveKit with its Redis and its ingress service, a browser, one instance of the service, and a receiver of its webhooks. */

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JoinedParticipant } from '../../../test/support/parts/participant.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
 import { pollEvery } from '../../support/poll.ts';
-import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../chaos/database-proxy.ts';
+import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../../support/database-proxy.ts';
 import { enter } from '../nodes/people.ts';
 import type { LiveStage } from './live-stage.ts';
-import { startWorkerProcess } from './worker-process.ts';
+import { startWorkerProcess } from '../../support/worker-process.ts';
 
 /** The activity of a live worker at the time of its death. */
 export type LiveState = {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EgressStatus } from 'livekit-server-sdk';
 import { pollEvery } from '../../support/poll.ts';
-import type { RecorderStage } from './recorder-stage.ts';
+import type { RecorderStage } from '../../support/recorder-stage.ts';
 
 export type RecorderState = {
   readonly name: string;

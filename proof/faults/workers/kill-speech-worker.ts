@@ -1,8 +1,8 @@
 import { copyFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startDatabaseProxy } from '../chaos/database-proxy.ts';
-import type { RecorderStage } from './recorder-stage.ts';
-import { startWorkerProcess, type WorkerSettings } from './worker-process.ts';
+import { startDatabaseProxy } from '../../support/database-proxy.ts';
+import type { RecorderStage } from '../../support/recorder-stage.ts';
+import { startWorkerProcess, type WorkerSettings } from '../../support/worker-process.ts';
 
 /** A statement at which the worker is killed, and whether the database still receives it. */
 export type WorkerState = {

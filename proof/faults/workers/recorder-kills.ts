@@ -9,7 +9,7 @@ import {
   type ProofPart,
 } from '../../part.ts';
 import { type Killed, killOne, type RecorderState, STATES } from './kill-recorder.ts';
-import { type RecorderStage, startRecorderStage } from './recorder-stage.ts';
+import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
 
 const SEED = 20_261_131;
 /** Number of recordings for each state. They run at the same time. */

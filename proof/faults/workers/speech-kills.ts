@@ -19,7 +19,7 @@ import {
   STATES,
   type WorkerState,
 } from './kill-speech-worker.ts';
-import { startRecorderStage } from './recorder-stage.ts';
+import { startRecorderStage } from '../../support/recorder-stage.ts';
 import { makeSpokenRecording } from './spoken-recording.ts';
 
 /** A worker's lease expires after 12 s. Then another worker continues after the last stored segment. */

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
-import { type RecorderStage, startRecorderStage } from '../../faults/workers/recorder-stage.ts';
-import { startWorkerProcess } from '../../faults/workers/worker-process.ts';
+import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
+import { startWorkerProcess } from '../../support/worker-process.ts';
 import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
 import { alteredFiles, CODECS, encodeSentence } from './altered.ts';
 import { craftedFiles, type HostileFile, type Source } from './files.ts';
 import { type Plant, playlists } from './playlists.ts';
 import { type Outcome, recordOnce, transcribeFile, verdictOf } from './transcribe-file.ts';
-import { type MemoryWatch, watchMemory } from './watch.ts';
+import { type MemoryWatch, watchMemory } from '../../support/memory-watch.ts';
 
 const SENTENCE = 'The meeting will start at nine tomorrow morning in the large conference room.';
 /** A sentence in files and servers that a recording must not reach. If a transcript contains it, a recording reached one. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RecorderStage } from '../../faults/workers/recorder-stage.ts';
+import type { RecorderStage } from '../../support/recorder-stage.ts';
 import type { Expected } from './files.ts';
 import type { MediaStage } from './media.ts';
 

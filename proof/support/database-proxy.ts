@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { startForwardingServer } from '../../../test/support/forwarding-server.ts';
+import { startForwardingServer } from '../../test/support/forwarding-server.ts';
 
 /** A TCP proxy between one instance and its database. It sees every statement. */
 export type DatabaseProxy = {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
-import { sampleProcess } from '../../load/steady/process-figures.ts';
+import { sampleProcess } from './process-figures.ts';
 
 /** The processor time of each process so far, with all its threads, in milliseconds. */
 export type RunTimes = ReadonlyMap<number, number>;

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { type Signing, signatureHeaders } from '../../../test/support/sign.ts';
+import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 
 export type ServiceResponse = {
   readonly status: number;

@@ -1,4 +1,4 @@
-import type { SignedClient } from '../../faults/rolling/signed-client.ts';
+import type { SignedClient } from '../support/signed-client.ts';
 
 export type Listing = {
   readonly name: string;

@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EgressStatus } from 'livekit-server-sdk';
-import { startEgress } from '../../../test/support/parts/egress.ts';
-import { startLivekit } from '../../../test/support/parts/livekit.ts';
-import { startRedis } from '../../../test/support/parts/redis.ts';
-import { freePort } from '../../../test/support/parts/run-part.ts';
-import { bucketSettings, type S3, startS3 } from '../../../test/support/parts/s3.ts';
-import type { ProofContext } from '../../part.ts';
-import { pollEvery } from '../../support/poll.ts';
-import { enter } from '../nodes/people.ts';
-import { type RecordingStage, startRecorderStage, startRecordingStage } from '../workers/recorder-stage.ts';
+import { startEgress } from '../../test/support/parts/egress.ts';
+import { startLivekit } from '../../test/support/parts/livekit.ts';
+import { startRedis } from '../../test/support/parts/redis.ts';
+import { freePort } from '../../test/support/parts/run-part.ts';
+import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
+import type { ProofContext } from '../part.ts';
+import { pollEvery } from '../support/poll.ts';
+import { enter } from './nodes/people.ts';
+import { type RecordingStage, startRecorderStage, startRecordingStage } from '../support/recorder-stage.ts';
 
 /** A stage of recordings, with an S3 server of its own as their bucket. */
 export type BucketStage = RecordingStage & {

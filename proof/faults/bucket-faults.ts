@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isEgressInstalled } from '../../../test/support/parts/egress.ts';
+import { isEgressInstalled } from '../../test/support/parts/egress.ts';
 import {
   atMost,
   exactly,
@@ -9,7 +9,7 @@ import {
   observed,
   type ProofContext,
   type ProofPart,
-} from '../../part.ts';
+} from '../part.ts';
 import {
   type BucketStage,
   poll,

@@ -6,17 +6,17 @@ import { EgressClient, type EgressStatus } from 'livekit-server-sdk';
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
-} from '../../../src/server/media-simulator/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+} from '../../src/server/media-simulator/embedded-media-server.ts';
+import { systemClock, systemIds } from '../../src/server/platform/system.ts';
 import {
   expectedSignatures,
   type Received,
   startReceiver,
-} from '../../../test/server/webhooks/support/receiver.ts';
-import { freePort } from '../../../test/support/parts/run-part.ts';
-import type { ProofContext } from '../../part.ts';
-import { mediaServerSettings, startService } from '../../support/service.ts';
-import type { SignedClient } from '../rolling/signed-client.ts';
+} from '../../test/server/webhooks/support/receiver.ts';
+import { freePort } from '../../test/support/parts/run-part.ts';
+import type { ProofContext } from '../part.ts';
+import { mediaServerSettings, startService } from './service.ts';
+import type { SignedClient } from './signed-client.ts';
 
 const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
 const CONNECTIONS = 64;

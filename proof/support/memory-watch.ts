@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processesOf } from '../../../test/support/process-group.ts';
+import { processesOf } from '../../test/support/process-group.ts';
 
 const LOOK_MS = 25;
 

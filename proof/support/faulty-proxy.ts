@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startForwardingServer } from '../../../test/support/forwarding-server.ts';
+import { startForwardingServer } from '../../test/support/forwarding-server.ts';
 
 /** How the proxy treats the bytes that the server sends. */
 export type ProxyFault =

@@ -3,20 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Keys } from '../../benches/service/load.ts';
-import type { Pair } from '../../benches/service/pairs.ts';
-import { type Program, startProgram } from '../../benches/service/start-program.ts';
-import { measureTokens } from '../../benches/service/tokens.ts';
-import { startReceiver } from '../../benches/webhooks/receiver.ts';
-import { INBOUND_PER_SECOND, INBOUND_SECONDS, measureInbound } from '../../benches/webhooks/service.ts';
-import { type Place, postgresDatabase, sqliteDatabase } from '../../benches/webhooks/stage.ts';
+import type { Keys } from '../benches/service/load.ts';
+import type { Pair } from '../benches/service/pairs.ts';
+import { type Program, startProgram } from '../benches/service/start-program.ts';
+import { measureTokens } from '../benches/service/tokens.ts';
+import { startReceiver } from '../benches/webhooks/receiver.ts';
+import { INBOUND_PER_SECOND, INBOUND_SECONDS, measureInbound } from '../benches/webhooks/service.ts';
+import { type Place, postgresDatabase, sqliteDatabase } from '../benches/webhooks/stage.ts';
 import {
   type Amount,
   measureFanOut,
   measureStream,
   type Rate,
   WHOLE_AMOUNT,
-} from '../../benches/webhooks/throughput.ts';
+} from '../benches/webhooks/throughput.ts';
 import {
   atLeast,
   atMost,
@@ -29,11 +29,11 @@ import {
   type ProofContext,
   type ProofPart,
   rangeInWords,
-} from '../../part.ts';
-import { percentile } from '../../support/percentile.ts';
+} from '../part.ts';
+import { percentile } from '../support/percentile.ts';
 
 const SERVE = fileURLToPath(
-  new URL('../../../test/server/webhooks/support/serve-process.ts', import.meta.url),
+  new URL('../../test/server/webhooks/support/serve-process.ts', import.meta.url),
 );
 const CONCURRENCY = 16;
 const TOKENS = {

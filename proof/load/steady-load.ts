@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
-import type { FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
-import { startLivekit } from '../../../test/support/parts/livekit.ts';
-import { Random } from '../../../test/support/random.ts';
-import { startWitness } from '../../faults/chaos/witness.ts';
-import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../../faults/rolling/callers.ts';
+import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts';
+import type { FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { startLivekit } from '../../test/support/parts/livekit.ts';
+import { Random } from '../../test/support/random.ts';
+import { startWitness } from '../faults/chaos/witness.ts';
+import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
 import {
   atMost,
   exactly,
@@ -14,11 +14,11 @@ import {
   observed,
   type ProofContext,
   type ProofPart,
-} from '../../part.ts';
-import { percentile } from '../../support/percentile.ts';
-import { mediaServerSettings, startService } from '../../support/service.ts';
+} from '../part.ts';
+import { percentile } from '../support/percentile.ts';
+import { mediaServerSettings, startService } from '../support/service.ts';
 import { type EventLoopLag, LAG_PRELOAD, TIMER_MS, withEventLoopLag } from './event-loop-lag.ts';
-import { coreShare, mean, type Sample, sampleProcess } from './process-figures.ts';
+import { coreShare, mean, type Sample, sampleProcess } from '../support/process-figures.ts';
 
 const SEED = 20_261_125;
 const CALLERS = 16;

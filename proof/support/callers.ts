@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mediaWebhook, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
-import type { Random } from '../../../test/support/random.ts';
+import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
+import type { Random } from '../../test/support/random.ts';
 import type { ServiceResponse, SignedClient } from './signed-client.ts';
 
 /** An operation of a caller: one or more requests. Throws a {@link WrongSuccess} if a 2xx was wrong. */

@@ -4,7 +4,7 @@ import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { startRtc } from '../../../test/cli/support/process.ts';
+import { startRtc } from '../../test/cli/support/process.ts';
 import { type BucketStage, poll } from './bucket-stage.ts';
 
 export type Downloaded = {

@@ -1,4 +1,4 @@
-import { runWorker } from '../../../src/server/worker.ts';
+import { runWorker } from '../../src/server/worker.ts';
 
 /* Runs `rtc worker stt-post` or `stt-live` from the sources, with the service's settings, until it is stopped or killed. */
 const ending = new AbortController();

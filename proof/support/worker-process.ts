@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RunningPart, runPart } from '../../../test/support/parts/run-part.ts';
+import { type RunningPart, runPart } from '../../test/support/parts/run-part.ts';
 
 /** Settings that a speech worker shares with the service. */
 export type WorkerSettings = {

@@ -7,9 +7,9 @@ import {
   createFleet,
   type Fleet,
   type FleetInstance,
-} from '../../../test/server/webhooks/support/instance.ts';
-import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
-import { createSignedClient, type SignedClient } from '../../faults/rolling/signed-client.ts';
+} from '../../test/server/webhooks/support/instance.ts';
+import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
+import { createSignedClient, type SignedClient } from '../support/signed-client.ts';
 import {
   atLeast,
   atMost,
@@ -19,10 +19,10 @@ import {
   observed,
   type ProofContext,
   type ProofPart,
-} from '../../part.ts';
-import { percentile } from '../../support/percentile.ts';
-import { coreShare, sampleProcess } from '../steady/process-figures.ts';
-import { type Filler, fill, fillerOf, type Size } from './fill.ts';
+} from '../part.ts';
+import { percentile } from '../support/percentile.ts';
+import { coreShare, sampleProcess } from '../support/process-figures.ts';
+import { type Filler, fill, fillerOf, type Size } from '../support/fill.ts';
 import { listings, timePages } from './pages.ts';
 import { startTailers } from './tailers.ts';
 
@@ -123,7 +123,7 @@ async function measure(
 }
 
 async function startMediaServer({ cleanUp }: ProofContext, rooms: number): Promise<string> {
-  const program = join(import.meta.dirname, '..', '..', 'benches', 'reconcile-media-server.ts');
+  const program = join(import.meta.dirname, '..', 'benches', 'reconcile-media-server.ts');
   const child = spawn(process.execPath, [program, String(rooms)], { stdio: ['ignore', 'pipe', 'inherit'] });
   cleanUp(() => child.kill());
   const [line] = await once(child.stdout, 'data');

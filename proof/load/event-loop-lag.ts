@@ -1,5 +1,5 @@
-import type { FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
-import { pollEvery } from '../../support/poll.ts';
+import type { FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { pollEvery } from '../support/poll.ts';
 
 /** Interval of the timer whose delays are the lag. */
 export const TIMER_MS = 10;

@@ -1,4 +1,4 @@
-import { startForwardingServer } from '../../../test/support/forwarding-server.ts';
+import { startForwardingServer } from '../../test/support/forwarding-server.ts';
 
 /** Traffic between an instance and its PostgreSQL. */
 export type Traffic = {

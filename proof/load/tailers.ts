@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { mediaWebhook, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
-import type { SignedClient } from '../../faults/rolling/signed-client.ts';
+import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
+import type { SignedClient } from '../support/signed-client.ts';
 
 export type Tailers = {
   /** Posts events one after the other. Resolves to the milliseconds until each event was at each tailer. */

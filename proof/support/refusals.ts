@@ -1,4 +1,4 @@
-import type { Ledger } from '../rolling/callers.ts';
+import type { Ledger } from './callers.ts';
 
 /** A failed request about rooms with a problem that says that the media server or its worker is unavailable or failed. */
 const MEDIA_REFUSAL = /^\w+ \/v1\/rooms\S*: 50[234] .*"urn:problem-type:rtc:media-/;
