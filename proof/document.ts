@@ -1,8 +1,6 @@
-import { groupFigures } from './group-tables.ts';
 import { figuresWithSpread, type Landed } from './landed.ts';
-import type { ProofPart } from './part.ts';
+import type { Figure, ProofPart } from './part.ts';
 import type { Results } from './results.ts';
-import { tableOf } from './support/table.ts';
 
 const INTRODUCTION = `# Proof
 
@@ -134,4 +132,111 @@ function markdownTable(head: readonly string[], rows: readonly (readonly string[
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
+}
+
+/** The tables of one part: the same figures of several groups side by side, and the other figures one below the other. */
+type GroupedFigures = {
+  readonly grouped: readonly Table[];
+  readonly single: readonly Figure[];
+};
+
+/** The name of a figure that several groups have is `group: figure`. */
+type Member = { readonly group: string; readonly label: string; readonly figure: Figure };
+
+/** A table is readable with this many columns beside the names of its rows. */
+const MIN_SHARED = 3;
+
+export function groupFigures(figures: readonly Figure[]): GroupedFigures {
+  const members = figures.flatMap(memberOf);
+  const labelsByGroup = Map.groupBy(members, ({ group }) => group);
+  const families = Map.groupBy(labelsByGroup.values(), (group) => group.map(({ label }) => label).join('\n'));
+  const wide = [...families.values()].filter(
+    (groups) => groups.length > 1 && (groups[0]?.length ?? 0) >= MIN_SHARED,
+  );
+  const inTables = new Set(wide.flat(2).map(({ figure }) => figure));
+  return { grouped: wide.map(tableOfGroups), single: figures.filter((figure) => !inTables.has(figure)) };
+}
+
+function memberOf(figure: Figure): readonly Member[] {
+  const colon = figure.name.lastIndexOf(': ');
+  if (colon < 0) return [];
+  return [{ group: figure.name.slice(0, colon), label: figure.name.slice(colon + 2), figure }];
+}
+
+function tableOfGroups(groups: readonly (readonly Member[])[]): Table {
+  const columns = (groups[0] ?? []).map(({ label }, index) => {
+    const figures = groups.flatMap((group) => group[index]?.figure ?? []);
+    const bounds = new Set(figures.map(({ bound }) => bound ?? ''));
+    const [shared = ''] = bounds.size === 1 ? bounds : [];
+    const head = shared === '' ? label : `${label} (claimed: ${shared})`;
+    return { head, cells: figures.map((figure) => cell(figure, shared)) };
+  });
+  return {
+    head: ['', ...columns.map(({ head }) => head)],
+    rows: groups.map((group, row) => [
+      group[0]?.group ?? '',
+      ...columns.map(({ cells }) => cells[row] ?? ''),
+    ]),
+  };
+}
+
+/** Returns the measured value with its spread, and with its bound if the column has another one. */
+function cell({ measured, spread, bound = '', holds }: Figure, shared: string): string {
+  const range = spread === undefined || spread === 'none' ? '' : ` [${spread}]`;
+  const own = bound === shared ? '' : ` (claimed: ${bound})`;
+  return `${holds === false ? `**NO:** ${measured}` : measured}${range}${own}`;
+}
+
+type Table = {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
+
+/** Prints one table of all results on the terminal. */
+export function printTable(results: readonly Landed[]): void {
+  const { head, rows } = withoutEmptyColumns({
+    head: ['part', ...HEAD],
+    rows: results.flatMap((result) => rowsOf(result).map((row) => [result.part, ...row])),
+  });
+  const lines = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  for (const line of lines) {
+    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    console.log(cells.join('  ').trimEnd());
+  }
+  for (const { part, machine, node, versions, commit, endedAt, seconds, load } of results) {
+    const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
+    console.log(
+      `${part}: ${endedAt}, ${seconds} s, commit ${commit}, Node ${node}${others.join('')}; ` +
+        `${machine}; load ${load.join(' to ')}`,
+    );
+  }
+}
+
+/** Returns the table of one part. A column is left out if it would be empty. */
+function tableOf(result: Landed): Table {
+  return withoutEmptyColumns({ head: HEAD, rows: rowsOf(result) });
+}
+
+const HEAD = ['figure', 'measured', 'spread', 'claimed', 'holds'];
+
+function rowsOf(result: Landed): readonly (readonly string[])[] {
+  return figuresWithSpread(result).map((figure) => [
+    figure.name,
+    figure.measured,
+    figure.spread ?? '',
+    figure.bound ?? '',
+    verdict(figure),
+  ]);
+}
+
+function verdict({ holds }: Figure): string {
+  if (holds === undefined) return '';
+  return holds ? 'yes' : 'NO';
+}
+
+function withoutEmptyColumns({ head, rows }: Table): Table {
+  const isUsed = head.map((_, column) => rows.some((row) => row[column] !== ''));
+  const used = (cells: readonly string[]): readonly string[] => cells.filter((_, column) => isUsed[column]);
+  return { head: used(head), rows: rows.map(used) };
 }

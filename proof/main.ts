@@ -12,13 +12,12 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { proofDocument } from './document.ts';
+import { printTable, proofDocument } from './document.ts';
 import { landRun } from './landed.ts';
 import type { ProofPart } from './part.ts';
 import { parts } from './parts.ts';
 import { cachedResult, cacheResult, landedResults, landResults } from './results.ts';
 import { holds, type Result, runPart, sourceHash } from './run-part.ts';
-import { printTable } from './support/table.ts';
 
 const { values } = parseArgs({
   options: {

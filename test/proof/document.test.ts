@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { proofDocument } from '../../proof/document.ts';
-import { groupFigures } from '../../proof/group-tables.ts';
+import { groupFigures, proofDocument } from '../../proof/document.ts';
 import { landRun } from '../../proof/landed.ts';
 import { atMost, exactly, type Figure, observed, type ProofPart } from '../../proof/part.ts';
 import { parts } from '../../proof/parts.ts';
