@@ -1,5 +1,4 @@
-import { type Figure, rangeInWords } from './part.ts';
-import type { Result } from './run-part.ts';
+import { type Figure, type Result, rangeInWords } from './part.ts';
 
 /** An earlier run of a part, kept for the spread. */
 export type EarlierRun = {

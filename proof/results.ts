@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Landed } from './landed.ts';
-import type { Result } from './run-part.ts';
+import type { Result } from './part.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Results of this machine. */

@@ -2,10 +2,18 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { groupFigures, proofDocument } from '../../proof/document.ts';
 import { landRun } from '../../proof/landed.ts';
-import { atMost, exactly, type Figure, observed, type ProofPart } from '../../proof/part.ts';
+import {
+  atMost,
+  exactly,
+  type Figure,
+  holds,
+  observed,
+  type ProofPart,
+  type Result,
+  runPart,
+} from '../../proof/part.ts';
 import { parts } from '../../proof/parts.ts';
 import { landedResults } from '../../proof/results.ts';
-import { holds, type Result, runPart } from '../../proof/run-part.ts';
 
 const part: ProofPart = {
   name: 'sample',

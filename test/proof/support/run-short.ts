@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import type { ProofPart } from '../../../proof/part.ts';
-import { runPart } from '../../../proof/run-part.ts';
+import { type ProofPart, runPart } from '../../../proof/part.ts';
 
 /** Runs the short form of a part, and expects every claim to hold. */
 export async function expectToHold(part: ProofPart): Promise<void> {
