@@ -1,6 +1,5 @@
-import { figuresWithSpread, type Landed } from './landed.ts';
 import type { Figure, ProofPart } from './part.ts';
-import type { Results } from './results.ts';
+import { figuresWithSpread, type Landed, type Results } from './results.ts';
 
 const INTRODUCTION = `# Proof
 

@@ -13,10 +13,9 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { printTable, proofDocument } from './document.ts';
-import { landRun } from './landed.ts';
 import { holds, type ProofPart, type Result, runPart, sourceHash } from './part.ts';
 import { parts } from './parts.ts';
-import { cachedResult, cacheResult, landedResults, landResults } from './results.ts';
+import { cachedResult, cacheResult, landedResults, landResults, landRun } from './results.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { groupFigures, proofDocument } from '../../proof/document.ts';
-import { landRun } from '../../proof/landed.ts';
 import {
   atMost,
   exactly,
@@ -13,7 +12,7 @@ import {
   runPart,
 } from '../../proof/part.ts';
 import { parts } from '../../proof/parts.ts';
-import { landedResults } from '../../proof/results.ts';
+import { landedResults, landRun } from '../../proof/results.ts';
 
 const part: ProofPart = {
   name: 'sample',
