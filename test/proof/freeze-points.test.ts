@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { FREEZE_POINTS, type FreezePointName } from '../../proof/faults/chaos/postgres.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../../proof/support/database-proxy.ts';
-import { FREEZE_POINTS, type FreezePointName } from '../../proof/faults/chaos/freezes.ts';
 import type { DeliveryOutcome, NewDelivery } from '../../src/server/webhooks/store.ts';
 import {
   type EventStage,
