@@ -1,6 +1,17 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isEgressInstalled } from '../../test/support/parts/egress.ts';
+import { EgressStatus } from 'livekit-server-sdk';
+import { startRtc } from '../../test/cli/support/process.ts';
+import { isEgressInstalled, startEgress } from '../../test/support/parts/egress.ts';
+import { startLivekit } from '../../test/support/parts/livekit.ts';
+import { startRedis } from '../../test/support/parts/redis.ts';
+import { freePort } from '../../test/support/parts/run-part.ts';
+import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
 import {
   atMost,
   exactly,
@@ -10,26 +21,38 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../part.ts';
-import {
-  type BucketStage,
-  poll,
-  record,
-  recordWhole,
-  type ShownRecording,
-  sizeOf,
-  startBucketStage,
-  startRealBucketStage,
-  stopRecording,
-  untilEnded,
-} from './bucket-stage.ts';
-import { downloadInterrupted, enlarge } from './download.ts';
+import { pollEvery } from '../support/poll.ts';
+import { type RecordingStage, startRecorderStage, startRecordingStage } from '../support/recorder-stage.ts';
+import { enter } from './nodes/people.ts';
 
 const ROOMS = { long: 6, short: 2 } as const;
+
 /** LiveKit's own recorder runs a process for each recording. */
 const REAL_ROOMS = { long: 3, short: 1 } as const;
+
 const AWAY_SECONDS = { long: 15, short: 2 } as const;
+
 /** A request to the bucket has ten seconds. */
 const BOUND_MS = 12_000;
+
+const PROBLEM = '"urn:problem-type:rtc:';
+
+const PAUSE_MS = 50;
+
+const LOOK_MS = 5;
+
+const DEADLINE_MS = 240_000;
+
+const poll = pollEvery({ everyMs: LOOK_MS, withinMs: DEADLINE_MS });
+
+const BLOCK = Buffer.alloc(4 * 1024 * 1024);
+
+const BLOCKS = 96;
+
+/** The bucket is killed when this many bytes have arrived. */
+const ARRIVED_BYTES = 16 * 1024 * 1024;
+
+const AWAY_MS = 1_000;
 
 export const bucketFaults: ProofPart = {
   name: 'bucket-faults',
@@ -148,9 +171,6 @@ async function killInDownload(stage: BucketStage): Promise<readonly Figure[]> {
   ];
 }
 
-const PROBLEM = '"urn:problem-type:rtc:';
-const PAUSE_MS = 50;
-
 async function callWithoutBucket(stage: BucketStage, awayMs: number): Promise<readonly Figure[]> {
   const { client, s3 } = stage;
   const { id, object } = await recordWhole(stage, 'used');
@@ -197,4 +217,176 @@ async function callWithoutBucket(stage: BucketStage, awayMs: number): Promise<re
       1,
     ),
   ];
+}
+
+/** A stage of recordings, with an S3 server of its own as their bucket. */
+type BucketStage = RecordingStage & {
+  readonly s3: S3;
+  /** Resolves when somebody is in the room who can be heard. */
+  readonly enter: (room: string) => Promise<void>;
+  /** Settings of each recording. */
+  readonly settings?: object;
+};
+
+async function startBucketStage(context: Pick<ProofContext, 'cleanUp'>): Promise<BucketStage> {
+  const s3 = await startS3();
+  context.cleanUp(s3.close);
+  const stage = await startRecorderStage(context, bucketSettings(s3));
+  const { control } = stage.media;
+  const enterRoom = async (room: string): Promise<void> => {
+    control.join(room, { identity: 'ada' });
+    control.publish(room, 'ada');
+  };
+  return { ...stage, s3, enter: enterRoom };
+}
+
+/** The same stage with a real LiveKit and its own recorder. */
+async function startRealBucketStage(context: Pick<ProofContext, 'cleanUp'>): Promise<BucketStage> {
+  const { cleanUp } = context;
+  const s3 = await startS3();
+  cleanUp(s3.close);
+  const redis = await startRedis();
+  cleanUp(redis.close);
+  const port = await freePort();
+  const livekit = await startLivekit({ redis, webhookUrl: `http://127.0.0.1:${port}/livekit/webhook` });
+  cleanUp(livekit.close);
+  const egress = await startEgress({ redis, livekit });
+  cleanUp(egress.close);
+  const stage = await startRecordingStage(context, { port, mediaServer: livekit }, bucketSettings(s3));
+  const enterRoom = async (room: string): Promise<void> => {
+    const { joined } = await enter(stage.client, room, 'ada');
+    cleanUp(joined.leave);
+    await joined.publishTone();
+  };
+  // Recording the picture would start a browser for each recording.
+  return { ...stage, s3, enter: enterRoom, settings: { audioOnly: true } };
+}
+
+/** A recording as the service shows it. */
+type ShownRecording = {
+  readonly status: unknown;
+  readonly error: unknown;
+  readonly sizeBytes: number | null;
+  /** Path of the object in the folder of the bucket; undefined if the recording names no file. */
+  readonly object: string | undefined;
+};
+
+/** Starts to record a room; resolves when its recorder records. */
+async function record(stage: BucketStage, room: string): Promise<string> {
+  const { client } = stage;
+  await client.call('POST', '/v1/rooms', { name: room });
+  await stage.enter(room);
+  const { json, status, text } = await client.call(
+    'POST',
+    `/v1/rooms/${room}/recording/start`,
+    stage.settings,
+  );
+  if (status !== 201) throw new Error(`the recording of ${room} did not start: ${status} ${text}`);
+  const id = String(json.egressId);
+  await poll(async () => ((await stage.egressStatus(id)) === EgressStatus.EGRESS_ACTIVE ? true : undefined));
+  return id;
+}
+
+async function stopRecording({ client }: BucketStage, room: string): Promise<void> {
+  await client.call('POST', `/v1/rooms/${room}/recording/stop`);
+}
+
+/** Resolves when the recording has ended. */
+async function untilEnded(stage: BucketStage, id: string): Promise<ShownRecording> {
+  return await poll(async () => {
+    const { status, json } = await stage.client.call('GET', `/v1/recordings/${id}`);
+    if (status !== 200 || json.endedAt === null) return undefined;
+    const file: { readonly path?: string } = Object(json.file);
+    return {
+      status: json.status,
+      error: json.error,
+      sizeBytes: typeof json.sizeBytes === 'number' ? json.sizeBytes : null,
+      object: file.path === undefined ? undefined : join(stage.s3.bucketFolder, file.path),
+    };
+  });
+}
+
+/** Records a room for a moment; resolves to its id and the path of its object. */
+async function recordWhole(
+  stage: BucketStage,
+  room: string,
+): Promise<{ readonly id: string; readonly object: string }> {
+  const id = await record(stage, room);
+  await stopRecording(stage, room);
+  const { object } = await untilEnded(stage, id);
+  if (object === undefined || !existsSync(object)) throw new Error(`the recording of ${room} has no file`);
+  return { id, object };
+}
+
+async function sizeOf(path: string | undefined): Promise<number | undefined> {
+  if (path === undefined || !existsSync(path)) return undefined;
+  return (await stat(path)).size;
+}
+
+type Downloaded = {
+  /** Whether the bucket was killed between the first byte and the last one. */
+  readonly isPlaced: boolean;
+  /** Exit codes of the command that was interrupted, and of the one after it. */
+  readonly codes: readonly [interrupted: number | null, repeated: number | null];
+  /** Whether a file with the name of the whole one was there after the interruption. */
+  readonly isLeftAsWhole: boolean;
+  readonly keptBytes: number;
+  /** Whether the second command completed the same bytes. */
+  readonly isSame: boolean;
+};
+
+/** Puts a large file in the place of the object, so that its download takes some time. */
+async function enlarge(object: string): Promise<void> {
+  const handle = await open(object, 'w');
+  for (let block = 0; block < BLOCKS; block += 1) {
+    for (let at = 0; at < BLOCK.length; at += 4) BLOCK.writeUInt32LE((block * 2_654_435_761 + at) >>> 0, at);
+    await handle.write(BLOCK);
+  }
+  await handle.close();
+}
+
+/** Downloads the recording with `rtc`, kills the bucket in the middle, starts it again and repeats the command. */
+async function downloadInterrupted(
+  { s3, environment }: BucketStage,
+  { id, object }: { readonly id: string; readonly object: string },
+): Promise<Downloaded> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-download-'));
+  const target = join(folder, 'lesson.mp4');
+  const part = `${target}.${id}.part`;
+  const run = () => startRtc(['recordings', 'download', id, target], { env: environment, stdin: '' });
+  try {
+    const interrupted = run();
+    const isOver = interrupted.ended.then(() => true);
+    await poll(async () =>
+      (await arrived(part)) >= ARRIVED_BYTES || (await isPast(isOver)) ? true : undefined,
+    );
+    await s3.kill();
+    const { code } = await interrupted.ended;
+    const keptBytes = await arrived(part);
+    const isLeftAsWhole = existsSync(target);
+    await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
+    await s3.startAgain();
+    const repeated = await run().ended;
+    const isSame = existsSync(target) && (await hashOf(target)) === (await hashOf(object));
+    return {
+      isPlaced: keptBytes > 0 && keptBytes < BLOCK.length * BLOCKS,
+      ...{ codes: [code, repeated.code], isLeftAsWhole, keptBytes, isSame },
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function arrived(part: string): Promise<number> {
+  return existsSync(part) ? (await stat(part)).size : 0;
+}
+
+async function isPast(promise: Promise<boolean>): Promise<boolean> {
+  return await Promise.race([promise, Promise.resolve(false)]);
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
 }
