@@ -11,7 +11,7 @@ export type Operation = {
 };
 
 /** Sends one request and counts it. */
-export type Caller = {
+type Caller = {
   readonly call: SignedClient['call'];
   /** Reports an event as the media server does, to the endpoint that is meant for it. */
   readonly report: (name: string) => Promise<ServiceResponse>;
@@ -85,6 +85,7 @@ function pages(paths: readonly string[]): Operation {
 }
 
 const ROOM_LIST = '/v1/rooms?limit=50';
+
 const STORED_LISTS = ['/v1/events?limit=50', '/v1/sessions?limit=50'];
 
 const events: Operation = {
@@ -98,8 +99,10 @@ const OPERATIONS: readonly Operation[] = [
   ...[token, token, rooms, webhooks],
   ...[pages([ROOM_LIST, ...STORED_LISTS]), events, events],
 ];
+
 /** Operations that need the media server, and operations that need only the database. */
 export const MEDIA_OPERATIONS: readonly Operation[] = [rooms, pages([ROOM_LIST])];
+
 export const STORED_OPERATIONS: readonly Operation[] = [token, webhooks, pages(STORED_LISTS), events];
 
 /** Every request of the run, by its outcome. */
@@ -195,4 +198,23 @@ function createCaller(operation: Operation, ledger: RunningLedger, options: Call
 }
 
 const mediaKeys = ({ mediaSecret }: CallersOptions) => ({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
+
 export const MEDIA_KEY = 'rolling-media';
+
+/** A failed request about rooms with a problem that says that the media server or its worker is unavailable or failed. */
+const MEDIA_REFUSAL = /^\w+ \/v1\/rooms\S*: 50[234] .*"urn:problem-type:rtc:media-/;
+
+/** Returns the requests that were refused because the media server was unavailable, with a problem that says so. */
+export function mediaRefusals({ failures }: Ledger): readonly string[] {
+  return failures.filter((line) => MEDIA_REFUSAL.test(line));
+}
+
+/** Returns all other failures: those of requests that need no media server, and those without a problem that names it. */
+export function otherFailures({ failures }: Ledger): readonly string[] {
+  return failures.filter((line) => !MEDIA_REFUSAL.test(line));
+}
+
+/** Returns a few lines for the person who watches the run. */
+export function unexpectedLines(ledger: Ledger): readonly string[] {
+  return [...otherFailures(ledger), ...ledger.wrongSuccesses].slice(0, 5).map((line) => line.slice(0, 300));
+}

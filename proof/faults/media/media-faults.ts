@@ -8,10 +8,15 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../../part.ts';
+import {
+  callUntil,
+  type Ledger,
+  mediaRefusals,
+  otherFailures,
+  unexpectedLines,
+} from '../../support/callers.ts';
 import { percentile } from '../../support/percentile.ts';
-import { callUntil, type Ledger } from '../../support/callers.ts';
 import { callersOn, type MediaStage, startMediaStage, untilRooms } from './media-stage.ts';
-import { mediaRefusals, otherFailures, unexpectedLines } from '../../support/refusals.ts';
 
 const SEED = 20_261_126;
 const CALLERS = 8;

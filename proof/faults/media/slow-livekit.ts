@@ -10,11 +10,18 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../../part.ts';
-import { percentile } from '../../support/percentile.ts';
-import { callUntil, type Ledger, MEDIA_OPERATIONS, STORED_OPERATIONS } from '../../support/callers.ts';
+import {
+  callUntil,
+  type Ledger,
+  MEDIA_OPERATIONS,
+  mediaRefusals,
+  otherFailures,
+  STORED_OPERATIONS,
+  unexpectedLines,
+} from '../../support/callers.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
+import { percentile } from '../../support/percentile.ts';
 import { callersOn, startMediaStage, untilRooms } from './media-stage.ts';
-import { mediaRefusals, otherFailures, unexpectedLines } from '../../support/refusals.ts';
 
 const SEED = 20_261_127;
 /** Number of callers that need the media server, and of callers that need only the database. */

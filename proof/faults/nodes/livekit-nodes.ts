@@ -8,10 +8,16 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../../part.ts';
+import {
+  callUntil,
+  MEDIA_OPERATIONS,
+  mediaRefusals,
+  otherFailures,
+  STORED_OPERATIONS,
+  unexpectedLines,
+} from '../../support/callers.ts';
 import { percentile } from '../../support/percentile.ts';
 import { callersOn } from '../media/media-stage.ts';
-import { mediaRefusals, otherFailures, unexpectedLines } from '../../support/refusals.ts';
-import { callUntil, MEDIA_OPERATIONS, STORED_OPERATIONS } from '../../support/callers.ts';
 import { type NodeStage, startNodeStage } from './node-stage.ts';
 import { aftermath, BOUND_SECONDS, strike, watch } from './strike-node.ts';
 
