@@ -2,21 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts';
-import {
-  createFleet,
-  type Fleet,
-  type FleetInstance,
-} from '../../test/server/webhooks/support/instance.ts';
+import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { startHaproxy } from '../../test/support/parts/haproxy.ts';
 import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { Random } from '../../test/support/random.ts';
 import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
-import { percentile } from '../support/percentile.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
-import { createSignedClient, type SignedClient } from '../support/signed-client.ts';
-import { namesOfStoredEvents } from '../support/stored-events.ts';
+import { percentile } from '../support/percentile.ts';
+import { createSignedClient, namesOfStoredEvents, type SignedClient } from '../support/signed-client.ts';
 
 const SEED = 20_260_310;
 const CALLERS = 8;

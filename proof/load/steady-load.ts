@@ -5,7 +5,6 @@ import type { FleetInstance } from '../../test/server/webhooks/support/instance.
 import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { Random } from '../../test/support/random.ts';
 import { startWitness } from '../faults/chaos/witness.ts';
-import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
 import {
   atMost,
   exactly,
@@ -15,10 +14,11 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../part.ts';
+import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
 import { percentile } from '../support/percentile.ts';
-import { mediaServerSettings, startService } from '../support/service.ts';
-import { type EventLoopLag, LAG_PRELOAD, TIMER_MS, withEventLoopLag } from './event-loop-lag.ts';
 import { coreShare, mean, type Sample, sampleProcess } from '../support/process-figures.ts';
+import { mediaServerSettings, startService } from '../support/signed-client.ts';
+import { type EventLoopLag, LAG_PRELOAD, TIMER_MS, withEventLoopLag } from './event-loop-lag.ts';
 
 const SEED = 20_261_125;
 const CALLERS = 16;

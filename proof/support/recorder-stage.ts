@@ -15,8 +15,7 @@ import {
 } from '../../test/server/webhooks/support/receiver.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import type { ProofContext } from '../part.ts';
-import { mediaServerSettings, startService } from './service.ts';
-import type { SignedClient } from './signed-client.ts';
+import { mediaServerSettings, type SignedClient, startService } from './signed-client.ts';
 
 const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
 const CONNECTIONS = 64;

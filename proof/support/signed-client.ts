@@ -1,5 +1,7 @@
 import { Pool } from 'undici';
+import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
+import type { ProofContext } from '../part.ts';
 
 export type ServiceResponse = {
   readonly status: number;
@@ -16,7 +18,7 @@ export type SignedClient = {
   readonly close: () => Promise<void>;
 };
 
-export type WholeRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
+type WholeRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 
 export function createSignedClient(
   url: string,
@@ -53,4 +55,53 @@ function objectOf(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
+}
+
+/** Returns the room name of every event that the service lists. */
+export async function namesOfStoredEvents(client: SignedClient): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (let cursor = ''; ; ) {
+    const path = `/v1/events?limit=500${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const { json } = await client.call('GET', path);
+    const page: readonly { readonly room?: { readonly name?: string } }[] = Array.isArray(json.events)
+      ? json.events
+      : [];
+    names.push(...page.map(({ room }) => room?.name ?? ''));
+    if (page.length === 0 || typeof json.nextCursor !== 'string') return names;
+    cursor = json.nextCursor;
+  }
+}
+
+/** One instance of the service in a process of its own, with a client that signs its requests. */
+type RunningService = {
+  readonly fleet: Fleet;
+  readonly instance: FleetInstance;
+  readonly client: SignedClient;
+};
+
+type ServiceOptions = {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly connections: number;
+  /** Any free port by default. */
+  readonly port?: number;
+};
+
+/** Starts the service. It ends with the part. */
+export async function startService(
+  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { environment, connections, port }: ServiceOptions,
+): Promise<RunningService> {
+  const fleet = await createFleet(environment);
+  cleanUp(fleet.close);
+  const instance = await fleet.start(port === undefined ? {} : { PORT: `${port}` });
+  const client = createSignedClient(instance.url, fleet.keys, connections);
+  cleanUp(client.close);
+  return { fleet, instance, client };
+}
+
+type MediaServerAccess = { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+
+/** The settings by which the service reaches a media server. */
+export function mediaServerSettings({ url, apiKey, apiSecret }: MediaServerAccess) {
+  return { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret };
 }

@@ -4,9 +4,8 @@ import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.
 import { type Redis, startRedis } from '../../../test/support/parts/redis.ts';
 import type { Random } from '../../../test/support/random.ts';
 import type { ProofContext } from '../../part.ts';
-import { mediaServerSettings, startService } from '../../support/service.ts';
 import { type CallersOptions, MEDIA_KEY } from '../../support/callers.ts';
-import type { SignedClient } from '../../support/signed-client.ts';
+import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 
 /** One instance of the service on SQLite, and a real LiveKit with its Redis. */
 export type MediaStage = {

@@ -5,9 +5,8 @@ import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { ProofContext } from '../../part.ts';
-import { mediaServerSettings, startService } from '../../support/service.ts';
 import { MEDIA_KEY } from '../../support/callers.ts';
-import type { SignedClient } from '../../support/signed-client.ts';
+import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 import { startLivekitBalancer } from './livekit-balancer.ts';
 
 /** One of two LiveKit nodes. It gets a new id at each start. */

@@ -1,6 +1,6 @@
 import { exactly, type Figure, observed } from '../../part.ts';
+import { namesOfStoredEvents } from '../../support/signed-client.ts';
 import { countUndelivered } from '../chaos/undelivered.ts';
-import { namesOfStoredEvents } from '../../support/stored-events.ts';
 import type { Calls, StorageStage } from './storage-stage.ts';
 
 /** Whether the outcome of a refused write is known. A connection that breaks during a commit leaves it unknown. */

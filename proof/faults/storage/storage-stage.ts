@@ -8,10 +8,9 @@ import {
 } from '../../../test/server/webhooks/support/media-webhook.ts';
 import type { Random } from '../../../test/support/random.ts';
 import type { ProofContext } from '../../part.ts';
-import { startService } from '../../support/service.ts';
-import { startWitness, type Witness } from '../chaos/witness.ts';
 import { callUntil, type Ledger, MEDIA_KEY, STORED_OPERATIONS } from '../../support/callers.ts';
-import type { SignedClient } from '../../support/signed-client.ts';
+import { type SignedClient, startService } from '../../support/signed-client.ts';
+import { startWitness, type Witness } from '../chaos/witness.ts';
 import { CHECK_FISCAL_CODE, keepWebhooks, WebhookBook } from './storage-operations.ts';
 
 const STORED_CALLERS = 8;

@@ -12,8 +12,7 @@ import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { ProofContext } from '../../part.ts';
-import { mediaServerSettings, startService } from '../../support/service.ts';
-import type { SignedClient } from '../../support/signed-client.ts';
+import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 import { keepPushingByWhip, type WhipEndpoint } from './push-by-whip.ts';
 
 /** A real LiveKit with its Redis and its ingress service, a browser, one instance of the service, and a receiver of its webhooks. */

@@ -5,8 +5,7 @@ import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import type { ProofContext } from '../../part.ts';
-import { mediaServerSettings, startService } from '../../support/service.ts';
-import type { SignedClient } from '../../support/signed-client.ts';
+import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 import type { WorkerSettings } from '../../support/worker-process.ts';
 
 /** A real LiveKit, one instance of the service on PostgreSQL that receives its webhooks, and settings for live workers. */
