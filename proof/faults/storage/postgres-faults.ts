@@ -6,10 +6,18 @@ import { startPostgresServer } from '../../../test/support/parts/postgres-server
 import { Random } from '../../../test/support/random.ts';
 import type { Findings, Form, ProofContext, ProofPart } from '../../part.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
-import { audit } from './audit.ts';
-import { fullDisk, mayMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
-import { startStorageStage } from './storage-stage.ts';
-import { FREE_BOUND_MS, RECOVERY_BOUND_MS, type StorageFault, strikeAll } from './strike.ts';
+import {
+  audit,
+  FREE_BOUND_MS,
+  fullDisk,
+  mayMount,
+  mountSmallDisk,
+  RECOVERY_BOUND_MS,
+  type SmallDisk,
+  type StorageFault,
+  startStorageStage,
+  strikeAll,
+} from './storage-stage.ts';
 
 const SEED = 20_261_129;
 const SLOW_MS = 300;

@@ -2,10 +2,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Random } from '../../../test/support/random.ts';
 import type { Findings, ProofContext, ProofPart } from '../../part.ts';
-import { audit } from './audit.ts';
-import { fullDisk, mayMount, mountSmallDisk } from './small-disk.ts';
-import { startStorageStage } from './storage-stage.ts';
-import { FREE_BOUND_MS, RECOVERY_BOUND_MS, type StorageFault, strikeAll } from './strike.ts';
+import {
+  audit,
+  FREE_BOUND_MS,
+  fullDisk,
+  mayMount,
+  mountSmallDisk,
+  RECOVERY_BOUND_MS,
+  type StorageFault,
+  startStorageStage,
+  strikeAll,
+} from './storage-stage.ts';
 
 const SEED = 20_261_128;
 /** A write waits 5 s for the lock. In the short form this only makes writes slow. */

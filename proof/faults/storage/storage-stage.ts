@@ -1,4 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import {
@@ -7,19 +11,29 @@ import {
   roomFinished,
 } from '../../../test/server/webhooks/support/media-webhook.ts';
 import type { Random } from '../../../test/support/random.ts';
-import type { ProofContext } from '../../part.ts';
-import { callUntil, type Ledger, MEDIA_KEY, STORED_OPERATIONS } from '../../support/callers.ts';
-import { type SignedClient, startService } from '../../support/signed-client.ts';
+import { atLeast, atMost, exactly, type Figure, observed, type ProofContext } from '../../part.ts';
+import {
+  callUntil,
+  type Ledger,
+  MEDIA_KEY,
+  type Operation,
+  STORED_OPERATIONS,
+} from '../../support/callers.ts';
+import { percentile } from '../../support/percentile.ts';
+import { namesOfStoredEvents, type SignedClient, startService } from '../../support/signed-client.ts';
+import { countUndelivered } from '../chaos/undelivered.ts';
 import { startWitness, type Witness } from '../chaos/witness.ts';
-import { CHECK_FISCAL_CODE, keepWebhooks, WebhookBook } from './storage-operations.ts';
 
 const STORED_CALLERS = 8;
+
 const FREE_CALLERS = 2;
+
 const PAUSE_MS = 40;
+
 const WEBHOOKS = 2;
 
 /** One instance of the service, callers, and a receiver of its webhooks. */
-export type StorageStage = {
+type StorageStage = {
   readonly fleet: Fleet;
   readonly instance: FleetInstance;
   readonly client: SignedClient;
@@ -31,7 +45,7 @@ export type StorageStage = {
   readonly untilWritten: () => Promise<number>;
 };
 
-export type Calls = { readonly name: string; readonly stored: Ledger; readonly free: Ledger };
+type Calls = { readonly name: string; readonly stored: Ledger; readonly free: Ledger };
 
 export async function startStorageStage(
   { cleanUp }: Pick<ProofContext, 'cleanUp'>,
@@ -73,4 +87,265 @@ async function untilWritten(client: SignedClient, media: MediaKeys): Promise<num
     if (status === 200) return performance.now() - startedAt;
     await delay(POLL_INTERVAL_MS);
   }
+}
+
+export type StorageFault = {
+  readonly name: string;
+  readonly seconds: number;
+  /** Maximum response time during the fault. */
+  readonly boundMs: number;
+  /** Whether the fault prevents writes, or only makes them slow. */
+  readonly effect: 'refuses' | 'slows';
+  /** Begins the fault. The returned function ends it. */
+  readonly begin: () => Promise<() => unknown>;
+};
+
+const CALM_SECONDS = { long: 5, short: 1 } as const;
+
+export const RECOVERY_BOUND_MS = 15_000;
+
+export const FREE_BOUND_MS = 1_000;
+
+type Struck = { readonly calls: readonly Calls[]; readonly figures: readonly Figure[] };
+
+/** Runs callers before the faults, and through each fault and the time after it. */
+export async function strikeAll(
+  { form, report }: Pick<ProofContext, 'form' | 'report'>,
+  stage: StorageStage,
+  faults: readonly StorageFault[],
+): Promise<Struck> {
+  const calls: Calls[] = [];
+  const figures: Figure[] = [];
+  const during = async (name: string, seconds: number): Promise<Calls> => {
+    report(name);
+    const seen = await stage.call(AbortSignal.timeout(seconds * 1000), name);
+    for (const line of surprising(seen)) report(line);
+    calls.push(seen);
+    return seen;
+  };
+  figures.push(...calmFigures(await during('before the faults', CALM_SECONDS[form])));
+  for (const fault of faults) {
+    const end = await fault.begin();
+    const seen = await during(fault.name, fault.seconds);
+    await end();
+    const recoveredMs = Math.round(await stage.untilWritten());
+    figures.push(...faultFigures(fault, seen, recoveredMs));
+    figures.push(...calmFigures(await during(`after the fault "${fault.name}"`, CALM_SECONDS[form])));
+  }
+  return { calls, figures };
+}
+
+const REFUSAL = /: 503 .*"urn:problem-type:rtc:storage-unavailable"/;
+
+function others({ failures }: Ledger): readonly string[] {
+  return failures.filter((line) => !REFUSAL.test(line));
+}
+
+function surprising({ stored, free }: Calls): readonly string[] {
+  const lines = [...others(stored), ...stored.wrongSuccesses, ...free.failures];
+  return lines.slice(0, 5).map((line) => line.slice(0, 300));
+}
+
+function calmFigures({ name, stored, free }: Calls): readonly Figure[] {
+  const failed = stored.failures.length + free.failures.length;
+  return [
+    observed(`${name}: requests`, stored.requests + free.requests),
+    exactly(`${name}: requests that failed`, failed, 0),
+    exactly(`${name}: successes that were not true`, stored.wrongSuccesses.length, 0),
+  ];
+}
+
+function faultFigures(
+  { name, effect, boundMs }: StorageFault,
+  { stored, free }: Calls,
+  recoveredMs: number,
+): readonly Figure[] {
+  const refused = stored.failures.length - others(stored).length;
+  const refusals = `${name}: refused with 503 and a problem`;
+  const ms = (ledger: Ledger, part: number): number => Math.round(percentile(ledger.timesMs, part));
+  const unit = ' ms';
+  return [
+    observed(`${name}: requests that need the database`, stored.requests),
+    effect === 'refuses'
+      ? atLeast({ name: refusals, measured: refused, bound: 1 })
+      : observed(refusals, refused),
+    exactly(`${name}: other failures`, others(stored).length, 0),
+    exactly(`${name}: successes that were not true`, stored.wrongSuccesses.length, 0),
+    atMost({ name: `${name}: slowest answer`, measured: ms(stored, 1), bound: boundMs, unit }),
+    observed(`${name}: requests that need no database`, free.requests),
+    exactly(`${name}: failures of those`, free.failures.length, 0),
+    atMost({ name: `${name}: p99 of those`, measured: ms(free, 0.99), bound: FREE_BOUND_MS, unit }),
+    atMost({
+      name: `${name}: first write after the fault`,
+      measured: recoveredMs,
+      bound: RECOVERY_BOUND_MS,
+      unit,
+    }),
+  ];
+}
+
+/** Whether the outcome of a refused write is known. A connection that breaks during a commit leaves it unknown. */
+type Refusals = 'stored nothing' | 'may have been stored';
+
+/** Compares the stored data with what callers and the webhook's receiver saw. */
+export async function audit(
+  stage: StorageStage,
+  calls: readonly Calls[],
+  refusals: Refusals,
+): Promise<readonly Figure[]> {
+  const { witness, fleet, instance } = stage;
+  const unsettled = await countUndelivered(fleet, instance);
+  const stored = await namesOfStoredEvents(stage.client);
+  const names = new Set(stored);
+  await witness.until(({ completeAt }) => [...names].every((name) => completeAt.has(name)));
+  const { completeAt, wrongSignatures } = witness.tally();
+  const reported = calls.flatMap((call) => call.stored.reported);
+  const called = [...names].filter((name) => !name.startsWith('look-'));
+  const refusedButStored = called.length - new Set(reported).size;
+  const webhooks = await auditWebhooks(stage);
+  const onlyRefused = (name: string, count: number): Figure =>
+    refusals === 'stored nothing' ? exactly(name, count, 0) : observed(name, count);
+  return [
+    observed('events acknowledged', reported.length),
+    exactly('acknowledged events that are not stored', reported.filter((one) => !names.has(one)).length, 0),
+    exactly('events stored twice', stored.length - names.size, 0),
+    onlyRefused('events that were refused, and are stored', refusedButStored),
+    exactly('stored events that a webhook never got', countMissing(names, completeAt), 0),
+    exactly('events that a webhook got, and are not stored', countMissing(completeAt.keys(), names), 0),
+    exactly('deliveries with a wrong signature', wrongSignatures, 0),
+    exactly('webhooks with a delivery left pending or failed', unsettled, 0),
+    observed('webhooks acknowledged and kept', stage.book.kept.size),
+    exactly('acknowledged webhooks that are not stored', webhooks.lost, 0),
+    exactly('deleted webhooks that are stored', webhooks.undead, 0),
+    onlyRefused('webhooks that were refused, and are stored', webhooks.refusedButStored),
+  ];
+}
+
+function countMissing(names: Iterable<string>, known: { readonly has: (name: string) => boolean }): number {
+  return [...names].filter((name) => !known.has(name)).length;
+}
+
+type Listed = { readonly id: string; readonly url: string };
+
+async function auditWebhooks({ client, book }: StorageStage) {
+  const { json } = await client.call('GET', '/v1/webhooks');
+  const listed: readonly Listed[] = Array.isArray(json.webhooks) ? json.webhooks : [];
+  const urls = new Map(listed.map(({ id, url }) => [id, url]));
+  return {
+    lost: [...book.kept].filter(([id, url]) => urls.get(id) !== url).length,
+    undead: [...book.deleted].filter((id) => urls.has(id)).length,
+    refusedButStored: listed.filter(({ url }) => book.refused.has(url)).length,
+  };
+}
+
+/** Number of webhooks that are kept. New ones replace the oldest. */
+const KEPT = 200;
+
+/** The responses that callers got about their webhooks. */
+class WebhookBook {
+  /** URLs of webhooks that were created with 201 and not deleted, by id. */
+  readonly kept = new Map<string, string>();
+  /** Ids of webhooks that were deleted with 204. */
+  readonly deleted = new Set<string>();
+  /** Ids of webhooks whose deletion failed. They may be stored or not. */
+  readonly unsure = new Set<string>();
+  /** URLs of webhooks whose creation failed. */
+  readonly refused = new Set<string>();
+}
+
+/** Creates webhooks, and deletes the oldest ones. */
+function keepWebhooks(book: WebhookBook): Operation {
+  return {
+    name: 'webhooks that stay',
+    run: async ({ call }, id) => {
+      const url = `https://example.com/kept/${id}`;
+      const created = await call('POST', '/v1/webhooks', { url, events: ['ingress_ended'] });
+      if (created.status !== 201) return void book.refused.add(url);
+      book.kept.set(String(created.json.id), url);
+      const [oldest] = book.kept.keys();
+      if (oldest === undefined || book.kept.size <= KEPT) return;
+      book.kept.delete(oldest);
+      const { status } = await call('DELETE', `/v1/webhooks/${oldest}`);
+      if (status === 204) book.deleted.add(oldest);
+      else book.unsure.add(oldest);
+    },
+  };
+}
+
+const CODE = 'RSSMRA85T10A562S';
+
+/** An operation that needs no database. */
+const CHECK_FISCAL_CODE: Operation = {
+  name: 'fiscal codes',
+  run: async ({ call }) => void (await call('GET', `/cf/check/${CODE}`)),
+};
+
+const DISK_BYTES = 48 * 1024 * 1024;
+
+const FILL_AGAIN_MS = 100;
+
+const BLOCK = Buffer.alloc(65_536);
+
+/** Only root may mount a disk. */
+export const mayMount = process.getuid?.() === 0;
+
+/** A folder for data, on a small disk (a tmpfs) if this process may mount one. */
+export type SmallDisk = {
+  readonly folder: string;
+  /** Uses up the remaining bytes again and again, until the returned function frees them. */
+  readonly fill: () => () => void;
+};
+
+export function mountSmallDisk({ cleanUp }: Pick<ProofContext, 'cleanUp'>): SmallDisk {
+  const disk = mkdtempSync(join(tmpdir(), 'rtc-small-disk-'));
+  cleanUp(() => rmSync(disk, { recursive: true }));
+  if (mayMount) {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=755`, 'rtc-prove', disk]);
+    cleanUp(() => execFileSync('umount', ['--lazy', disk]));
+  }
+  const folder = join(disk, 'data');
+  mkdirSync(folder, { mode: 0o700 });
+  const filler = join(disk, 'filler');
+  return {
+    folder,
+    fill: () => {
+      const timer = setInterval(() => appendAll(filler), FILL_AGAIN_MS);
+      appendAll(filler);
+      return () => {
+        clearInterval(timer);
+        rmSync(filler);
+      };
+    },
+  };
+}
+
+/** Appends smaller and smaller blocks until not one byte is left. */
+function appendAll(path: string): void {
+  for (let size = BLOCK.length; size >= 1; size = Math.floor(size / 2)) {
+    while (isAppended(path, size));
+  }
+}
+
+function isAppended(path: string, size: number): boolean {
+  try {
+    appendFileSync(path, BLOCK.subarray(0, size));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false;
+    throw error;
+  }
+}
+
+/** The database cannot write, because its disk has not one byte left. */
+export function fullDisk(
+  disk: SmallDisk,
+  { seconds, boundMs }: Pick<StorageFault, 'seconds' | 'boundMs'>,
+): StorageFault {
+  return {
+    name: 'while its disk is full',
+    seconds,
+    boundMs,
+    effect: 'refuses',
+    begin: async () => disk.fill(),
+  };
 }
