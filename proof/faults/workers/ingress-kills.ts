@@ -1,5 +1,19 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { IngressClient } from 'livekit-server-sdk';
 import { INGRESS_TYPES } from '../../../src/contract/choices.ts';
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
+import { keepPushing, type Push } from '../../../test/ingress-rtmp/keep-pushing.ts';
+import {
+  expectedSignatures,
+  type Received,
+  startReceiver,
+} from '../../../test/server/webhooks/support/receiver.ts';
+import { startBrowser, type TestBrowser } from '../../../test/support/parts/browser.ts';
+import { type Ingress, rtmpUrlOf, startIngress, whipUrlOf } from '../../../test/support/parts/ingress.ts';
+import { startLivekit } from '../../../test/support/parts/livekit.ts';
+import { startRedis } from '../../../test/support/parts/redis.ts';
+import { freePort } from '../../../test/support/parts/run-part.ts';
 import {
   atMost,
   exactly,
@@ -9,12 +23,32 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../../part.ts';
-import { type IngressStage, startIngressStage } from './ingress-stage.ts';
-import { INGRESS_STATES, type IngressOutcome, killIngressWorker } from './kill-ingress.ts';
+import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 
 /** LiveKit removes a participant whose process died after some 20 s; the push begins again as soon as a worker takes it. */
 const BOUND_SECONDS = 60;
+
 const STATES_OF_SHORT = ['waiting', 'publishing'];
+
+const INGRESS_STATES: readonly IngressState[] = [
+  { name: 'while it waits for a push', slug: 'waiting' },
+  { name: 'while a push begins', slug: 'beginning' },
+  { name: 'while it publishes a push', slug: 'publishing' },
+  { name: 'as a push ends', slug: 'ending' },
+];
+
+/** LiveKit's ENDPOINT_BUFFERING and ENDPOINT_PUBLISHING. A push by WHIP is buffered for a moment only. */
+const BEGUN: readonly (number | undefined)[] = [1, 2];
+
+const TRACKS = 2;
+
+const LOOK_MS = 50;
+
+const DEADLINE_MS = 120_000;
+
+const CONNECTIONS = 8;
+
+const SCRIPT = join(import.meta.dirname, 'push-in-page.js');
 
 export const ingressKills: ProofPart = {
   name: 'ingress-kills',
@@ -77,4 +111,178 @@ function figuresOf(stage: IngressStage, name: string, outcome: IngressOutcome): 
     exactly(`${name}: events with a wrong signature`, events.filter((one) => !stage.isSigned(one)).length, 0),
     exactly(`${name}: ingresses that were deleted`, Number(isDeleted), 1),
   ];
+}
+
+/** The activity of an ingress worker at the time of its death. */
+type IngressState = {
+  readonly name: string;
+  readonly slug: 'waiting' | 'beginning' | 'publishing' | 'ending';
+};
+
+type IngressOutcome = {
+  readonly ingressId: string;
+  readonly isPlaced: boolean;
+  /** Milliseconds from the kill until the push had both tracks in the room again; undefined where it had ended. */
+  readonly publishedMs: number | undefined;
+  /** Milliseconds from the end of the push until nobody was in the room. */
+  readonly leftMs: number;
+  /** Requests to the service that were not successful. */
+  readonly failures: readonly string[];
+  readonly isDeleted: boolean;
+};
+
+/** Pushes to a new ingress, kills the worker in the state and starts another one at its address. */
+async function killIngressWorker(
+  stage: IngressStage,
+  { slug }: IngressState,
+  kind: PushKind,
+): Promise<IngressOutcome> {
+  const { client } = stage;
+  const room = `ingress-${kind}-${slug}`;
+  const failures: string[] = [];
+  const call = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => {
+    const { status, json, text } = await client.call(method, path, body);
+    if (status >= 300) failures.push(`${method} ${path}: ${status} ${text}`);
+    return json;
+  };
+  const tracksIn = async (): Promise<readonly string[]> => {
+    const { participants = [] }: { participants?: readonly Participant[] } = await call(
+      'GET',
+      `/v1/rooms/${room}/participants`,
+    );
+    return participants.flatMap(({ tracks }) => tracks.map(({ sid }) => sid));
+  };
+  await call('POST', '/v1/rooms', { name: room, emptyTimeout: 3_600 });
+  const made = await call('POST', `/v1/rooms/${room}/ingress`, { type: kind, participantName: 'Camera' });
+  const ingressId = String(made.ingressId);
+  const endpoint = { url: String(made.url), streamKey: String(made.streamKey) };
+  const startPush = (): Promise<Push> => stage.startPush(endpoint, kind);
+  let push = slug === 'waiting' ? undefined : await startPush();
+  let isPlaced = true;
+  if (slug === 'beginning')
+    isPlaced = await isSeen(async () => BEGUN.includes(await stage.stateOf(ingressId)));
+  else if (push !== undefined) isPlaced = await isSeen(async () => (await tracksIn()).length >= TRACKS);
+  const before = new Set(slug === 'waiting' ? [] : await tracksIn());
+  if (slug === 'ending') await push?.close();
+  await stage.killWorker();
+  const killedAt = performance.now();
+  await stage.startWorkerAgain();
+  push ??= await startPush();
+  const publishedMs =
+    slug === 'ending'
+      ? undefined
+      : await msUntil(killedAt, async () => {
+          const tracks = await tracksIn();
+          return tracks.length >= TRACKS && !tracks.some((sid) => before.has(sid));
+        });
+  const endedAt = performance.now();
+  await push.close();
+  const leftMs = await msUntil(endedAt, async () => (await tracksIn()).length === 0);
+  await call('DELETE', `/v1/rooms/${room}/ingress/${ingressId}`);
+  const isDeleted = (await stage.stateOf(ingressId)) === undefined;
+  await call('DELETE', `/v1/rooms/${room}`);
+  return { ingressId, isPlaced, publishedMs, leftMs, failures, isDeleted };
+}
+
+type Participant = { readonly tracks: readonly { readonly sid: string }[] };
+
+async function msUntil(since: number, isSo: () => Promise<boolean>): Promise<number> {
+  if (!(await isSeen(isSo))) return Number.POSITIVE_INFINITY;
+  return Math.round(performance.now() - since);
+}
+
+/** Whether it became true in time. */
+async function isSeen(isSo: () => Promise<boolean>): Promise<boolean> {
+  const deadline = performance.now() + DEADLINE_MS;
+  while (performance.now() < deadline) {
+    if (await isSo()) return true;
+    await delay(LOOK_MS);
+  }
+  return false;
+}
+
+/** A real LiveKit with its Redis and its ingress service, a browser, one instance of the service, and a receiver of its webhooks. */
+type IngressStage = {
+  readonly client: SignedClient;
+  /** LiveKit's own state of the ingress, such as 1 for buffering and 2 for publishing. */
+  readonly stateOf: (ingressId: string) => Promise<number | undefined>;
+  readonly killWorker: () => Promise<void>;
+  readonly startWorkerAgain: () => Promise<void>;
+  /** Pushes to an ingress again and again until the push is closed. */
+  readonly startPush: (endpoint: WhipEndpoint, kind: PushKind) => Promise<Push>;
+  /** The events of the ingress that the webhook got. */
+  readonly eventsOf: (ingressId: string) => readonly Received[];
+  readonly isSigned: (received: Received) => boolean;
+};
+
+type PushKind = (typeof INGRESS_TYPES)[number];
+
+async function startIngressStage({ cleanUp }: Pick<ProofContext, 'cleanUp'>): Promise<IngressStage> {
+  const [rtmpPort, whipPort, port] = [await freePort(), await freePort(), await freePort()];
+  const redis = await startRedis();
+  cleanUp(redis.close);
+  const webhookUrl = `http://127.0.0.1:${port}/livekit/webhook`;
+  const livekit = await startLivekit({
+    redis,
+    webhookUrl,
+    ingressRtmpUrl: rtmpUrlOf(rtmpPort),
+    ingressWhipUrl: whipUrlOf(whipPort),
+  });
+  cleanUp(livekit.close);
+  const addresses = { redis, livekit, rtmpPort, whipPort };
+  let worker: Ingress = await startIngress(addresses);
+  cleanUp(() => worker.close());
+  const browser = await startBrowser();
+  cleanUp(browser.close);
+  const environment = mediaServerSettings(livekit);
+  const { client } = await startService({ cleanUp }, { environment, port, connections: CONNECTIONS });
+  const receiver = await startReceiver();
+  cleanUp(receiver.close);
+  const events = ['ingress_started', 'ingress_stopped'];
+  const { json } = await client.call('POST', '/v1/webhooks', { url: receiver.url, events });
+  const ingresses = new IngressClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
+  return {
+    client,
+    stateOf: async (wanted) =>
+      (await ingresses.listIngress({})).find(({ ingressId }) => ingressId === wanted)?.state?.status,
+    killWorker: () => worker.kill(),
+    startWorkerAgain: async () => {
+      worker = await startIngress(addresses);
+    },
+    startPush: async ({ url, streamKey }, kind) =>
+      kind === 'rtmp'
+        ? keepPushing(`${url}/${streamKey}`)
+        : await keepPushingByWhip(browser, { url, streamKey }),
+    eventsOf: (ingressId) => receiver.received.filter(({ body }) => body.ingress?.ingressId === ingressId),
+    isSigned: (received) =>
+      received.headers['x-service-webhook-signature'] ===
+      expectedSignatures(received, String(json.secret)).specified,
+  };
+}
+
+type WhipEndpoint = { readonly url: string; readonly streamKey: string };
+
+/**
+ * Pushes the camera and the microphone of a browser by WHIP until it is closed. It begins again when the connection breaks off
+ * or the ingress service does not accept it.
+ */
+async function keepPushingByWhip(browser: TestBrowser, endpoint: WhipEndpoint): Promise<Push> {
+  const window = await browser.openWindow();
+  const page = await window.newPage();
+  const lines: string[] = [];
+  page.on('console', (message) => lines.push(message.text()));
+  // A page of the ingress service itself may use the camera, and send requests to that address.
+  await page.goto(new URL('/', endpoint.url).href);
+  await page.addScriptTag({ path: SCRIPT });
+  const pushing = page.evaluate(`pushByWhip(${JSON.stringify(endpoint)})`);
+  pushing.catch((error: unknown) => lines.push(String(error)));
+  return {
+    output: () => lines.join('\n'),
+    close: async () => {
+      if (page.isClosed()) return;
+      await page.evaluate('endPush()');
+      await pushing;
+      await window.close();
+    },
+  };
 }
