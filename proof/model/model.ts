@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { STEPS as RECORDING_STEPS, simulate } from '../../test/server/recordings/simulation/simulate.ts';
 import { wrongIn } from '../../test/server/recordings/simulation/wrong-in.ts';
 import { STEPS as DELIVERY_STEPS } from '../../test/server/webhooks/simulation/simulate.ts';
@@ -14,23 +17,29 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../part.ts';
-import { PLANTED_FAULTS } from './planted-faults.ts';
-import { searchPlanted } from './planted-search.ts';
+import type { FirstViolation } from './first-violation.ts';
+import { PLANTED_FAULTS, type PlantedFault } from './planted-faults.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 /** The first seed of the random orders; the others follow it. */
 const FIRST_SEED = 20_261_124;
+
 /** Moves in random orders, of each of the two protocols. */
 const RANDOM_MOVES = { long: 1_000_000, short: 3_000 } as const;
+
 /** The larger scenarios need more moves: a part of their orders is tried. */
 const MAX_MOVES = {
   recordings: { long: 3_000_000, short: 1_000 },
   deliveries: { long: 700_000, short: 1_000 },
 } as const;
+
 /** Moves of the search for a planted fault, in each scenario of its protocol. */
 const MAX_PLANTED_MOVES = { long: 400_000, short: 20_000 } as const;
+
 /** Runs of each scenario that look for states which seem equal and are not. */
 const COMPARED_RUNS = { long: 2_000, short: 5 } as const;
+
+const SEARCH = join(import.meta.dirname, 'search-planted.ts');
 
 export const model: ProofPart = {
   name: 'model',
@@ -166,4 +175,13 @@ async function wrongInRandomOrders(form: Form): Promise<readonly string[]> {
     wrong.push(...wrongIn(await simulate(seed)).map((rule) => `recordings, seed ${seed}: ${rule}`));
   }
   return [...wrong, ...(await wrongInAll(FIRST_SEED, Math.ceil(RANDOM_MOVES[form] / DELIVERY_STEPS)))];
+}
+
+/**
+ * Searches with the fault in the source, in a process of its own, with at most `maxSteps` moves in each scenario. Resolves to
+ * undefined if no rule was broken.
+ */
+async function searchPlanted({ name }: PlantedFault, maxSteps: number): Promise<FirstViolation | undefined> {
+  const { stdout } = await promisify(execFile)(process.execPath, [SEARCH, name, `${maxSteps}`]);
+  return JSON.parse(stdout) ?? undefined;
 }
