@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { LAG_LINE, LAG_SIGNAL, TIMER_MS } from './event-loop-lag.ts';
+import { LAG_LINE, LAG_SIGNAL, TIMER_MS } from './steady-load.ts';
 
 /*
  * A preload (`--import`) that measures the event-loop lag of a process. The first signal starts the measurement, and the next

@@ -16,20 +16,43 @@ import {
 } from '../part.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
 import { percentile } from '../support/percentile.ts';
+import { pollEvery } from '../support/poll.ts';
 import { coreShare, mean, type Sample, sampleProcess } from '../support/process-figures.ts';
 import { mediaServerSettings, startService } from '../support/signed-client.ts';
-import { type EventLoopLag, LAG_PRELOAD, TIMER_MS, withEventLoopLag } from './event-loop-lag.ts';
 
 const SEED = 20_261_125;
+
 const CALLERS = 16;
+
 const SHARE = 0.6;
+
 const SAMPLE_MS = 2_000;
+
 const WARM_UP_SECONDS = { long: 20, short: 2 } as const;
+
 const CAPACITY_SECONDS = { long: 20, short: 2 } as const;
+
 const LOAD_SECONDS = { long: 1_800, short: 6 } as const;
+
 const IDLE_SECONDS = { long: 60, short: 0 } as const;
+
 /** Growth of resident memory between the middle and the end of the load. The garbage collector alone causes this much. */
 const MAX_GROWTH_MB = 15;
+
+/** Interval of the timer whose delays are the lag. */
+export const TIMER_MS = 10;
+
+export const LAG_SIGNAL = 'SIGUSR2';
+
+/** Prefix of the line that the preload prints. The median, the 99th percentile and the maximum in milliseconds follow. */
+export const LAG_LINE = 'event-loop lag in ms: ';
+
+/** Environment of an instance whose event-loop lag can be measured. */
+const LAG_PRELOAD = {
+  NODE_OPTIONS: `--import ${new URL('event-loop-preload.ts', import.meta.url)}`,
+};
+
+const untilPrinted = pollEvery({ everyMs: 20, withinMs: 10_000 });
 
 export const steadyLoad: ProofPart = {
   name: 'steady-load',
@@ -190,4 +213,29 @@ async function idleFigures({ pid }: FleetInstance): Promise<readonly Figure[]> {
 
 function round(value: number): number {
   return Math.round(value * 100) / 100;
+}
+
+/** How late the timer ran in the process of the service. */
+type EventLoopLag = { readonly medianMs: number; readonly p99Ms: number; readonly maximumMs: number };
+
+/** Measures the event-loop lag of an instance with {@link LAG_PRELOAD} while `work` runs. Works once for an instance. */
+async function withEventLoopLag<Result>(
+  { pid, output }: FleetInstance,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly lag: EventLoopLag }> {
+  process.kill(pid, LAG_SIGNAL);
+  const result = await work();
+  process.kill(pid, LAG_SIGNAL);
+  return { result, lag: await untilPrinted(async () => lagIn(output())) };
+}
+
+function lagIn(output: string): EventLoopLag | undefined {
+  const line = output.split('\n').find((one) => one.startsWith(LAG_LINE));
+  // The last number is complete if a line end follows it.
+  if (line === undefined || !output.includes(`${line}\n`)) return undefined;
+  const [medianMs = Number.NaN, p99Ms = Number.NaN, maximumMs = Number.NaN] = line
+    .slice(LAG_LINE.length)
+    .split(' ')
+    .map(Number);
+  return { medianMs, p99Ms, maximumMs };
 }
