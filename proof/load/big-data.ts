@@ -3,13 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  createFleet,
-  type Fleet,
-  type FleetInstance,
-} from '../../test/server/webhooks/support/instance.ts';
+import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
-import { createSignedClient, type SignedClient } from '../support/signed-client.ts';
 import {
   atLeast,
   atMost,
@@ -20,21 +16,31 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../part.ts';
+import { type Filler, fill, fillerOf, type Size } from '../support/fill.ts';
 import { percentile } from '../support/percentile.ts';
 import { coreShare, sampleProcess } from '../support/process-figures.ts';
-import { type Filler, fill, fillerOf, type Size } from '../support/fill.ts';
-import { listings, timePages } from './pages.ts';
-import { startTailers } from './tailers.ts';
+import { createSignedClient, type SignedClient } from '../support/signed-client.ts';
 
 const SIZES: Readonly<Record<Form, Size>> = {
   long: { rooms: 10_000, webhooks: 1_000, events: 1_000_000, deliveries: 200_000, tailers: 100 },
   short: { rooms: 100, webhooks: 10, events: 2_000, deliveries: 1_000, tailers: 10 },
 };
+
 const PAGES = { long: 200, short: 3 } as const;
+
 const TAILED_EVENTS = { long: 20, short: 2 } as const;
+
 const IDLE_SECONDS = { long: 60, short: 1 } as const;
+
 const PAGE_BOUND_MS = 20;
+
 const POLL_MS = 100;
+
+const WAIT_SECONDS = 20;
+
+const PAUSE_MS = 200;
+
+const LIMIT = 50;
 
 export const bigDataSqlite = bigData('SQLite', async ({ cleanUp }) => {
   const fleet = await createFleet();
@@ -204,4 +210,104 @@ async function readerFigures(
 
 function round(value: number): number {
   return Math.round(value * 100) / 100;
+}
+
+type Tailers = {
+  /** Posts events one after the other. Resolves to the milliseconds until each event was at each tailer. */
+  readonly follow: (events: number) => Promise<readonly number[]>;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts readers that wait at the end of the events, each with its own request. */
+function startTailers(client: SignedClient, count: number): Tailers {
+  const postedAt = new Map<string, number>();
+  const times: number[] = [];
+  let isClosed = false;
+  const tail = async (): Promise<void> => {
+    let cursor = 'latest';
+    while (!isClosed) {
+      const path = `/v1/events?limit=50&wait=${WAIT_SECONDS}&cursor=${encodeURIComponent(cursor)}`;
+      const { status, json } = await client.call('GET', path);
+      if (status !== 200) throw new Error(`a tailer got ${status}`);
+      const arrivedAt = performance.now();
+      for (const event of Array.isArray(json.events) ? json.events : []) {
+        const at = postedAt.get(nameOf(event));
+        if (at !== undefined) times.push(arrivedAt - at);
+      }
+      cursor = String(json.nextCursor);
+    }
+  };
+  const tails = Array.from({ length: count }, tail);
+  const failed = Promise.all(tails).then(() => {});
+  failed.catch(() => {});
+  return {
+    follow: async (events) => {
+      times.length = 0;
+      for (let index = 0; index < events; index += 1) {
+        const name = `tailed-${postedAt.size}`;
+        postedAt.set(name, performance.now());
+        const { status } = await client.post('/livekit/webhook', mediaWebhook(roomFinished(name)));
+        if (status !== 200) throw new Error(`an event got ${status}`);
+        await Promise.race([delay(PAUSE_MS), failed]);
+      }
+      while (times.length < events * count) await Promise.race([delay(PAUSE_MS), failed]);
+      return [...times];
+    },
+    close: async () => {
+      isClosed = true;
+      // One last event ends the waiting requests.
+      await client.post('/livekit/webhook', mediaWebhook(roomFinished('the-last')));
+      await failed;
+    },
+  };
+}
+
+function nameOf(event: unknown): string {
+  const { room }: { room?: unknown } = Object(event);
+  const { name }: { name?: unknown } = Object(room);
+  return String(name);
+}
+
+type Listing = {
+  readonly name: string;
+  /** The path with its query, without the cursor. */
+  readonly path: string;
+};
+
+function listings(webhookId: string): readonly Listing[] {
+  return [
+    { name: 'rooms', path: '/v1/rooms' },
+    { name: 'events', path: '/v1/events' },
+    { name: 'events of a room', path: '/v1/events?room=room-7' },
+    { name: 'events of two types', path: '/v1/events?types=track_published,participant_left' },
+    { name: 'events since yesterday', path: `/v1/events?since=${yesterday()}` },
+    { name: 'webhooks', path: '/v1/webhooks' },
+    { name: 'deliveries of a webhook', path: `/v1/webhooks/${webhookId}/deliveries` },
+    { name: 'failed deliveries', path: `/v1/webhooks/${webhookId}/deliveries?status=failed` },
+    { name: 'sessions', path: '/v1/sessions' },
+  ];
+}
+
+/** Resolves to the milliseconds of each page. Pages follow one another, and begin again after the last one. */
+async function timePages(client: SignedClient, { path }: Listing, count: number): Promise<readonly number[]> {
+  const times: number[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < count; page += 1) {
+    const query = `limit=${LIMIT}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
+    const startedAt = performance.now();
+    const { status, json } = await client.call('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);
+    times.push(performance.now() - startedAt);
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
+    cursor = typeof json.nextCursor === 'string' && lengthOf(json) === LIMIT ? json.nextCursor : undefined;
+  }
+  return times;
+}
+
+function lengthOf(page: Readonly<Record<string, unknown>>): number {
+  const list = Object.values(page).find(Array.isArray);
+  return list?.length ?? 0;
+}
+
+function yesterday(): string {
+  return new Date(Date.now() - 86_400_000).toISOString();
 }
