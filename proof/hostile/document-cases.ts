@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import '../../test/support/parts/built.ts';
 import { runSchemathesis } from '../../test/support/parts/schemathesis.ts';
 import { atLeast, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
-import { plantSecrets, scanForSecrets } from './secret-scan.ts';
-import { type DatabaseName, startTarget } from './target.ts';
+import { type DatabaseName, plantSecrets, scanForSecrets, startTarget } from './target.ts';
 
 const SEED = 16;
 const CASES = 20_000;

@@ -3,10 +3,16 @@ import { Random } from '../../test/support/random.ts';
 import { RawConnection, type RawRequest, serializeRequest } from '../../test/support/raw-http.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
-import { abortWithCore, type Core } from './abort-with-core.ts';
 import { type Judgement, judge } from './oracle.ts';
-import { plantSecrets, scanForSecrets, scanNote } from './secret-scan.ts';
-import { startTarget, type Target } from './target.ts';
+import {
+  abortWithCore,
+  type Core,
+  plantSecrets,
+  scanForSecrets,
+  scanNote,
+  startTarget,
+  type Target,
+} from './target.ts';
 
 const SEED = 20_261_121;
 const COUNT = { long: 100_000, short: 2_000 } as const;

@@ -1,10 +1,15 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
+import { signatureHeaders } from '../../test/support/sign.ts';
 import type { ProofContext } from '../part.ts';
-import { type ProcessWatch, watchProcesses } from './process-watch.ts';
-import type { Planted } from './secret-scan.ts';
 
 export type DatabaseName = 'SQLite' | 'PostgreSQL';
 
@@ -77,4 +82,200 @@ async function postgresUrl(cleanUp: ProofContext['cleanUp']): Promise<string> {
   const cluster = await startPostgres();
   cleanUp(cluster.close);
   return (await createDatabase(cluster)).url;
+}
+
+type Planted = { readonly name: string; readonly secret: string };
+
+/** Lets the service create secrets: of a webhook (twice) and of an API key. */
+export async function plantSecrets({ fleet, instance, planted }: Target): Promise<void> {
+  const secretOf = (created: unknown): string => {
+    const { secret }: { secret?: unknown } = Object(created);
+    if (typeof secret !== 'string') throw new Error('the service made something without a secret');
+    return secret;
+  };
+  const url = 'https://example.com/planted';
+  const webhook = await fleet.call(instance, 'POST', '/v1/webhooks', { url });
+  const key = await fleet.call(instance, 'POST', '/v1/keys', { name: 'planted', scopes: ['read'] });
+  planted.push({ name: 'the secret of a webhook', secret: secretOf(webhook) });
+  planted.push({ name: 'the secret of an API key', secret: secretOf(key) });
+}
+
+type Scan = {
+  /** The places that were searched, with their size in bytes. */
+  readonly places: readonly (readonly [name: string, bytes: number])[];
+  readonly found: readonly string[];
+};
+
+/** Searches all places for each secret: as text, in hexadecimal and in base64. */
+export async function scanForSecrets(target: Target): Promise<Scan> {
+  const places = await readPlaces(target);
+  const found = places.flatMap(([place, bytes]) =>
+    target.planted
+      .filter(({ secret }) => formsOf(secret).some((form) => bytes.includes(form)))
+      .map(({ name }) => `${name} in ${place}`),
+  );
+  return { places: places.map(([name, bytes]) => [name, bytes.length]), found };
+}
+
+/** A secret as text, in base64, in hexadecimal and in a URL. */
+function formsOf(secret: string): readonly string[] {
+  const text = Buffer.from(secret);
+  const bare = secret.replace(/^whsec_/, '');
+  const decoded = Buffer.from(bare, 'base64');
+  return [
+    secret,
+    bare,
+    text.toString('base64'),
+    text.toString('hex'),
+    decoded.toString('hex'),
+    encodeURIComponent(secret),
+  ];
+}
+
+async function readPlaces(target: Target): Promise<readonly (readonly [string, Buffer])[]> {
+  const { databaseUrl, fleet, processes, startedMs } = target;
+  const folder = dirname(fleet.dataDir);
+  const seen = processes.seen();
+  const files = await filesIn(folder);
+  const cores = await findCoreFiles([folder, fleet.dataDir], startedMs);
+  return [
+    ['the log', Buffer.from(target.log())],
+    ['the metrics', await metricsOf(target)],
+    [`arguments and titles of ${seen.length} processes`, Buffer.concat(seen)],
+    [`${files.length} files of the database and its folder`, Buffer.concat(files)],
+    [`${cores.length} core files`, Buffer.concat(cores.map(([, bytes]) => bytes))],
+    ...(databaseUrl === undefined ? [] : [['the dump of PostgreSQL', await dumpOf(databaseUrl)] as const]),
+  ];
+}
+
+/** Returns a note for the document that lists the searched places. */
+export function scanNote({ places }: Scan): string {
+  return `Searched: ${places.map(([name, bytes]) => `${name} (${Math.ceil(bytes / 1000)} kB)`).join(', ')}.`;
+}
+
+async function metricsOf({ fleet, instance }: Target): Promise<Buffer> {
+  const signing = { ...fleet.keys, timestamp: Math.floor(Date.now() / 1000) };
+  const headers = signatureHeaders({ method: 'GET', path: '/metrics' }, signing);
+  const response = await fetch(`${instance.url}/metrics`, { headers });
+  if (!response.ok) throw new Error(`/metrics answered ${response.status}`);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+/** Includes SQLite's files and its write-ahead log. */
+async function filesIn(folder: string): Promise<readonly Buffer[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return await Promise.all(files.map((file) => readFile(file)));
+}
+
+async function dumpOf(databaseUrl: string): Promise<Buffer> {
+  const url = new URL(databaseUrl);
+  const { stdout } = await promisify(execFile)(
+    'pg_dump',
+    ['--host', url.hostname, '--port', url.port, '--username', url.username, url.pathname.slice(1)],
+    { env: { ...process.env, PGPASSWORD: url.password }, encoding: 'buffer', maxBuffer: 2 ** 31 - 1 },
+  );
+  return stdout;
+}
+
+/** The arguments and titles of every process that a run has started, also of those that have ended. */
+type ProcessWatch = {
+  /** Returns the arguments and the title of each process that was seen. */
+  readonly seen: () => readonly Buffer[];
+  readonly close: () => void;
+};
+
+const SAMPLE_MS = 100;
+
+/** Reads the arguments of all descendants of this process ten times a second. It may miss a process that ends sooner. */
+function watchProcesses(): ProcessWatch {
+  const seen = new Map<string, Buffer>();
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    for (const pid of await descendantsOf(process.pid)) {
+      const [words, title] = await Promise.all([readOf(pid, 'cmdline'), readOf(pid, 'comm')]);
+      const both = Buffer.concat([words, Buffer.from('\n'), title]);
+      seen.set(`${pid} ${both.toString('latin1')}`, both);
+    }
+    isLooking = false;
+  };
+  const timer = setInterval(() => void look(), SAMPLE_MS);
+  return { seen: () => [...seen.values()], close: () => clearInterval(timer) };
+}
+
+async function descendantsOf(root: number): Promise<readonly number[]> {
+  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const parents = new Map<number, number>();
+  await Promise.all(
+    names.map(async (name) => {
+      const stat = (await readOf(Number(name), 'stat')).toString('latin1');
+      // The name of the program is in brackets and may contain anything.
+      const parent = /^ \S (\d+)/.exec(stat.slice(stat.lastIndexOf(')') + 1))?.[1];
+      if (parent !== undefined) parents.set(Number(name), Number(parent));
+    }),
+  );
+  const isDescendant = (pid: number): boolean => {
+    const parent = parents.get(pid);
+    return parent !== undefined && (parent === root || isDescendant(parent));
+  };
+  return [...parents.keys()].filter(isDescendant);
+}
+
+/** Returns an empty buffer if the process has ended. */
+async function readOf(pid: number, file: string): Promise<Buffer> {
+  return await readFile(`/proc/${pid}/${file}`).catch(() => Buffer.alloc(0));
+}
+
+/** Finds the core files that were written since, in the given folders and in those where the kernel puts them. */
+async function findCoreFiles(
+  folders: readonly string[],
+  sinceMs: number,
+): Promise<readonly (readonly [path: string, bytes: Buffer])[]> {
+  const pattern = (await readFile('/proc/sys/kernel/core_pattern', 'utf8').catch(() => 'core')).trim();
+  const own = isAbsolute(pattern) ? [dirname(pattern)] : [];
+  const usual = [process.cwd(), tmpdir(), '/var/crash', '/var/lib/systemd/coredump'];
+  const found: (readonly [string, Buffer])[] = [];
+  for (const folder of new Set([...folders, ...own, ...usual])) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (!/^core(\.|$)|\.core$|\.crash$/.test(name)) continue;
+      const path = join(folder, name);
+      const facts = await stat(path);
+      if (facts.isFile() && facts.mtimeMs >= sinceMs) found.push([path, await readFile(path)]);
+    }
+  }
+  return found;
+}
+
+export type Core = {
+  readonly bytes: number;
+  /** The names of the secrets that it contains. */
+  readonly found: readonly string[];
+};
+
+const LOOK_MS = 100;
+
+const LOOKS = 300;
+
+/** Raises the limit of core files of the service, aborts it, and searches the core file. Undefined if the kernel wrote none. */
+export async function abortWithCore({ fleet, instance, planted }: Target): Promise<Core | undefined> {
+  const abortedMs = Date.now() - 1_000;
+  await promisify(execFile)('prlimit', ['--pid', `${instance.pid}`, '--core=unlimited:']);
+  process.kill(instance.pid, 'SIGABRT');
+  for (let look = 0; look < LOOKS && (await isRunning(instance.pid)); look += 1) await delay(LOOK_MS);
+  const [core] = await findCoreFiles([dirname(fleet.dataDir)], abortedMs);
+  if (core === undefined) return undefined;
+  const [path, bytes] = core;
+  await rm(path);
+  const found = planted.filter(({ secret }) => formsOf(secret).some((form) => bytes.includes(form)));
+  return { bytes: bytes.length, found: found.map(({ name }) => name) };
+}
+
+/** The kernel writes the core file before the process becomes a zombie or is gone. */
+async function isRunning(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
+  return stat !== undefined && !/\) [ZX] /.test(stat);
 }

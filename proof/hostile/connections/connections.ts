@@ -9,8 +9,7 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../../part.ts';
-import { plantSecrets, scanForSecrets, scanNote } from '../secret-scan.ts';
-import { startTarget, type Target } from '../target.ts';
+import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { type Limits, type Served, type Stage, servedFigures, whileServed } from '../well-behaved.ts';
 import { attack } from './attacker.ts';
 import type { AttackName, AttackReport } from './attacks.ts';

@@ -4,8 +4,7 @@ import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/supp
 import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
 import { percentile } from '../../support/percentile.ts';
-import { plantSecrets, scanForSecrets, scanNote } from '../secret-scan.ts';
-import { startTarget, type Target } from '../target.ts';
+import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { type Served, servedFigures, whileServed } from '../well-behaved.ts';
 import { type HostileReceiver, RECEIVERS } from './behaviours.ts';
 import { startHostileServers } from './thread.ts';

@@ -1,8 +1,7 @@
 import { roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { Random } from '../../../test/support/random.ts';
 import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
-import { plantSecrets, scanForSecrets, scanNote } from '../secret-scan.ts';
-import { startTarget, type Target } from '../target.ts';
+import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { FORGERIES, hashOf, ODD_BUT_SIGNED, signToken, type TokenParts } from './forge.ts';
 import { type Expected, judgeToken } from './oracle.ts';
 
