@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Signing } from '../../../test/support/sign.ts';
 
 /* Attacks by connections that are expensive for the service. They run on their own thread (`attacker.ts`). */
 
-export type AttackOptions = {
+type AttackOptions = {
   readonly url: string;
   readonly keys: Omit<Signing, 'timestamp'>;
   readonly connections: number;
@@ -21,7 +22,70 @@ export type AttackReport = {
   readonly answered: number;
 };
 
-export const ATTACKS = { slowHeaders, slowBodies, refusedFlood, unreadAnswers, idle } as const;
+class Crowd {
+  sockets: Socket[] = [];
+  opened = 0;
+  closed = 0;
+  sent = 0;
+  answered = 0;
+  readonly #url: URL;
+
+  constructor(url: string) {
+    this.#url = new URL(url);
+  }
+
+  /** Opens connections until `count` are open, at most 200 at a time. */
+  async fill(count: number): Promise<void> {
+    this.sockets = this.sockets.filter((socket) => !socket.destroyed);
+    while (this.sockets.length < count) {
+      const missing = Math.min(200, count - this.sockets.length);
+      const opened = await Promise.all(Array.from({ length: missing }, () => this.#open()));
+      this.sockets.push(...opened.filter((socket) => socket !== undefined));
+      if (opened.includes(undefined)) return;
+    }
+  }
+
+  /** Opens one more connection. Resolves to undefined if the service refuses it. */
+  async openOne(): Promise<Socket | undefined> {
+    const socket = await this.#open();
+    if (socket !== undefined) this.sockets.push(socket);
+    return socket;
+  }
+
+  sendToAll(text: string): void {
+    for (const socket of this.sockets) {
+      if (socket.destroyed) continue;
+      socket.write(text);
+      this.sent += 1;
+    }
+  }
+
+  end(): void {
+    for (const socket of this.sockets) socket.removeAllListeners('close').destroy();
+  }
+
+  #open(): Promise<Socket | undefined> {
+    const { hostname, port } = this.#url;
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('error', () => socket.destroy());
+    return new Promise((resolve) => {
+      socket.once('close', () => resolve(undefined));
+      socket.once('connect', () => {
+        this.opened += 1;
+        socket.on('close', () => {
+          this.closed += 1;
+        });
+        socket.on('data', (chunk: Buffer) => {
+          this.answered += chunk.toString('latin1').split('HTTP/1.1 ').length - 1;
+        });
+        resolve(socket);
+      });
+    });
+  }
+}
+
+const ATTACKS = { slowHeaders, slowBodies, refusedFlood, unreadAnswers, idle } as const;
+
 export type AttackName = keyof typeof ATTACKS;
 
 /** Sends one byte of a header every second, and never the end of the headers. */
@@ -93,68 +157,6 @@ function idle(options: AttackOptions): Promise<AttackReport> {
   });
 }
 
-class Crowd {
-  sockets: Socket[] = [];
-  opened = 0;
-  closed = 0;
-  sent = 0;
-  answered = 0;
-  readonly #url: URL;
-
-  constructor(url: string) {
-    this.#url = new URL(url);
-  }
-
-  /** Opens connections until `count` are open, at most 200 at a time. */
-  async fill(count: number): Promise<void> {
-    this.sockets = this.sockets.filter((socket) => !socket.destroyed);
-    while (this.sockets.length < count) {
-      const missing = Math.min(200, count - this.sockets.length);
-      const opened = await Promise.all(Array.from({ length: missing }, () => this.#open()));
-      this.sockets.push(...opened.filter((socket) => socket !== undefined));
-      if (opened.includes(undefined)) return;
-    }
-  }
-
-  /** Opens one more connection. Resolves to undefined if the service refuses it. */
-  async openOne(): Promise<Socket | undefined> {
-    const socket = await this.#open();
-    if (socket !== undefined) this.sockets.push(socket);
-    return socket;
-  }
-
-  sendToAll(text: string): void {
-    for (const socket of this.sockets) {
-      if (socket.destroyed) continue;
-      socket.write(text);
-      this.sent += 1;
-    }
-  }
-
-  end(): void {
-    for (const socket of this.sockets) socket.removeAllListeners('close').destroy();
-  }
-
-  #open(): Promise<Socket | undefined> {
-    const { hostname, port } = this.#url;
-    const socket = connect({ host: hostname, port: Number(port) });
-    socket.on('error', () => socket.destroy());
-    return new Promise((resolve) => {
-      socket.once('close', () => resolve(undefined));
-      socket.once('connect', () => {
-        this.opened += 1;
-        socket.on('close', () => {
-          this.closed += 1;
-        });
-        socket.on('data', (chunk: Buffer) => {
-          this.answered += chunk.toString('latin1').split('HTTP/1.1 ').length - 1;
-        });
-        resolve(socket);
-      });
-    });
-  }
-}
-
 async function withConnections(
   { url, connections }: AttackOptions,
   attack: (crowd: Crowd) => Promise<void>,
@@ -165,4 +167,17 @@ async function withConnections(
   const { opened, closed, sent, answered } = crowd;
   crowd.end();
   return { opened, closed, sent, answered };
+}
+
+/** Runs the attack on its own thread, so that its work does not delay the caller whose latency is measured. */
+export async function attack(name: AttackName, options: AttackOptions): Promise<AttackReport> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { name, options } });
+  const [report] = await once(worker, 'message');
+  await worker.terminate();
+  return report;
+}
+
+if (!isMainThread && parentPort !== null && workerData?.name in ATTACKS) {
+  const { name, options }: { readonly name: AttackName; readonly options: AttackOptions } = workerData;
+  parentPort.postMessage(await ATTACKS[name](options));
 }

@@ -12,8 +12,7 @@ import {
 } from '../../part.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { type Limits, type Served, type Stage, servedFigures, whileServed } from '../well-behaved.ts';
-import { attack } from './attacker.ts';
-import type { AttackName, AttackReport } from './attacks.ts';
+import { type AttackName, type AttackReport, attack } from './attacks.ts';
 
 const CALM_SECONDS = { long: 15, short: 1 } as const;
 
