@@ -6,8 +6,7 @@ import { atMost, exactly, type Findings, observed, type ProofContext, type Proof
 import { percentile } from '../../support/percentile.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { type Served, servedFigures, whileServed } from '../well-behaved.ts';
-import { type HostileReceiver, RECEIVERS } from './behaviours.ts';
-import { startHostileServers } from './thread.ts';
+import { type HostileReceiver, RECEIVERS, startHostileServers } from './behaviours.ts';
 
 const WEBHOOKS_OF_EACH = { long: 5, short: 1 } as const;
 const EVENTS = { long: 200, short: 20 } as const;
