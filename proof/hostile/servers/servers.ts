@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startRtc } from '../../../test/cli/support/process.ts';
 import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
 import { type Behaviour, startRawServer } from '../raw-server.ts';
 import { BEHAVIOURS, TLS_BEHAVIOURS } from './behaviours.ts';
-import { type CommandRun, REQUEST_TIMEOUT_SECONDS, runCommand } from './run-command.ts';
 
 const MAX_SECONDS = 30;
+
 /** An answer may have 32 MB, and its values take many times that while they are shown. */
 const MAX_MB = 1_024;
+
 const SECRET_PATTERN = /x-service-signature|x-api-key|hostile-key/i;
 
 const COMMANDS: readonly (readonly string[])[] = [
@@ -21,17 +23,33 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['webhooks', 'list'],
   ['api', 'GET', '/v1/rooms', '--include'],
 ];
+
 /** The short form runs the first command, against every sixth server. */
 const EVERY = 6;
+
 const CONCURRENCY = { long: 2, short: 3 } as const;
 
 /** Exit codes that the documentation gives to a server that fails or is not this service. */
 const EXIT_CODES: readonly (number | null)[] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+
 /** Characters that a terminal interprets, except line ends and tabs, which the command itself writes. */
 const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
+
 /** The control sequence with which the command itself clears a line of progress. */
 const OWN_PROGRESS = /\r\u001b\[2?K/g;
+
 const STACK = /^ {4}at |TypeError|RangeError|heap out of memory/m;
+
+const makeFolder = () => mkdtemp(join(tmpdir(), 'rtc-hostile-'));
+
+const REQUEST_TIMEOUT_SECONDS = 3;
+
+const STUCK_MS = 60_000;
+
+const SAMPLE_MS = 50;
+
+/** The command writes as it does to a terminal: with control characters made visible. */
+const TERMINAL = 'data:text/javascript,process.stdout.isTTY=true;process.stderr.isTTY=true';
 
 export const hostileServers: ProofPart = {
   name: 'hostile-servers',
@@ -83,8 +101,6 @@ async function meetServers({ form, report: say, cleanUp }: ProofContext): Promis
     figures: figuresOf(meetings, { apiSecret, leaked, elsewhere: elsewhere.heads.length, files, say }),
   };
 }
-
-const makeFolder = () => mkdtemp(join(tmpdir(), 'rtc-hostile-'));
 
 type Work = { readonly name: string; readonly behave: Behaviour; readonly argv: readonly string[] };
 
@@ -159,4 +175,63 @@ function figuresOf(meetings: readonly Meeting[], seen: Seen): Findings['figures'
       unit: ' MB',
     }),
   ];
+}
+
+type CommandRun = {
+  readonly code: number | null;
+  readonly output: string;
+  readonly seconds: number;
+  readonly highestMb: number;
+  /** Whether the command was killed because it did not end by itself. */
+  readonly isStuck: boolean;
+};
+
+type CommandOptions = {
+  readonly url: string;
+  readonly apiSecret: string;
+  /** The working directory. */
+  readonly folder: string;
+  readonly home: string;
+};
+
+/** Runs the built command line as a process of its own, and watches its memory. */
+async function runCommand(
+  argv: readonly string[],
+  { url, apiSecret, folder, home }: CommandOptions,
+): Promise<CommandRun> {
+  const startedAt = performance.now();
+  const words = [...argv, '--request-timeout', `${REQUEST_TIMEOUT_SECONDS}s`];
+  const { child, ended, output } = startRtc(words, {
+    nodeArguments: ['--import', TERMINAL],
+    cwd: folder,
+    stdin: '',
+    env: {
+      ...{ HOME: home, NO_COLOR: '1', CI: '1' },
+      ...{ RTC_URL: url, RTC_API_KEY: 'hostile-key', RTC_API_SECRET: apiSecret },
+    },
+  });
+  let highestMb = 0;
+  const sampler = setInterval(() => {
+    void peakOf(child.pid ?? 0).then((peak) => {
+      highestMb = Math.max(highestMb, peak);
+    });
+  }, SAMPLE_MS);
+  let isStuck = false;
+  const limit = setTimeout(() => {
+    isStuck = true;
+    child.kill('SIGKILL');
+  }, STUCK_MS);
+  try {
+    const { code } = await ended;
+    return { code, output: output(), seconds: (performance.now() - startedAt) / 1000, highestMb, isStuck };
+  } finally {
+    clearInterval(sampler);
+    clearTimeout(limit);
+  }
+}
+
+/** The kernel keeps the highest value, so that no peak between two samples is missed. */
+async function peakOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
