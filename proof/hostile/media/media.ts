@@ -4,26 +4,108 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
+import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import { type MemoryWatch, watchMemory } from '../../support/memory-watch.ts';
 import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
-import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
 import { alteredFiles, CODECS, encodeSentence } from './altered.ts';
-import { craftedFiles, type HostileFile, type Source } from './files.ts';
+import { craftedFiles, type Expected, type HostileFile, type Source } from './files.ts';
 import { type Plant, playlists } from './playlists.ts';
-import { type Outcome, recordOnce, transcribeFile, verdictOf } from './transcribe-file.ts';
-import { type MemoryWatch, watchMemory } from '../../support/memory-watch.ts';
 
 const SENTENCE = 'The meeting will start at nine tomorrow morning in the large conference room.';
+
 /** A sentence in files and servers that a recording must not reach. If a transcript contains it, a recording reached one. */
 const PLANTED = 'Seven purple elephants are dancing under the old wooden bridge.';
+
 const CONTAINERS = { long: Object.keys(CODECS), short: ['mp4', 'mp3'] } as const;
+
 const CHANGED = { long: 6, short: 0 } as const;
+
 /** After every 20 hostile files, a good recording is transcribed. */
 const GOOD_EVERY = 20;
+
 /** The worker gives ffmpeg 1 GiB for its data. Its program comes on top. */
 const LIMITS = { workerMb: 600, ffmpegMb: 1_100, temporaryBytes: 0, seconds: 60 } as const;
+
+class Tally {
+  readonly #wrong: string[] = [];
+  readonly #outcomes = new Map<string, number>();
+  readonly #peaks = { workerMb: 0, childMb: 0, temporaryBytes: 0, milliseconds: 0 };
+  #good = 0;
+
+  /** Transcribes the file, and returns what was seen in words. */
+  async try(stage: MediaStage, file: HostileFile, source: Source): Promise<string> {
+    await writeFile(stage.recording.path, file.make(source));
+    stage.memory.take();
+    const outcome = await transcribeFile(stage);
+    const peaks = { ...stage.memory.take(), milliseconds: outcome.milliseconds };
+    const wrong = verdictOf(file.expected, outcome, { sentence: SENTENCE, planted: PLANTED });
+    if (wrong !== undefined) this.#wrong.push(`${file.name}: ${wrong}`);
+    for (const key of ['workerMb', 'childMb', 'temporaryBytes', 'milliseconds'] as const) {
+      this.#peaks[key] = Math.max(this.#peaks[key], peaks[key]);
+    }
+    if (file.name === 'a good recording') this.#good += 1;
+    else this.#count(outcome);
+    const [worker, ffmpeg] = [Math.round(peaks.workerMb), Math.round(peaks.childMb)];
+    const seen = `${outcome.code ?? outcome.status}, ${outcome.milliseconds} ms, worker ${worker} MB, ffmpeg ${ffmpeg} MB`;
+    return `${file.name}: ${seen}${wrong === undefined ? '' : `, WRONG: ${wrong}`}`;
+  }
+
+  #count({ status, code }: Outcome): void {
+    const name = code ?? status;
+    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1);
+  }
+
+  /** The short form claims no time, because its machine may be busy. */
+  figures(good: string, form: ProofContext['form']): Findings['figures'] {
+    const { workerMb, childMb, temporaryBytes, milliseconds } = this.#peaks;
+    const longest = {
+      name: 'longest transcription of a file',
+      measured: Math.round(milliseconds / 100) / 10,
+    };
+    return [
+      ...[...this.#outcomes].map(([name, count]) => observed(`files that ended as ${name}`, count)),
+      observed(`transcriptions of ${good} between them`, this.#good),
+      exactly('transcriptions that ended wrongly', this.#wrong.length, 0),
+      form === 'long'
+        ? atMost({ ...longest, bound: LIMITS.seconds, unit: ' s' })
+        : observed(longest.name, longest.measured, ' s'),
+      atMost({
+        name: 'highest memory of the worker',
+        measured: Math.round(workerMb),
+        bound: LIMITS.workerMb,
+        unit: ' MB',
+      }),
+      atMost({
+        name: 'highest memory of ffmpeg',
+        measured: Math.round(childMb),
+        bound: LIMITS.ffmpegMb,
+        unit: ' MB',
+      }),
+      exactly('most bytes in temporary files', temporaryBytes, LIMITS.temporaryBytes),
+    ];
+  }
+}
+
+const POLL_INTERVAL_MS = 20;
+
+/** Longer than 48 hours of silence take. */
+const DEADLINE_MS = 20 * 60_000;
+
+/** Errors that describe a file. */
+const CODES: readonly unknown[] = [
+  'recording-damaged',
+  'recording-empty',
+  'recording-not-media',
+  'recording-without-audio',
+  'speech-not-recognised',
+];
+
+/** Share of the sentence's words that have to be there. */
+const MIN_SHARE = 0.6;
 
 export const hostileMedia: ProofPart = {
   name: 'hostile-media',
@@ -94,7 +176,7 @@ async function transcribeHostile(context: ProofContext): Promise<Findings> {
   };
 }
 
-export type MediaStage = RecorderStage & {
+type MediaStage = RecorderStage & {
   /** The recording whose file is replaced. */
   readonly recording: { readonly id: string; readonly path: string };
   readonly memory: MemoryWatch;
@@ -150,62 +232,82 @@ async function makeSources(folder: string, form: ProofContext['form']) {
   return { source, containers };
 }
 
-class Tally {
-  readonly #wrong: string[] = [];
-  readonly #outcomes = new Map<string, number>();
-  readonly #peaks = { workerMb: 0, childMb: 0, temporaryBytes: 0, milliseconds: 0 };
-  #good = 0;
+type Outcome = {
+  readonly status: string;
+  /** The code of the error, if there is one. */
+  readonly code: string | undefined;
+  readonly words: string;
+  readonly milliseconds: number;
+};
 
-  /** Transcribes the file, and returns what was seen in words. */
-  async try(stage: MediaStage, file: HostileFile, source: Source): Promise<string> {
-    await writeFile(stage.recording.path, file.make(source));
-    stage.memory.take();
-    const outcome = await transcribeFile(stage);
-    const peaks = { ...stage.memory.take(), milliseconds: outcome.milliseconds };
-    const wrong = verdictOf(file.expected, outcome, { sentence: SENTENCE, planted: PLANTED });
-    if (wrong !== undefined) this.#wrong.push(`${file.name}: ${wrong}`);
-    for (const key of ['workerMb', 'childMb', 'temporaryBytes', 'milliseconds'] as const) {
-      this.#peaks[key] = Math.max(this.#peaks[key], peaks[key]);
-    }
-    if (file.name === 'a good recording') this.#good += 1;
-    else this.#count(outcome);
-    const [worker, ffmpeg] = [Math.round(peaks.workerMb), Math.round(peaks.childMb)];
-    const seen = `${outcome.code ?? outcome.status}, ${outcome.milliseconds} ms, worker ${worker} MB, ffmpeg ${ffmpeg} MB`;
-    return `${file.name}: ${seen}${wrong === undefined ? '' : `, WRONG: ${wrong}`}`;
-  }
+/** Records a room, and returns the recording when it has its file. */
+async function recordOnce({ client, media }: RecorderStage): Promise<MediaStage['recording']> {
+  const room = 'hostile-media';
+  await client.call('POST', '/v1/rooms', { name: room });
+  media.control.join(room, { identity: 'ada' });
+  media.control.publish(room, 'ada');
+  const { json } = await client.call('POST', `/v1/rooms/${room}/recording/start`);
+  const id = String(json.egressId);
+  await until(async () => (await client.call('GET', `/v1/recordings/${id}`)).json.mediaStartedAt !== null);
+  await client.call('POST', `/v1/rooms/${room}/recording/stop`);
+  let path: unknown;
+  await until(async () => {
+    const { json: recording } = await client.call('GET', `/v1/recordings/${id}`);
+    path = Object(recording.file).path;
+    return recording.endedAt !== null && typeof path === 'string';
+  });
+  return { id, path: String(path) };
+}
 
-  #count({ status, code }: Outcome): void {
-    const name = code ?? status;
-    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1);
-  }
+/** Transcribes the recording, and deletes the transcription. */
+async function transcribeFile({ client, recording, hasEnded }: MediaStage): Promise<Outcome> {
+  const startedAt = performance.now();
+  const queued = await client.call('POST', `/v1/recordings/${recording.id}/transcribe`, { language: 'en' });
+  const path = `/v1/transcriptions/${queued.json.transcriptionId}`;
+  let found: Readonly<Record<string, unknown>> = {};
+  await until(async () => {
+    if (hasEnded()) throw new Error('the worker has ended');
+    found = (await client.call('GET', path)).json;
+    return found.status === 'completed' || found.status === 'failed';
+  });
+  const milliseconds = Math.round(performance.now() - startedAt);
+  await client.call('DELETE', path);
+  const segments: readonly { readonly text: string }[] = Array.isArray(found.segments) ? found.segments : [];
+  const { code }: { readonly code?: string } = Object(found.error);
+  const words = segments.map(({ text }) => text).join(' ');
+  return { status: String(found.status), code, words, milliseconds };
+}
 
-  /** The short form claims no time, because its machine may be busy. */
-  figures(good: string, form: ProofContext['form']): Findings['figures'] {
-    const { workerMb, childMb, temporaryBytes, milliseconds } = this.#peaks;
-    const longest = {
-      name: 'longest transcription of a file',
-      measured: Math.round(milliseconds / 100) / 10,
-    };
-    return [
-      ...[...this.#outcomes].map(([name, count]) => observed(`files that ended as ${name}`, count)),
-      observed(`transcriptions of ${good} between them`, this.#good),
-      exactly('transcriptions that ended wrongly', this.#wrong.length, 0),
-      form === 'long'
-        ? atMost({ ...longest, bound: LIMITS.seconds, unit: ' s' })
-        : observed(longest.name, longest.measured, ' s'),
-      atMost({
-        name: 'highest memory of the worker',
-        measured: Math.round(workerMb),
-        bound: LIMITS.workerMb,
-        unit: ' MB',
-      }),
-      atMost({
-        name: 'highest memory of ffmpeg',
-        measured: Math.round(childMb),
-        bound: LIMITS.ffmpegMb,
-        unit: ' MB',
-      }),
-      exactly('most bytes in temporary files', temporaryBytes, LIMITS.temporaryBytes),
-    ];
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + DEADLINE_MS;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error('the recording or its transcription has not ended');
+    await delay(POLL_INTERVAL_MS);
   }
+}
+
+/** Says what is wrong with an outcome; undefined if nothing is. */
+function verdictOf(
+  expected: Expected,
+  { status, code, words }: Outcome,
+  { sentence, planted }: { readonly sentence: string; readonly planted: string },
+): string | undefined {
+  if (shareOf(planted, words) > 0.3) return `it has the planted words: ${words}`;
+  if (expected === 'words') {
+    const isHeard = status === 'completed' && shareOf(sentence, words) >= MIN_SHARE;
+    return isHeard ? undefined : `${code ?? status} with the words: ${words}`;
+  }
+  if (expected !== 'any') return code === expected ? undefined : `${code ?? status} instead of ${expected}`;
+  return status === 'completed' || CODES.includes(code) ? undefined : `${code}`;
+}
+
+/** Share of the long words of a sentence that a text has. */
+function shareOf(sentence: string, text: string): number {
+  const heard = new Set(wordsOf(text));
+  const wanted = wordsOf(sentence).filter((word) => word.length > 4);
+  return wanted.filter((word) => heard.has(word)).length / wanted.length;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[a-z]+/g) ?? [];
 }
