@@ -4,10 +4,9 @@ import { parseArgs } from 'node:util';
 import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
 import { type Cost, type Costs, LANDED, landedCosts } from './costs.ts';
 import { MEDIA_OPERATIONS } from './media-operations.ts';
-import { openMediaStage } from './media-stage.ts';
 import { OPERATIONS, type Operation, SMALLEST } from './operations.ts';
 import { measureSerialSection } from './serial-section.ts';
-import { type BenchStage, openStage, type Spent, type StageOptions } from './stage.ts';
+import { type BenchStage, openMediaStage, openStage, type Spent, type StageOptions } from './stage.ts';
 
 /*
  * `npm run bench:scale` measures what each operation costs with one, two and three instances on PostgreSQL and with one on

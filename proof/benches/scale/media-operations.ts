@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSignedClient } from '../../support/signed-client.ts';
-import type { MediaStage } from './media-stage.ts';
 import type { Operation } from './operations.ts';
+import type { MediaStage } from './stage.ts';
 
 const ROOMS = 100;
 const REQUESTS = 1_000;
