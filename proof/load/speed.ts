@@ -3,10 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Keys } from '../benches/service/load.ts';
-import type { Pair } from '../benches/service/pairs.ts';
-import { type Program, startProgram } from '../benches/service/start-program.ts';
-import { measureTokens } from '../benches/service/tokens.ts';
+import {
+  type Keys,
+  measureTokens,
+  type Pair,
+  type Program,
+  startProgram,
+} from '../benches/service/tokens.ts';
 import { startReceiver } from '../benches/webhooks/receiver.ts';
 import { INBOUND_PER_SECOND, INBOUND_SECONDS, measureInbound } from '../benches/webhooks/service.ts';
 import { type Place, postgresDatabase, sqliteDatabase } from '../benches/webhooks/stage.ts';
@@ -32,9 +35,7 @@ import {
 } from '../part.ts';
 import { percentile } from '../support/percentile.ts';
 
-const SERVE = fileURLToPath(
-  new URL('../../test/server/webhooks/support/serve-process.ts', import.meta.url),
-);
+const SERVE = fileURLToPath(new URL('../../test/server/webhooks/support/serve-process.ts', import.meta.url));
 const CONCURRENCY = 16;
 const TOKENS = {
   long: { rounds: 9, seconds: 1.5, concurrency: CONCURRENCY },

@@ -5,10 +5,18 @@ import { RoomServiceClient } from 'livekit-server-sdk';
 import { LAUNCHER } from '../../../test/support/parts/built.ts';
 import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { sampleProcess } from '../../support/process-figures.ts';
-import { type Keys, latencies, median, repeatedCall } from './load.ts';
-import { type Pair, type Rounds, speedsInTurns } from './pairs.ts';
-import { type Program, startProgram } from './start-program.ts';
-import { measureTokens } from './tokens.ts';
+import {
+  type Keys,
+  latencies,
+  measureTokens,
+  median,
+  type Pair,
+  type Program,
+  type Rounds,
+  repeatedCall,
+  speedsInTurns,
+  startProgram,
+} from './tokens.ts';
 
 /*
  * `npm run bench` compares the service with the least that each task needs, in one run. The two sides of a pair alternate
