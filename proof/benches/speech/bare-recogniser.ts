@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { defaultCacheDir } from '../../../src/server/dev/binaries/go-binary.ts';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
-import { openTestModel, speechRecordings } from '../../../test/support/parts/speech-model.ts';
+import { openTestModel, speechRecordings, testModel } from '../../../test/support/parts/speech-model.ts';
 
 /** A transcription of samples in memory. */
-export type Heard = {
+type Heard = {
   readonly seconds: number;
   /** Processor time of this process, with the threads of the recogniser. */
   readonly processorSeconds: number;
@@ -13,6 +16,7 @@ export type Heard = {
 };
 
 const SAMPLE_RATE = 16_000;
+
 const speech: { opened?: ReturnType<typeof openTestModel> } = {};
 
 /** Resolves to the processor time that the model alone takes for a second of the test recording. */
@@ -32,11 +36,11 @@ export async function bareShare(): Promise<number> {
 }
 
 /** Writes the test recording as 16-bit samples. */
-export async function writeSamples(path: string): Promise<void> {
+async function writeSamples(path: string): Promise<void> {
   await runFfmpeg(['-i', speechRecordings().twoCities.path, '-ar', String(SAMPLE_RATE), '-ac', '1', path]);
 }
 
-export async function readSamples(path: string): Promise<Float32Array> {
+async function readSamples(path: string): Promise<Float32Array> {
   const file = await readFile(path);
   const at = file.indexOf('data') + 8;
   return Float32Array.from(
@@ -46,7 +50,7 @@ export async function readSamples(path: string): Promise<Float32Array> {
 }
 
 /** Runs the voice activity detector and the recogniser, without a worker, a database or a file. */
-export async function transcribe(samples: Float32Array): Promise<Heard> {
+async function transcribe(samples: Float32Array): Promise<Heard> {
   speech.opened ??= openTestModel();
   const { engine, createDetector } = speech.opened;
   const [startedAt, before] = [performance.now(), process.cpuUsage()];
@@ -61,4 +65,48 @@ export async function transcribe(samples: Float32Array): Promise<Heard> {
     processorSeconds: (user + system) / 1e6,
     text: texts.join(' '),
   };
+}
+
+const run = promisify(execFile);
+
+export type OwnRun = Pick<Heard, 'seconds' | 'text'>;
+
+type SideBySide = { readonly engine: readonly Heard[]; readonly ownRunner: readonly OwnRun[] };
+
+const ROUNDS = 3;
+
+/**
+ * Measures the recognition of samples in memory, with the model loaded, in turns with the model's own runner in its own
+ * Python environment.
+ */
+export async function measureSideBySide(): Promise<SideBySide> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-moonshine-'));
+  try {
+    const wav = join(folder, 'speech.wav');
+    await writeSamples(wav);
+    await run('python3', ['-m', 'venv', join(folder, 'venv')]);
+    const python = join(folder, 'venv', 'bin', 'python');
+    await run(python, [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      'moonshine-voice==0.0.44',
+    ]);
+    const model = testModel(defaultCacheDir(process.env)) ?? '';
+    const samples = await readSamples(wav);
+    const engineRuns: Heard[] = [];
+    const runnerRuns: OwnRun[] = [];
+    await transcribe(samples);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      engineRuns.push(await transcribe(samples));
+      const runner = join(import.meta.dirname, 'python_runner.py');
+      const { stdout } = await run(python, [runner, model, wav]);
+      runnerRuns.push(JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as OwnRun);
+    }
+    return { engine: engineRuns, ownRunner: runnerRuns };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

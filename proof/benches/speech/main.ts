@@ -3,10 +3,9 @@ import { parseArgs } from 'node:util';
 import { LIVE_LEASE_MS } from '../../../src/server/transcription/live/live-transcriber.ts';
 import { speechRecordings } from '../../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../../test/support/word-error-rate.ts';
-import { bareShare } from './bare-recogniser.ts';
+import { bareShare, measureSideBySide, type OwnRun } from './bare-recogniser.ts';
 import { measureLong } from './long.ts';
 import { measureRecorded, type RecordedFigures } from './recorded.ts';
-import { measureSideBySide, type OwnRun } from './side-by-side.ts';
 import { openStage, type SpeechStage } from './stage.ts';
 import { STAGES, type Stage } from './stage-clock.ts';
 
