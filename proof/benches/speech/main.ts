@@ -4,8 +4,7 @@ import { LIVE_LEASE_MS } from '../../../src/server/transcription/live/live-trans
 import { speechRecordings } from '../../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../../test/support/word-error-rate.ts';
 import { bareShare, measureSideBySide, type OwnRun } from './bare-recogniser.ts';
-import { measureLong } from './long.ts';
-import { measureRecorded, type RecordedFigures } from './recorded.ts';
+import { measureLong, measureRecorded, type RecordedFigures } from './recorded.ts';
 import { openStage, type SpeechStage } from './stage.ts';
 import { STAGES, type Stage } from './stage-clock.ts';
 
