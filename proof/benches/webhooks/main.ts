@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util';
-import { bareLoop } from './bare-loop.ts';
 import { measureListing } from './listing.ts';
 import { type BenchReceiver, startReceiver } from './receiver.ts';
 import { INBOUND_SECONDS, measureInbound, measureLatency } from './service.ts';
 import { type Database, postgresDatabase, sqliteDatabase } from './stage.ts';
-import { measureFanOut, measureStream, type Rate, WHOLE_AMOUNT } from './throughput.ts';
+import { bareLoop, measureFanOut, measureStream, type Rate, WHOLE_AMOUNT } from './throughput.ts';
 
 /*
  * `npm run bench:webhooks` measures what webhooks cost, with durable commits and the log of attempts. `--sqlite` or

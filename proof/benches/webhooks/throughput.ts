@@ -1,9 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatWebhookSecret, webhookSigningKeys } from '../../../src/contract/webhook-signing.ts';
+import { Agent, request } from 'undici';
+import {
+  formatWebhookSecret,
+  STANDARD_SIGNATURE_HEADER,
+  signBody,
+  signStandard,
+  WEBHOOK_ID_HEADER,
+  WEBHOOK_SIGNATURE_HEADER,
+  WEBHOOK_TIMESTAMP_HEADER,
+  type WebhookSigningKeys,
+  webhookSigningKeys,
+} from '../../../src/contract/webhook-signing.ts';
 import { MAX_EVENTS_PER_COMMIT } from '../../../src/server/media-events/ingest.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
-import { bareLoop, signedAgain } from './bare-loop.ts';
+import type { WebhookRequest } from '../../../src/server/webhooks/sender/sender.ts';
 import { openStage, type Place, type WebhookStage } from './stage.ts';
 
 /** How much a bench measures. */
@@ -21,6 +32,7 @@ export const WHOLE_AMOUNT: Amount = { rounds: 5, webhooks: 1_000, events: 10_000
 
 /** Concurrency of the dispatcher when one event has a thousand deliveries. */
 const FAN_OUT_CONCURRENCY = 256;
+
 /** Interval of the question whether all is done. It is not shorter, because the question runs on the measured thread. */
 const ASKED_EVERY_MS = 10;
 
@@ -99,4 +111,53 @@ async function deliver(stage: WebhookStage, webhooks: readonly string[], events:
 async function removeAll({ store }: WebhookStage, webhooks: readonly string[]): Promise<void> {
   for (const id of webhooks) await store.webhooks.delete(id, Date.now());
   while ((await store.deliveries.purge(0, 5_000)) > 0);
+}
+
+type BareLoad = { readonly count: number; readonly concurrency: number };
+
+/**
+ * Sends the requests that `next` returns, without storing anything, `concurrency` at a time. Reads each response and checks
+ * its status. Returns requests per second.
+ */
+export async function bareLoop(
+  next: () => WebhookRequest,
+  { count, concurrency }: BareLoad,
+): Promise<number> {
+  const dispatcher = new Agent({ connections: concurrency });
+  const post = async (): Promise<void> => {
+    const { url, headers, body } = next();
+    const response = await request(url, { dispatcher, method: 'POST', headers, body });
+    await response.body.dump();
+    if (response.statusCode !== 200) throw new Error(`the receiver responded with ${response.statusCode}`);
+  };
+  let left = count;
+  const postAll = async (): Promise<void> => {
+    for (; left > 0; ) {
+      left -= 1;
+      await post();
+    }
+  };
+  // Connections are opened beforehand, because the service also has them when it delivers.
+  await Promise.all(Array.from({ length: concurrency }, post));
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: concurrency }, postAll));
+  const rate = (count * 1000) / (performance.now() - startedAt);
+  await dispatcher.close();
+  return rate;
+}
+
+/** Signs the request again as a delivery is signed: with both signatures and the present time. */
+function signedAgain({ url, headers, body }: WebhookRequest, keys: WebhookSigningKeys): WebhookRequest {
+  const timestamp = Math.floor(Date.now() / 1000);
+  const id = headers[WEBHOOK_ID_HEADER] ?? '';
+  return {
+    url,
+    body,
+    headers: {
+      ...headers,
+      [WEBHOOK_SIGNATURE_HEADER]: signBody(body, keys),
+      [WEBHOOK_TIMESTAMP_HEADER]: String(timestamp),
+      [STANDARD_SIGNATURE_HEADER]: signStandard({ id, timestamp, body }, keys),
+    },
+  };
 }
