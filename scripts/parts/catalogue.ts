@@ -9,9 +9,16 @@ import {
 import { isFaketimeInstalled } from '../../test/support/parts/faketime.ts';
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { isRecorderInstalled } from '../../test/support/parts/recorder.ts';
-import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
-import { buildHelm, findHelm } from './helm.ts';
-import { buildIngress, findIngress } from './ingress.ts';
+import {
+  buildHelm,
+  buildIngress,
+  buildVersitygw,
+  fetchToolchain,
+  findHelm,
+  findIngress,
+  findVersitygw,
+  goEnvironment,
+} from './go-toolchain.ts';
 import { findOpenApiTools, installOpenApiTools } from './openapi-tools.ts';
 import type { Part } from './part.ts';
 import { findPythonTools, installPythonTools } from './python-tools.ts';
@@ -19,7 +26,6 @@ import { runQuietly } from './run-command.ts';
 import { areRuntimesInstalled, installRuntimes } from './runtimes.ts';
 import { findSchemathesis, installSchemathesis } from './schemathesis.ts';
 import { installSpeech, isSpeechInstalled } from './speech.ts';
-import { buildVersitygw, findVersitygw } from './versitygw.ts';
 
 /** GStreamer elements of the ingress service's pipelines for an RTMP push of H.264 and AAC. */
 const gstreamerElements = [

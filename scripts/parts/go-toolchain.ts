@@ -1,7 +1,16 @@
-import { chmod, readdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, readdir, readFile } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { isExecutable } from '../../src/server/dev/binaries/go-binary.ts';
+import { fileURLToPath } from 'node:url';
+import {
+  cachedProgramPath,
+  defaultCacheDir,
+  type GoInstallOptions,
+  type GoProgram,
+  installGoProgram,
+  isExecutable,
+} from '../../src/server/dev/binaries/go-binary.ts';
 import { runQuietly } from './run-command.ts';
 
 /** Go 1.21 and newer download by themselves the newer toolchain that a module requires. */
@@ -9,7 +18,9 @@ const oldestUsableMinor = 21;
 
 /** The version that an older Go (Debian 12 has 1.19) downloads. Toolchains are modules of the Go module proxy too. */
 const fetchedVersion = '1.26.8';
+
 const machine = { x64: 'amd64', arm64: 'arm64' }[arch() as string] ?? arch();
+
 const toolchainModule = `golang.org/toolchain@v0.0.1-go${fetchedVersion}.${platform()}-${machine}`;
 
 /** Returns an environment with a usable `go`, or undefined. */
@@ -46,4 +57,65 @@ async function isUsable(go: string): Promise<boolean> {
 async function fetchedToolchainFolder(): Promise<string | undefined> {
   const { status, output } = await runQuietly('go', ['env', 'GOMODCACHE']);
   return status === 0 ? join(output.trim(), toolchainModule) : undefined;
+}
+
+const packagePath = 'github.com/livekit/ingress/cmd/server';
+
+/** Helm (Apache-2.0) lints and renders the chart. It is built once, which takes 2 to 10 minutes on two cores. */
+const helm: GoProgram = { name: 'helm', packagePath: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' };
+
+export async function findHelm(): Promise<string | undefined> {
+  const path = cachedProgramPath(helm, defaultCacheDir(process.env));
+  return (await isExecutable(path)) ? path : undefined;
+}
+
+export function buildHelm(options: GoInstallOptions): Promise<string> {
+  return installGoProgram(helm, options);
+}
+
+/**
+ * A real S3 server that stores in a folder (Apache-2.0). It is built once, which takes about a minute on two cores; 84 MB.
+ */
+const versitygw: GoProgram = {
+  name: 'versitygw',
+  packagePath: 'github.com/versity/versitygw/cmd/versitygw',
+  version: 'v1.8.0',
+};
+
+export async function findVersitygw(): Promise<string | undefined> {
+  const path = cachedProgramPath(versitygw, defaultCacheDir(process.env));
+  return (await isExecutable(path)) ? path : undefined;
+}
+
+export function buildVersitygw(options: GoInstallOptions): Promise<string> {
+  return installGoProgram(versitygw, options);
+}
+
+/**
+ * LiveKit's ingress service (Apache-2.0). `go install …@version` refuses it, because its go.mod has a replace line.
+ * Therefore it is built from a module of ours that requires it and repeats that line. GStreamer's development packages must
+ * be installed (cgo). It is built once, which takes 3 minutes on two cores; 53 MB.
+ */
+const moduleFolder = fileURLToPath(new URL('../build-ingress/', import.meta.url));
+
+/** The service starts its workers as `ingress` by PATH, so the program must have this name. */
+const programName = 'ingress';
+
+export async function findIngress(): Promise<string | undefined> {
+  const path = cachedProgramPath(await ingressProgram(), defaultCacheDir(process.env));
+  return (await isExecutable(path)) ? path : undefined;
+}
+
+export async function buildIngress(options: GoInstallOptions): Promise<string> {
+  return installGoProgram(await ingressProgram(), { ...options, moduleFolder });
+}
+
+/** The cache's version covers the module's whole content, so any change of a pin causes a new build. */
+async function ingressProgram(): Promise<GoProgram> {
+  const [pins, sums] = await Promise.all(
+    ['go.mod', 'go.sum'].map((file) => readFile(`${moduleFolder}${file}`, 'utf8')),
+  );
+  const release = /livekit\/ingress (v\S+)/.exec(pins ?? '')?.[1] ?? 'unpinned';
+  const digest = createHash('sha256').update(`${pins}${sums}`).digest('hex').slice(0, 12);
+  return { name: programName, packagePath, version: `${release}-${digest}` };
 }

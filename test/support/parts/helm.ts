@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { findHelm } from '../../../scripts/parts/helm.ts';
+import { findHelm } from '../../../scripts/parts/go-toolchain.ts';
 
 /** Runs Helm; rejects with its output if it fails. It reaches no cluster. */
 export async function runHelm(...args: readonly string[]): Promise<string> {

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { findIngress } from '../../../scripts/parts/ingress.ts';
+import { findIngress } from '../../../scripts/parts/go-toolchain.ts';
 import type { Livekit } from './livekit.ts';
 import type { Redis } from './redis.ts';
 import { freePort, runPart, untilReady } from './run-part.ts';

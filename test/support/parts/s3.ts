@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsClient } from 'aws4fetch';
-import { findVersitygw } from '../../../scripts/parts/versitygw.ts';
+import { findVersitygw } from '../../../scripts/parts/go-toolchain.ts';
 import {
   freePort,
   type PartCommand,
