@@ -7,8 +7,7 @@ import { delimiter, join, relative } from 'node:path';
 import { isUpToDate } from './build/output.ts';
 import { parts } from './parts/catalogue.ts';
 import { findNeeds, type Needs } from './parts/needed-parts.ts';
-import type { Part } from './parts/part.ts';
-import { prepareParts } from './parts/prepare-parts.ts';
+import { type Part, prepareParts } from './parts/prepare-parts.ts';
 import { runCommand } from './parts/run-command.ts';
 import { runTests, selectTestFiles, type TestCounts } from './parts/vitest-run.ts';
 

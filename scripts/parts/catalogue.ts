@@ -20,7 +20,7 @@ import {
   goEnvironment,
 } from './go-toolchain.ts';
 import { findOpenApiTools, installOpenApiTools } from './openapi-tools.ts';
-import type { Part } from './part.ts';
+import type { Part } from './prepare-parts.ts';
 import { findPythonTools, installPythonTools } from './python-tools.ts';
 import { runQuietly } from './run-command.ts';
 import { areRuntimesInstalled, installRuntimes } from './runtimes.ts';

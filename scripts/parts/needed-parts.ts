@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { type ImportName, parseSync } from 'oxc-parser';
-import type { Part } from './part.ts';
+import type { Part } from './prepare-parts.ts';
 
 /** The module that a test imports if it runs or reads what `npm run build` makes. */
 const BUILT = 'test/support/parts/built.ts';

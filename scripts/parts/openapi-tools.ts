@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { BuildOptions } from './part.ts';
 import {
   findPinned,
   hashedPath,
@@ -8,6 +7,7 @@ import {
   type PinnedFolder,
   pipInstall,
 } from './pinned-folder.ts';
+import type { BuildOptions } from './prepare-parts.ts';
 
 const PINS = join(import.meta.dirname, '..', 'openapi-tools');
 const REQUIREMENTS = join(PINS, 'requirements.txt');

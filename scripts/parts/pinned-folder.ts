@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { access, cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
-import type { BuildOptions } from './part.ts';
+import type { BuildOptions } from './prepare-parts.ts';
 import { type CommandOptions, runQuietly } from './run-command.ts';
 
 /** A folder of third-party packages in the cache, whose versions files of this repository pin. */

@@ -1,8 +1,7 @@
-import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
-import { canInstallPackages, installPackages } from './debian.ts';
+import { access } from 'node:fs/promises';
+import { defaultCacheDir, type GoInstallOptions } from '../../src/server/dev/binaries/go-binary.ts';
 import { goEnvironment } from './go-toolchain.ts';
-import type { Part } from './part.ts';
-import { progressLine } from './progress-line.ts';
+import { runQuietly } from './run-command.ts';
 
 /** An error with these words may disappear at the next attempt. A compile error will not. */
 const passingFault = /dial tcp|i\/o timeout|connection reset|TLS handshake|unexpected EOF|50[234] /;
@@ -77,4 +76,93 @@ async function buildTwiceAtMost(part: Part): Promise<void> {
   } finally {
     line.end();
   }
+}
+
+/** Options for building a part: how to report progress, and where the build tools are. */
+export type BuildOptions = Pick<GoInstallOptions, 'cacheDir' | 'onProgress' | 'env'>;
+
+/** A third-party program that some tests run: a server or a tool. Also a program that is needed to build one. */
+export interface Part {
+  /** Its name in messages. */
+  readonly name: string;
+  /** The test modules that use it, as `file` or `file#export`, relative to the project. See needed-parts.ts. */
+  readonly fixtures: readonly string[];
+  /** Names of the parts that must be installed whenever it runs. */
+  readonly runsWith?: readonly string[];
+  /** Names of the parts that must be installed when it is built, and only then. */
+  readonly builtWith?: readonly string[];
+  /** Instructions for a system on which this script cannot install it. */
+  readonly instructions: string;
+  readonly isInstalled: () => Promise<boolean>;
+  readonly debianPackages?: readonly string[];
+  /** Builds it into the cache, if the system's packages do not have it. Throws if that fails. */
+  readonly build?: (options: BuildOptions) => Promise<unknown>;
+}
+
+/** Progress that overwrites itself on a terminal. Elsewhere it prints a line from time to time. */
+interface ProgressLine {
+  readonly show: (text: string) => void;
+  readonly end: () => void;
+}
+
+const lineEveryMs = 15_000;
+
+function progressLine(): ProgressLine {
+  let shownAt = performance.now();
+  if (!process.stdout.isTTY) {
+    const show = (text: string) => {
+      if (performance.now() - shownAt < lineEveryMs) return;
+      shownAt = performance.now();
+      console.log(`  ${text}`);
+    };
+    return { show, end: () => {} };
+  }
+  const clearLine = '\r\x1b[K';
+  return {
+    // A line that wraps could not be overwritten. Each step would leave a line behind.
+    show: (text) => void process.stdout.write(`${clearLine}${`  ${text}`.slice(0, columns() - 1)}`),
+    end: () => void process.stdout.write(clearLine),
+  };
+}
+
+/** A terminal without a size reports 0. */
+function columns(): number {
+  return process.stdout.columns || 80;
+}
+
+/** Number of lines of a failed apt-get to print: the packages' own scripts print a lot before the error. */
+const keptLines = 30;
+
+/** Whether this script may install packages: on Debian or a descendant, as root. */
+async function canInstallPackages(): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false;
+  return access('/etc/debian_version').then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Installs the packages with apt-get, without the recommended ones. If a download fails, the lists and the download are
+ * tried once more, because a mirror that is being updated lists files that it no longer has.
+ *
+ * @returns false if apt-get failed twice. The terminal then shows its last lines.
+ */
+async function installPackages(packages: readonly string[]): Promise<boolean> {
+  const install = async () =>
+    (await aptGet(['update'])) &&
+    (await aptGet(['install', '--yes', '--no-install-recommends', ...packages]));
+  if (await install()) return true;
+  console.log('apt-get failed; trying once more');
+  return install();
+}
+
+async function aptGet(args: readonly string[]): Promise<boolean> {
+  // Another apt-get (unattended upgrades) may hold the lock for a while.
+  const options = ['--quiet=2', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
+  const result = await runQuietly('apt-get', [...options, ...args], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  if (result.status !== 0) console.log(result.output.split('\n').slice(-keptLines).join('\n'));
+  return result.status === 0;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { BuildOptions } from './part.ts';
 import { findPinned, hashedPath, installPinned, type PinnedFolder, pipInstall } from './pinned-folder.ts';
+import type { BuildOptions } from './prepare-parts.ts';
 
 const PINS = join(import.meta.dirname, '..', 'python-tools', 'requirements.txt');
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isExecutable } from '../../src/server/dev/binaries/go-binary.ts';
-import type { BuildOptions } from './part.ts';
 import { hashedPath, installPinned, npmInstall, type PinnedFolder, pathOf } from './pinned-folder.ts';
+import type { BuildOptions } from './prepare-parts.ts';
 
 const PINS = join(import.meta.dirname, '..', 'runtimes');
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BuildOptions } from './part.ts';
 import { findPinned, installPinned, type PinnedFolder, pipInstall } from './pinned-folder.ts';
+import type { BuildOptions } from './prepare-parts.ts';
 
 const REQUIREMENTS = join(import.meta.dirname, '..', 'schemathesis', 'requirements.txt');
 

