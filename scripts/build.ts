@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { packageVersion } from '../src/server/app/package-root.ts';
-import { bundledPackages } from './build/bundled-packages.ts';
+import { bundledPackages, softwareBillOfMaterials, thirdPartyNotices } from './build/bundled-packages.ts';
 import { buildCli } from './build/cli.ts';
 import { writeDeclarations } from './build/declarations.ts';
 import { buildLibraries } from './build/libraries.ts';
@@ -9,9 +9,7 @@ import { writeManuals } from './build/manuals.ts';
 import { hashInputs, ROOT, rememberInputs } from './build/output.ts';
 import { buildPages } from './build/pages.ts';
 import { writeReference } from './build/reference.ts';
-import { softwareBillOfMaterials } from './build/sbom.ts';
 import { buildServer } from './build/server.ts';
-import { thirdPartyNotices } from './build/third-party-notices.ts';
 import { buildUndici } from './build/undici.ts';
 
 /*
