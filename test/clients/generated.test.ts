@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generatedClients } from '../../scripts/clients/generated-clients.ts';
+import { generatedClients } from '../../scripts/generate-clients.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
