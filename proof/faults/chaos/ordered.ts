@@ -14,8 +14,7 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../../part.ts';
-import { createMediaEvents } from './media-events.ts';
-import { untilEnoughOrSilence } from './until-silence.ts';
+import { createMediaEvents, untilEnoughOrSilence } from './witness.ts';
 
 const SEED = 20_261_124;
 

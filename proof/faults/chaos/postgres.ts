@@ -24,11 +24,18 @@ import {
   type ProofPart,
 } from '../../part.ts';
 import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../../support/database-proxy.ts';
-import { createMediaEvents, type MediaEvents } from './media-events.ts';
-import { type Fault, playRounds } from './rounds.ts';
-import { countUndelivered } from './undelivered.ts';
-import { verdict } from './verdict.ts';
-import { REFUSED_ONCE, RESPONDED_LATE, startWitness, type Witness } from './witness.ts';
+import {
+  countUndelivered,
+  createMediaEvents,
+  type Fault,
+  type MediaEvents,
+  playRounds,
+  REFUSED_ONCE,
+  RESPONDED_LATE,
+  startWitness,
+  verdict,
+  type Witness,
+} from './witness.ts';
 
 const SEED = 20_260_201;
 

@@ -1,11 +1,7 @@
 import { createFleet, type FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { Random } from '../../../test/support/random.ts';
 import type { Findings, ProofContext, ProofPart } from '../../part.ts';
-import { createMediaEvents } from './media-events.ts';
-import { playRounds } from './rounds.ts';
-import { countUndelivered } from './undelivered.ts';
-import { verdict } from './verdict.ts';
-import { startWitness } from './witness.ts';
+import { countUndelivered, createMediaEvents, playRounds, startWitness, verdict } from './witness.ts';
 
 const SEED = 20_260_131;
 const WEBHOOKS = 10;

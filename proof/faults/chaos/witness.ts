@@ -1,10 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { MAX_UNWRITTEN_OUTCOMES } from '../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
+import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
 import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
+import {
+  postMediaEvent,
+  roomFinished,
+  roomLife,
+} from '../../../test/server/webhooks/support/media-webhook.ts';
 import {
   expectedSignatures,
   type Received,
   startReceiver,
 } from '../../../test/server/webhooks/support/receiver.ts';
-import { untilEnoughOrSilence } from './until-silence.ts';
+import type { Random } from '../../../test/support/random.ts';
+import { atMost, exactly, type Figure, observed } from '../../part.ts';
 
 /** Receives the deliveries of several webhooks, and counts them independently of the service. */
 export type Witness = {
@@ -15,7 +24,7 @@ export type Witness = {
   readonly close: () => Promise<void>;
 };
 
-export type Tally = {
+type Tally = {
   readonly arrivals: number;
   /** Number of different deliveries that arrived. */
   readonly distinct: number;
@@ -29,8 +38,10 @@ export type Tally = {
 
 /** Prefix of rooms of which each webhook refuses the first request. */
 export const REFUSED_ONCE = 'refused-once-';
+
 /** Prefix of rooms whose events get a late response. */
 export const RESPONDED_LATE = 'responded-late-';
+
 /** Longer than the time between two renewals of a lease, and shorter than the timeout of a delivery. */
 const LATE_MS = 6_000;
 
@@ -45,7 +56,7 @@ class Refusals {
   }
 }
 
-export type WitnessOptions = {
+type WitnessOptions = {
   readonly fleet: Fleet;
   /** The instance on which the webhooks are registered. */
   readonly instance: FleetInstance;
@@ -146,4 +157,195 @@ function isSigned(received: Received, secret: string): boolean {
   const { specified, standard } = expectedSignatures(received, secret);
   const { headers } = received;
   return headers['x-service-webhook-signature'] === specified && headers['webhook-signature'] === standard;
+}
+
+/** Longer than any lease, retry or restart takes. */
+const SILENCE_MS = 90_000;
+
+const ARRIVALS_LOOK_MS = 5;
+
+/** Resolves when enough has arrived, or when nothing has arrived for `SILENCE_MS`. */
+export async function untilEnoughOrSilence(arrivals: () => number, isEnough: () => boolean): Promise<void> {
+  let last = { arrivals: arrivals(), at: performance.now() };
+  while (!isEnough() && performance.now() - last.at < SILENCE_MS) {
+    await delay(ARRIVALS_LOOK_MS);
+    if (arrivals() > last.arrivals) last = { arrivals: arrivals(), at: performance.now() };
+  }
+}
+
+/** Posts events as LiveKit does: repeats each one until an instance acknowledges it. */
+export type MediaEvents = {
+  /** Posts the end of a room to running instances that the seed picks; resolves when one has acknowledged the event. */
+  readonly post: (name: string) => Promise<void>;
+  /** Posts all events of a room, each one when the one before it was acknowledged. */
+  readonly playRoom: (name: string) => Promise<void>;
+  /** Posts the end of a room once, to this instance only. Resolves to the milliseconds until its 200, or undefined. */
+  readonly postOnceTo: (instance: FleetInstance, name: string) => Promise<number | undefined>;
+  /** When the end of each room was acknowledged, by room name. */
+  readonly acknowledgedAt: ReadonlyMap<string, number>;
+  /** Number of the service's events that the acknowledged ones lead to. */
+  readonly acknowledged: () => number;
+  /** Number of posts without a 200. Each was repeated. */
+  readonly refused: () => number;
+  /** Stops the repetitions. */
+  readonly close: () => void;
+};
+
+const REPEAT_AFTER_MS = 100;
+
+const POST_TIMEOUT_MS = 5_000;
+
+/** The service publishes LiveKit's room_started as room_created, and adds room_started when the first person joins. */
+const EVENTS_PER_ROOM = 18;
+
+export function createMediaEvents(living: () => readonly FleetInstance[], random: Random): MediaEvents {
+  const acknowledgedAt = new Map<string, number>();
+  let rooms = 0;
+  let refused = 0;
+  let isClosed = false;
+  const postOnce = async ({ url }: FleetInstance, event: Readonly<Record<string, unknown>>) => {
+    const status = await Promise.race([postMediaEvent(url, event).catch(() => 0), delay(POST_TIMEOUT_MS, 0)]);
+    if (status !== 200) refused += 1;
+    return status === 200;
+  };
+  const postUntilAcknowledged = async (event: Readonly<Record<string, unknown>>): Promise<boolean> => {
+    while (!isClosed) {
+      const instances = living();
+      if (instances.length > 0 && (await postOnce(random.pick(instances), event))) return true;
+      await delay(REPEAT_AFTER_MS);
+    }
+    return false;
+  };
+  return {
+    post: async (name) => {
+      if (await postUntilAcknowledged(roomFinished(name))) acknowledgedAt.set(name, Date.now());
+    },
+    playRoom: async (name) => {
+      for (const event of roomLife(name)) await postUntilAcknowledged(event);
+      rooms += 1;
+    },
+    postOnceTo: async (instance, name) => {
+      const startedAt = performance.now();
+      if (!(await postOnce(instance, roomFinished(name)))) return undefined;
+      acknowledgedAt.set(name, Date.now());
+      return performance.now() - startedAt;
+    },
+    acknowledgedAt,
+    acknowledged: () => acknowledgedAt.size + rooms * EVENTS_PER_ROOM,
+    refused: () => refused,
+    close: () => {
+      isClosed = true;
+    },
+  };
+}
+
+type Verdict = {
+  readonly witness: Witness;
+  readonly events: MediaEvents;
+  /**
+   * Number of kills, and of freezes beyond the lease. After each, other instances deliver what the stopped one had claimed.
+   */
+  readonly stops: number;
+  /** Number of webhooks with a pending or failed delivery at the end. */
+  readonly unsettled: number;
+};
+
+/** Returns the figures that every chaos run has a claim about. */
+export function verdict({ witness, events, stops, unsettled }: Verdict): readonly Figure[] {
+  const { arrivals, distinct, wrongSignatures, outOfOrder } = witness.tally();
+  const acknowledged = events.acknowledged() * witness.webhooks;
+  const perStop = CONCURRENCY_PER_WEBHOOK * witness.webhooks + MAX_UNWRITTEN_OUTCOMES;
+  return [
+    observed('deliveries of acknowledged events', acknowledged),
+    exactly('lost deliveries', acknowledged - distinct, 0),
+    exactly('deliveries with a wrong signature', wrongSignatures, 0),
+    exactly('events out of order at the webhooks with order', outOfOrder.ordered, 0),
+    observed('events out of order at the webhooks without', outOfOrder.unordered),
+    exactly('webhooks with pending or failed deliveries at the end', unsettled, 0),
+    atMost({
+      name: `repeated deliveries (bound: ${stops} × (${CONCURRENCY_PER_WEBHOOK} × ${witness.webhooks} in flight + a batch of ${MAX_UNWRITTEN_OUTCOMES}))`,
+      measured: arrivals - distinct,
+      bound: stops * perStop,
+    }),
+    observed('posts of events that were refused and repeated', events.refused()),
+  ];
+}
+
+const LOOK_MS = 250;
+
+/** Longer than a lease and a batch. */
+const DEADLINE_MS = 60_000;
+
+/** Counts the webhooks with a pending or failed delivery, after the number has stopped changing. */
+export async function countUndelivered(fleet: Fleet, instance: FleetInstance): Promise<number> {
+  const deadline = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const undelivered = await undeliveredNow(fleet, instance);
+    if (undelivered === 0 || Date.now() > deadline) return undelivered;
+    await delay(LOOK_MS);
+  }
+}
+
+async function undeliveredNow(fleet: Fleet, instance: FleetInstance): Promise<number> {
+  const { webhooks }: { webhooks?: readonly { readonly id: string }[] } = Object(
+    await fleet.call(instance, 'GET', '/v1/webhooks'),
+  );
+  let count = 0;
+  for (const { id } of webhooks ?? []) {
+    for (const status of ['pending', 'failed']) {
+      const path = `/v1/webhooks/${id}/deliveries?status=${status}&limit=1`;
+      const { deliveries }: { deliveries?: readonly unknown[] } = Object(
+        await fleet.call(instance, 'GET', path),
+      );
+      if (deliveries?.length !== 0) count += 1;
+    }
+  }
+  return count;
+}
+
+/** Causes a fault while some deliveries of the round have been made and others have not. */
+export type Fault = () => Promise<void>;
+
+type Rounds = {
+  readonly witness: Witness;
+  readonly events: MediaEvents;
+  readonly random: Random;
+  /** Rooms that end in each round: one event each. */
+  readonly endsPerRound: number;
+  /** Rooms of which all events are posted in each round. */
+  readonly roomsPerRound: number;
+  /** One entry per round; undefined means a round without a fault. */
+  readonly faults: readonly (Fault | undefined)[];
+  readonly report: (line: string) => void;
+};
+
+const ROUNDS_BETWEEN_REPORTS = 5;
+
+/** In every third round all webhooks refuse the first request of one room, so that its later events have to wait. */
+const REFUSED_ROUND = 3;
+
+/**
+ * Posts the events of each round and causes its fault. Resolves when all deliveries have arrived, or none arrives any more.
+ */
+export async function playRounds(options: Rounds): Promise<Tally> {
+  const { witness, events, random, endsPerRound, roomsPerRound, faults, report } = options;
+  const posts: Promise<void>[] = [];
+  for (const [round, strike] of faults.entries()) {
+    for (let index = 0; index < endsPerRound; index += 1) posts.push(events.post(`r${round}-${index}`));
+    for (let index = 0; index < roomsPerRound; index += 1) {
+      const isRefused = index === 0 && round % REFUSED_ROUND === 0;
+      posts.push(events.playRoom(`${isRefused ? REFUSED_ONCE : ''}life-${round}-${index}`));
+    }
+    const deliveries = (endsPerRound + roomsPerRound * EVENTS_PER_ROOM) * witness.webhooks;
+    const moment = witness.tally().arrivals + random.integer(Math.ceil((deliveries * 4) / 5));
+    await witness.until(({ arrivals }) => arrivals >= moment);
+    await strike?.();
+    if ((round + 1) % ROUNDS_BETWEEN_REPORTS === 0) {
+      report(`${round + 1} of ${faults.length} rounds, ${witness.tally().arrivals} arrivals`);
+    }
+  }
+  await Promise.all(posts);
+  const expected = events.acknowledged() * witness.webhooks;
+  await witness.until(({ distinct }) => distinct >= expected);
+  return witness.tally();
 }

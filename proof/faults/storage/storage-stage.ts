@@ -21,8 +21,7 @@ import {
 } from '../../support/callers.ts';
 import { percentile } from '../../support/percentile.ts';
 import { namesOfStoredEvents, type SignedClient, startService } from '../../support/signed-client.ts';
-import { countUndelivered } from '../chaos/undelivered.ts';
-import { startWitness, type Witness } from '../chaos/witness.ts';
+import { countUndelivered, startWitness, type Witness } from '../chaos/witness.ts';
 
 const STORED_CALLERS = 8;
 
