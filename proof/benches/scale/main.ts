@@ -3,8 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
 import { type Cost, type Costs, LANDED, landedCosts } from './costs.ts';
-import { MEDIA_OPERATIONS } from './media-operations.ts';
-import { OPERATIONS, type Operation, SMALLEST } from './operations.ts';
+import { MEDIA_OPERATIONS, OPERATIONS, type Operation, SMALLEST } from './operations.ts';
 import { measureSerialSection } from './serial-section.ts';
 import { type BenchStage, openMediaStage, openStage, type Spent, type StageOptions } from './stage.ts';
 
