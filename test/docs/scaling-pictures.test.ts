@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { costTable } from '../../proof/benches/scale/cost-table.ts';
 import { landedCosts } from '../../proof/benches/scale/costs.ts';
-import { pictures, simulations } from '../../proof/benches/scale/pictures.ts';
+import { costTable, pictures, simulations } from '../../proof/benches/scale/pictures.ts';
 import { modelOf, simulate } from '../../proof/benches/scale/simulate.ts';
 
 describe('docs/scaling.md', async () => {

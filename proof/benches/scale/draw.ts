@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { costTable } from './cost-table.ts';
 import { landedCosts } from './costs.ts';
-import { pictures, simulations } from './pictures.ts';
+import { costTable, pictures, simulations } from './pictures.ts';
 import { modelOf } from './simulate.ts';
 
 /*
