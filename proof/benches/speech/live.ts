@@ -1,20 +1,28 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   AudioFrame,
   AudioSource,
+  AudioStream,
   LocalAudioTrack,
+  type RemoteTrack,
   Room,
+  RoomEvent,
   TrackPublishOptions,
   TrackSource,
 } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
+import { RtcClient } from '../../../src/client/index.ts';
+import { readMembers } from '../../../src/contract/unknown-value.ts';
+import { LAUNCHER } from '../../../test/support/parts/built.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
-import type { SpeechStage } from './stage.ts';
+import type { BenchWorker, SpeechStage } from './stage.ts';
 import { type Passage, StageClock } from './stage-clock.ts';
-import { listenAlong, startReaders } from './witnesses.ts';
 
 const SENTENCES = [
   'The children are playing in the garden behind the old house.',
@@ -23,14 +31,23 @@ const SENTENCES = [
   'The new computer is much faster than the one I bought last year.',
   'Nobody knows what the future will bring.',
 ];
+
 const SPEAKERS = 5;
+
 const UTTERANCES = 12;
+
 const PAUSE_MS = 1_500;
+
 const SHORT_PAUSE_MS = 600;
+
 const JOIN_ATTEMPTS = 5;
+
 export const SPEAKER_RATE = 22_050;
+
 const FRAME = Math.round(SPEAKER_RATE / 50);
+
 const FRAME_MS = (FRAME / SPEAKER_RATE) * 1000;
+
 /** A segment belongs to the utterance with the nearest end. */
 const NEAR_MS = 1_500;
 
@@ -168,4 +185,166 @@ function noise(ms: number): Int16Array {
     { length: Math.round((SPEAKER_RATE * ms) / 1000) },
     (_, index) => ((index * 7919) % 13) - 6,
   );
+}
+
+const RATE = 16_000;
+
+/** Above the noise between the sentences. */
+const LOUD = 300;
+
+/** The last sound of an utterance arrives within this time, and the next utterance begins later. */
+const ARRIVES_WITHIN_MS = 1_000;
+
+/** A plain listener that notes when sound arrives. This part of the delay is caused by the network and the room client. */
+export async function listenAlong({ url, apiKey, apiSecret }: SpeechStage['livekit'], room: string) {
+  const loudAt = new Map<string, number[]>();
+  const token = new AccessToken(apiKey, apiSecret, { identity: 'listener' });
+  token.addGrant({ roomJoin: true, room, canPublish: false });
+  const joined = new Room();
+  joined.on(RoomEvent.TrackSubscribed, (track: RemoteTrack, _publication, { identity }) => {
+    void noteSound(track, (at) => loudAt.set(identity, [...(loudAt.get(identity) ?? []), at]));
+  });
+  await joined.connect(url, await token.toJwt(), { autoSubscribe: true, dynacast: false });
+  return {
+    /** Returns when the last sound of the utterance that ended at `endedAt` arrived. */
+    heardAt: (identity: string, endedAt: number): number =>
+      Math.max(...(loudAt.get(identity) ?? []).filter((at) => at <= endedAt + ARRIVES_WITHIN_MS)),
+    leave: () => joined.disconnect(),
+  };
+}
+
+async function noteSound(track: RemoteTrack, note: (at: number) => void): Promise<void> {
+  const stream = new AudioStream(track, { sampleRate: RATE, numChannels: 1, frameSizeMs: 20 });
+  const reader = stream.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    if (read.value.data.some((sample) => Math.abs(sample) > LOUD)) note(Date.now());
+  }
+}
+
+export type FollowedRoom = { readonly url: string; readonly room: string; readonly stages: StageClock };
+
+/** Starts `rtc transcription follow`, and separately the client library that it uses. Both end with the transcription. */
+export function startReaders({ environment }: SpeechStage, { url, room, stages }: FollowedRoom) {
+  const { API_KEY: apiKey = '', API_SECRET: apiSecret = '' } = environment;
+  const child = spawn(process.execPath, [LAUNCHER, 'transcription', 'follow', room, '--json'], {
+    env: { ...environment, RTC_URL: url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  createInterface(child.stdout).on('line', (line) =>
+    stages.printed(String(readMembers(JSON.parse(line)).id)),
+  );
+  const client = new RtcClient({ url, apiKey, apiSecret });
+  const reading = (async () => {
+    for await (const { id } of client.transcription.follow(room)) stages.read(id);
+    await client.close();
+  })();
+  return { ended: Promise.all([reading, once(child, 'exit')]) };
+}
+
+const SHORT_SENTENCES = [
+  'The children are playing in the garden.',
+  'Nobody knows what the future will bring.',
+  'Please remember to bring your passport.',
+];
+
+const CLAIM_POLL_MS = 50;
+
+export type CallsSettings = {
+  readonly calls: number;
+  /** Called after each call with its number and the worker's resident memory in bytes. */
+  readonly onCall: (call: number, residentBytes: number) => void;
+};
+
+/**
+ * Makes short calls of three people, one after the other. Each has its own room, and each person says one sentence. Returns
+ * the number of segments.
+ */
+export async function measureCalls(stage: SpeechStage, { calls, onCall }: CallsSettings): Promise<number> {
+  const worker = await stage.startWorker('stt-live');
+  const sentences = await Promise.all(SHORT_SENTENCES.map((text, index) => synthesise(stage, text, index)));
+  let segments = 0;
+  for (let call = 1; call <= calls; call += 1) {
+    segments += await holdCall(stage, sentences);
+    onCall(call, worker.residentBytes());
+  }
+  await worker.close();
+  return segments;
+}
+
+async function holdCall({ livekit, store }: SpeechStage, sentences: readonly Int16Array[]): Promise<number> {
+  const room = `bench-${randomUUID()}`;
+  const id = `tr_${randomUUID()}`;
+  const speakers = await Promise.all(
+    sentences.map((_, index) => joinSpeaker(livekit, room, `speaker-${index}`)),
+  );
+  await store.transcriptions.startLive({
+    ...{ id, room, language: 'en', speakers: {}, createdAt: Date.now() },
+    options: { partialResults: true, captions: true, punctuation: true, profanityFilter: false },
+  });
+  while ((await store.transcriptions.find(id))?.leaseOwner === null) await delay(CLAIM_POLL_MS);
+  await Promise.all(speakers.map((speaker, index) => speaker.say(sentences[index] ?? new Int16Array())));
+  await Promise.all(speakers.map((speaker) => speaker.leave()));
+  await store.transcriptions.stopLive(id, Date.now());
+  return await store.transcriptions.countSegments(id);
+}
+
+/** One second long, so that the first sentence with a segment is near the takeover. */
+const SENTENCE = 'We are here.';
+
+const TAKEOVERS = 5;
+
+const POLL_MS = 10;
+
+/** Time for a worker to begin to listen, and to become stable after a takeover. */
+const STABLE_AFTER_MS = 6_000;
+
+export type TakeoverFigures = {
+  /** Milliseconds from each kill until another worker had claimed the transcription. */
+  readonly claimedAfter: readonly number[];
+  /** Milliseconds of the call from each kill to the beginning of the first sentence that has a segment again. */
+  readonly heardAfter: readonly number[];
+};
+
+/** Kills the worker while somebody speaks and another worker is ready to take over. Repeats this in further rooms. */
+export async function measureTakeover(stage: SpeechStage): Promise<TakeoverFigures> {
+  const claimedAfter: number[] = [];
+  const heardAfter: number[] = [];
+  let worker = await stage.startWorker('stt-live');
+  for (let takeover = 0; takeover < TAKEOVERS; takeover += 1) {
+    const figures = await takeOver(stage, worker);
+    claimedAfter.push(figures.claimedAfter);
+    heardAfter.push(figures.heardAfter);
+    worker = figures.successor;
+  }
+  await worker.close();
+  return { claimedAfter, heardAfter };
+}
+
+async function takeOver(stage: SpeechStage, worker: BenchWorker) {
+  const { store, livekit } = stage;
+  const sentence = await synthesise(stage, SENTENCE, 0);
+  const room = `bench-${randomUUID()}`;
+  const id = `tr_${randomUUID()}`;
+  const speaker = await joinSpeaker(livekit, room, 'speaker');
+  const options = { partialResults: false, captions: false, punctuation: true, profanityFilter: false };
+  await store.transcriptions.startLive({
+    ...{ id, room, language: 'en', speakers: {}, createdAt: Date.now(), options },
+  });
+  const ending = new AbortController();
+  const speaking = speaker.repeat(sentence, ending.signal);
+  const ownerOf = async () => (await store.transcriptions.find(id))?.leaseOwner;
+  const successor = await stage.startWorker('stt-live');
+  await delay(STABLE_AFTER_MS);
+  const owner = await ownerOf();
+  await worker.kill();
+  const killedAt = Date.now();
+  while ([owner, null].includes(await ownerOf())) await delay(POLL_MS);
+  const claimedAfter = Date.now() - killedAt;
+  await delay(STABLE_AFTER_MS);
+  ending.abort();
+  await speaking;
+  const begun = (await store.transcriptions.listSegments(id)).map(({ startedAt }) => startedAt);
+  await speaker.leave();
+  await store.transcriptions.stopLive(id, Date.now());
+  return { successor, claimedAfter, heardAfter: Math.min(...begun.filter((at) => at > killedAt)) - killedAt };
 }

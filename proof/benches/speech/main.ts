@@ -21,8 +21,8 @@ import { STAGES, type Stage } from './stage-clock.ts';
 // The speakers' room client reads this when it is loaded. Outside of production it prints a line for every caption.
 process.env.NODE_ENV = 'production';
 const { measureLive } = await import('./live.ts');
-const { measureCalls } = await import('./calls.ts');
-const { measureTakeover } = await import('./takeover.ts');
+const { measureCalls } = await import('./live.ts');
+const { measureTakeover } = await import('./live.ts');
 const { measureTurns } = await import('./turns.ts');
 
 const { values } = parseArgs({
