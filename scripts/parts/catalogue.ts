@@ -19,12 +19,18 @@ import {
   findVersitygw,
   goEnvironment,
 } from './go-toolchain.ts';
-import { findOpenApiTools, installOpenApiTools } from './openapi-tools.ts';
+import {
+  areRuntimesInstalled,
+  findOpenApiTools,
+  findPythonTools,
+  findSchemathesis,
+  installOpenApiTools,
+  installPythonTools,
+  installRuntimes,
+  installSchemathesis,
+} from './pinned-folder.ts';
 import type { Part } from './prepare-parts.ts';
-import { findPythonTools, installPythonTools } from './python-tools.ts';
 import { runQuietly } from './run-command.ts';
-import { areRuntimesInstalled, installRuntimes } from './runtimes.ts';
-import { findSchemathesis, installSchemathesis } from './schemathesis.ts';
 import { installSpeech, isSpeechInstalled } from './speech.ts';
 
 /** GStreamer elements of the ingress service's pipelines for an RTMP push of H.264 and AAC. */

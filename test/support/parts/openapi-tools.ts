@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOpenApiTools } from '../../../scripts/parts/openapi-tools.ts';
+import { findOpenApiTools } from '../../../scripts/parts/pinned-folder.ts';
 
 export type Ran = { readonly status: number; readonly output: string };
 type Options = { readonly cwd: string; readonly env?: Readonly<Record<string, string>> };

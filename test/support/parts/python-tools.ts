@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { findPythonTools } from '../../../scripts/parts/python-tools.ts';
+import { findPythonTools } from '../../../scripts/parts/pinned-folder.ts';
 
 /**
  * Validates the manifests in a file against the schemas of that version of Kubernetes, which allow no unknown property.

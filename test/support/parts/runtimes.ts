@@ -1,4 +1,4 @@
-import { findRuntime, type Runtime } from '../../../scripts/parts/runtimes.ts';
+import { findRuntime, type Runtime } from '../../../scripts/parts/pinned-folder.ts';
 
 /** Returns the program of another runtime, which `npm run test:extended` installs once. */
 export async function runtimeProgram(name: Runtime): Promise<string> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findSchemathesis } from '../../../scripts/parts/schemathesis.ts';
+import { findSchemathesis } from '../../../scripts/parts/pinned-folder.ts';
 import { runPart } from './run-part.ts';
 
 export type SchemathesisRun = { readonly status: number | null; readonly output: string };
