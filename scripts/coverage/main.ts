@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readMembers } from '../../src/contract/unknown-value.ts';
-import { type Branch, branchesOf } from './branches.ts';
+import { branchesOf } from './branches.ts';
+import { describeCoverage, type FileCoverage } from './report.ts';
 import { readCoverage, takenOffsets } from './taken.ts';
 
 /*
@@ -14,41 +15,24 @@ import { readCoverage, takenOffsets } from './taken.ts';
  */
 
 const root = join(import.meta.dirname, '..', '..');
-
 const raw = join(root, '.cache', 'coverage', 'raw');
-
 const kept = join(root, '.cache', 'coverage', 'taken.json');
 
 const [first, ...others] = process.argv.slice(2);
-
 const args = first === undefined ? [] : first === '--add' ? others : [first, ...others];
-
 const taken = first === '--add' ? await readTaken() : new Map<string, Set<number>>();
-
 await rm(raw, { recursive: true, force: true, maxRetries: 5 });
-
 await mkdir(raw, { recursive: true });
-
 const command = [join(root, 'scripts', 'test.ts'), '--config=scripts/coverage/vitest.config.ts', ...args];
-
 const { status } = spawnSync(process.execPath, command, {
   cwd: root,
   stdio: 'inherit',
   env: { ...process.env, NODE_V8_COVERAGE: raw },
 });
-
 const files = await readSources();
-
 for (const name of await readdir(raw)) addTaken(await readFile(join(raw, name), 'utf8'));
-
 await rm(raw, { recursive: true, maxRetries: 5 });
-
 await writeFile(kept, JSON.stringify(Object.fromEntries([...taken].map(([path, at]) => [path, [...at]]))));
-
-const WORST_FILES = 40;
-
-const LISTED_LINES = 12;
-
 console.log(
   describeCoverage(
     files.map(
@@ -59,7 +43,6 @@ console.log(
     ),
   ),
 );
-
 process.exitCode = status ?? 1;
 
 async function readSources(): Promise<readonly Omit<FileCoverage, 'untaken'>[]> {
@@ -96,49 +79,4 @@ async function readTaken(): Promise<Map<string, Set<number>>> {
       new Set(Array.isArray(at) ? at.map(Number) : []),
     ]),
   );
-}
-
-type FileCoverage = {
-  /** Path from the root of the repository. */
-  readonly path: string;
-  readonly branches: readonly Branch[];
-  /** Branches that no process took. */
-  readonly untaken: readonly Branch[];
-};
-
-/** Describes the coverage by folder, and the files with the most branches that were not taken. */
-export function describeCoverage(files: readonly FileCoverage[]): string {
-  const folders = Map.groupBy(files, ({ path }) => folderOf(path));
-  const rows = [...folders].map(([folder, inside]) => row(folder, inside)).toSorted();
-  const worst = files
-    .filter(({ untaken }) => untaken.length > 0)
-    .toSorted((a, b) => b.untaken.length - a.untaken.length)
-    .slice(0, WORST_FILES);
-  return [
-    `${'folder'.padEnd(44)} branches    taken`,
-    ...rows,
-    row('all', files),
-    '',
-    `The files with the most branches that were not taken, and the lines of these:`,
-    ...worst.map((file) => `${row(file.path, [file])}   ${linesOf(file)}`),
-  ].join('\n');
-}
-
-/** Returns the folder of a capability for files of the server, and the folder in src for other files. */
-function folderOf(path: string): string {
-  const parts = dirname(path).split('/');
-  return parts.slice(0, parts[1] === 'server' ? 3 : 2).join('/');
-}
-
-function row(name: string, files: readonly FileCoverage[]): string {
-  const all = files.reduce((sum, { branches }) => sum + branches.length, 0);
-  const untaken = files.reduce((sum, file) => sum + file.untaken.length, 0);
-  const share = all === 0 ? 100 : (100 * (all - untaken)) / all;
-  return `${name.padEnd(44)} ${String(all).padStart(8)} ${share.toFixed(1).padStart(6)} %`;
-}
-
-function linesOf({ untaken }: FileCoverage): string {
-  const lines = [...new Set(untaken.map(({ line }) => line))];
-  const rest = lines.length - LISTED_LINES;
-  return `${lines.slice(0, LISTED_LINES).join(' ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

@@ -2,7 +2,7 @@ import { Session } from 'node:inspector/promises';
 import { runInThisContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { branchesOf } from '../../scripts/coverage/branches.ts';
-import { describeCoverage } from '../../scripts/coverage/main.ts';
+import { describeCoverage } from '../../scripts/coverage/report.ts';
 import { readCoverage, takenOffsets } from '../../scripts/coverage/taken.ts';
 
 const SOURCE = `(function run(value) {
