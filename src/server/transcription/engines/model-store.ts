@@ -7,6 +7,7 @@ import { join } from 'node:path';
  */
 
 export const VAD_MODEL = 'silero-vad';
+export const ABOUT_FILE = 'model.json';
 const VAD_FILE = 'silero_vad_legacy.onnx';
 
 export type InstalledModel = {
@@ -26,20 +27,23 @@ export function installedModels(cacheDir: string): readonly InstalledModel[] {
   const folder = modelsFolder(cacheDir);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => name !== VAD_MODEL && existsSync(join(folder, name, 'model.json')))
+    .filter((name) => name !== VAD_MODEL && existsSync(join(folder, name, ABOUT_FILE)))
     .toSorted()
-    .map((name) => ({
-      name,
-      folder: join(folder, name),
-      ...readAbout(join(folder, name, 'model.json')),
-    }));
+    .map((name) => {
+      const { languages, isVerified } = readAbout(join(folder, name, ABOUT_FILE));
+      return { name, folder: join(folder, name), languages, isVerified };
+    });
 }
 
-type About = Pick<InstalledModel, 'languages' | 'isVerified'>;
+type About = Pick<InstalledModel, 'languages' | 'isVerified'> & {
+  /** Names of the published files; undefined when no list of them is published. */
+  readonly files?: readonly string[];
+};
 
-function readAbout(file: string): About {
-  const about: Partial<About> = JSON.parse(readFileSync(file, 'utf8'));
-  return { languages: about.languages ?? [], isVerified: about.isVerified ?? true };
+/** Reads the model.json of a model. */
+export function readAbout(file: string): About {
+  const { languages = [], isVerified = true, files }: Partial<About> = JSON.parse(readFileSync(file, 'utf8'));
+  return { languages, isVerified, ...(files === undefined ? {} : { files }) };
 }
 
 /** Path of the voice activity detector's model; undefined when it is not installed. */

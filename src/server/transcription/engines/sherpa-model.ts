@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ABOUT_FILE, readAbout } from './model-store.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
 import { AUTO } from './speech.ts';
 
@@ -39,7 +40,7 @@ const SENSE_VOICE_LANGUAGES = ['en', 'ja', 'ko', 'yue', 'zh'];
 
 /** Reads the model in a folder. Throws an error that names what is missing or unsupported. */
 export function readSherpaModel(folder: string): SherpaModel {
-  const files = readdirSync(folder);
+  const files = listFiles(folder);
   const tokens = files.find((file) => /(^|-)tokens\.txt$/.test(file));
   const fail = (detail: string): never => {
     throw new Error(`${folder} ${detail}. Supported are ${SUPPORTED_FAMILIES}, each with tokens.txt.`);
@@ -66,6 +67,13 @@ export function readSherpaModel(folder: string): SherpaModel {
   return model === undefined
     ? fail(`has a model of the unsupported type ${JSON.stringify(type)}`)
     : create(model);
+}
+
+/** The published files, if the installation knew them; otherwise all files of the folder. */
+function listFiles(folder: string): readonly string[] {
+  const files = readdirSync(folder);
+  const published = files.includes(ABOUT_FILE) ? readAbout(join(folder, ABOUT_FILE)).files : undefined;
+  return published === undefined ? files : files.filter((file) => published.includes(file));
 }
 
 type FamilyModel = Pick<SherpaModel, 'family' | 'modelConfig'> &

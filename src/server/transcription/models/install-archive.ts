@@ -9,7 +9,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { readSherpaModel } from '../engines/sherpa-model.ts';
 import { type CatalogueModel, RELEASES } from './catalogue.ts';
 import { type ByteProgress, discardDownload, downloadFile } from './download-file.ts';
-import { unpackArchive } from './unpack-archive.ts';
+import { UnexpectedFile, unpackArchive } from './unpack-archive.ts';
 
 /*
  * Installs a model of the catalogue: downloads or copies it, verifies it, unpacks it, tries it, and moves it into place
@@ -51,8 +51,9 @@ export async function installArchive(
     const files = join(aside, 'files');
     await mkdir(files);
     onStep(`unpacking ${model.name}`);
-    if (source.isUnpacked) await copyModel(source.path, files);
-    else await unpackArchive(source.path, files, signal);
+    const allows = isPublished(model);
+    if (source.isUnpacked) await copyModel(source.path, files, allows);
+    else await unpackModel(source.path, model, { folder: files, allows, signal });
     onStep(`checking ${model.name}`);
     const digest = source.isUnpacked ? await digestOfFolder(files) : await hashFile(source.path);
     const isVerified = await verify(model, { folder, files, digest });
@@ -61,7 +62,10 @@ export async function installArchive(
     await tryModel(files);
     if (!isVerified) await lockDigest(folder, model.name, digest);
     const { languages, licence } = model;
-    const about = { languages, licence, isVerified, sha256: digest };
+    const about = {
+      ...{ languages, licence, isVerified, sha256: digest },
+      ...(model.files === undefined ? {} : { files: Object.keys(model.files) }),
+    };
     await writeFile(join(files, 'model.json'), `${JSON.stringify(about, null, 2)}\n`);
     await rename(files, target).catch((error: NodeJS.ErrnoException) => {
       // When two installations run at once, the second keeps the files of the first, which are the same.
@@ -130,11 +134,43 @@ async function verify({ name, files: known }: CatalogueModel, unpacked: Unpacked
   return false;
 }
 
-/** Copies only regular files, and those of test_wavs. */
-async function copyModel(from: string, to: string): Promise<void> {
+const SAMPLES = 'test_wavs';
+
+/**
+ * Files that are published, by their path, and recordings of speech. Without a published list every file is allowed. A further
+ * file could be loaded instead of a published one.
+ */
+function isPublished({ files }: CatalogueModel): (path: string) => boolean {
+  const isSample = (path: string): boolean => {
+    const [folder, ...names] = path.split('/');
+    return folder === SAMPLES && names.length === 1;
+  };
+  return (path) => files === undefined || Object.hasOwn(files, path) || isSample(path);
+}
+
+async function unpackModel(
+  archive: string,
+  { name }: CatalogueModel,
+  unpacking: Parameters<typeof unpackArchive>[1],
+): Promise<void> {
+  try {
+    await unpackArchive(archive, unpacking);
+  } catch (error) {
+    if (!(error instanceof UnexpectedFile)) throw error;
+    const path = JSON.stringify(error.path);
+    throw new Error(`The archive has ${path}, which is not a published file of ${name}.`, { cause: error });
+  }
+}
+
+/** Copies only regular files that are allowed, and those of test_wavs. */
+async function copyModel(
+  from: string,
+  to: string,
+  allows: (name: string) => boolean = () => true,
+): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
-    if (entry.isFile()) await copyFile(join(from, entry.name), join(to, entry.name));
-    if (!entry.isDirectory() || entry.name !== 'test_wavs') continue;
+    if (entry.isFile() && allows(entry.name)) await copyFile(join(from, entry.name), join(to, entry.name));
+    if (!entry.isDirectory() || entry.name !== SAMPLES) continue;
     await mkdir(join(to, entry.name));
     await copyModel(join(from, entry.name), join(to, entry.name));
   }

@@ -12,6 +12,17 @@ import { HintedError } from '../../../contract/hint.ts';
  * regular files in the folder, no links, and not more bytes than a model can have.
  */
 
+/** The archive has a file that is not allowed. */
+export class UnexpectedFile extends Error {
+  override readonly name = 'UnexpectedFile';
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`The archive has ${JSON.stringify(path)}, which is not expected.`);
+    this.path = path;
+  }
+}
+
 /** Decompressors of standard input to standard output, in the order of preference. */
 const DECOMPRESSORS = [
   ['bzip2', '-dc'],
@@ -27,8 +38,18 @@ const MAX_BYTES = 16 * 1024 ** 3;
 
 const MAX_ENTRIES = 1_000;
 
+type Unpacking = {
+  readonly folder: string;
+  /** Called with the path of each file in the outermost folder. A file that is not allowed ends the unpacking. */
+  readonly allows?: ((path: string) => boolean) | undefined;
+  readonly signal: AbortSignal;
+};
+
 /** Unpacks into the folder, without the archive's outermost folder. Rejects with the cause and what to do. */
-export async function unpackArchive(archive: string, folder: string, signal: AbortSignal): Promise<void> {
+export async function unpackArchive(
+  archive: string,
+  { folder, allows = () => true, signal }: Unpacking,
+): Promise<void> {
   const [program, ...args] = await findDecompressor();
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], signal });
   let stderr = '';
@@ -39,7 +60,7 @@ export async function unpackArchive(archive: string, folder: string, signal: Abo
   // The decompressor ends before its input when the archive is damaged, or has bytes after its end.
   const feeding = pipeline(createReadStream(archive), child.stdin).catch(() => undefined);
   try {
-    await writeEntries(readTar(child.stdout), folder);
+    await writeEntries(readTar(child.stdout), folder, allows);
     const [code] = await ended;
     if (code !== 0)
       throw new Error(`The archive is damaged: ${stderr.trim() || `${program} ended with ${code}`}`);
@@ -68,7 +89,11 @@ async function findDecompressor(): Promise<readonly [string, ...string[]]> {
   throw new HintedError('Neither bzip2 nor python3 can be run', { text: 'install bzip2, and try again' });
 }
 
-async function writeEntries(entries: AsyncIterable<TarEntry>, folder: string): Promise<void> {
+async function writeEntries(
+  entries: AsyncIterable<TarEntry>,
+  folder: string,
+  allows: (path: string) => boolean,
+): Promise<void> {
   let [count, bytes] = [0, 0];
   for await (const { path, type, content } of entries) {
     count += 1;
@@ -78,6 +103,7 @@ async function writeEntries(entries: AsyncIterable<TarEntry>, folder: string): P
       throw new Error(`The archive has ${JSON.stringify(path)}, which is not a regular file.`);
     const inner = parts.slice(1);
     if (type === 'folder' || inner.length === 0 || isMacMetadata(inner)) continue;
+    if (!allows(inner.join('/'))) throw new UnexpectedFile(inner.join('/'));
     const target = join(folder, ...inner);
     await mkdir(dirname(target), { recursive: true });
     const counted = async function* (): AsyncGenerator<Uint8Array> {

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { installedModels } from '../../../../src/server/transcription/engines/model-store.ts';
+import { readSherpaModel } from '../../../../src/server/transcription/engines/sherpa-model.ts';
 import type { CatalogueModel } from '../../../../src/server/transcription/models/catalogue.ts';
 import { installArchive } from '../../../../src/server/transcription/models/install-archive.ts';
 import { startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
 import { modelFolder } from '../engines/support/onnx-files.ts';
-import { makeArchive } from './archives.ts';
+import { type ArchiveEntry, makeArchive } from './archives.ts';
 
 /* Models that sherpa-onnx would load by their metadata. The test decides whether they recognise anything. */
 
@@ -27,20 +28,24 @@ beforeEach(async () => {
   folder = join(cache, 'models');
   archive = join(cache, 'sherpa-onnx-test.tar.bz2');
   [steps, tried] = [[], []];
-  makeArchive(archive, [
-    ...['encoder.int8.onnx', 'encoder.onnx', 'decoder.int8.onnx', 'decoder.onnx'].map((name) => ({
-      path: `sherpa-onnx-test/${name}`,
-      file: join(whisper(), name),
-    })),
-    { path: 'sherpa-onnx-test/tokens.txt', text: TOKENS },
-    { path: 'sherpa-onnx-test/test_wavs/it.wav', text: 'sound' },
-  ]);
+  makeArchive(archive, published());
 });
 afterEach(async () => {
   await server?.close();
   server = undefined;
   await rm(cache, { recursive: true });
 });
+
+function published(): readonly ArchiveEntry[] {
+  return [
+    ...['encoder.int8.onnx', 'encoder.onnx', 'decoder.int8.onnx', 'decoder.onnx'].map((name) => ({
+      path: `sherpa-onnx-test/${name}`,
+      file: join(whisper(), name),
+    })),
+    { path: 'sherpa-onnx-test/tokens.txt', text: TOKENS },
+    { path: 'sherpa-onnx-test/test_wavs/it.wav', text: 'sound' },
+  ];
+}
 
 const whisper = () =>
   modelFolder({
@@ -58,7 +63,19 @@ const MODEL: CatalogueModel = {
   },
 };
 const sha256 = (content: Buffer | string) => createHash('sha256').update(content).digest('hex');
-const VERIFIABLE: CatalogueModel = { ...MODEL, files: { 'tokens.txt': sha256(TOKENS) } };
+/** A published list of all files of the archive. */
+const VERIFIABLE: CatalogueModel = {
+  ...MODEL,
+  files: {
+    ...Object.fromEntries(
+      ['encoder.int8.onnx', 'encoder.onnx', 'decoder.int8.onnx', 'decoder.onnx'].map((name) => [
+        name,
+        sha256(readFileSync(join(whisper(), name))),
+      ]),
+    ),
+    'tokens.txt': sha256(TOKENS),
+  },
+};
 
 type Options = { readonly from?: string; readonly acceptUnverified?: boolean; readonly isDeaf?: boolean };
 
@@ -121,11 +138,40 @@ describe('installArchive', () => {
   });
 
   it('rejects a file that is not the published one, whatever is accepted', async () => {
-    const other = { ...MODEL, files: { 'tokens.txt': sha256('another') } };
+    const other = { ...VERIFIABLE, files: { ...VERIFIABLE.files, 'tokens.txt': sha256('another') } };
     await expect(install(other, { acceptUnverified: true })).rejects.toThrow(
       /tokens\.txt of test is not the published file: its SHA-256 is [0-9a-f]{64}/,
     );
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each(['a-encoder.int8.onnx', 'test_wavs/deeper/model.onnx', 'README.md'])(
+    'refuses an archive with %s beside the published files, before anything is loaded',
+    async (name) => {
+      const extra = { path: `sherpa-onnx-test/${name}`, file: join(whisper(), 'encoder.int8.onnx') };
+      makeArchive(archive, [...published(), extra]);
+      await expect(install(VERIFIABLE, { acceptUnverified: true })).rejects.toThrow(
+        `The archive has ${JSON.stringify(name)}, which is not a published file of test.`,
+      );
+      expect(tried).toEqual([]);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
+  it('copies only the published files of a folder', async () => {
+    const unpacked = whisper();
+    await writeFile(join(unpacked, 'tokens.txt'), TOKENS);
+    await writeFile(join(unpacked, 'a-encoder.int8.onnx'), 'another');
+    await install(VERIFIABLE, { from: unpacked });
+    expect(readdirSync(join(folder, 'test'))).not.toContain('a-encoder.int8.onnx');
+  });
+
+  it('loads only the published files, whatever is in the folder later', async () => {
+    await install(VERIFIABLE);
+    const installed = join(folder, 'test');
+    await writeFile(join(installed, 'a-encoder.int8.onnx'), 'another');
+    const config = readSherpaModel(installed).modelConfig('it');
+    expect(config).toMatchObject({ whisper: { encoder: join(installed, 'encoder.int8.onnx') } });
   });
 
   it('installs nothing when the model gives no text for its sample', async () => {

@@ -16,7 +16,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const archive = () => join(folder, 'model.tar.bz2');
 const out = (path = '') => join(folder, 'out', path);
-const unpack = () => unpackArchive(archive(), out(), new AbortController().signal);
+const unpack = () => unpackArchive(archive(), { folder: out(), signal: new AbortController().signal });
 
 describe('unpackArchive', () => {
   it('unpacks files and folders without the outermost folder', async () => {
