@@ -28,7 +28,7 @@ Settings are environment variables of \`rtc serve\`, of the speech workers, and 
 - **\`.env\`**: outside production (\`NODE_ENV=production\`), a \`.env\` file in the working directory counts too. The environment takes
   precedence.
 - **Secrets from files**: every secret can come from a file, as Docker, Kubernetes and systemd provide them.
-  \`API_SECRET_FILE=/run/secrets/api-secret\` sets API_SECRET to the content of the file, without a line feed at its end.
+  \`API_SECRET_FILE=/run/secrets/api-secret\` sets API_SECRET to the content of the file, without a byte order mark and without a line feed at its end.
 - **Checks**: a bad value stops the start. The message names the variable, its value (secrets masked) and what is allowed.
   \`rtc serve --check\` checks the settings and DATA_DIR, and exits. \`rtc serve --print-config\` prints the effective values,
   secrets masked.

@@ -186,10 +186,10 @@ export function webhookSecretFault(text: string): string | undefined {
 const SECRET_PREFIX = 'whsec_';
 
 /**
- * Returns what was copied with the secret. Receivers read theirs from a variable or a file, which drops it, so that no
+ * Returns what was copied with a secret. The other side reads its own from a variable or a file, which drops it, so that no
  * signature would match.
  */
-function copyingFault(text: string): string | undefined {
+export function copyingFault(text: string): string | undefined {
   if (/\p{Cc}/u.test(text)) return 'must not contain a line end or another control character';
   if (text.trim() !== text) return 'must not begin or end with a blank';
   if (/^(["']).+\1$/.test(text)) return 'must not be in quotes';

@@ -8,6 +8,7 @@ import { makeFolder } from '../../folders/make-folder.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
 import type { Io } from '../terminal/io.ts';
+import { decodeText } from '../terminal/source-text.ts';
 
 /** A named service. It has exactly one of the three: the secret itself, a command or a file. */
 export type Profile = {
@@ -73,7 +74,7 @@ async function readPrivately(path: string, platform: string): Promise<string | u
       await refuseLooseMode(dirname(path), DIRECTORY_MODE);
       await refuseLooseMode(path, FILE_MODE);
     }
-    return await readFile(path, 'utf8');
+    return decodeText(await readFile(path), path);
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     if (codeOfError(cause) === 'ENOENT') return undefined;

@@ -1,16 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { CancelledError, CliError, EXIT } from '../errors/cli-error.ts';
-import { fileError } from '../errors/file-error.ts';
+import { copyingFault } from '../../contract/webhooks.ts';
+import { CancelledError, CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import type { Io } from '../terminal/io.ts';
-import { readStdin } from '../terminal/source-text.ts';
+import { decodeText, readStdin, readTextFile } from '../terminal/source-text.ts';
 
 /** Time limit: a secret command may ask for a passphrase. */
 const COMMAND_TIMEOUT_MS = 60_000;
 
 /** Reads the secret in a file, `-` for stdin. The line end that editors add is not part of it. */
 export async function readSecretFile(io: Io, path: string): Promise<string> {
-  return checked(path === '-' ? await readStdin(io) : await readText(io, path), path);
+  const text = path === '-' ? await readStdin(io) : await readTextFile(io, path, EXIT.authentication);
+  return checked(text, path === '-' ? 'stdin' : path);
 }
 
 /**
@@ -27,10 +26,8 @@ export async function runSecretCommand(io: Io, command: string): Promise<string>
     timeout: COMMAND_TIMEOUT_MS,
     signal: io.signal,
   });
-  let printed = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    printed += chunk;
-  });
+  const printed: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
   const ended = await new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code, signal) => resolve(code === 0 ? '' : `it ended with ${signal ?? code}`));
@@ -44,23 +41,35 @@ export async function runSecretCommand(io: Io, command: string): Promise<string>
       `try it yourself: ${command}`,
     );
   }
-  return checked(printed, 'the secret command');
-}
-
-async function readText(io: Io, path: string): Promise<string> {
-  try {
-    return await readFile(resolve(io.workingDirectory, path), 'utf8');
-  } catch (cause) {
-    throw fileError(cause, { path, doing: 'read', exitCode: EXIT.authentication });
-  }
+  const source = 'the secret command';
+  return checked(decodeText(Buffer.concat(printed), source), source);
 }
 
 function checked(text: string, source: string): string {
-  const secret = text.replace(/\r?\n$/, '');
-  if (secret !== '') return secret;
+  const secret = withoutLineEnd(text);
+  if (secret !== '') return checkSecret(secret, source);
   throw new CliError(
     EXIT.authentication,
-    `${source === '-' ? 'stdin' : source} has no secret`,
+    `${source} has no secret`,
     'it must contain the API secret, and nothing else, on one line',
+  );
+}
+
+/** Removes the line end that an editor or `echo` adds. */
+export function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, '');
+}
+
+/**
+ * Returns the secret. With a blank, a line end or quotes it would be another secret, and the service would only say that
+ * the signature does not match.
+ * @throws CliError (usage), without the secret
+ */
+export function checkSecret(secret: string, source: string): string {
+  const fault = copyingFault(secret);
+  if (fault === undefined) return secret;
+  throw usageError(
+    `the secret in ${source} ${fault}`,
+    'give the secret alone; to see what is there: … | od -c | tail -3',
   );
 }

@@ -3,7 +3,7 @@ import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { didYouMean } from '../errors/did-you-mean.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { type Profile, type ProfileStore, profilesPath, readProfiles } from './profiles.ts';
-import { readSecretFile, runSecretCommand } from './secrets.ts';
+import { checkSecret, readSecretFile, runSecretCommand } from './secrets.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:3000';
 
@@ -108,7 +108,7 @@ function secretFromFlag(io: Io, path: string | undefined): Settings['apiSecret']
 
 function secretFromVariable(variable: Sourced | undefined): Settings['apiSecret'] {
   if (variable === undefined) return undefined;
-  return { source: variable.source, read: async () => variable.value };
+  return { source: variable.source, read: async () => checkSecret(variable.value, variable.source) };
 }
 
 function secretFromProfile(io: Io, profile: Profile | undefined, origin: string): Settings['apiSecret'] {

@@ -310,6 +310,10 @@ describe('the settings', () => {
     expect(warnings({ API_SECRET: 'q'.repeat(31) })).toEqual([
       'API_SECRET has 31 characters; at least 32 are safe: openssl rand -hex 32',
     ]);
+    expect(warnings({ API_SECRET: `"${'x'.repeat(32)}"` })).toEqual([
+      'API_SECRET is in quotes, which are part of the secret',
+      'LIVEKIT_API_SECRET is in quotes, which are part of the secret',
+    ]);
     expect(warnings({ API_SECRET: 'x'.repeat(32), API_SECRET_PREVIOUS: 'q' })).toEqual([
       expect.stringMatching(/^API_SECRET_PREVIOUS has 1 /),
     ]);
@@ -531,6 +535,18 @@ describe('secrets in files', () => {
       expect(variables[name]).toBe('a secret');
     },
   );
+
+  it('leave out the byte order mark of an editor', async () => {
+    const file = await fileWith('\ufeffa secret\r\n');
+    expect(readEnvironment({ API_SECRET_FILE: file }, directory).API_SECRET).toBe('a secret');
+  });
+
+  it('are refused when one is not UTF-8', async () => {
+    const file = join(directory, 'latin');
+    await writeFile(file, Buffer.from('perchè', 'latin1'));
+    const fault = `API_SECRET_FILE is ${JSON.stringify(file)}, which is not UTF-8`;
+    expect(() => readEnvironment({ API_SECRET_FILE: file }, directory)).toThrow(new ConfigError([fault]));
+  });
 
   it('are allowed only for secrets', async () => {
     expect(readEnvironment({ HOST_FILE: await fileWith('0.0.0.0') }, directory).HOST).toBeUndefined();

@@ -39,6 +39,7 @@ type Texts = PersonTexts & {
   readonly rowProblems: Readonly<Record<RowProblem, string>>;
   readonly brokenRow: string;
   readonly noJsonObject: string;
+  readonly notUtf8: string;
   readonly noLineEnd: (bytes: number) => string;
   readonly yes: string;
   readonly no: string;
@@ -74,6 +75,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     },
     brokenRow: 'csv: the row cannot be read',
     noJsonObject: 'the line is not a JSON object',
+    notUtf8: 'this line is not UTF-8; convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE',
     noLineEnd: (bytes) => `more than ${bytes} bytes without a line end`,
     yes: 'yes',
     no: 'no',
@@ -124,6 +126,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     },
     brokenRow: 'csv: riga illeggibile',
     noJsonObject: 'la riga non è un oggetto JSON',
+    notUtf8: 'la riga non è in UTF-8; convertire il file: iconv -f WINDOWS-1252 -t UTF-8 FILE',
     noLineEnd: (bytes) => `più di ${bytes} byte senza fine di riga`,
     yes: 'sì',
     no: 'no',

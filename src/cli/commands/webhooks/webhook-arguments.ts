@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { formatWebhookSecret } from '../../../contract/webhook-signing.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
+import { checkSecret, withoutLineEnd } from '../../connection/secrets.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { existing, flag, option } from '../../framework/parameters.ts';
@@ -43,11 +44,11 @@ export async function readGivenSecret(
       'give the API secret by RTC_API_SECRET or a file',
     );
   }
-  const secret = (await readStdin(context.io)).replace(/\r?\n$/, '');
+  const secret = withoutLineEnd(await readStdin(context.io));
   if (secret === '') {
     throw usageError('stdin has no signing secret', 'such as: pass show hook | rtc … --secret-stdin');
   }
-  return secret;
+  return checkSecret(secret, 'stdin');
 }
 
 export function generateSecret(): string {

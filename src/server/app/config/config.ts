@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -286,7 +287,8 @@ const MAX_BYTES = 64 * 1024;
 
 /**
  * Replaces `NAME_FILE` by `NAME` with the content of the file, for every secret setting, as Docker, Kubernetes and systemd
- * provide secrets. A line feed at the end is not part of the secret. Adds errors, without secrets, to `faults`.
+ * provide secrets. A byte order mark and a line feed at the end are not
+ * part of the secret. Adds errors, without secrets, to `faults`.
  */
 function readSecretFiles(environment: FileEnvironment, faults: string[]): FileEnvironment {
   const read: Record<string, string> = {};
@@ -304,14 +306,22 @@ function readSecretFiles(environment: FileEnvironment, faults: string[]): FileEn
 }
 
 function readSecret(name: string, file: string, faults: string[]): string | undefined {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    bytes = readFileSync(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     faults.push(`${name} is ${JSON.stringify(file)}, which cannot be read (${code})`);
     return undefined;
   }
+  if (!isUtf8(bytes)) {
+    faults.push(`${name} is ${JSON.stringify(file)}, which is not UTF-8`);
+    return undefined;
+  }
+  const text = bytes
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .replace(/\r?\n$/, '');
   if (text === '' || text.length > MAX_BYTES) {
     faults.push(
       `${name} is ${JSON.stringify(file)}, which ${text === '' ? 'is empty' : 'is not a secret: it is too long'}`,

@@ -22,7 +22,11 @@ export function listWarnings(settings: RiskySettings): readonly string[] {
 /** The warnings that stop the start with STRICT_SECRETS. */
 export function secretWarnings({ host, apiSecrets, livekit }: RiskySettings): readonly string[] {
   const names = ['API_SECRET', 'API_SECRET_PREVIOUS'];
-  const warnings = apiSecrets.flatMap((secret, index) => shortSecret(names[index] ?? '', secret));
+  const warnings = apiSecrets.flatMap((secret, index) => {
+    const name = names[index] ?? '';
+    return [...shortSecret(name, secret), ...quotedSecret(name, secret)];
+  });
+  warnings.push(...quotedSecret('LIVEKIT_API_SECRET', livekit.apiSecret));
   if (isLoopback(host)) return warnings;
   if (apiSecrets.includes(livekit.apiSecret)) {
     warnings.push(
@@ -40,6 +44,11 @@ function shortSecret(name: string, secret: string): string[] {
   return [
     `${name} has ${secret.length === 1 ? '1 character' : `${secret.length} characters`}; at least ${MIN_SECRET_LENGTH} are safe: openssl rand -hex 32`,
   ];
+}
+
+/** Shells and Docker treat quotes in different ways, so that the other side may have the secret without them. */
+function quotedSecret(name: string, secret: string): string[] {
+  return /^(["']).+\1$/.test(secret) ? [`${name} is in quotes, which are part of the secret`] : [];
 }
 
 function exposureWarnings(settings: RiskySettings): string[] {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { PersonRecord } from '../../../../people/person-record.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import type { Context } from '../../../framework/context.ts';
@@ -53,12 +54,17 @@ async function eachTablePerson(context: Context, batch: Batch, options: PeopleOp
 }
 
 async function eachJsonPerson(batch: Batch, { source, visit, language }: PeopleOptions): Promise<void> {
-  const { noJsonObject, noLineEnd } = TEXTS[language];
+  const { noJsonObject, notUtf8, noLineEnd } = TEXTS[language];
   await eachLine(refuseBinary(source.chunks), MAX_PERSON_BYTES, {
     visit: (line) => {
       const lineText = textOf(line);
-      const record = recordOfText(lineText);
       const where = { line: line.number, input: () => lineText };
+      // Decoded, its name would be another one, and its code too.
+      if (!isUtf8(line.bytes.subarray(line.start, line.end))) {
+        batch.reportBad({ ...where, reason: 'encoding', message: notUtf8, labels: [`encoding: ${notUtf8}`] });
+        return;
+      }
+      const record = recordOfText(lineText);
       if (record !== undefined) visit(batch, record, where);
       else
         batch.reportBad({

@@ -2,6 +2,7 @@ import { type PersonRecord, recordOfJson } from '../../../../people/person-recor
 import type { Rules } from '../../../../people/rules.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 import type { Context } from '../../../framework/context.ts';
+import { decodeText } from '../../../terminal/source-text.ts';
 import { outWithoutAppend } from '../codes/code-options.ts';
 import type { BatchOptions } from '../files/batch.ts';
 import { openSource } from '../files/stream-source.ts';
@@ -97,8 +98,7 @@ export async function readPersonJson(context: Context, file: string | undefined)
   } finally {
     await source.close();
   }
-  const text = Buffer.concat(chunks).toString('utf8');
-  const person = recordOfText(text.replace(/^\ufeff/, ''));
+  const person = recordOfText(decodeText(Buffer.concat(chunks), file ?? 'stdin'));
   if (person !== undefined) return person;
   throw bilingualError(
     ['the input is not one JSON object', 'for many people add --csv or --ndjson'],
