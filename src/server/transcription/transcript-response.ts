@@ -37,7 +37,7 @@ export function transcriptResponse(
  *   text  [HH:MM:SS] Speaker: text
  *   md    Markdown, a paragraph for each turn: **[HH:MM:SS] Speaker:** text
  *   vtt   WebVTT (https://www.w3.org/TR/webvtt1/), speakers as voice spans
- *   srt   SubRip, as players read it: a number, times with a comma, `Speaker: text`
+ *   srt   SubRip, as players read it: a number, times with a comma, `Speaker: text` without markup
  */
 
 type TranscriptLine = Pick<Segment, 'speaker' | 'text' | 'start' | 'end' | 'overlap'>;
@@ -76,7 +76,9 @@ function toVtt(segments: readonly TranscriptLine[]): string {
 
 function toSrt(segments: readonly TranscriptLine[]): string {
   return segments
-    .map((segment, index) => `${index + 1}\n${formatTimes(segment, ',')}\n${formatLine(segment)}\n`)
+    .map(
+      (segment, index) => `${index + 1}\n${formatTimes(segment, ',')}\n${escapeSrt(formatLine(segment))}\n`,
+    )
     .join('\n');
 }
 
@@ -96,6 +98,14 @@ function oneLine(text: string): string {
 /** Escapes `&` and `<` (WebVTT, section 3.3), and `>`, so that no text contains an arrow. */
 function escapeVtt(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/**
+ * SubRip has no escapes. Players take what looks like a tag (`<b>`, `<Ada>`) or an override (`{\\an8}`) as formatting, and
+ * show nothing of it. A word joiner after the bracket is invisible and makes it text.
+ */
+function escapeSrt(text: string): string {
+  return text.replace(/[<{](?=\S)/g, '$&\u2060');
 }
 
 /** Escapes what has a meaning within a paragraph of CommonMark, HTML included (https://spec.commonmark.org/). */
