@@ -197,6 +197,18 @@ describe('rtc doctor', () => {
     });
   });
 
+  it.each([-1, 1])('says to correct a clock when that of the media server is %i day off', async (days) => {
+    const tokenTime = () => Date.now() + days * 86_400_000;
+    await withStack({ tokenTime }, async (stack) => {
+      const { checks } = await doctor(stack.environment);
+      expect(checks.find(({ check }) => check === 'media server')).toMatchObject({
+        status: 'fault',
+        detail: expect.stringContaining('as expired or not valid yet'),
+        next: 'compare the clocks of both machines, and correct the wrong one (NTP)',
+      });
+    });
+  });
+
   it('finds that the key or the secret is wrong', async () => {
     await withStack({}, async (stack) => {
       for (const wrong of [{ RTC_API_KEY: 'wrong' }, { RTC_API_SECRET: 'wrong' }]) {

@@ -49,7 +49,7 @@ export function found({ check, status, detail, next }: SelfCheck): Check {
   return { check, status: status === 'unknown' ? 'skipped' : status, detail, next };
 }
 
-/** Next steps for errors whose own next step is to run this command. */
+/** Next steps for errors whose own next step is to run this command. The service's hint is more exact. */
 const NEXT_OF_CODE: Readonly<Record<string, string>> = {
   'media-server-unavailable': "start LiveKit, or correct the service's LIVEKIT_URL",
   'media-server-error':
@@ -60,7 +60,8 @@ const NEXT_OF_CODE: Readonly<Record<string, string>> = {
 /** Converts the error of a call to a fault with its own message and next step. */
 export function failedCheck(check: string, error: unknown, nowMs: number): Check {
   const { cause, next: hint } = describeError(error, nowMs);
-  const next = (error instanceof RtcError ? NEXT_OF_CODE[error.code] : undefined) ?? hint;
+  const own = error instanceof RtcError && error.hint === undefined ? NEXT_OF_CODE[error.code] : undefined;
+  const next = own ?? hint;
   if (isLackOfScope(error)) return skipped(check, cause, next);
   return fault(check, cause, next ?? '');
 }

@@ -69,12 +69,20 @@ function fromServerError(error: ServerError, call: FailedCall): ServiceError {
 
 /** LiveKit rejected our credentials. A 401 or 403 would mean to our caller that the caller's own are wrong. */
 function fromCredentialsError(error: ServerError): ServiceError {
-  const clock = /expired|not valid yet|before/i.test(error.message);
+  if (/expired|not valid yet|before/i.test(error.message)) {
+    return new ServiceError(
+      'media-server-error',
+      "The media server refuses this service's token as expired or not valid yet.",
+      {
+        cause: error,
+        retryable: false,
+        hint: { text: 'compare the clocks of both machines, and correct the wrong one (NTP)' },
+      },
+    );
+  }
   return new ServiceError(
     'media-server-error',
-    clock
-      ? "The media server refuses this service's token as expired or not valid yet: compare both clocks."
-      : "The media server refuses this service's LIVEKIT_API_KEY and LIVEKIT_API_SECRET: both must be among its keys.",
+    "The media server refuses this service's LIVEKIT_API_KEY and LIVEKIT_API_SECRET: both must be among its keys.",
     { cause: error, retryable: false },
   );
 }
