@@ -267,8 +267,8 @@ const NODE_MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/fiscal/': [],
   // The client also runs in Bun, Deno and edge workers.
   'src/client/': [],
-  // The contract computes hashes, and has no input or output.
-  'src/contract/': ['node:crypto'],
+  // The contract computes hashes and decompresses bodies, and has no input or output.
+  'src/contract/': ['node:crypto', 'node:zlib'],
 };
 
 /** Modules of Node that reach outside the process, and where they are allowed. */

@@ -1,5 +1,6 @@
-import { Agent, buildConnector } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { acceptContinue } from '../../../contract/continue-responses.ts';
+import { decodeBody } from '../../../contract/decode-body.ts';
 import type { Event } from '../../../contract/events.ts';
 import { describeRedirect, isRedirect } from '../../../contract/redirects.ts';
 import { isObject } from '../../../contract/unknown-value.ts';
@@ -74,7 +75,7 @@ async function send(
       kind: 'responded',
       statusCode,
       redirect: isRedirect(statusCode) ? describeRedirect(location, url.href) : null,
-      text: await readStart(response.body),
+      text: await readStart(response),
     };
   } catch (error) {
     if (signal.aborted) throw error;
@@ -95,15 +96,16 @@ function signed({ secret, event, nowMs }: Omit<Post, 'url'>, body: string): Reco
 }
 
 /** Reads the beginning of a response. Leaving the loop discards the rest. */
-async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
+async function readStart({ body, headers }: Dispatcher.ResponseData): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
     if (size >= MAX_TEXT_BYTES) break;
   }
-  return Buffer.concat(chunks).subarray(0, MAX_TEXT_BYTES).toString('utf8');
+  const kept = Buffer.concat(chunks).subarray(0, MAX_TEXT_BYTES);
+  return await decodeBody(kept, headers['content-encoding'], MAX_TEXT_BYTES);
 }
 
 const NO_CONNECTION: Readonly<Record<string, string>> = {

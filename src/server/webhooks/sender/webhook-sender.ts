@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { acceptContinue } from '../../../contract/continue-responses.ts';
+import { decodeBody } from '../../../contract/decode-body.ts';
 import { describeRedirect, isRedirect } from '../../../contract/redirects.ts';
 import { codeOfError, readMembers } from '../../../contract/unknown-value.ts';
 import { type AddressGuard, ForbiddenAddress } from './address-guard.ts';
@@ -100,6 +101,7 @@ class WebhookExchange implements Dispatcher.DispatchHandler {
   #statusCode: number | null = null;
   /** Where the receiver redirects to, in words. */
   #redirect: string | null = null;
+  #coding: string | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #isOver = false;
 
@@ -120,10 +122,11 @@ class WebhookExchange implements Dispatcher.DispatchHandler {
   onResponseStart(
     controller: Dispatcher.DispatchController,
     statusCode: number,
-    { location }: IncomingHttpHeaders,
+    { location, 'content-encoding': coding }: IncomingHttpHeaders,
   ): void {
     if (statusCode >= 200) {
       this.#statusCode = statusCode;
+      this.#coding = coding;
       const target = Array.isArray(location) ? location[0] : location;
       if (isRedirect(statusCode)) this.#redirect = describeRedirect(target, this.#url);
       return;
@@ -162,20 +165,17 @@ class WebhookExchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#timer);
     const durationMs = Math.round(performance.now() - this.#startedAt);
-    this.#resolve({
-      statusCode: this.#statusCode,
-      responseBody: this.#text(),
-      error: error ?? this.#redirect,
-      durationMs,
+    const statusCode = this.#statusCode;
+    const told = { statusCode, error: error ?? this.#redirect, durationMs };
+    if (statusCode === null || this.#size === 0) {
+      this.#resolve({ ...told, responseBody: statusCode === null ? null : '' });
+      return;
+    }
+    const kept = Buffer.concat(this.#chunks).subarray(0, MAX_BODY_BYTES);
+    void decodeBody(kept, this.#coding, MAX_BODY_BYTES).then((text) => {
+      // PostgreSQL stores no NUL in text.
+      this.#resolve({ ...told, responseBody: text.replaceAll('\0', '\uFFFD').toWellFormed() });
     });
-  }
-
-  #text(): string | null {
-    if (this.#statusCode === null) return null;
-    if (this.#size === 0) return '';
-    const text = Buffer.concat(this.#chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
-    // PostgreSQL stores no NUL in text.
-    return text.replaceAll('\0', '\uFFFD').toWellFormed();
   }
 }
 

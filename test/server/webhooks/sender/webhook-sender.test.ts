@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -5,6 +6,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAddressGuard, type Resolve } from '../../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookResponse, WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
@@ -136,6 +138,48 @@ describe('a receiver that responds', () => {
     const bytes: Behaviour = (_request, response) =>
       void response.writeHead(200).end(Buffer.from([0x00, 0xff, 0x61]));
     expect((await responseOf(bytes)).responseBody).toBe('\uFFFD\uFFFDa');
+  });
+});
+
+describe('a receiver that compresses its response', () => {
+  const compressed =
+    (coding: string, bytes: Buffer): Behaviour =>
+    (_request, response) =>
+      void response.writeHead(500, { 'content-encoding': coding }).end(bytes);
+  const text = '{"error":"perché no"}';
+
+  it.each([
+    ['gzip', gzipSync(text)],
+    ['x-gzip', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['br', brotliCompressSync(text)],
+    ['identity', Buffer.from(text)],
+  ])('has it quoted as text: %s', async (coding, bytes) => {
+    expect(await responseOf(compressed(coding, bytes))).toMatchObject({
+      statusCode: 500,
+      responseBody: text,
+      error: null,
+    });
+  });
+
+  it('has at most 4 KiB of text quoted, whatever its bytes stand for', async () => {
+    const huge = Buffer.alloc(64 * 1024 * 1024, 'x');
+    for (const [coding, bytes] of [
+      ['gzip', gzipSync(huge)],
+      ['br', brotliCompressSync(huge, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
+    ] as const) {
+      expect((await responseOf(compressed(coding, bytes))).responseBody).toBe('x'.repeat(4096));
+    }
+  });
+
+  it('has the beginning quoted if the rest is missing, and only the coding if it is not that', async () => {
+    const random = randomBytes(20_000).toString('hex');
+    const { responseBody } = await responseOf(compressed('gzip', gzipSync(`${text}${random}`)));
+    expect(responseBody?.slice(0, 1000)).toBe(`${text}${random}`.slice(0, 1000));
+    const wrong = await responseOf(compressed('gzip', Buffer.from('plain')));
+    expect(wrong.responseBody).toBe('(5 bytes of content-encoding gzip)');
+    const unknown = await responseOf(compressed('zebra', Buffer.from('stripes')));
+    expect(unknown.responseBody).toBe('(7 bytes of content-encoding zebra)');
   });
 });
 
