@@ -3,7 +3,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { type Backup, createBackup } from './app/backup/create-backup.ts';
 import { migrateToPostgres } from './app/backup/migrate-to-postgres.ts';
 import { type Restoration, restoreBackup } from './app/backup/restore-backup.ts';
-import { type Environment, readEnvironment } from './app/config/config.ts';
+import { type Environment, readEnvironment } from './app/config/environment.ts';
 import { DEFAULT_DATA_DIR } from './app/config/settings.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { type Repair, type RepairOptions, repair } from './dev/repair/repair.ts';

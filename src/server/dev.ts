@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { DevAddOn } from '../contract/choices.ts';
-import { type Config, type Environment, loadConfig, readEnvironment } from './app/config/config.ts';
+import { type Config, loadConfig } from './app/config/config.ts';
+import { type Environment, readEnvironment } from './app/config/environment.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { requireModels } from './app/open-speech.ts';
 import { findPackageRoot } from './app/package-root.ts';

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
-import { type Config, describeConfig, loadConfig, readEnvironment } from './app/config/config.ts';
+import { type Config, describeConfig, loadConfig } from './app/config/config.ts';
+import { readEnvironment } from './app/config/environment.ts';
 import { listWarnings } from './app/config/warnings.ts';
 import { readDatabaseOptions } from './app/open-adapters.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';

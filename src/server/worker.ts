@@ -1,5 +1,6 @@
 import { extname, join } from 'node:path';
-import { type Config, loadConfig, readEnvironment } from './app/config/config.ts';
+import { type Config, loadConfig } from './app/config/config.ts';
+import { readEnvironment } from './app/config/environment.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { readDatabaseOptions, type ServiceParts } from './app/open-adapters.ts';
 import { localRecognitionsAtOnce, openCheckedSpeech, type Speech } from './app/open-speech.ts';

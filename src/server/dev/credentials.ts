@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type Hint, HintedError } from '../../contract/hint.ts';
 import { makeFolder } from '../../folders/make-folder.ts';
-import type { Environment } from '../app/config/config.ts';
+import type { Environment } from '../app/config/environment.ts';
 
 export type KeyPair = { readonly apiKey: string; readonly apiSecret: string };
 

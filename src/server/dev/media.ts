@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { HintedError } from '../../contract/hint.ts';
-import type { Environment } from '../app/config/config.ts';
+import type { Environment } from '../app/config/environment.ts';
 import { startEmbeddedMediaServer } from '../media-simulator/embedded-media-server.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { createTokenSigner } from '../platform/livekit/token-signer.ts';

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import type { Environment } from '../app/config/config.ts';
+import type { Environment } from '../app/config/environment.ts';
 import type { RunningChild } from './binaries/child-process.ts';
 import { findOnPath, type Program } from './binaries/go-binary.ts';
 import { nextFreePort, withFreePorts } from './free-port.ts';

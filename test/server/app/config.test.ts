@@ -2,14 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describeConfig, loadConfig, serviceUrl } from '../../../src/server/app/config/config.ts';
 import {
   ConfigError,
-  describeConfig,
   type Environment,
-  loadConfig,
   readEnvironment,
-  serviceUrl,
-} from '../../../src/server/app/config/config.ts';
+} from '../../../src/server/app/config/environment.ts';
 import type { Setting } from '../../../src/server/app/config/setting.ts';
 import { SETTINGS, type SettingName } from '../../../src/server/app/config/settings.ts';
 import { listWarnings } from '../../../src/server/app/config/warnings.ts';

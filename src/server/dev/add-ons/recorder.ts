@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { HintedError } from '../../../contract/hint.ts';
-import type { Environment } from '../../app/config/config.ts';
+import type { Environment } from '../../app/config/environment.ts';
 import { createMediaWorkers } from '../../platform/livekit/count-media-workers.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ChildSettings } from '../binaries/child-process.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DEV_ADD_ONS, type DevAddOn, type WorkerKind } from '../../../contract/choices.ts';
 import { type Hint, readHint, readReason } from '../../../contract/hint.ts';
-import type { Environment } from '../../app/config/config.ts';
+import type { Environment } from '../../app/config/environment.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RunningChild } from '../binaries/child-process.ts';
 import type { ProcessSupervisor } from '../process-supervisor.ts';
