@@ -26,7 +26,8 @@ import {
   type Route,
   registerPreflights,
 } from '../platform/http/route.ts';
-import { SECURITY_HEADERS, sendError } from '../platform/http/send-error.ts';
+import { SECURITY_HEADERS, sendError, toServiceError } from '../platform/http/send-error.ts';
+import type { RejectedWebhooks } from '../platform/livekit/rejected-webhooks.ts';
 import type { Span } from '../platform/tracing/tracing.ts';
 
 declare module 'fastify' {
@@ -55,6 +56,8 @@ export type AppDeps = AccessLogDeps &
     readonly unverifiedBodyBytes?: number | undefined;
     /** Whether to close the connection after each response. Undefined: connections are kept until the app itself closes. */
     readonly isShuttingDown?: (() => boolean) | undefined;
+    /** Counts the media server's webhooks that get an error. */
+    readonly rejectedWebhooks?: Pick<RejectedWebhooks, 'reject'> | undefined;
     readonly trustProxy: boolean | number | readonly string[];
   };
 
@@ -96,7 +99,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       connectionsCheckingInterval: CHECKING_INTERVAL_MS,
     },
     genReqId: (request) => chooseRequestId(request, randomUUID),
-    rewriteUrl: (request) => originForm(request.url ?? '/'),
+    rewriteUrl: (request) => withoutFinalSlash(originForm(request.url ?? '/')),
     // URLs that the router cannot parse run no hooks. On a signed path only an authenticated caller gets the reason.
     frameworkErrors: (error, request, reply) => {
       logRequest(deps, request, reply);
@@ -125,7 +128,10 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   }
   addHooks(app, deps, authenticateRequest);
   limitRates(app, deps.rateLimits, clock);
-  app.setErrorHandler((error, request, reply) => sendError(errorDeps, error, { request, reply }));
+  app.setErrorHandler((error, request, reply) => {
+    reportRejectedWebhook(deps, error, request);
+    return sendError(errorDeps, error, { request, reply });
+  });
   app.setNotFoundHandler((request) => {
     throw notFound(deps.routes, request);
   });
@@ -161,6 +167,20 @@ function originForm(url: string): string {
   if (url.startsWith('/')) return url;
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
   return path.startsWith('/') || path === '*' ? path : `/${path}`;
+}
+
+/** LiveKit takes the URL of its webhooks as it is written, and does not repeat one that got 404. */
+function withoutFinalSlash(url: string): string {
+  return url.replace(/^(\/livekit\/webhook)\/+(?=\?|$)/, '$1');
+}
+
+/** LiveKit sends its webhooks in this media type, to whatever path it was given. */
+const WEBHOOK_TYPE = /^application\/webhook\+json\b/i;
+
+function reportRejectedWebhook({ rejectedWebhooks }: AppDeps, error: unknown, request: FastifyRequest): void {
+  const isKnownPath = request.routeOptions.config?.route?.security === 'media-server';
+  if (!isKnownPath && !WEBHOOK_TYPE.test(request.headers['content-type'] ?? '')) return;
+  rejectedWebhooks?.reject(toServiceError(error), { isKnownPath });
 }
 
 function notFound(routes: readonly Route[], request: FastifyRequest): ServiceError {

@@ -7,6 +7,7 @@ import { createLivekitMediaServer, type LivekitCall } from '../platform/livekit/
 import type { MediaEventReader } from '../platform/livekit/media-event.ts';
 import { createMediaEventReader } from '../platform/livekit/media-event-reader.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
+import { RejectedWebhooks } from '../platform/livekit/rejected-webhooks.ts';
 import { createTokenSigner, type TokenSigner } from '../platform/livekit/token-signer.ts';
 import type { Log } from '../platform/log.ts';
 import type { TracingDeps } from '../platform/tracing/open-telemetry.ts';
@@ -45,6 +46,7 @@ export type Adapters = ServiceParts & {
   readonly mediaServer: MediaServer;
   readonly mediaWorkers: MediaWorkers;
   readonly mediaEventReader: MediaEventReader;
+  readonly rejectedWebhooks: RejectedWebhooks;
   readonly tokenSigner: TokenSigner;
   readonly secretBox: SecretBox;
   readonly addressGuard: AddressGuard;
@@ -107,6 +109,7 @@ export async function openAdapters(
     mediaWorkers: createMediaWorkers(config.redisUrl, log),
     sender,
     mediaEventReader: createMediaEventReader(apiKey, apiSecret),
+    rejectedWebhooks: new RejectedWebhooks({ log, clock, onRejected: metrics?.countRejectedWebhook }),
     tokenSigner: createTokenSigner(apiKey, apiSecret),
     secretBox: createSecretBox(encryptionKeys),
     addressGuard,

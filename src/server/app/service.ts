@@ -120,6 +120,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     trustProxy: config.trustProxy,
     isShuttingDown,
     onResponse: metrics?.observeRequest,
+    rejectedWebhooks: adapters.rejectedWebhooks,
   });
   closers.add(requestCloser(app));
   closers.add(async () => {

@@ -1,6 +1,7 @@
 import type { SelfCheck } from '../../contract/self-check.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { MediaWorkers, UnknownWorkers, WorkerCount } from '../platform/livekit/count-media-workers.ts';
+import type { RejectedWebhooks } from '../platform/livekit/rejected-webhooks.ts';
 import type { RecordingStorage } from '../recordings/files/recording-files.ts';
 import { recordingPath } from '../recordings/recording-path.ts';
 import type { TranscriptionStores } from '../transcription/store.ts';
@@ -8,6 +9,7 @@ import type { TranscriptionStores } from '../transcription/store.ts';
 export type SelfCheckDeps = {
   readonly recordingStorage: RecordingStorage;
   readonly mediaWorkers: MediaWorkers;
+  readonly rejectedWebhooks: Pick<RejectedWebhooks, 'check'>;
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly recordings: { readonly pathTemplate: string };
@@ -28,7 +30,8 @@ export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck
     checkMediaWorkers(deps),
     checkSpeechModels(deps),
   ]);
-  return [storage, ...workers, ...models, ...deps.secretWarnings.map(toSecretCheck)];
+  const webhooks = deps.rejectedWebhooks.check();
+  return [storage, ...workers, ...webhooks, ...models, ...deps.secretWarnings.map(toSecretCheck)];
 }
 
 /** Reports the models that workers could not load. The health response reports the other states of workers. */

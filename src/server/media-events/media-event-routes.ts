@@ -2,9 +2,11 @@ import { Type } from 'typebox';
 import { ServiceError } from '../../contract/errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { MediaEvent, MediaEventReader } from '../platform/livekit/media-event.ts';
+import type { RejectedWebhooks } from '../platform/livekit/rejected-webhooks.ts';
 
 export type MediaEventDeps = {
   readonly mediaEventReader: MediaEventReader;
+  readonly rejectedWebhooks: Pick<RejectedWebhooks, 'accept'>;
   /** Resolves when the event is durable. */
   readonly ingest: (event: MediaEvent) => Promise<void>;
 };
@@ -44,6 +46,8 @@ export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
         "Add this address to LiveKit's `webhook.urls`. The Authorization header carries LiveKit's JWT, which covers the body.",
       security: 'media-server',
       isInternal: true,
+      // The URL in LiveKit's configuration may have one, such as a token for a proxy.
+      query: Type.Object({}, { additionalProperties: true }),
       rawBody: { contentType: 'application/webhook+json', schema: MediaEventSchema },
       largeBodies: {
         limitBytes: MAX_EVENT_BYTES,
@@ -53,12 +57,7 @@ export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
       errors: ['missing-credentials', 'invalid-request', 'storage-unavailable'],
       handle: async ({ raw }) => {
         const event = await deps.mediaEventReader.read(raw.body, raw.headers.authorization);
-        if (event === undefined) {
-          throw new ServiceError(
-            'missing-credentials',
-            "The Authorization header is not the media server's signature of this body.",
-          );
-        }
+        deps.rejectedWebhooks.accept();
         await deps.ingest(event).catch((cause: unknown) => {
           throw new ServiceError('storage-unavailable', 'The event could not be stored; send it again.', {
             cause,

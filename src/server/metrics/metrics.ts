@@ -32,6 +32,7 @@ export type Metrics = {
   ) => void;
   readonly observeAttempt: (attempt: DeliveryAttempt) => void;
   readonly countRefusedEvent: () => void;
+  readonly countRejectedWebhook: (reason: string) => void;
   readonly countTakeovers: (takeover: {
     readonly kind: 'delivery' | 'reconciler';
     readonly count: number;
@@ -144,6 +145,12 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     help: 'Events from the media server that could not be stored and were refused with 503',
     registers,
   });
+  const rejected = new Counter({
+    name: 'rtc_media_webhooks_rejected_total',
+    help: 'Webhooks of the media server that got an error after which it does not send them again, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
   let refusedSince = (): number | undefined => undefined;
   new Gauge({
     name: 'rtc_media_events_refused_since_seconds',
@@ -186,6 +193,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
       if (waitedMs !== undefined) waits.observe(Math.max(0, waitedMs) / 1000);
     },
     countRefusedEvent: () => refused.inc(),
+    countRejectedWebhook: (reason) => rejected.inc({ reason }),
     countTakeovers: ({ kind, count }) => losses.takeovers.inc({ kind }, count),
     countLostAuditEntries: (count) => losses.auditEntries.inc(count),
     watchPool: pool.watch,

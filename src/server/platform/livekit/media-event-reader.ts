@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DisconnectReason } from '@livekit/protocol';
 import { type ParticipantInfo, TokenVerifier, WebhookEvent } from 'livekit-server-sdk';
 import { ServiceError } from '../../../contract/errors.ts';
+import { readMembers } from '../../../contract/unknown-value.ts';
 import { requireBoundedDepth } from '../http/bodies/read-body.ts';
 import type {
   LeaveReason,
@@ -12,31 +13,64 @@ import type {
   MediaEventRoom,
 } from './media-event.ts';
 import { toEgress } from './records.ts';
+import { type RejectionReason, WebhookFault } from './rejected-webhooks.ts';
 
 /** The media server's clock may differ from ours; its tokens are valid for five minutes. */
 const CLOCK_TOLERANCE_SECONDS = 300;
 
 /** Reads LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. */
 export function createMediaEventReader(apiKey: string, apiSecret: string): MediaEventReader {
-  const verifier = new TokenVerifier(apiKey, apiSecret);
+  const key = { apiKey, verifier: new TokenVerifier(apiKey, apiSecret) };
   return {
-    isEventToken: async (authorization) => (await signedHash(verifier, authorization)) !== undefined,
+    isEventToken: async (authorization) => 'hash' in (await readToken(key, authorization)),
     read: async (body, authorization) => {
-      if ((await signedHash(verifier, authorization)) !== hashBody(body)) return undefined;
+      const token = await readToken(key, authorization);
+      if ('fault' in token) throw notSigned(token.fault);
+      if (token.hash !== hashBody(body)) throw notSigned('other-body');
       return toMediaEvent(parse(new TextDecoder().decode(body)));
     },
   };
 }
 
+/** The caller may be anybody, so that only the service's log says what is wrong. */
+function notSigned(reason: RejectionReason): ServiceError {
+  return new ServiceError(
+    'missing-credentials',
+    "The Authorization header is not the media server's signature of this body.",
+    { cause: new WebhookFault(reason) },
+  );
+}
+
+type MediaKey = { readonly apiKey: string; readonly verifier: TokenVerifier };
+type Token = { readonly hash: string } | { readonly fault: RejectionReason };
+
 /**
- * Returns the hash of the body that the token signs; undefined when the media server did not sign it, and for the token of a
- * participant. The SDK's receiver is not used, because it does not distinguish a wrong signature from an unreadable body.
+ * Reads the hash of the body that the token signs. The token of a participant signs none. The SDK's receiver is not used,
+ * because it does not distinguish a wrong signature from an unreadable body.
  */
-async function signedHash(verifier: TokenVerifier, token: string | undefined): Promise<string | undefined> {
-  if (token === undefined) return undefined;
+async function readToken({ apiKey, verifier }: MediaKey, token: string | undefined): Promise<Token> {
+  if (token === undefined) return { fault: 'no-token' };
   try {
     const { sha256 } = await verifier.verify(token, CLOCK_TOLERANCE_SECONDS);
-    return typeof sha256 === 'string' ? sha256 : undefined;
+    return typeof sha256 === 'string' ? { hash: sha256 } : { fault: 'no-token' };
+  } catch (error) {
+    const issuer = readIssuer(token);
+    if (issuer === undefined) return { fault: 'no-token' };
+    return { fault: issuer === apiKey ? findFault(error) : 'other-key' };
+  }
+}
+
+function findFault(error: unknown): RejectionReason {
+  const { code, claim } = readMembers(error);
+  if (code === 'ERR_JWT_EXPIRED' || claim === 'nbf' || claim === 'exp') return 'wrong-time';
+  return code === 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' ? 'wrong-secret' : 'no-token';
+}
+
+/** A token whose signature is wrong says with its claims only which key it was meant for. */
+function readIssuer(token: string): unknown {
+  try {
+    const [, claims = ''] = token.split('.');
+    return readMembers(JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))).iss;
   } catch {
     return undefined;
   }

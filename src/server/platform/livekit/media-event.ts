@@ -61,8 +61,8 @@ export interface MediaEventReader {
    */
   isEventToken(authorization: string | undefined): Promise<boolean>;
   /**
-   * `authorization` is the JWT of the request, whose sha256 claim covers the raw body. Undefined when the
-   * signature is missing or wrong. Throws ServiceError invalid-request for a signed body that cannot be read.
+   * `authorization` is the JWT of the request, whose sha256 claim covers the raw body. Throws ServiceError
+   * missing-credentials when the signature is missing or wrong, and invalid-request for a signed body that cannot be read.
    */
-  read(body: Uint8Array, authorization: string | undefined): Promise<MediaEvent | undefined>;
+  read(body: Uint8Array, authorization: string | undefined): Promise<MediaEvent>;
 }
