@@ -347,8 +347,9 @@ function counting<Stores extends object>(stores: Stores, onCall: () => void): St
       },
     });
   return new Proxy(stores, {
-    get: (target, name, receiver) => {
-      const store: unknown = Reflect.get(target, name, receiver);
+    // Without the proxy as the receiver, which has no private fields.
+    get: (target, name) => {
+      const store: unknown = Reflect.get(target, name);
       return typeof store === 'object' && store !== null ? watched(store) : store;
     },
   });
