@@ -1,6 +1,7 @@
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { RecordedRequest } from '../../platform/http/record-request.ts';
-import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
+import { Batcher } from '../../platform/jobs/batcher.ts';
+import { createBackoff } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
 import type { AccessStores, AuditRecord } from '../store.ts';
@@ -14,6 +15,7 @@ import type { AccessStores, AuditRecord } from '../store.ts';
 /** Maximum waiting entries. Each has a few hundred bytes. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 500;
+const RETRY = { firstMs: 1_000, maxMs: 30_000 };
 /** How long a failed request that changes nothing is kept: a caller who asks for its id does so soon. */
 const FAILED_READ_MS = 3_600_000;
 /** Limits the text that a caller puts into a path. */
@@ -30,61 +32,71 @@ export type AuditWriterDeps = {
 
 export class AuditWriter {
   readonly #deps: AuditWriterDeps;
-  readonly #loop: Loop;
-  readonly #waiting: AuditRecord[] = [];
+  readonly #batcher: Batcher<AuditRecord>;
+  readonly #backoff = createBackoff(RETRY);
+  /** Ends the pause before the next attempt. */
+  #pause = new AbortController();
+  /** Each is called when an attempt fails. */
+  readonly #flushes = new Set<(error: unknown) => void>();
+  #waiting = 0;
   #lost = 0;
-  #writing: Promise<void> | undefined;
 
   constructor(deps: AuditWriterDeps) {
     this.#deps = deps;
-    this.#loop = startLoop({
-      clock: deps.clock,
-      log: deps.log,
-      failureMessage: 'storing audit entries failed; trying again',
-      round: async () => {
-        await this.flush();
-        return undefined;
-      },
+    this.#batcher = new Batcher({
+      maxSize: MAX_BATCH,
+      flush: (batch) => this.#store(batch),
+      beforeRetry: (error) => this.#pauseAfter(error),
     });
   }
 
   record(request: RecordedRequest): void {
-    if (this.#waiting.length >= MAX_WAITING) {
+    if (this.#waiting >= MAX_WAITING) {
       this.#lost += 1;
       this.#deps.onLost?.(1);
       return;
     }
-    this.#waiting.push(toRecord(request, `aud_${this.#deps.ids.next()}`));
-    this.#loop.wake();
+    this.#waiting += 1;
+    void this.#batcher.add(toRecord(request, `aud_${this.#deps.ids.next()}`));
   }
 
   /** Stores all waiting entries. Rejects when the database does not respond; all entries then continue to wait. */
   async flush(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#writing !== undefined) {
-      this.#writing ??= this.#writeBatch().finally(() => {
-        this.#writing = undefined;
-      });
-      await this.#writing;
+    const failed = Promise.withResolvers<never>();
+    this.#flushes.add(failed.reject);
+    this.#pause.abort();
+    try {
+      await Promise.race([this.#batcher.close(), failed.promise]);
+    } finally {
+      this.#flushes.delete(failed.reject);
     }
   }
 
   /** Stores the waiting entries, if the database responds. */
   async close(): Promise<void> {
-    await this.#loop.close();
     await this.flush().catch((error: unknown) => {
-      const entries = this.#waiting.length;
+      this.#batcher.abandon();
+      this.#pause.abort();
+      const entries = this.#waiting;
       this.#deps.onLost?.(entries);
       this.#deps.log.error({ err: error, entries }, 'lost audit entries: the database was down at the end');
     });
   }
 
-  async #writeBatch(): Promise<void> {
-    const batch = this.#waiting.slice(0, MAX_BATCH);
+  async #store(batch: readonly AuditRecord[]): Promise<void> {
     await this.#deps.store.audit.append(batch);
-    this.#waiting.splice(0, batch.length);
+    this.#backoff.reset();
+    this.#waiting -= batch.length;
     if (this.#lost === 0) return;
     this.#deps.log.error({ entries: this.#lost }, 'lost audit entries: too many waited for the database');
     this.#lost = 0;
+  }
+
+  async #pauseAfter(error: unknown): Promise<void> {
+    this.#deps.log.warn({ err: error }, 'storing audit entries failed; trying again');
+    this.#pause = new AbortController();
+    for (const reject of this.#flushes) reject(error);
+    await this.#deps.clock.sleep(this.#backoff.next(), this.#pause.signal).catch(() => {});
   }
 }
 

@@ -14,6 +14,11 @@ export type BatcherOptions<Item> = {
   readonly timer?: Pick<Clock, 'sleep'> | undefined;
   /** Whether the items of a batch that failed with `error` are tried one by one, so that one cannot fail all. */
   readonly splitsAfter?: (error: unknown) => boolean;
+  /**
+   * Called when a batch of `count` items failed. When it resolves the items are flushed again, before later ones. Without it
+   * a batch that failed is not repeated.
+   */
+  readonly beforeRetry?: (error: unknown, count: number) => Promise<void>;
 };
 
 type Pending<Item> = {
@@ -29,13 +34,15 @@ export class Batcher<Item> {
   #running: Promise<void> | undefined;
   #gathering = new AbortController();
   #isHurried = false;
+  #isAbandoned = false;
 
   constructor(options: BatcherOptions<Item>) {
     this.#options = options;
   }
 
-  /** Resolves when the item is flushed; rejects when its flush failed. */
+  /** Resolves when the item is flushed or dropped; rejects when its flush failed and is not repeated. */
   add(item: Item): Promise<void> {
+    if (this.#isAbandoned) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#pending.push({ item, resolve, reject });
       if (this.#pending.length === this.#options.gather?.size) this.#gathering.abort();
@@ -50,12 +57,19 @@ export class Batcher<Item> {
     while (this.#running !== undefined) await this.#running;
   }
 
+  /** Drops the items that wait, and later ones. A flush that is running is not repeated. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#gathering.abort();
+    for (const { resolve } of this.#pending.splice(0)) resolve();
+  }
+
   async #run(): Promise<void> {
     const { maxSize, gather } = this.#options;
     while (this.#pending.length > 0) {
       if (gather !== undefined && this.#pending.length < gather.size) await this.#gather(gather.ms);
       const batch = this.#pending.splice(0, maxSize);
-      await this.#flush(batch);
+      if (batch.length > 0) await this.#flush(batch);
     }
     this.#running = undefined;
   }
@@ -72,9 +86,21 @@ export class Batcher<Item> {
       await this.#options.flush(batch.map(({ item }) => item));
       for (const { resolve } of batch) resolve();
     } catch (error) {
-      const isSplit = batch.length > 1 && this.#options.splitsAfter?.(error) === true;
-      if (isSplit) for (const one of batch) await this.#flush([one]);
-      else for (const { reject } of batch) reject(error);
+      await this.#handleFailure(batch, error);
+    }
+  }
+
+  async #handleFailure(batch: readonly Pending<Item>[], error: unknown): Promise<void> {
+    const { beforeRetry, splitsAfter } = this.#options;
+    if (this.#isAbandoned) {
+      for (const { resolve } of batch) resolve();
+    } else if (beforeRetry !== undefined) {
+      this.#pending.unshift(...batch);
+      await beforeRetry(error, batch.length);
+    } else if (batch.length > 1 && splitsAfter?.(error) === true) {
+      for (const one of batch) await this.#flush([one]);
+    } else {
+      for (const { reject } of batch) reject(error);
     }
   }
 }

@@ -107,7 +107,7 @@ type Backoff = {
   readonly reset: () => void;
 };
 
-function createBackoff({ firstMs, maxMs }: BackoffOptions): Backoff {
+export function createBackoff({ firstMs, maxMs }: BackoffOptions): Backoff {
   let pauseMs = firstMs;
   return {
     next: () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import { Batcher } from '../../platform/jobs/batcher.ts';
 import type { Log } from '../../platform/log.ts';
 import type { StoredSegment, TranscriptionStores } from '../store.ts';
 
@@ -19,56 +20,39 @@ const RETRY_MS = 500;
 
 /** Stores segments in the order in which they are added. While the database is unavailable they wait in memory. */
 export class SegmentWriter {
-  readonly #deps: SegmentWriterDeps;
-  readonly #settings: SegmentWriterSettings;
-  #unstored: StoredSegment[] = [];
-  #storing: Promise<void> | undefined;
-  #isClosed = false;
+  readonly #batcher: Batcher<StoredSegment>;
 
-  constructor(deps: SegmentWriterDeps, settings: SegmentWriterSettings) {
-    this.#deps = deps;
-    this.#settings = settings;
+  constructor({ store, clock, log }: SegmentWriterDeps, settings: SegmentWriterSettings) {
+    const { transcriptionId, owner, onRefused } = settings;
+    this.#batcher = new Batcher({
+      maxSize: Number.POSITIVE_INFINITY,
+      flush: async (segments) => {
+        const isStored = await store.transcriptions.addSegments(transcriptionId, owner, segments);
+        if (isStored) {
+          log.debug({ transcriptionId, ids: segments.map(({ id }) => id) }, 'stored segments');
+          return;
+        }
+        this.close();
+        onRefused();
+      },
+      beforeRetry: async (error, waiting) => {
+        log.warn({ transcriptionId, waiting, err: error }, 'storing segments failed; trying again');
+        await clock.sleep(RETRY_MS);
+      },
+    });
   }
 
   add(segment: StoredSegment): void {
-    if (this.#isClosed) return;
-    this.#unstored.push(segment);
-    this.#storing ??= this.#store();
+    void this.#batcher.add(segment);
   }
 
   /** Resolves when every segment is stored or refused. */
   async flushed(): Promise<void> {
-    await this.#storing;
+    await this.#batcher.close();
   }
 
   /** Drops segments that are not stored yet. */
   close(): void {
-    this.#isClosed = true;
-    this.#unstored = [];
-  }
-
-  /** Segments that are added meanwhile are stored together in the next round. */
-  async #store(): Promise<void> {
-    const { store, clock, log } = this.#deps;
-    const { transcriptionId, owner, onRefused } = this.#settings;
-    while (this.#unstored.length > 0) {
-      const segments = [...this.#unstored];
-      try {
-        const isStored = await store.transcriptions.addSegments(transcriptionId, owner, segments);
-        this.#unstored = this.#unstored.slice(segments.length);
-        if (isStored) log.debug({ transcriptionId, ids: segments.map(({ id }) => id) }, 'stored segments');
-        if (isStored) continue;
-        this.close();
-        onRefused();
-      } catch (error) {
-        log.warn(
-          { transcriptionId, waiting: segments.length, err: error },
-          'storing segments failed; trying again',
-        );
-        await clock.sleep(RETRY_MS);
-      }
-    }
-    // This must run in the same tick as the last check of the loop, so that a later `add` starts a new round.
-    this.#storing = undefined;
+    this.#batcher.abandon();
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import { Batcher } from '../../platform/jobs/batcher.ts';
 import type { Log } from '../../platform/log.ts';
 import type { DetectedTurn, TurnStores } from './store.ts';
 
@@ -21,56 +22,37 @@ const RETRY_MS = 500;
 
 /** Stores turns. While the database is unavailable they wait in memory. */
 export class TurnWriter {
-  readonly #deps: TurnWriterDeps;
-  readonly #settings: TurnWriterSettings;
-  #unstored: DetectedTurn[] = [];
-  #storing: Promise<void> | undefined;
-  /** Aborts the pause before the next turns are stored. */
-  readonly #flushing = new AbortController();
-  #isClosed = false;
+  readonly #batcher: Batcher<DetectedTurn>;
 
-  constructor(deps: TurnWriterDeps, settings: TurnWriterSettings) {
-    this.#deps = deps;
-    this.#settings = settings;
+  constructor({ store, clock, log }: TurnWriterDeps, settings: TurnWriterSettings) {
+    const { recordingId, owner, onRefused } = settings;
+    this.#batcher = new Batcher({
+      maxSize: Number.POSITIVE_INFINITY,
+      gather: { ms: STORE_AFTER_MS, size: Number.POSITIVE_INFINITY },
+      timer: clock,
+      flush: async (turns) => {
+        if (await store.turns.addTurns(recordingId, owner, turns)) return;
+        this.close();
+        onRefused();
+      },
+      beforeRetry: async (error, waiting) => {
+        log.warn({ recordingId, waiting, err: error }, 'storing turns failed; trying again');
+        await clock.sleep(RETRY_MS);
+      },
+    });
   }
 
   add(turn: DetectedTurn): void {
-    if (this.#isClosed) return;
-    this.#unstored.push(turn);
-    this.#storing ??= this.#store();
+    void this.#batcher.add(turn);
   }
 
   /** Stores without further pauses. Resolves when every turn is stored or refused. */
   async flush(): Promise<void> {
-    this.#flushing.abort();
-    await this.#storing;
+    await this.#batcher.close();
   }
 
   /** Drops turns that are not stored yet. */
   close(): void {
-    this.#isClosed = true;
-    this.#unstored = [];
-    this.#flushing.abort();
-  }
-
-  async #store(): Promise<void> {
-    const { store, clock, log } = this.#deps;
-    const { recordingId, owner, onRefused } = this.#settings;
-    while (this.#unstored.length > 0) {
-      await clock.sleep(STORE_AFTER_MS, this.#flushing.signal).catch(() => {});
-      const turns = [...this.#unstored];
-      try {
-        const isStored = turns.length === 0 || (await store.turns.addTurns(recordingId, owner, turns));
-        this.#unstored = this.#unstored.slice(turns.length);
-        if (isStored) continue;
-        this.close();
-        onRefused();
-      } catch (error) {
-        log.warn({ recordingId, waiting: turns.length, err: error }, 'storing turns failed; trying again');
-        await clock.sleep(RETRY_MS);
-      }
-    }
-    // This must run in the same tick as the last check of the loop, so that a later `add` starts a new round.
-    this.#storing = undefined;
+    this.#batcher.abandon();
   }
 }

@@ -28,6 +28,41 @@ describe('a batcher that gathers', () => {
 });
 
 describe('a batch that fails', () => {
+  it('is flushed again before later items, if it may be repeated', async () => {
+    const batches: (readonly number[])[] = [];
+    const paused = Promise.withResolvers<void>();
+    const batcher = new Batcher<number>({
+      maxSize: 2,
+      flush: async (items) => {
+        batches.push(items);
+        if (batches.length === 1) throw new Error('not now');
+      },
+      beforeRetry: () => paused.promise,
+    });
+    const added = [1, 2, 3].map((item) => batcher.add(item));
+    paused.resolve();
+    await Promise.all(added);
+    expect(batches).toEqual([[1], [1, 2], [3]]);
+  });
+
+  it('is not repeated after the batcher was abandoned, and neither is anything flushed later', async () => {
+    const batches: (readonly number[])[] = [];
+    const failing = Promise.withResolvers<void>();
+    const batcher = new Batcher<number>({
+      maxSize: 1,
+      flush: async (items) => {
+        batches.push(items);
+        await failing.promise;
+      },
+      beforeRetry: async () => {},
+    });
+    const added = [1, 2].map((item) => batcher.add(item));
+    batcher.abandon();
+    failing.reject(new Error('no'));
+    await Promise.all([...added, batcher.add(3), batcher.close()]);
+    expect(batches).toEqual([[1]]);
+  });
+
   it('fails all of its items, unless the error allows trying each one alone', async () => {
     const sizes: number[] = [];
     const batcher = new Batcher<number>({
