@@ -36,6 +36,7 @@ const SOURCES = [
   'places-undated.csv',
   'aliases.csv',
   'aliases-everyday.csv',
+  'aliases-states.csv',
   'caps.csv',
   'caps_changes.csv',
   'caps_frazioni.csv',
@@ -115,7 +116,7 @@ const readPlaces = (): Place[] => {
     const successor = field(row, 'successor_code');
     if (successor !== '') place.successors = undatedEvidence(field(row, 'evidence')) + successor;
   }
-  for (const row of [...rows('aliases.csv'), ...rows('aliases-everyday.csv')]) {
+  for (const row of ['aliases.csv', 'aliases-everyday.csv', 'aliases-states.csv'].flatMap(rows)) {
     places.get(field(row, 'code'))?.aliases.push(field(row, 'alias'));
   }
   readSuccessors(places);

@@ -13,7 +13,13 @@ import {
   UNKNOWN_PLACE,
 } from './place-candidates.ts';
 import { provinceNumber } from './place-records.ts';
-import { splitProvince, stateNames, withOtherLetters, writtenOut } from './place-spellings.ts';
+import {
+  alternativeNames,
+  splitProvince,
+  stateNames,
+  withOtherLetters,
+  writtenOut,
+} from './place-spellings.ts';
 
 /** Tries the other ways to read a name in order, until one succeeds. */
 export const lookUpOtherwise = (name: string, search: Search): number =>
@@ -94,11 +100,29 @@ const lookUpOtherLetters: LookUp = (name, { province, date }) => {
 
 const lookUpState: LookUp = (name, { province, date }) => {
   if (province !== ANY_PROVINCE && province !== FOREIGN) return UNKNOWN_PLACE;
+  const slot = lookUpStateForms(name, date);
+  return slot === UNKNOWN_PLACE ? lookUpAlternativeStates(name, date) : slot;
+};
+
+const lookUpStateForms = (name: string, date: number): number => {
   for (const state of stateNames(name)) {
     const slot = lookUpName(state, FOREIGN, date);
     if (slot !== UNKNOWN_PLACE) return slot;
   }
   return UNKNOWN_PLACE;
+};
+
+/** One of the names is sufficient, unless another one is that of another state. */
+const lookUpAlternativeStates = (name: string, date: number): number => {
+  let found = UNKNOWN_PLACE;
+  for (const each of alternativeNames(name)) {
+    const exact = lookUpName(each, FOREIGN, date);
+    const slot = exact === UNKNOWN_PLACE ? lookUpStateForms(each, date) : exact;
+    if (slot === UNKNOWN_PLACE) continue;
+    if (found !== UNKNOWN_PLACE && slot !== found) return UNKNOWN_PLACE;
+    found = slot;
+  }
+  return found;
 };
 
 const lookUpShortened: LookUp = (name, search) => {

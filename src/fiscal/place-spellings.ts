@@ -50,15 +50,30 @@ const MAX_LETTERS = 4;
 
 /**
  * Returns names that may be the essential part of a state's name: `Ex Jugoslavia`, `Repubblica di Cuba`, `Marshall
- * (Isole)`.
+ * (Isole)`, `Isola della Riunione`, `United Republic of Tanzania`; and the parts of `Niue o Savage (Isole)`.
  */
 export const stateNames = (name: string): readonly string[] => {
-  const text = name.trim().toUpperCase().replace(/\s+/g, ' ');
-  for (const pattern of STATE_FORMS) {
-    const core = pattern.exec(text)?.[1];
-    if (core !== undefined) return [core, `ISOLE ${core}`, `REPUBBLICA ${core}`, `REPUBBLICA DI ${core}`];
-  }
-  return [];
+  const text = name
+    .trim()
+    .toUpperCase()
+    .replace(/\s+/g, ' ')
+    .replace(/^(.+) \((ISOL[AE])\) (.+)$/, '$2 $1 $3');
+  const cores = STATE_FORMS.flatMap((pattern) => pattern.exec(text)?.[1] ?? []).slice(0, 1);
+  return cores.flatMap((core) => [
+    core,
+    `ISOLE ${core}`,
+    `ISOLA DI ${core}`,
+    `REPUBBLICA ${core}`,
+    `REPUBBLICA DI ${core}`,
+    ...(text.startsWith('ISOL') ? [text] : []),
+  ]);
+};
+
+/** Returns the names that a table of states gives as alternatives: `Malvine / Falkland (Isole)`, `Figi o Viti (Isole)`. */
+export const alternativeNames = (name: string): readonly string[] => {
+  const bare = name.replace(/\(ISOL[AE]\)/i, '').trim();
+  const halves = bare.split(/\s*[/=]\s*|\s+O\s+/i).filter((half) => half !== '');
+  return halves.length > 1 ? halves : [];
 };
 
 /** Saints have up to four forms. Three saints in one name are still read in every way. */
@@ -85,12 +100,19 @@ const PHRASES: readonly (readonly [short: RegExp, long: string])[] = [
   [/^S'\s?/, "SANT'"],
 ];
 
+const OF = "(?:DI |DEL |DELLO |DELLA |DELL'|DEI |DEGLI |DELLE )";
+
 /** Each captures the essential part of the name. */
 const STATE_FORMS: readonly RegExp[] = [
   /^EX[ -]+(.+)$/,
-  /^(?:REPUBBLICA|REP\.?) (?:DI |DEL |DELLO |DELLA |DELL'|DEI |DEGLI |DELLE )?(.+)$/,
-  /^(?:REGNO|PRINCIPATO|STATO|GRANDUCATO|SULTANATO) (?:DI |DEL |DELLO |DELLA |DELL'|DEI |DEGLI |DELLE )(.+)$/,
-  /^ISOL[AE] (.+)$/,
+  new RegExp(`^(?:REPUBBLICA|REP\\.?|ISOL[AE]) ${OF}?(.+)$`),
+  new RegExp(
+    `^(?:REGNO|PRINCIPATO|STATO|GRANDUCATO|SULTANATO|EMIRATO|ATOLLO|DOMINIO|TERRITORIO|DIPENDENZA) ${OF}(.+)$`,
+  ),
   /^(.+?) ?\((?:REPUBBLICA|REP\.?|ISOL[AE]|REGNO|PRINCIPATO|STATO)[^()]*\)$/,
   /^(.+?), (?:REPUBBLICA|REP\.?|ISOL[AE]|REGNO|PRINCIPATO|STATO)[^,]*$/,
+  /^(.+) REPUBBLICA$/,
+  // Not "democratic", nor "people's": with them it is mostly another state.
+  /^(?:THE )?(?:(?:ISLAMIC|UNITED|PLURINATIONAL|BOLIVARIAN|FEDERATED) )?(?:REPUBLIC|STATES?|KINGDOM|PRINCIPALITY|SULTANATE|COMMONWEALTH) OF (?:THE )?(.+)$/,
+  /^THE (.+)$/,
 ];

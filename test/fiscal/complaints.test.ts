@@ -169,6 +169,25 @@ describe('names as people write them', () => {
     expect(placeOf(name)).toBe(code);
   });
 
+  it('finds each state by its names in tables of ANPR, the tax office and ISTAT', () => {
+    const names = rows('state-names.csv');
+    expect(names.length).toBeGreaterThan(250);
+    const lost = names.filter(({ code, name = '' }) => {
+      const found = findPlace(name, { province: 'EE' });
+      if (!found.ok) return true;
+      const named = found.match === 'successor' ? found.alternatives[0] : found.place;
+      return named?.codiceCatastale !== code;
+    });
+    expect(lost.map(({ code, name }) => `${code} ${name}`)).toEqual([]);
+  });
+
+  it('does not take one state for another whose name is a part of its own', () => {
+    expect(placeOf('Repubblica Democratica del Congo', 'EE')).toBe('Z312');
+    expect(placeOf('Democratic Republic of Congo', 'EE')).not.toBe('Z311');
+    expect(placeOf('Francia / Spagna', 'EE')).toBe('unknown');
+    expect(placeOf('Francia o Spagna', 'EE')).toBe('unknown');
+  });
+
   it('finds each name with J also with I', () => {
     const names = rows('places.csv')
       .map(({ name = '' }) => name)
