@@ -46,6 +46,7 @@ const SOURCES = [
   'sardinia-istat-2026.csv',
   'state-starts.csv',
   'successor_evidence.csv',
+  'territories.csv',
   'twins.csv',
 ];
 const DATA_VERSION = '2026-11';
@@ -399,15 +400,20 @@ const residentsModule = (places: readonly Place[]): string => {
 
 const foreignCitiesModule = (places: readonly Place[]): string => {
   const states = new Set(places.map(({ code }) => code));
-  const cities = new Map<string, string[]>();
-  for (const row of rows('foreign-cities.csv')) {
-    const code = field(row, 'state_code');
-    if (!states.has(code)) throw new Error(`foreign-cities.csv has ${code}, which is no state`);
-    cities.set(code, [...(cities.get(code) ?? []), field(row, 'city')]);
-  }
+  const namesByState = (file: string, column: string): string => {
+    const names = new Map<string, string[]>();
+    for (const row of rows(file)) {
+      const code = field(row, 'state_code');
+      if (!states.has(code)) throw new Error(`${file} has ${code}, which is no state`);
+      names.set(code, [...(names.get(code) ?? []), field(row, column)]);
+    }
+    return [...names].map(([code, all]) => code + all.join(',')).join('~');
+  };
   return module([
     `/** A state's place code, then cities of it as Italians call them, joined by commas, in upper case without accents. */`,
-    block('foreignCityBlock', [...cities].map(([code, names]) => code + names.join(',')).join('~')),
+    block('foreignCityBlock', namesByState('foreign-cities.csv', 'city')),
+    `/** In the same form: a code that the tax office has used, then territories without a code of their own. */`,
+    block('territoryBlock', namesByState('territories.csv', 'name')),
   ]);
 };
 

@@ -1,6 +1,6 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { codeOfSlot } from './code-table.ts';
-import { stateOfCity } from './foreign-cities.ts';
+import { stateOfCity, stateOfTerritory } from './foreign-cities.ts';
 import { lastMatch, lookUpPlace, MISSING_PLACE, type PlaceMatch } from './look-up-place.ts';
 import { found, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
@@ -30,9 +30,10 @@ export type PlaceNotFound = {
   readonly reason: 'missing' | 'unknown' | 'ambiguous' | 'province';
   /**
    * The kind of suggestions for an unknown name. `other-province`: places with exactly this name elsewhere; `foreign-city`:
-   * the state of a foreign city, which codes contain instead of the city; `similar`: places with a similar name.
+   * the state of a foreign city, which codes contain instead of the city; `territory`: a territory without a code of its
+   * own, with the code that the tax office has used; `similar`: places with a similar name.
    */
-  readonly hint: 'other-province' | 'foreign-city' | 'similar' | null;
+  readonly hint: 'other-province' | 'foreign-city' | 'territory' | 'similar' | null;
   readonly candidates: readonly Place[];
   readonly suggestions: readonly Place[];
 };
@@ -109,20 +110,24 @@ const placeElsewhere = ({ name, date }: PlaceQuery): PlacesMeant | undefined => 
     const first = elsewhere < 0 ? [] : [birthplaceAt(elsewhere, date)];
     return { hint: 'other-province', suggestions: [...first, ...others].slice(0, SUGGESTIONS) };
   }
-  const state = stateOfCity(name);
+  const territory = stateOfTerritory(name);
+  const state = territory < 0 ? stateOfCity(name) : territory;
   if (state < 0) return undefined;
   const records = recordsOf(state);
-  return { hint: 'foreign-city', suggestions: [placeOfRecord(records, recordAt(records, state, date))] };
+  const suggestions = [placeOfRecord(records, recordAt(records, state, date))];
+  return { hint: territory < 0 ? 'foreign-city' : 'territory', suggestions };
 };
 
-/** Returns the result of {@link placeElsewhere}; if that is empty, similar names, with those in the province first. */
+/** Returns the result of {@link placeElsewhere}; if that is empty, similar names, with those in the province first; abroad only states. */
 const placesMeant = (query: PlaceQuery): PlacesMeant => {
   const elsewhere = placeElsewhere(query);
   if (elsewhere !== undefined) return elsewhere;
   const { name, province } = query;
+  const isAbroad = province.trim().toUpperCase() === 'EE';
   const similar = [
     ...(province === '' ? [] : suggestPlaces(name, { province, limit: SUGGESTIONS })),
-    ...suggestPlaces(name, { limit: SUGGESTIONS }),
+    // Nobody who was born abroad was born in a comune.
+    ...(isAbroad ? [] : suggestPlaces(name, { limit: SUGGESTIONS })),
   ];
   const isFirst = ({ codiceCatastale }: Place, at: number): boolean =>
     similar.findIndex((place) => place.codiceCatastale === codiceCatastale) === at;

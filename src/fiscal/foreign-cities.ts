@@ -1,5 +1,5 @@
 import { slotOfCode } from './code-table.ts';
-import { foreignCityBlock } from './data/foreign-cities.ts';
+import { foreignCityBlock, territoryBlock } from './data/foreign-cities.ts';
 import { fold, folded, foldedLength } from './fold-name.ts';
 
 /**
@@ -7,17 +7,30 @@ import { fold, folded, foldedLength } from './fold-name.ts';
  * contain the state.
  */
 export const stateOfCity = (name: string): number => {
-  fold(name);
-  const letters = String.fromCharCode(...folded.subarray(0, foldedLength));
-  states ??= readCities();
-  return states.get(letters) ?? -1;
+  states ??= readNames(foreignCityBlock());
+  return states.get(foldedName(name)) ?? -1;
+};
+
+/**
+ * Returns the slot of the code that the tax office has used for a territory without a code of its own; -1 for any other
+ * name.
+ */
+export const stateOfTerritory = (name: string): number => {
+  territories ??= readNames(territoryBlock());
+  return territories.get(foldedName(name)) ?? -1;
 };
 
 let states: ReadonlyMap<string, number> | undefined;
+let territories: ReadonlyMap<string, number> | undefined;
 
-const readCities = (): Map<string, number> => {
+const foldedName = (name: string): string => {
+  fold(name);
+  return String.fromCharCode(...folded.subarray(0, foldedLength));
+};
+
+const readNames = (block: string): Map<string, number> => {
   const read = new Map<string, number>();
-  for (const line of foreignCityBlock().split('~')) {
+  for (const line of block.split('~')) {
     const slot = slotOfCode(line.slice(0, 4));
     for (const city of line.slice(4).split(',')) read.set(city.replace(/[^A-Z]/g, ''), slot);
   }

@@ -37,6 +37,7 @@ export const english: Messages = {
   hints: {
     'other-province': 'give the province in which the place is',
     'foreign-city': 'for a birth abroad give the state, and EE as the province',
+    territory: 'give the code with which the birth is registered, such as the one that is named',
     similar: 'one of these places may be meant; a Belfiore code is always clear',
     ambiguous: 'add the province, or give the Belfiore code of the place',
   },

@@ -44,6 +44,8 @@ const personMessage = ({ field, reason, hint, suggestions: [place] = [] }: Perso
     return nameMessages[reason]?.(field === 'surname' ? 'cognome' : 'nome') ?? `${field} non valido`;
   if (place !== undefined && reason === 'unknown' && hint === 'other-province')
     return `nessun luogo con questo nome ${e} mai stato in quella provincia; ce n'${e} uno in provincia di ${place.province}`;
+  if (place !== undefined && reason === 'unknown' && hint === 'territory')
+    return `il territorio non ha un codice proprio; l'Agenzia delle Entrate ha usato ${place.codiceCatastale} (${place.name})`;
   if (place !== undefined && reason === 'unknown' && hint === 'foreign-city')
     return `${e} una citt${a} estera; indicare lo stato estero di nascita: ${place.name}`;
   return fieldMessages[`${field}.${reason}`] ?? personReasons[reason];
@@ -108,6 +110,7 @@ export const italian: Messages = {
   hints: {
     'other-province': 'indicare la provincia in cui si trova il luogo',
     'foreign-city': 'per le nascite estere indicare lo stato, e EE come provincia',
+    territory: 'indicare il codice con cui la nascita risulta registrata, ad esempio quello indicato',
     similar: `forse si intende uno di questi luoghi; il codice catastale ${e} sempre univoco`,
     ambiguous: 'aggiungere la provincia, o indicare il codice catastale del luogo',
   },

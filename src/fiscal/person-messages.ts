@@ -43,11 +43,13 @@ const OTHER_MESSAGES: Partial<Readonly<Record<Key, string>>> = {
   'province.unknown': 'no province ever had this abbreviation',
 };
 
-type NamedPlace = { readonly name: string; readonly province: string };
+type NamedPlace = { readonly name: string; readonly province: string; readonly codiceCatastale: string };
 
 const unknownPlace = (hint: PersonFaultFacts['hint'], place: NamedPlace | undefined): string => {
   if (place === undefined || hint === null || hint === undefined || hint === 'similar')
     return 'no place is known by this name';
+  if (hint === 'territory')
+    return `this territory has no code of its own; the tax office has used ${place.codiceCatastale} (${place.name})`;
   return hint === 'other-province'
     ? `no place of this name was ever in that province; there is one in ${place.province}`
     : `this is a city abroad; give its state: ${place.name}`;

@@ -35,7 +35,7 @@ export type Generated =
       readonly candidates: readonly Place[];
       /** Places that an unknown name may mean. */
       readonly suggestions: readonly Place[];
-      readonly hint: 'other-province' | 'foreign-city' | 'similar' | null;
+      readonly hint: 'other-province' | 'foreign-city' | 'territory' | 'similar' | null;
     };
 
 export type Warning = 'place-not-in-force' | 'place-ended' | 'names-after-comma';

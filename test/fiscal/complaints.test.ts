@@ -262,6 +262,34 @@ describe('the suggestions for an unknown place', () => {
     expect(suggested('New York')).toEqual(['foreign-city', "STATI UNITI D'AMERICA"]);
   });
 
+  it('are only states for a birth abroad', () => {
+    for (const name of ['Bersey', 'Romma', 'Frnacia', 'Portogalo', 'Atlantide']) {
+      const found = findPlace(name, { province: 'EE' });
+      const kinds = found.ok ? [] : found.suggestions.map(({ kind }) => kind);
+      expect([name, ...new Set(kinds)]).toEqual(kinds.length === 0 ? [name] : [name, 'stato']);
+    }
+  });
+
+  it.each([
+    ['Jersey', 'Z124'],
+    ['Guernsey', 'Z124'],
+    ['Curaçao', 'Z501'],
+    ['Sint Maarten', 'Z501'],
+    ['Saint-Martin', 'Z508'],
+    ['Saint-Barthélemy', 'Z508'],
+  ])('say that %s has no code of its own, and which one the tax office has used', (name, code) => {
+    for (const province of ['EE', '']) {
+      expect(findPlace(name, { province })).toMatchObject({
+        ...{ ok: false, reason: 'unknown', hint: 'territory' },
+        suggestions: [{ codiceCatastale: code }],
+      });
+    }
+    const born = generate({ ...mario, birthplace: name, province: 'EE' }, { asOf });
+    expect(born).toMatchObject({
+      faults: [{ field: 'birthplace', message: expect.stringMatching(`no code of its own.*${code}`) }],
+    });
+  });
+
   it('allow a typing error in three letters when the province is given', () => {
     expect(suggested('Rma', 'RM').slice(0, 2)).toEqual(['similar', 'ROMA']);
   });

@@ -69,6 +69,10 @@ const PEOPLE: readonly (readonly [change: object, message: string])[] = [
     { birthplace: 'Roma', province: 'MI' },
     "nessun luogo con questo nome è mai stato in quella provincia; ce n'è uno in provincia di RM",
   ],
+  [
+    { birthplace: 'Jersey' },
+    "il territorio non ha un codice proprio; l'Agenzia delle Entrate ha usato Z124 (ISOLE DEL CANALE)",
+  ],
   [{ birthplace: 'Parigi' }, 'è una città estera; indicare lo stato estero di nascita: FRANCIA'],
   [{ province: 'ZZ' }, 'nessuna provincia ha mai avuto questa sigla'],
 ];
