@@ -43,6 +43,8 @@ function readPastContinue(socket: Socket): void {
 
 const LF = 0x0a;
 const CR = 0x0d;
+const LETTER_H = 0x48;
+const ONE = 0x31;
 /** `HTTP/1.1 100`: the positions of the digits of the status. */
 const FIRST_DIGIT = 9;
 const LAST_DIGIT = 11;
@@ -61,12 +63,23 @@ class InterimHeads {
 
   /** Replaces the last digit of each status 100 in place. */
   replaceContinue(piece: Uint8Array): void {
+    if (this.#beginsFinalResponse(piece)) this.#part = 'past';
     for (let index = 0; index < piece.length && this.#part !== 'past'; index += 1) {
       const byte = piece[index] ?? 0;
       if (byte === LF) this.#endLine();
       else if (byte !== CR && this.#part === 'headers') this.#length += 1;
       else if (byte !== CR && this.#readStatus(byte)) piece[index] = 0x32;
     }
+  }
+
+  /** Tells by one digit, as for nearly every response, that no head of this piece is interim. */
+  #beginsFinalResponse(piece: Uint8Array): boolean {
+    return (
+      this.#part === 'status' &&
+      this.#length === 0 &&
+      piece[0] === LETTER_H &&
+      (piece[FIRST_DIGIT] ?? ONE) !== ONE
+    );
   }
 
   #beginHead(): void {
