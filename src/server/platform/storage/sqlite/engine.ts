@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import type { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
+import { type Loop, startLoop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
 import type { Engine, Statement } from '../engine.ts';
@@ -15,7 +16,6 @@ import { fileError, prepareSqliteFile } from './file.ts';
 import { FileGuard } from './file-guard.ts';
 import { addFunctions } from './functions.ts';
 import { GroupCommit } from './group-commit.ts';
-import { maintainFile } from './maintain-file.ts';
 import { watchFile } from './watch-file.ts';
 
 /** Time limit: another process may be creating or recovering the same file. */
@@ -24,7 +24,7 @@ const OPEN_TIMEOUT_MS = 5000;
 /** Size to which the write-ahead log shrinks after a burst. */
 const LOG_BYTES = 64 * 1024 * 1024;
 
-export type SqliteOptions<Tables> = {
+type SqliteOptions<Tables> = {
   readonly migrations: readonly Migration<Tables>[];
   readonly clock: Clock;
   readonly log: Log;
@@ -174,4 +174,52 @@ function closeDatabases({ writer, reader }: Databases, guard: FileGuard): void {
   } finally {
     writer.close();
   }
+}
+
+const INTERVAL_MS = 60_000;
+
+/** Limits how long one round blocks the event loop. */
+const PAGES_PER_ROUND = 1000;
+
+type MaintenanceParts = {
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+  readonly guard: Pick<FileGuard, 'isIntact'>;
+};
+
+/**
+ * Copies the write-ahead log into the file and truncates it once a minute, because deleted text stays readable in the
+ * log until then. Returns free pages of the file to the file system as well.
+ */
+function maintainFile(database: DatabaseSync, { clock, log, guard }: MaintenanceParts): Loop {
+  let maintained: string | undefined;
+  return startLoop({
+    clock,
+    log,
+    failureMessage: 'truncating the write-ahead log failed; trying again',
+    round: async () => {
+      // Otherwise only writes check the files, and an idle service writes nothing.
+      if (!guard.isIntact()) return undefined;
+      // SQLite rejects a checkpoint during a transaction. The next round does it.
+      if (!database.isOpen || database.isTransaction) return INTERVAL_MS;
+      // An idle service takes no write lock: without a change since the last round there is nothing to do.
+      if (versionOf(database) !== maintained) {
+        database.exec(`pragma incremental_vacuum(${PAGES_PER_ROUND}); pragma wal_checkpoint(truncate)`);
+        maintained = isShrunk(database) ? versionOf(database) : undefined;
+      }
+      return INTERVAL_MS;
+    },
+  });
+}
+
+/** Returns a text that changes with each write, of this connection or of another one. */
+function versionOf(database: DatabaseSync): string {
+  const { changes } = database.prepare('select total_changes() as changes').get() ?? {};
+  const version = database.prepare('pragma data_version').get()?.data_version;
+  return `${changes} ${version}`;
+}
+
+/** Returns whether no free page remains. One round returns a limited number of them to the file system. */
+function isShrunk(database: DatabaseSync): boolean {
+  return database.prepare('pragma freelist_count').get()?.freelist_count === 0;
 }
