@@ -1,17 +1,27 @@
-import { AbortedTransactionError, CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely';
+import {
+  AbortedTransactionError,
+  CompiledQuery,
+  type DatabaseConnection,
+  type Kysely,
+  type QueryResult,
+  type Transaction,
+} from 'kysely';
 import type { PoolClient } from 'pg';
+import type { Statement } from '../engine.ts';
 import { sanitizeText } from '../sanitize-text.ts';
+import { withinSavepoint } from '../savepoint.ts';
 import { losesConnection, translatePostgresError } from './errors.ts';
 
 /** A statement that PostgreSQL parses and plans once for each connection, where it has a name. */
-export type NamedQuery = { readonly name: string | undefined; readonly query: CompiledQuery };
+type NamedQuery = { readonly name: string | undefined; readonly query: CompiledQuery };
 
 /** A statement that is sent together with the COMMIT; the rows that it returns are passed on. */
-export type LastStatement = NamedQuery & {
+type LastStatement = NamedQuery & {
   readonly onRows: (rows: readonly unknown[]) => void;
 };
 
 const BEGIN: NamedQuery = { name: undefined, query: CompiledQuery.raw('begin') };
+
 const COMMIT: NamedQuery = { name: undefined, query: CompiledQuery.raw('commit') };
 
 /** A connection of the pool, from its checkout to its release. */
@@ -129,4 +139,55 @@ export class PostgresConnection implements DatabaseConnection {
 function sendable(parameter: unknown): unknown {
   if (typeof parameter === 'string') return parameter.includes('\0') ? sanitizeText(parameter) : parameter;
   return Array.isArray(parameter) ? parameter.map(sendable) : parameter;
+}
+
+/** Implements RunAtCommit. */
+export async function runAtCommit<Tables, Row>(
+  db: Kysely<Tables>,
+  statements: readonly Statement<Row>[],
+  onRows?: (rows: readonly Row[]) => void,
+): Promise<void> {
+  const added = statements.map(
+    ({ name, sql }): LastStatement => ({
+      name,
+      query: sql.compile(db),
+      onRows: (rows) => onRows?.(rows as Row[]),
+    }),
+  );
+  await withConnection(db, (connection) =>
+    connection.setLastStatements([...connection.lastStatements, ...added]),
+  );
+}
+
+/** Implements ReadTogether. */
+export async function readTogether<Tables, Row>(
+  db: Kysely<Tables>,
+  statements: readonly Statement<Row>[],
+): Promise<readonly (readonly Row[])[]> {
+  const queries = statements.map(({ name, sql }) => ({ name, query: sql.compile(db) }));
+  return (await withConnection(db, (connection) => connection.read(queries))) as readonly Row[][];
+}
+
+/** Runs a nested transaction. If it is rolled back, its statements for the commit are dropped. */
+export async function nestedTransaction<Tables, T>(
+  db: Transaction<Tables>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const before = await withConnection(db, (connection) => connection.lastStatements);
+  try {
+    return await withinSavepoint(db, work);
+  } catch (error) {
+    await withConnection(db, (connection) => connection.setLastStatements(before));
+    throw error;
+  }
+}
+
+async function withConnection<Tables, T>(
+  db: Kysely<Tables>,
+  use: (connection: PostgresConnection) => T | Promise<T>,
+): Promise<T> {
+  return await db.getExecutor().provideConnection(async (connection) => {
+    if (!(connection instanceof PostgresConnection)) throw new TypeError('Not a connection of this driver');
+    return await use(connection);
+  });
 }

@@ -7,12 +7,12 @@ import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
 import type { Engine } from '../engine.ts';
 import { type Migration, migrate } from '../migrate.ts';
+import { nestedTransaction, readTogether, runAtCommit } from './connection.ts';
 import { startDatabaseClock } from './database-clock.ts';
 import { postgresDialect } from './dialect.ts';
 import { postgresKyselyDialect } from './driver.ts';
 import { listenForChanges } from './listen.ts';
 import { createChangeNotifier } from './notify.ts';
-import { nestedTransaction, readTogether, runAtCommit } from './run-at-commit.ts';
 import { explainStart } from './start.ts';
 
 /** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
