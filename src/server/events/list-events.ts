@@ -2,9 +2,8 @@ import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event
 import type { Event, EventList } from '../../contract/events.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorCodec, refusedCursor } from '../platform/http/read-page.ts';
-import type { ChangeFeed } from '../platform/storage/changes.ts';
+import { type ChangeFeed, type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
-import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { withFileUrl } from '../webhooks/dispatcher/build-delivery.ts';
 import type { FileUrls } from '../webhooks/sender/sender.ts';
 import type { EventStores, StoredEvent } from './store.ts';

@@ -13,7 +13,7 @@ import {
 import type { AppendEventsDeps } from '../events/append-events.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
-import type { WaitForChangeDeps } from '../platform/storage/wait-for-change.ts';
+import type { WaitForChangeDeps } from '../platform/storage/changes.ts';
 import { findRoom, type MediaDeps } from '../rooms/rooms.ts';
 import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
 import { stopTranscription } from './stop-transcription.ts';

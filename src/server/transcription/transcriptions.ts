@@ -11,8 +11,8 @@ import {
 } from '../../contract/transcription.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorCodec, pageReader } from '../platform/http/read-page.ts';
+import { type WaitForChangeDeps, waitForChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
-import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { AUTO } from './engines/speech.ts';
 import { toSegments } from './resolve-speakers.ts';
 import type { SpeechQuality, Transcription, TranscriptionStores } from './store.ts';

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+
 /** Subject of a committed change. */
 export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
 
@@ -21,7 +23,7 @@ export const CHANGE_TOPICS = [
 /**
  * Whether this process committed the change, or another one. After a lost connection there may have been no change at all.
  */
-export type ChangeOrigin = 'here' | 'elsewhere';
+type ChangeOrigin = 'here' | 'elsewhere';
 
 type ChangeListener = (origin: ChangeOrigin) => void;
 
@@ -37,7 +39,7 @@ export interface ChangeFeed {
 }
 
 /** Resolves at the next change of the topic, or when the signal aborts. */
-export function nextChange(changes: ChangeFeed, topic: ChangeTopic, signal: AbortSignal): Promise<void> {
+function nextChange(changes: ChangeFeed, topic: ChangeTopic, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const end = () => {
@@ -50,7 +52,7 @@ export function nextChange(changes: ChangeFeed, topic: ChangeTopic, signal: Abor
   });
 }
 
-export type ChangeHubOptions = {
+type ChangeHubOptions = {
   /** Starts to watch other processes; a process without listeners does not need to. */
   readonly onFirstSubscription?: () => void;
   /** Notifies other processes of a change that this process has committed. */
@@ -112,5 +114,39 @@ export class ChangeHub implements ChangeFeed {
     const noted = this.#noted.get(db) ?? new Set<ChangeTopic>();
     this.#noted.set(db, noted);
     return noted;
+  }
+}
+
+export type WaitForChangeDeps = {
+  readonly store: { readonly changes: ChangeFeed };
+  readonly clock: Clock;
+  /** Aborts when the service closes, so that waiting readers get their responses. */
+  readonly closing: AbortSignal;
+};
+
+type AwaitedChange = {
+  readonly topic: ChangeTopic;
+  /** Monotonic milliseconds. */
+  readonly deadline: number;
+  /** Reads whether there is something new. Called again after each change of the topic. */
+  readonly hasChanged: () => Promise<boolean>;
+};
+
+/** A waiting reader reads again after this time, because a notification may be lost. */
+const MAX_SLEEP_MS = 10_000;
+
+/** Resolves when `hasChanged` returns true, at the deadline, or when the service closes. */
+export async function waitForChange(
+  { store, clock, closing }: WaitForChangeDeps,
+  { topic, deadline, hasChanged }: AwaitedChange,
+): Promise<void> {
+  while (clock.monotonic() < deadline && !closing.aborted) {
+    const sleeping = new AbortController();
+    // Subscribes before the read, so that a change in between ends the sleep.
+    const changed = nextChange(store.changes, topic, AbortSignal.any([closing, sleeping.signal]));
+    if (await hasChanged()) return sleeping.abort();
+    const sleepMs = Math.min(MAX_SLEEP_MS, deadline - clock.monotonic());
+    await Promise.race([changed, clock.sleep(sleepMs, sleeping.signal).catch(() => {})]);
+    sleeping.abort();
   }
 }
