@@ -142,13 +142,13 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
 
 function trackProcessIds(pool: Pool): ReadonlySet<number> {
   const processIds = new Set<number>();
-  pool.on('connect', (client) => processIds.add(processIdOf(client)));
-  pool.on('remove', (client) => processIds.delete(processIdOf(client)));
+  pool.on('connect', (client) => processIds.add(readProcessId(client)));
+  pool.on('remove', (client) => processIds.delete(readProcessId(client)));
   return processIds;
 }
 
 /** Returns the process id of a connection. pg sets it, but its types leave it out. */
-function processIdOf(client: object): number {
+function readProcessId(client: object): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
 }
 

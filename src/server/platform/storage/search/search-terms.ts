@@ -27,7 +27,7 @@ import { stemmer as turkish } from '@orama/stemmers/turkish';
 import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
 import { type Marked, segmentMarks } from './segment-marks.ts';
 import type { TermQuery } from './term-query.ts';
-import { charactersOf, normalize, type Piece, piecesOf, withoutAccents, wordsInRun } from './words.ts';
+import { normalize, type Piece, splitCharacters, splitPieces, withoutAccents, wordsInRun } from './words.ts';
 
 /*
  * Computes the terms that both databases index and search, so that both find the same texts.
@@ -56,9 +56,9 @@ type IndexedSegment = Marked & { readonly text: string };
 /** Returns the terms of a segment in their order. They consist of letters, digits, their marks, and colons. */
 export function indexedTerms(segment: IndexedSegment): readonly string[] {
   const tag = stemmedLanguage(segment.language);
-  const terms = piecesOf(segment.text.slice(0, INDEXED_CHARACTERS)).flatMap((piece) => {
+  const terms = splitPieces(segment.text.slice(0, INDEXED_CHARACTERS)).flatMap((piece) => {
     const plain = normalize(piece.text);
-    if (piece.kind === 'run') return [...phraseOf(plain), ...charactersOf(plain)];
+    if (piece.kind === 'run') return [...toPhrase(plain), ...splitCharacters(plain)];
     if (piece.kind === 'word') return [...wordTerms(plain, tag)];
     return [];
   });
@@ -71,7 +71,7 @@ export function indexedTerms(segment: IndexedSegment): readonly string[] {
  */
 export function termQuery(query: string, languages: readonly string[]): TermQuery | undefined {
   const { words, runs } = soughtWords(query);
-  const conditions: TermQuery[] = runs.map((run) => ({ phrase: phraseOf(run) }));
+  const conditions: TermQuery[] = runs.map((run) => ({ phrase: toPhrase(run) }));
   const tags = new Set(languages.flatMap((language) => stemmedLanguage(language) ?? []));
   if (words.length > 0) conditions.push({ any: wordQueries(words, [...tags]) });
   return conditions.length === 0 ? undefined : { all: conditions };
@@ -92,7 +92,7 @@ export function splitAtWords(text: string, query: string, language: string): rea
   };
   const isMatch = ({ kind, text: word }: Piece) =>
     kind === 'word' && hasAny(terms, wordTerms(normalize(word), tag));
-  for (const piece of piecesOf(text)) {
+  for (const piece of splitPieces(text)) {
     const parts = piece.kind === 'run' ? splitRun(piece.text, runs) : [[piece.text, isMatch(piece)] as const];
     for (const [part, isFound] of parts) {
       if (isFound) addMatch(part);
@@ -109,7 +109,7 @@ type SoughtWords = {
 };
 
 function soughtWords(query: string): SoughtWords {
-  const pieces = piecesOf(normalize(query));
+  const pieces = splitPieces(normalize(query));
   const words = pieces.filter(({ kind }) => kind === 'word').map(({ text }) => text);
   const runs = pieces.filter(({ kind }) => kind === 'run').map(({ text }) => text);
   const needed = runs.flatMap(neededInRun);
@@ -123,7 +123,7 @@ function neededInRun(run: string): readonly string[] {
   let isAfterParticle = true;
   for (const word of wordsInRun(run)) {
     const isParticle = isStopInRun(word);
-    const isSingle = charactersOf(word).length === 1;
+    const isSingle = splitCharacters(word).length === 1;
     if (!isParticle && isSingle && !isAfterParticle) needed.push(`${needed.pop()}${word}`);
     else if (!isParticle) needed.push(word);
     isAfterParticle = isParticle;
@@ -136,12 +136,12 @@ function wordQueries(words: readonly string[], tags: readonly string[]): readonl
   const asTheyAre = words.map((word): TermQuery => ({ phrase: [plainTerm(word)] }));
   const inLanguages = tags.flatMap((tag): readonly TermQuery[] => {
     const needed = withoutStopWords(words, tag);
-    return needed.length === 0 ? [] : [{ all: needed.map((word) => formsOf(word, tag)) }];
+    return needed.length === 0 ? [] : [{ all: needed.map((word) => listForms(word, tag)) }];
   });
   return [{ all: asTheyAre }, ...inLanguages];
 }
 
-function formsOf(word: string, tag: string): TermQuery {
+function listForms(word: string, tag: string): TermQuery {
   return { any: stemTerms(word, tag).map((term) => ({ phrase: [term] })) };
 }
 
@@ -162,18 +162,18 @@ function stemTerms(word: string, tag: string): readonly string[] {
 }
 
 /** Returns the pairs of neighbouring characters, or the character if there is only one. */
-function phraseOf(run: string): readonly string[] {
-  const characters = charactersOf(run);
+function toPhrase(run: string): readonly string[] {
+  const characters = splitCharacters(run);
   if (characters.length === 1) return characters;
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
 /** Divides a run into parts, each with whether it is one of the words. */
 function splitRun(run: string, words: readonly string[]): readonly (readonly [string, boolean])[] {
-  const characters = charactersOf(run);
+  const characters = splitCharacters(run);
   const plain = characters.map(normalize);
   const matches = new Set<number>();
-  for (const word of words.map((text) => charactersOf(text))) {
+  for (const word of words.map((text) => splitCharacters(text))) {
     for (let start = 0; start + word.length <= plain.length; start += 1) {
       if (!word.every((character, index) => plain[start + index] === character)) continue;
       for (const index of word.keys()) matches.add(start + index);

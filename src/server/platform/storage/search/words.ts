@@ -20,7 +20,7 @@ const PIECES = new RegExp(`(?<run>${RUN}+)|(?<word>${WORD_START}(?:${WORD_START}
 const CHARACTERS = new RegExp(RUN, 'gv');
 
 /** Divides a text into all of its pieces; together they are the text. */
-export function piecesOf(text: string): readonly Piece[] {
+export function splitPieces(text: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let end = 0;
   for (const match of text.matchAll(PIECES)) {
@@ -33,7 +33,7 @@ export function piecesOf(text: string): readonly Piece[] {
 }
 
 /** Returns the characters of a run, each a letter with its marks. */
-export function charactersOf(run: string): readonly string[] {
+export function splitCharacters(run: string): readonly string[] {
   return run.match(CHARACTERS) ?? [];
 }
 

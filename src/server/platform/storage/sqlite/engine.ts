@@ -203,9 +203,9 @@ function maintainFile(database: DatabaseSync, { clock, log, guard }: Maintenance
       // SQLite rejects a checkpoint during a transaction. The next round does it.
       if (!database.isOpen || database.isTransaction) return INTERVAL_MS;
       // An idle service takes no write lock: without a change since the last round there is nothing to do.
-      if (versionOf(database) !== maintained) {
+      if (readVersion(database) !== maintained) {
         database.exec(`pragma incremental_vacuum(${PAGES_PER_ROUND}); pragma wal_checkpoint(truncate)`);
-        maintained = isShrunk(database) ? versionOf(database) : undefined;
+        maintained = isShrunk(database) ? readVersion(database) : undefined;
       }
       return INTERVAL_MS;
     },
@@ -213,7 +213,7 @@ function maintainFile(database: DatabaseSync, { clock, log, guard }: Maintenance
 }
 
 /** Returns a text that changes with each write, of this connection or of another one. */
-function versionOf(database: DatabaseSync): string {
+function readVersion(database: DatabaseSync): string {
   const { changes } = database.prepare('select total_changes() as changes').get() ?? {};
   const version = database.prepare('pragma data_version').get()?.data_version;
   return `${changes} ${version}`;

@@ -18,7 +18,7 @@ export class FileGuard {
   constructor(databasePath: string, onLost: (error: ServiceError) => void) {
     this.#files = SUFFIXES.map((suffix) => {
       const path = databasePath + suffix;
-      return { path, identity: identityOf(path) };
+      return { path, identity: readIdentity(path) };
     });
     this.#onLost = onLost;
   }
@@ -44,14 +44,14 @@ type OpenFile = { readonly path: string; readonly identity: string | undefined }
 
 function isChanged({ path, identity }: OpenFile): boolean {
   try {
-    return identityOf(path) !== identity;
+    return readIdentity(path) !== identity;
   } catch {
     // The folder cannot be searched at the moment, which does not mean that the file is gone.
     return false;
   }
 }
 
-function identityOf(path: string): string | undefined {
+function readIdentity(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
