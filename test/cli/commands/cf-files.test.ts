@@ -169,6 +169,31 @@ describe('rtc cf with a workbook of people', () => {
     );
   });
 
+  it.each([
+    ['a sheet', 'xl/worksheets/sheet1.xml', '<row/>', 90_000_000],
+    ['the shared texts', 'xl/sharedStrings.xml', '<si><t></t></si>', 40_000_000],
+  ])(
+    'refuses a workbook with %s that would inflate without bound, and names the part',
+    async (_, name, text, bytes) => {
+      const part = text.repeat(Math.ceil(bytes / text.length));
+      writeFileSync(join(folder, 'bomb.xlsx'), excelWorkbook({ [name]: part }));
+      const { code, stderr } = await cf('generate --file bomb.xlsx');
+      expect(code).toBe(2);
+      expect(stderr).toContain(
+        `the workbook is not read: its part "${name}" has ${Math.round(part.length / 1e6)} MB, and at most`,
+      );
+    },
+  );
+
+  it('refuses a workbook whose part does not state its size', async () => {
+    const workbook = excelWorkbook({ 'xl/sharedStrings.xml': '<si><t></t></si>'.repeat(1000) });
+    const entry = workbook.lastIndexOf('xl/sharedStrings.xml') - 46;
+    workbook.writeUInt32LE(0, entry + 24);
+    writeFileSync(join(folder, 'unsized.xlsx'), workbook);
+    const { code, stderr } = await cf('generate --file unsized.xlsx');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('the workbook cannot be read')]);
+  });
+
   it('explains why a broken file, or one that is no workbook, is refused', async () => {
     writeFileSync(join(folder, 'broken.xlsx'), Buffer.from('PK\u0003\u0004 this is no archive'));
     const { code, stderr } = await cf('generate --file broken.xlsx');

@@ -12,6 +12,8 @@ export type StreamSource = {
   /** Size of a file, also of one that stdin was redirected from. */
   readonly sizeBytes: number | undefined;
   readonly bytesRead: () => number;
+  /** Aborted at Ctrl-C. */
+  readonly signal: AbortSignal;
   readonly close: () => Promise<void>;
 };
 
@@ -25,10 +27,10 @@ export async function openSource(io: Io, file: string | undefined): Promise<Stre
       yield chunk;
     }
   };
-  return { ...source, chunks: counted(), bytesRead: () => bytesRead };
+  return { ...source, chunks: counted(), bytesRead: () => bytesRead, signal: io.signal };
 }
 
-type OpenedSource = Omit<StreamSource, 'bytesRead'>;
+type OpenedSource = Omit<StreamSource, 'bytesRead' | 'signal'>;
 
 function openStdin(io: Io): OpenedSource {
   const { stdin } = io;

@@ -25,13 +25,17 @@ export async function openTable(source: StreamSource, options: TableOptions): Pr
   const chunks = source.chunks[Symbol.asyncIterator]();
   const first = await chunks.next();
   const all = startingWith(first, chunks);
-  return first.done !== true && isZip(first.value) ? openWorkbook(all, options) : openCsv(all, options);
+  const isWorkbook = first.done !== true && isZip(first.value);
+  return isWorkbook ? openWorkbook(all, { ...options, signal: source.signal }) : openCsv(all, options);
 }
 
-async function openWorkbook(chunks: AsyncIterable<Uint8Array>, options: TableOptions): Promise<Table> {
+async function openWorkbook(
+  chunks: AsyncIterable<Uint8Array>,
+  options: TableOptions & { readonly signal: AbortSignal },
+): Promise<Table> {
   const { xlsxRows } = await import('./xlsx-rows.ts');
   return {
-    batches: xlsxRows(chunks, options.sheet),
+    batches: xlsxRows(chunks, options),
     delimiter: options.delimiter ?? ',',
     describe: () => 'XLSX',
   };

@@ -1,7 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { HucreError } from 'hucre';
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
 import type { CellValue, Row } from '../../../../people/row.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { CancelledError } from '../../../errors/cli-error.ts';
+import { checkParts } from './workbook-parts.ts';
 
 /** Rows of a batch. */
 const ROWS_PER_BATCH = 500;
@@ -13,15 +16,21 @@ const ROWS_PER_BATCH = 500;
  */
 export async function* xlsxRows(
   chunks: AsyncIterable<Uint8Array>,
-  sheet: string | undefined,
+  { sheet, signal }: { readonly sheet: string | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<readonly Row[]> {
   let batch: Row[] = [];
   let isEmpty = true;
+  let rows = 0;
   try {
     const bytes = await allBytes(chunks);
+    checkParts(bytes);
     const chosen = sheet ?? (await firstVisibleSheet(bytes));
     for await (const { index, values } of streamXlsxRows(bytes, { sheet: chosen })) {
       isEmpty = false;
+      // Rows are parsed without a turn of the event loop, in which a signal would arrive.
+      rows += 1;
+      if (rows % ROWS_PER_BATCH === 0) await setImmediate();
+      if (signal.aborted) throw new CancelledError('stopped');
       const cells = values.map(textOfValue);
       if (cells.every((cell) => cell === '')) continue;
       batch.push({ cells, line: index + 1, raw: cells.join('\t'), values });
@@ -30,7 +39,7 @@ export async function* xlsxRows(
       batch = [];
     }
   } catch (cause) {
-    if (!(cause instanceof HucreError)) throw cause;
+    if (!(cause instanceof HucreError || cause instanceof RangeError)) throw cause;
     // The library's message may quote the sheet.
     throw bilingualError(
       ['the workbook cannot be read', NEXT],
