@@ -11,8 +11,7 @@ import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useDebounced } from '../parts/use-pages.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
-import { CreateIngress } from './create-ingress.tsx';
-import { describeTracks, isStreaming, readState } from './ingress-state.ts';
+import { CreateIngress, describeTracks, isStreaming, readState } from './create-ingress.tsx';
 
 /** Bitrates change without an event, so they are polled. */
 const STREAMING_MS = 3_000;
