@@ -1,7 +1,20 @@
+import { Upload } from 'lucide-react';
+import { type DragEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { todayInItaly } from '../../../contract/today-in-italy.ts';
+import {
+  type CheckFailure,
+  checkTaxCode,
+  type DecodedCode,
+  decode,
+  translateFailure,
+} from '../../../fiscal/index.ts';
+import { CommandLine, writeCommand } from '../parts/command-line.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Status } from '../parts/status.tsx';
 import { View } from '../parts/view.tsx';
-import { Batch } from './batch-card.tsx';
-import { CheckCard } from './check-card.tsx';
+import type { BatchMessage, BatchSummary } from './batch-messages.ts';
 import { MakeCard } from './make-card.tsx';
+import { READER_LANGUAGE } from './reader-language.ts';
 
 /** Italian fiscal codes, computed in the browser: the typed data are not sent anywhere. */
 export function FiscalCodes() {
@@ -18,5 +31,253 @@ export function FiscalCodes() {
         <Batch />
       </div>
     </View>
+  );
+}
+
+type Running =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'running'; readonly name: string; readonly rows: number }
+  | { readonly kind: 'done'; readonly name: string; readonly summary: BatchSummary; readonly link: string }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+/** A whole file of people: each row gets its code, or the reason without one. */
+export function Batch() {
+  const [state, setState] = useState<Running>({ kind: 'idle' });
+  const [isOver, setOver] = useState(false);
+  const worker = useRef<Worker>(null);
+  useEffect(() => () => worker.current?.terminate(), []);
+  const run = (file: File | undefined): void => {
+    if (file === undefined) return;
+    worker.current?.terminate();
+    const started = new Worker(new URL('./batch-worker.ts', import.meta.url), { type: 'module' });
+    worker.current = started;
+    setState({ kind: 'running', name: file.name, rows: 0 });
+    started.onmessage = ({ data }: MessageEvent<BatchMessage>) => {
+      if (data.kind === 'progress') setState({ kind: 'running', name: file.name, rows: data.rows });
+      else if (data.kind === 'failed') setState({ kind: 'failed', error: new Error(data.reason) });
+      else {
+        const link = URL.createObjectURL(data.csv);
+        setState({ kind: 'done', name: file.name, summary: data.summary, link });
+      }
+    };
+    started.postMessage(file);
+  };
+  const onDrop = (event: DragEvent): void => {
+    event.preventDefault();
+    setOver(false);
+    run(event.dataTransfer.files[0]);
+  };
+  return (
+    <section className="card card-wide" aria-labelledby="batch-title">
+      <h2 id="batch-title">A whole file</h2>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the field within it takes a file by keyboard */}
+      <div
+        className={isOver ? 'drop drop-over' : 'drop'}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={onDrop}
+      >
+        <Upload aria-hidden />
+        <p>
+          Drop a CSV file here, with columns such as surname, name, gender, birth date and city, also in
+          Italian.
+        </p>
+        <label className="button">
+          Choose a file
+          <input
+            type="file"
+            accept=".csv,.tsv,.txt,text/csv"
+            className="sr-only"
+            onChange={(event) => run(event.target.files?.[0])}
+          />
+        </label>
+      </div>
+      <div aria-live="polite">
+        {state.kind === 'running' && (
+          <p>
+            {state.name}: {state.rows.toLocaleString()} rows so far…
+          </p>
+        )}
+        {state.kind === 'failed' && <Problem error={state.error} />}
+        {state.kind === 'done' && <BatchResult {...state} />}
+      </div>
+      <CommandLine isOffline command="rtc cf generate --file people.csv --append" />
+    </section>
+  );
+}
+
+type ResultProps = { readonly name: string; readonly summary: BatchSummary; readonly link: string };
+
+function BatchResult({ name, summary, link }: ResultProps) {
+  const { rows, bad, firstBad } = summary;
+  return (
+    <>
+      <p>
+        <b>{(rows - bad).toLocaleString()}</b> codes, <b>{bad.toLocaleString()}</b> rows without one.{' '}
+        <a href={link} download={name.replace(/(\.\w+)?$/, '-codes.csv')}>
+          Download the file with its codes
+        </a>
+      </p>
+      {firstBad.length > 0 && (
+        <div className="plain-scroll">
+          <table className="plain">
+            <thead>
+              <tr>
+                <th scope="col">Row</th>
+                <th scope="col">Why it has no code</th>
+              </tr>
+            </thead>
+            <tbody>
+              {firstBad.map(({ row, reason }) => (
+                <tr key={row}>
+                  <td>{row}</td>
+                  <td lang={READER_LANGUAGE}>{reason}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+const LENGTH = 16;
+
+const KINDS = {
+  person: 'of a person',
+  provisional: 'a provisional code',
+  vat: 'a VAT number',
+  organisation: 'of an organisation',
+} as const;
+
+/** Reads a code: the person's data, or the error and its position. */
+export function CheckCard() {
+  const [typed, setTyped] = useState('');
+  const code = typed.trim().toUpperCase();
+  return (
+    <section className="card" aria-labelledby="check-title">
+      <h2 id="check-title">Read and check</h2>
+      <label className="field">
+        Fiscal code
+        <input
+          value={typed}
+          className="code-input"
+          placeholder="RSSMRA80B01H501T"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={32}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </label>
+      <div aria-live="polite">{code !== '' && <Checked code={code} />}</div>
+    </section>
+  );
+}
+
+function Checked({ code }: { readonly code: string }): ReactNode {
+  const asOf = todayInItaly(Date.now());
+  const decoded = decode(code, { asOf });
+  if (decoded.ok) return <Decoded decoded={decoded} />;
+  const taxCode = checkTaxCode(code, { asOf });
+  if (taxCode.ok) {
+    return (
+      <p>
+        <Status tone="good">Valid: {KINDS[taxCode.kind]}</Status>
+      </p>
+    );
+  }
+  return <Faults code={code} failure={decoded} />;
+}
+
+function Decoded({ decoded }: { readonly decoded: DecodedCode }) {
+  const { birthplace, birthDate, sex, omocodia, otherBirthDate, codiceFiscale } = decoded;
+  const today = birthplace.today ?? birthplace.successor;
+  return (
+    <>
+      <p>
+        <Status tone="good">Valid</Status>
+      </p>
+      <dl className="facts">
+        <div>
+          <dt>Letters of the names</dt>
+          <dd>
+            <code>
+              {decoded.surname} {decoded.givenName}
+            </code>
+          </dd>
+        </div>
+        <div>
+          <dt>Birth date</dt>
+          <dd>
+            {birthDate}
+            {otherBirthDate !== null && <span className="faint"> or {otherBirthDate}</span>}
+          </dd>
+        </div>
+        <div>
+          <dt>Sex</dt>
+          <dd>{sex === 'F' ? 'Female' : 'Male'}</dd>
+        </div>
+        <div>
+          <dt>Birthplace</dt>
+          <dd>
+            {birthplace.name} ({birthplace.province})
+            {today !== null && today.name !== birthplace.name && (
+              <span className="faint"> today {today.name}</span>
+            )}
+          </dd>
+        </div>
+        {omocodia.level > 0 && (
+          <div>
+            <dt>Omocodia</dt>
+            <dd>
+              Level {omocodia.level}, from <code>{decoded.baseCode}</code>
+            </dd>
+          </div>
+        )}
+      </dl>
+      <CommandLine isOffline command={writeCommand('cf', 'decode', codiceFiscale)} />
+    </>
+  );
+}
+
+type FaultsProps = { readonly code: string; readonly failure: CheckFailure };
+
+function Faults({ code, failure }: FaultsProps) {
+  const { start, end, faults } = translateFailure(failure, READER_LANGUAGE);
+  const isUnfinished = code.length < LENGTH && /^[A-Z0-9]*$/.test(code);
+  return (
+    <>
+      <p>
+        <Status tone={isUnfinished ? 'neutral' : 'bad'}>
+          {isUnfinished ? `${code.length} of ${LENGTH} characters` : 'Not valid'}
+        </Status>
+      </p>
+      {!isUnfinished && (
+        <>
+          <p className="code-faulty" aria-hidden>
+            {code.slice(0, start)}
+            <mark>{code.slice(start, end) || '_'}</mark>
+            {code.slice(end)}
+          </p>
+          <ul className="faults" lang={READER_LANGUAGE}>
+            {faults.map(({ detail, message, meant }) => (
+              <li key={detail}>
+                {message}
+                {meant !== undefined && (
+                  <>
+                    : <code>{meant}</code>
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+          <CommandLine isOffline command={writeCommand('cf', 'check', code)} />
+        </>
+      )}
+    </>
   );
 }
