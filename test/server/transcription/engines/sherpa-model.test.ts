@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readOnnxMetadata } from '../../../../src/server/transcription/engines/onnx-metadata.ts';
-import { readSherpaModel } from '../../../../src/server/transcription/engines/sherpa-model.ts';
+import {
+  readOnnxMetadata,
+  readSherpaModel,
+} from '../../../../src/server/transcription/engines/sherpa-model.ts';
 import { type ModelFiles, modelFolder, onnxModel } from './support/onnx-files.ts';
 
 const tokens = { 'tokens.txt': '' } as const;
