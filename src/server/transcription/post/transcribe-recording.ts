@@ -2,6 +2,7 @@ import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Recording } from '../../recordings/store.ts';
 import { type RecordingAudio, TranscriptionError } from '../audio/ffmpeg-audio.ts';
+import { splitSegment } from '../audio/split-segment.ts';
 import { halve, type RecognisedSegment } from '../engines/recognise-speech.ts';
 import { recogniseWithRetry } from '../engines/recognise-with-retry.ts';
 import { placeWords } from '../engines/sherpa-engine.ts';
@@ -13,8 +14,8 @@ import {
   type VoicedSegment,
 } from '../engines/speech.ts';
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
-import { type ReadSoundDeps, readKeptSounds, readOwnTurns, readTurns } from '../turns/read-turns.ts';
-import type { TurnStores } from '../turns/store.ts';
+import type { SoundBox } from '../turns/sound-box.ts';
+import type { Turn, TurnStores } from '../turns/store.ts';
 import { type SpokenSegment, TurnCutter } from '../turns/turn-cutter.ts';
 
 export type TranscribeDeps = Pick<ReadSoundDeps, 'soundBox'> & {
@@ -29,7 +30,7 @@ export type TranscribeDeps = Pick<ReadSoundDeps, 'soundBox'> & {
 };
 
 /** A claimed job, as far as this worker holds its lease. */
-export type JobLease = {
+type JobLease = {
   readonly job: Transcription;
   readonly owner: string;
   readonly leaseMs: number;
@@ -121,6 +122,7 @@ function measureShare(read: number, decodedMs: number, durationMs: number | null
 const REMOTE_RECOGNITIONS = 4;
 
 type Voice = Omit<SpokenSegment, 'segment'>;
+
 type RunningRecognition = {
   readonly recognition: Promise<readonly RecognisedSegment[]>;
   readonly voice: Voice;
@@ -295,4 +297,91 @@ function toMs(samples: number): number {
 
 function toSeconds(samples: number): string {
   return (samples / SAMPLE_RATE).toFixed(1);
+}
+
+type ReadTurnsDeps = { readonly store: Pick<TurnStores, 'turns'>; readonly clock: Clock };
+
+const POLL_INTERVAL_MS = 250;
+
+/**
+ * Reads the turns of a recording that has ended. Waits while a worker still stores the last turns, at most until the end of
+ * its lease if it has died. Rejects when the signal is aborted.
+ */
+export async function readTurns(
+  { store, clock }: ReadTurnsDeps,
+  recordingId: string,
+  signal: AbortSignal,
+): Promise<readonly Turn[]> {
+  while (await store.turns.isListening(recordingId, clock.now())) {
+    await clock.sleep(POLL_INTERVAL_MS, signal);
+  }
+  return await store.turns.listTurns(recordingId);
+}
+
+type ReadSoundDeps = {
+  readonly store: Pick<TurnStores, 'turns'>;
+  readonly soundBox: Pick<SoundBox, 'canOpen' | 'open'>;
+  readonly log: Log;
+};
+
+type TurnKey = Pick<Turn, 'trackId' | 'startedAt'>;
+
+/** Reads which turns have audio that is kept and can be decrypted. Returns a function that checks a turn. */
+async function readKeptSounds(
+  { store, soundBox, log }: ReadSoundDeps,
+  recordingId: string,
+): Promise<(turn: TurnKey) => boolean> {
+  const kept = await store.turns.listSounds(recordingId);
+  const openable = kept.filter(({ keyId }) => soundBox.canOpen(keyId));
+  if (openable.length < kept.length) {
+    const fields = { recordingId, sounds: kept.length - openable.length };
+    log.warn(
+      fields,
+      'the sound of tracks was sealed with another key; give all workers the same ENCRYPTION_KEY',
+    );
+  }
+  const keys = new Set(openable.map(toKey));
+  return (turn) => keys.has(toKey(turn));
+}
+
+type OwnTurns = {
+  readonly recordingId: string;
+  readonly cutter: Pick<TurnCutter, 'ownTurns'>;
+  /** Longest input of the recogniser. */
+  readonly maxSegmentSeconds: number;
+};
+
+/** Yields the turns in which people speak at the same time one after the other, each with the audio of its own track. */
+async function* readOwnTurns(
+  deps: ReadSoundDeps,
+  { recordingId, cutter, maxSegmentSeconds }: OwnTurns,
+): AsyncGenerator<readonly SpokenSegment[]> {
+  for (const { turn, from, overlapMs } of cutter.ownTurns()) {
+    const samples = await readSound(deps, recordingId, turn);
+    if (samples === undefined) continue;
+    const start = Math.round((from / 1000) * SAMPLE_RATE);
+    const pieces = splitSegment({ start, samples }, maxSegmentSeconds * SAMPLE_RATE);
+    yield pieces.map((segment) => ({ segment, speaker: turn, overlapMs }));
+  }
+}
+
+/** Returns undefined when the audio was deleted since, or cannot be decrypted, which is logged. */
+async function readSound(
+  { store, soundBox, log }: ReadSoundDeps,
+  recordingId: string,
+  { trackId, startedAt }: TurnKey,
+): Promise<Float32Array | undefined> {
+  const place = { recordingId, trackId, startedAt };
+  const parts = await store.turns.readSound(place);
+  if (parts.length === 0) return undefined;
+  try {
+    return soundBox.open(parts, place);
+  } catch (error) {
+    log.error({ recordingId, trackId, err: error }, 'the sound of a turn cannot be opened');
+    return undefined;
+  }
+}
+
+function toKey({ trackId, startedAt }: TurnKey): string {
+  return `${startedAt} ${trackId}`;
 }

@@ -7,7 +7,7 @@ import type { Store } from '../../../../src/server/app/store.ts';
 import type { JoinRequest } from '../../../../src/server/platform/livekit/room-audio.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
-import { readTurns } from '../../../../src/server/transcription/turns/read-turns.ts';
+import { readTurns } from '../../../../src/server/transcription/post/transcribe-recording.ts';
 import { createSoundBox } from '../../../../src/server/transcription/turns/sound-box.ts';
 import {
   startTurnListener,
