@@ -2,7 +2,7 @@ import {
   splitLeadingOptions,
   withLeadingOptions,
 } from '../../../src/cli/framework/parsing/parameter-names.ts';
-import { parseCommand } from '../../../src/cli/framework/parsing/parse.ts';
+import { parseCommand } from '../../../src/cli/framework/run-command.ts';
 import { REGISTRY } from '../../../src/cli/registry.ts';
 
 /** Returns the words of every `rtc …` in a line of shell. */
