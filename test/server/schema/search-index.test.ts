@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { StoreOptions } from '../../../src/server/app/open-store.ts';
-import { addFunctions } from '../../../src/server/platform/storage/sqlite/functions.ts';
+import { addFunctions } from '../../../src/server/platform/storage/sqlite/engine.ts';
 import { searchWords } from '../../../src/server/transcription/words/search-words.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';

@@ -5,7 +5,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrateToPostgres } from '../../../../src/server/app/backup/migrate-to-postgres.ts';
-import { addFunctions } from '../../../../src/server/platform/storage/sqlite/functions.ts';
+import { addFunctions } from '../../../../src/server/platform/storage/sqlite/engine.ts';
 import { rtcProcess } from '../../../cli/support/process.ts';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';

@@ -1,20 +1,19 @@
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely, sql } from 'kysely';
+import { Kysely, type RawBuilder, sql } from 'kysely';
 import type { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { type Loop, startLoop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
-import type { Engine, Statement } from '../engine.ts';
+import type { Engine, RowColumns, SqlDialect, Statement } from '../engine.ts';
 import { type Migration, migrate } from '../migrate.ts';
 import { withinSavepoint } from '../savepoint.ts';
+import { indexedTerms } from '../search/search-terms.ts';
 import { BUSY_TIMEOUT_MS } from './connection.ts';
-import { sqliteDialect } from './dialect.ts';
 import { sqliteKyselyDialect } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
 import { fileError, prepareSqliteFile } from './file.ts';
 import { FileGuard } from './file-guard.ts';
-import { addFunctions } from './functions.ts';
 import { GroupCommit } from './group-commit.ts';
 import { watchFile } from './watch-file.ts';
 
@@ -222,4 +221,37 @@ function readVersion(database: DatabaseSync): string {
 /** Returns whether no free page remains. One round returns a limited number of them to the file system. */
 function isShrunk(database: DatabaseSync): boolean {
   return database.prepare('pragma freelist_count').get()?.freelist_count === 0;
+}
+
+const sqliteDialect: SqlDialect = {
+  engine: 'SQLite',
+  rows,
+  oneOf: (values) => sql`in (select value from json_each(${JSON.stringify(values)}))`,
+  noneOf: (values) => sql`not in (select value from json_each(${JSON.stringify(values)}))`,
+  // Empty, because a transaction locks the whole file.
+  lockRows: sql``,
+  lockFreeRows: sql``,
+  jsonRows: (columns, from) => {
+    const fields = sql.raw(columns.map((column) => `'${column}', "${column}"`).join(', '));
+    return sql`(select json_group_array(json_object(${fields})) from ${from})`;
+  },
+  lockName: async () => {},
+  nameLocks: undefined,
+};
+
+function rows<Row extends object>(objects: readonly Row[], columns: RowColumns<Row>): RawBuilder<Row> {
+  const names = Object.keys(columns);
+  const values = objects.map((object) => names.map((name) => object[name as keyof Row] ?? null));
+  const fields = sql.raw(names.map((name, index) => `value ->> ${index} as "${name}"`).join(', '));
+  return sql`(select ${fields} from json_each(${JSON.stringify(values)}))`;
+}
+
+/** Adds the functions that the triggers of the schema call. Every connection that writes segments needs them. */
+export function addFunctions(database: DatabaseSync): void {
+  database.function('indexedTerms', { deterministic: true }, (text, language, room, startedAt) =>
+    indexedTerms({
+      ...{ text: String(text), language: String(language), room: String(room ?? '') },
+      startedAt: Number(startedAt),
+    }).join(' '),
+  );
 }
