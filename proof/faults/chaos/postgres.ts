@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { INSERT_EVENTS } from '../../../src/server/events/events.sql.ts';
-import { LOCK_FREE_NAMES } from '../../../src/server/platform/storage/postgres/dialect.ts';
+import { LOCK_FREE_NAMES } from '../../../src/server/platform/storage/postgres/engine.ts';
 import { DELIVERY_LEASE_MS } from '../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { RECORD_FIRST_ATTEMPTS } from '../../../src/server/webhooks/record-outcomes.sql.ts';
 import {

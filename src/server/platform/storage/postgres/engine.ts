@@ -1,31 +1,46 @@
-import { Kysely, sql } from 'kysely';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  sql,
+} from 'kysely';
 import { Pool, type PoolConfig, types } from 'pg';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
 import type { Loop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
-import type { Engine } from '../engine.ts';
+import { columnList } from '../column-list.ts';
+import type { Engine, RowColumns, SqlDialect } from '../engine.ts';
 import { type Migration, migrate } from '../migrate.ts';
-import { nestedTransaction, readTogether, runAtCommit } from './connection.ts';
+import { nestedTransaction, PostgresConnection, readTogether, runAtCommit } from './connection.ts';
 import { startDatabaseClock } from './database-clock.ts';
-import { postgresDialect } from './dialect.ts';
-import { postgresKyselyDialect } from './driver.ts';
+import { isOutOfConnections, translatePostgresError } from './errors.ts';
 import { listenForChanges } from './listen.ts';
 import { createChangeNotifier } from './notify.ts';
 import { explainStart } from './start.ts';
 
 /** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
 const DEFAULT_POOL_SIZE = 10;
+
 /** Time to connect, after which a caller gets a retryable error. */
 const CONNECT_TIMEOUT_MS = 5000;
+
 const STATEMENT_TIMEOUT_MS = 10_000;
+
 /**
  * Time limit for a server that does not respond. It is longer than the statement timeout, which keeps the connection usable.
  */
 const QUERY_TIMEOUT_MS = 15_000;
+
 /** A caller gets a retryable error when another transaction holds a lock for this long. */
 const LOCK_TIMEOUT_MS = 1000;
+
 /**
  * Releases the locks of an instance that was suspended in a transaction, such as those of rooms. The media server repeats an
  * event for 15 s, and another instance must be able to store it within that time.
@@ -187,4 +202,113 @@ function createEngine<Tables>({ pool, changes, clock }: EngineParts): Engine<Tab
       if (!pool.ending) await pool.end();
     },
   };
+}
+
+/** An arbitrary number that is the same in every instance. It separates our hashes from other advisory locks. */
+const NAME_LOCK_SEED = 0x727463;
+
+const seed = sql.lit(NAME_LOCK_SEED);
+
+/** The name of the statement that locks the rooms of a transaction, as far as they are free. */
+export const LOCK_FREE_NAMES = 'lock-free-names';
+
+const TYPES = { text: 'text', integer: 'bigint' } as const;
+
+export const postgresDialect: SqlDialect = {
+  engine: 'PostgreSQL',
+  rows,
+  oneOf: (values) => sql`= any(${values})`,
+  noneOf: (values) => sql`<> all(${values})`,
+  lockRows: sql`for update`,
+  lockFreeRows: sql`for update skip locked`,
+  lockName: async (db, name) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, ${seed}))`.execute(db);
+  },
+  jsonRows: (columns, from) => {
+    return sql`
+      (select coalesce(json_agg(one), '[]')::text from (select ${columnList(columns)} from ${from}) as one)`;
+  },
+  nameLocks: {
+    all: (names) => ({
+      name: 'lock-names',
+      sql: sql`
+        select name, pg_advisory_xact_lock(hashtextextended(name, ${seed}))
+        from (select name from unnest(${names}::text[]) with ordinality as listed (name, number) order by number)
+        as ordered`,
+    }),
+    free: (names) => ({
+      name: LOCK_FREE_NAMES,
+      sql: sql`
+        select name from unnest(${names}::text[]) as listed (name)
+        where pg_try_advisory_xact_lock(hashtextextended(name, ${seed}))`,
+    }),
+  },
+};
+
+function rows<Row extends object>(objects: readonly Row[], columns: RowColumns<Row>): RawBuilder<Row> {
+  const names = Object.keys(columns) as (keyof Row & string)[];
+  const fields = names.map((name) => `"${name}" ${TYPES[columns[name] ?? 'text']}`);
+  const json = JSON.stringify(objects, names);
+  return sql`(select * from json_to_recordset(${json}) as listed (${sql.raw(fields.join(', '))}))`;
+}
+
+/*
+ * Kysely on a pool of pg. It differs from Kysely's own driver in its handling of errors: every error is translated, a
+ * connection that was lost or timed out is not used again, and a rollback on a lost connection does not hide the
+ * original error (the server has rolled back by itself).
+ */
+export function postgresKyselyDialect(pool: Pool): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new PostgresDriver(pool),
+    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+}
+
+/** How long a call waits while the server has no free connection, such as after a burst on all instances. */
+const CONNECTION_RETRY_MS = 1000;
+
+const CONNECTION_RETRY_PAUSE_MS = 50;
+
+class PostgresDriver implements Driver {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    const deadline = performance.now() + CONNECTION_RETRY_MS;
+    for (;;) {
+      try {
+        return new PostgresConnection(await this.#pool.connect());
+      } catch (error) {
+        if (!isOutOfConnections(error) || performance.now() >= deadline) throw translatePostgresError(error);
+        await sleep(CONNECTION_RETRY_PAUSE_MS);
+      }
+    }
+  }
+
+  async releaseConnection(connection: PostgresConnection): Promise<void> {
+    connection.release();
+  }
+
+  beginTransaction(connection: PostgresConnection): Promise<void> {
+    return connection.begin();
+  }
+
+  commitTransaction(connection: PostgresConnection): Promise<void> {
+    return connection.commit();
+  }
+
+  rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    return connection.rollback();
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end();
+  }
 }
