@@ -214,7 +214,7 @@ export const LOCK_FREE_NAMES = 'lock-free-names';
 
 const TYPES = { text: 'text', integer: 'bigint' } as const;
 
-export const postgresDialect: SqlDialect = {
+const postgresDialect: SqlDialect = {
   engine: 'PostgreSQL',
   rows,
   oneOf: (values) => sql`= any(${values})`,
@@ -257,7 +257,7 @@ function rows<Row extends object>(objects: readonly Row[], columns: RowColumns<R
  * connection that was lost or timed out is not used again, and a rollback on a lost connection does not hide the
  * original error (the server has rolled back by itself).
  */
-export function postgresKyselyDialect(pool: Pool): Dialect {
+function postgresKyselyDialect(pool: Pool): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new PostgresDriver(pool),
