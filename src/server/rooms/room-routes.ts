@@ -18,22 +18,32 @@ import {
 import { defineRoute, MEDIA_ERRORS, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
 import { listParticipants, type ParticipantDeps, participantNotFound } from './participants.ts';
-import { createRoom, deleteRoom, findRoom, type MediaDeps, updateRoom } from './rooms.ts';
+import {
+  type CreateRoomDeps,
+  createRoom,
+  createRoomTurns,
+  deleteRoom,
+  findRoom,
+  type MediaDeps,
+  type RoomTurns,
+  updateRoom,
+} from './rooms.ts';
 
-export type RoomRouteDeps = ParticipantDeps & ListRoomsDeps;
+export type RoomRouteDeps = ParticipantDeps & ListRoomsDeps & CreateRoomDeps;
 
 export function roomRoutes(deps: RoomRouteDeps): readonly Route[] {
+  const turns = createRoomTurns();
   return [
-    createRoute(deps),
+    createRoute(deps, turns),
     listRoute(deps),
     getRoute(deps),
     updateRoute(deps),
     sendRoute(deps),
-    deleteRoute(deps),
+    deleteRoute(deps, turns),
   ];
 }
 
-function createRoute(deps: RoomRouteDeps): Route {
+function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/rooms',
@@ -57,7 +67,7 @@ function createRoute(deps: RoomRouteDeps): Route {
     },
     errors: MEDIA_ERRORS,
     handle: async ({ body }): Promise<RouteResponse> => {
-      const { room, hasExisted, ignored } = await createRoom(deps, body);
+      const { room, hasExisted, ignored } = await turns(body.name, () => createRoom(deps, body));
       const headers = {
         ...(hasExisted ? { 'x-room-existed': 'true' } : {}),
         ...(ignored.length > 0 ? { 'x-room-ignored': ignored.join(', ') } : {}),
@@ -147,7 +157,7 @@ function sendRoute(deps: ParticipantDeps): Route {
   });
 }
 
-function deleteRoute(deps: MediaDeps): Route {
+function deleteRoute(deps: MediaDeps, turns: RoomTurns): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/v1/rooms/:roomId',
@@ -161,7 +171,7 @@ function deleteRoute(deps: MediaDeps): Route {
     success: { 204: { description: 'The room is closed' } },
     errors: ['room-not-found', ...MEDIA_ERRORS],
     handle: async ({ params }) => {
-      await deleteRoom(deps, params.roomId);
+      await turns(params.roomId, () => deleteRoom(deps, params.roomId));
       return { status: 204 };
     },
   });

@@ -1,5 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Room, RoomCreate, RoomPatch } from '../../contract/rooms.ts';
+import type { Clock } from '../platform/clock.ts';
+import { gotNoResponse } from '../platform/livekit/errors.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 
 export type MediaDeps = { readonly mediaServer: MediaServer };
@@ -16,12 +18,21 @@ export async function deleteRoom(deps: MediaDeps, name: string): Promise<void> {
   try {
     await deps.mediaServer.deleteRoom(name);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'room-not-found') throw roomNotFound(name);
+    if (await isGone(deps, name, error)) throw roomNotFound(name);
     if (!(await isOrphan(deps, name))) throw error;
     // A room whose process died cannot be deleted. createRoom moves it to a living process first.
     await deps.mediaServer.createRoom({ name });
     await deps.mediaServer.deleteRoom(name);
   }
+}
+
+/**
+ * Whether a call failed because the room is gone: the media server says so, or no process responds for a room that it does
+ * not list any more.
+ */
+async function isGone({ mediaServer }: MediaDeps, name: string, error: unknown): Promise<boolean> {
+  if (isRoomNotFound(error)) return true;
+  return gotNoResponse(error) && (await mediaServer.listRooms([name])).length === 0;
 }
 
 /** Whether the media server lists the room although none of its processes holds it. */
@@ -32,6 +43,28 @@ async function isOrphan({ mediaServer }: MediaDeps, name: string): Promise<boole
 
 export function roomNotFound(name: string): ServiceError {
   return new ServiceError('room-not-found', `There is no room ${JSON.stringify(name)}.`);
+}
+
+/** Runs work for a room after the work that was given for it before. */
+export type RoomTurns = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * LiveKit closes a room and then deletes its record. A room that is created in between loses its record: it exists, but
+ * cannot be listed, changed or deleted until it has been empty for its emptyTimeout. Therefore this instance creates and
+ * deletes a room one after the other.
+ */
+export function createRoomTurns(): RoomTurns {
+  const last = new Map<string, Promise<unknown>>();
+  return async (name, work) => {
+    const earlier = last.get(name);
+    const own = earlier === undefined ? work() : earlier.then(work, work);
+    last.set(name, own);
+    try {
+      return await own;
+    } finally {
+      if (last.get(name) === own) last.delete(name);
+    }
+  };
 }
 
 type CreatedRoom = {
@@ -45,15 +78,35 @@ type CreatedRoom = {
  * LiveKit's create is get-or-create and does not change an open room. Therefore the metadata is set afterwards, and the
  * response names the settings that were ignored.
  */
-export async function createRoom(deps: MediaDeps, request: RoomCreate): Promise<CreatedRoom> {
-  try {
-    return await createOnce(deps, request);
-  } catch (error) {
-    // The room was closed between the two calls, so it can be created now.
-    if (error instanceof ServiceError && error.code === 'room-not-found')
+export async function createRoom(deps: CreateRoomDeps, request: RoomCreate): Promise<CreatedRoom> {
+  let hasWaited = false;
+  for (const pauseMs of PAUSES_MS) {
+    try {
       return await createOnce(deps, request);
-    throw error;
+    } catch (error) {
+      // No response takes 3 s. Twice in a row, something else is wrong.
+      const isClosing = gotNoResponse(error) ? !hasWaited : isRoomNotFound(error);
+      if (!isClosing) throw error;
+      hasWaited ||= gotNoResponse(error);
+    }
+    await deps.clock.sleep(pauseMs);
   }
+  throw new ServiceError(
+    'media-server-unavailable',
+    'The room is closed again and again by another caller.',
+    {
+      retryable: true,
+    },
+  );
+}
+
+export type CreateRoomDeps = MediaDeps & { readonly clock: Pick<Clock, 'sleep'> };
+
+/** Pauses after each try. LiveKit returns a room that is being closed until it is closed. */
+const PAUSES_MS = [0, 25, 50, 100, 200, 400, 800] as const;
+
+function isRoomNotFound(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'room-not-found';
 }
 
 async function createOnce({ mediaServer }: MediaDeps, request: RoomCreate): Promise<CreatedRoom> {
@@ -97,7 +150,7 @@ export async function updateRoom(deps: MediaDeps, name: string, { metadata }: Ro
   try {
     return await deps.mediaServer.updateRoomMetadata(name, metadata);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'room-not-found') throw roomNotFound(name);
+    if (await isGone(deps, name, error)) throw roomNotFound(name);
     throw error;
   }
 }

@@ -284,3 +284,26 @@ describe('changing a room', () => {
     expect((await service.call('GET', pathOf(room.name))).json).toMatchObject({ metadata: '' });
   });
 });
+
+describe('creating and deleting one room at once', () => {
+  it('responds as if they came one after the other, and leaves no room that cannot be found', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => unique(`race-${index}`));
+    for (let round = 0; round < 8; round += 1) {
+      await Promise.all(
+        names.map(async (name) => {
+          const [created, deleted] = await Promise.all([
+            service.call('POST', '/v1/rooms', { body: { name, metadata: `round ${round}` } }),
+            service.call('DELETE', pathOf(name)),
+          ]);
+          expect(created.status).toBe(201);
+          expect([204, 404]).toContain(deleted.status);
+        }),
+      );
+    }
+    await Promise.all(names.map((name) => service.call('DELETE', pathOf(name))));
+    for (const name of names) {
+      await create({ name, metadata: 'last' });
+      expect((await service.call('GET', pathOf(name))).json).toMatchObject({ metadata: 'last' });
+    }
+  });
+});

@@ -35,7 +35,7 @@ function fromServerError(error: ServerError, call: FailedCall): ServiceError {
   if (missing !== undefined) return missing;
   if (isRedisGone(error)) return fromLostRedis(error);
   const detail = plainDetail(error.message);
-  switch (error.code) {
+  switch (isGoneObject(error) ? 'not_found' : error.code) {
     case 'not_found':
       return call.notFound === undefined
         ? failed(error, call)
@@ -65,6 +65,11 @@ function fromServerError(error: ServerError, call: FailedCall): ServiceError {
     default:
       return failed(error, call);
   }
+}
+
+/** LiveKit's error, with the code unknown, for a room that went away during the call. */
+function isGoneObject({ message }: ServerError): boolean {
+  return plainDetail(message) === 'could not find object';
 }
 
 /** LiveKit rejected our credentials. A 401 or 403 would mean to our caller that the caller's own are wrong. */
@@ -204,6 +209,11 @@ export function isNoResponse(error: unknown): boolean {
     error.code === 'unavailable' &&
     error.message.includes('no response from servers')
   );
+}
+
+/** The same for a translated error. */
+export function gotNoResponse(error: unknown): boolean {
+  return error instanceof ServiceError && isNoResponse(error.cause);
 }
 
 /** Removes the prefix that LiveKit puts before the text of its internal errors. */

@@ -113,7 +113,7 @@ function roomMethods(
   const roomNotFound = { notFound: 'room-not-found' } as const;
   return {
     createRoom: ({ name, maxParticipants, emptyTimeout, departureTimeout, metadata }) =>
-      caller('createRoom', {}, async () =>
+      caller('createRoom', roomNotFound, async () =>
         toRoom(
           await rooms.createRoom({
             name,

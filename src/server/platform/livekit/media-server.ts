@@ -15,7 +15,10 @@ import type { Room } from '../../../contract/rooms.ts';
 export const NO_ROOM = '\u0000ready';
 
 export interface MediaServer {
-  /** Gets or creates a room: an existing room is returned unchanged, whatever the settings. */
+  /**
+   * Gets or creates a room: an existing room is returned unchanged, whatever the settings. Rejects with room-not-found for a
+   * room that is being closed.
+   */
   createRoom(settings: RoomSettings): Promise<Room>;
   /** Lists all open rooms, or those of `names` that exist. Their numParticipants is up to five seconds old. */
   listRooms(names?: readonly string[]): Promise<readonly Room[]>;

@@ -262,3 +262,47 @@ describe('a secret, token or name', () => {
     for (const each of names) expect(log).not.toContain(each);
   });
 });
+
+describe('a room that goes away during a call', () => {
+  /** Twirp methods respond with these in order, and with an empty message afterwards. */
+  const inOrder = (scripts: Readonly<Record<string, readonly Script[]>>): Script => {
+    const left = Object.fromEntries(Object.entries(scripts).map(([method, each]) => [method, [...each]]));
+    return (request, response) => {
+      const method = request.url?.split('/').at(-1) ?? '';
+      (left[method]?.shift() ?? respondEmpty)(request, response);
+    };
+  };
+  const gone = respondTwirp(500, 'unknown', 'could not find object');
+  const noResponse = respondTwirp(503, 'unavailable', 'no response from servers');
+
+  it('is not found for a delete', async () => {
+    for (const fault of [gone, noResponse]) {
+      const service = await startWith(inOrder({ DeleteRoom: [fault] }));
+      const { status, code } = await call(service, '/v1/rooms/demo', 'DELETE');
+      expect([status, code]).toEqual([404, 'room-not-found']);
+    }
+  });
+
+  it('is not found for a change of its metadata', async () => {
+    for (const fault of [gone, noResponse]) {
+      const service = await startWith(inOrder({ UpdateRoomMetadata: [fault] }));
+      const { status } = await call(service, '/v1/rooms/demo', 'PATCH', { metadata: 'x' });
+      expect(status).toBe(404);
+    }
+  });
+
+  it('is created again by a create', async () => {
+    for (const fault of [gone, noResponse]) {
+      const service = await startWith(inOrder({ CreateRoom: [fault] }));
+      expect((await call(service, '/v1/rooms', 'POST', { name: 'demo' })).status).toBe(201);
+    }
+  });
+
+  it('is 503 for a create when it goes away each time, or when nobody responds twice', async () => {
+    for (const fault of [gone, noResponse]) {
+      const service = await startWith(inOrder({ CreateRoom: Array.from({ length: 9 }, () => fault) }));
+      const { status, code } = await call(service, '/v1/rooms', 'POST', { name: 'demo' });
+      expect([status, code]).toEqual([503, UNAVAILABLE]);
+    }
+  });
+});
