@@ -193,7 +193,11 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     onCompared: ingest.clearRefusedBefore,
   });
   closers.add(() => reconciler.close());
-  const auditWriter = new AuditWriter({ ...adapters, onLost: metrics?.countLostAuditEntries });
+  const auditWriter = new AuditWriter({
+    ...adapters,
+    onLost: metrics?.countLostAuditEntries,
+    onUnkept: metrics?.countUnkeptAuditEntry,
+  });
   closers.add(() => auditWriter.close());
   const purge = startPurges(config, { ...adapters, storeEnd, releaseFolder });
   closers.add(() => purge.close());

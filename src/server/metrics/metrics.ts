@@ -38,6 +38,7 @@ export type Metrics = {
     readonly count: number;
   }) => void;
   readonly countLostAuditEntries: (count: number) => void;
+  readonly countUnkeptAuditEntry: () => void;
   /** `read` returns since when events of the media server have been rejected (Unix milliseconds). */
   readonly watchRefusedEvents: (read: () => number | undefined) => void;
   /** `read` returns the connections to the database. Not called without a pool. */
@@ -196,6 +197,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     countRejectedWebhook: (reason) => rejected.inc({ reason }),
     countTakeovers: ({ kind, count }) => losses.takeovers.inc({ kind }, count),
     countLostAuditEntries: (count) => losses.auditEntries.inc(count),
+    countUnkeptAuditEntry: () => losses.unkeptEntries.inc(),
     watchPool: pool.watch,
     watchRefusedEvents: (read) => {
       refusedSince = read;
@@ -255,5 +257,10 @@ function createLossCounters(registry: Registry) {
     help: 'Entries of the audit log that were lost because the database was down for too long',
     registers,
   });
-  return { takeovers, auditEntries };
+  const unkeptEntries = new Counter({
+    name: 'rtc_audit_entries_unkept_total',
+    help: 'Refused requests that are not in the audit log, because their key had more than 60 of them in a minute',
+    registers,
+  });
+  return { takeovers, auditEntries, unkeptEntries };
 }

@@ -1,3 +1,4 @@
+import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { RecordedRequest } from '../../platform/http/record-request.ts';
 import { Batcher } from '../../platform/jobs/batcher.ts';
@@ -28,11 +29,14 @@ export type AuditWriterDeps = {
   readonly log: Log;
   /** Called with the number of lost entries. */
   readonly onLost?: ((count: number) => void) | undefined;
+  /** Called for each refused request that is not stored. */
+  readonly onUnkept?: (() => void) | undefined;
 };
 
 export class AuditWriter {
   readonly #deps: AuditWriterDeps;
   readonly #batcher: Batcher<AuditRecord>;
+  readonly #refusals: Refusals;
   readonly #backoff = createBackoff(RETRY);
   /** Ends the pause before the next attempt. */
   #pause = new AbortController();
@@ -43,6 +47,7 @@ export class AuditWriter {
 
   constructor(deps: AuditWriterDeps) {
     this.#deps = deps;
+    this.#refusals = new Refusals(deps);
     this.#batcher = new Batcher({
       maxSize: MAX_BATCH,
       flush: (batch) => this.#store(batch),
@@ -51,6 +56,7 @@ export class AuditWriter {
   }
 
   record(request: RecordedRequest): void {
+    if (!this.#refusals.isKept(request)) return;
     if (this.#waiting >= MAX_WAITING) {
       this.#lost += 1;
       this.#deps.onLost?.(1);
@@ -97,6 +103,42 @@ export class AuditWriter {
     this.#pause = new AbortController();
     for (const reject of this.#flushes) reject(error);
     await this.#deps.clock.sleep(this.#backoff.next(), this.#pause.signal).catch(() => {});
+  }
+}
+
+/** Refused requests of a key and minute that are stored: a year of them would fill the disk. The root key has no bound. */
+const MAX_REFUSED_PER_MINUTE = 60;
+const MINUTE_MS = 60_000;
+
+/** Counts the refused requests of each key in the current minute, and tells how many of them are not stored. */
+class Refusals {
+  readonly #deps: Pick<AuditWriterDeps, 'log' | 'onUnkept'>;
+  readonly #counts = new Map<string, number>();
+  #minute = 0;
+
+  constructor(deps: Pick<AuditWriterDeps, 'log' | 'onUnkept'>) {
+    this.#deps = deps;
+  }
+
+  isKept({ keyId, status, occurredAt }: RecordedRequest): boolean {
+    const minute = Math.floor(occurredAt / MINUTE_MS);
+    if (minute !== this.#minute) this.#begin(minute);
+    if (keyId === ROOT_KEY_ID || status < 400 || status >= 500) return true;
+    const count = (this.#counts.get(keyId) ?? 0) + 1;
+    this.#counts.set(keyId, count);
+    if (count <= MAX_REFUSED_PER_MINUTE) return true;
+    this.#deps.onUnkept?.();
+    return false;
+  }
+
+  #begin(minute: number): void {
+    for (const [keyId, count] of this.#counts) {
+      const entries = count - MAX_REFUSED_PER_MINUTE;
+      if (entries > 0)
+        this.#deps.log.warn({ keyId, entries }, 'refused requests of a key are not in the audit log');
+    }
+    this.#counts.clear();
+    this.#minute = minute;
   }
 }
 

@@ -22,6 +22,7 @@ const request = (changes: Partial<RecordedRequest> = {}): RecordedRequest => ({
 /** A store in memory that can be unavailable, and records the sizes of its batches. */
 function setUp() {
   const lost: number[] = [];
+  const unkept: number[] = [];
   const logLines: LogLine[] = [];
   const clock = new ManualClock(1000);
   const state = { records: [] as AuditRecord[], batches: [] as number[], isUnavailable: false };
@@ -45,12 +46,31 @@ function setUp() {
     writer: new AuditWriter({
       ...{ store, clock, ids, log: collectingLog(logLines) },
       onLost: (count) => void lost.push(count),
+      onUnkept: () => void unkept.push(1),
     }),
     lost,
+    unkept,
   };
 }
 
 describe('the audit writer', () => {
+  it('stores at most 60 refused requests of a key and minute, and tells how many it left out', async () => {
+    const { state, writer, logLines, unkept } = setUp();
+    const refused = { keyId: 'key_one', status: 403, problem: 'insufficient-scope' } as const;
+    for (let n = 0; n < 100; n += 1) writer.record(request(refused));
+    writer.record(request({ ...refused, keyId: 'key_two' }));
+    writer.record(request({ keyId: 'key_one' }));
+    for (let n = 0; n < 100; n += 1) writer.record(request({ ...refused, keyId: 'root' }));
+    writer.record(request({ ...refused, occurredAt: 61_000 }));
+    await writer.flush();
+    const stored = (keyId: string) => state.records.filter((record) => record.keyId === keyId).length;
+    expect([stored('key_one'), stored('key_two'), stored('root')]).toEqual([62, 1, 100]);
+    expect(unkept).toHaveLength(40);
+    expect(logLines.filter(({ level }) => level === 'warn')).toEqual([
+      expect.objectContaining({ fields: { keyId: 'key_one', entries: 40 } }),
+    ]);
+  });
+
   it('stores entries without a request, those of the same moment together', async () => {
     const { state, writer } = setUp();
     for (let n = 0; n < 100; n += 1) writer.record(request());

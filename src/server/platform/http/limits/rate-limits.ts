@@ -17,7 +17,7 @@ export function limitRates(app: FastifyInstance, limits: RateLimits, clock: Cloc
   const byKey = createLimiter(limits.api, clock);
   const byAddress = createLimiter(limits.public, clock);
   const counters: Readonly<Record<Security, (request: FastifyRequest) => RateLimitState | undefined>> = {
-    signed: ({ caller }) => byKey?.(requireCaller(caller).keyId),
+    signed: ({ caller, rawBody }) => byKey?.(requireCaller(caller).keyId, toCost(rawBody)),
     public: ({ ip }) => byAddress?.(toCountedAddress(ip)),
     // The media server does not retry after a 429.
     'media-server': () => undefined,
@@ -45,6 +45,14 @@ export function createUnauthorizedLimit(limits: RateLimits, clock: Clock): Limit
     if (state === undefined || !state.isExceeded) return error;
     return rateLimited(state.limit, { connection: 'close' });
   };
+}
+
+/** A body of this size costs as much as a small request. */
+const BYTES_OF_COST = 16 * 1024;
+
+/** Requests with large bodies, such as tokens with metadata, take more of the only thread. */
+function toCost(body: Buffer): number {
+  return Math.max(1, Math.ceil(body.length / BYTES_OF_COST));
 }
 
 /** A customer of a provider gets at least a /64 of IPv6, and can use a new address of it for each request. */
@@ -91,12 +99,12 @@ type RateLimitState = {
 
 type Window = { readonly startedAt: number; count: number };
 
-/** Counts one request of the key. */
-type RateLimiter = (key: string) => RateLimitState;
+/** Counts a request of the key, as `cost` requests. */
+type RateLimiter = (key: string, cost?: number) => RateLimitState;
 
 function createRateLimiter(limit: number, monotonic: () => number): RateLimiter {
   const windows = new Map<string, Window>();
-  return (key) => {
+  return (key, cost = 1) => {
     const at = monotonic();
     let window = windows.get(key);
     if (window === undefined || at - window.startedAt >= WINDOW_MS) {
@@ -106,9 +114,11 @@ function createRateLimiter(limit: number, monotonic: () => number): RateLimiter 
       windows.set(key, window);
       forgetOldest(windows);
     }
-    window.count += 1;
+    // A request that costs more than the limit is accepted when it is the first of its second.
+    const isExceeded = window.count >= limit;
+    window.count += cost;
     return {
-      isExceeded: window.count > limit,
+      isExceeded,
       limit,
       remaining: Math.max(0, limit - window.count),
       resetSeconds: Math.ceil((window.startedAt + WINDOW_MS - at) / 1000),

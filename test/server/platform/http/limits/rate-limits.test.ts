@@ -215,6 +215,25 @@ describe('the limit per key', () => {
     expect((await get(on, { path: '/metrics', isSigned: true })).status).toBe(200);
   });
 
+  it('counts a request once more for each further 16 KiB of its body', async () => {
+    const on = await start({ RATE_LIMIT_API: '40' });
+    const issue = (length: number) =>
+      on.call('POST', '/v1/token', {
+        body: {
+          roomId: 'demo',
+          userId: 'ada',
+          name: 'Ada',
+          role: 'host',
+          metadata: { note: 'x'.repeat(length) },
+        },
+      });
+    const large = [await issue(500_000), await issue(500_000), await issue(500_000)];
+    expect(large.map(({ status }) => status)).toEqual([200, 200, 429]);
+    pass(1000);
+    const small = await Promise.all(Array.from({ length: 41 }, () => issue(1000)));
+    expect(refused(small.map(({ status }) => status))).toBe(1);
+  });
+
   it('is off at 0', async () => {
     const on = await start({ RATE_LIMIT_API: '0', RATE_LIMIT_PUBLIC: '0' });
     for (const isSigned of [true, false]) {
