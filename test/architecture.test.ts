@@ -230,6 +230,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'ansi-escapes': ['src/cli/terminal/'],
   chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],
+  'string-width': ['src/cli/'],
   commander: ['src/cli/'],
   hucre: ['src/cli/commands/cf/files/'],
   fastify: ['src/server/app/', 'src/server/platform/http/'],

@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { strlen } from 'cli-table3/src/utils.js';
+import stringWidth from 'string-width';
 
 const GAP = 2;
 
@@ -22,30 +22,21 @@ export function renderTable(given: readonly (readonly string[])[], layout: Table
   const isCut = layout.width !== undefined;
   // The last column needs no padding unless it is cut: no other column follows it.
   const drawn = isCut || layout.isWrapped ? widths.length : widths.length - 1;
-  const lines = drawn === 0 ? rows.map(() => '') : drawLines(rows, widths.slice(0, drawn));
+  const lines = rows.map((row) => (drawn === 0 ? '' : drawRow(row, widths.slice(0, drawn))));
   const ends = rows.map((row) => row.slice(drawn).join(''));
   return lines.map((line, index) => `${withoutTrailingSpaces(line + (ends[index] ?? ''))}\n`).join('');
 }
 
-/** Rows that are drawn at a time, because the time of cli-table3 grows with the square of their number. */
-const BLOCK_ROWS = 100;
-
-/** One line for each row. */
-function drawLines(rows: readonly (readonly string[])[], widths: readonly number[]): readonly string[] {
-  const lines: string[] = [];
-  for (let start = 0; start < rows.length; start += BLOCK_ROWS) {
-    const table = new Table({
-      chars: NO_LINES,
-      style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
-      colWidths: widths.map((columns) => columns + GAP),
-      truncate: '…',
-    });
-    for (const row of rows.slice(start, start + BLOCK_ROWS)) {
-      table.push(widths.map((columns, index) => shortened(row[index] ?? '', columns)));
-    }
-    lines.push(...table.toString().split('\n'));
-  }
-  return lines;
+/** Draws each row as a table of its own, because the time of cli-table3 grows with the square of their number. */
+function drawRow(row: readonly string[], widths: readonly number[]): string {
+  const table = new Table({
+    chars: NO_LINES,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
+    colWidths: widths.map((columns) => columns + GAP),
+    truncate: '…',
+  });
+  table.push(widths.map((columns, index) => shortened(row[index] ?? '', columns)));
+  return table.toString();
 }
 
 /** Whether names and ids stay whole when the other columns are cut. */
@@ -72,7 +63,7 @@ const MOST_CHARACTERS = 16;
 function shortened(text: string, columns: number): string {
   const most = Math.max(1, columns) * MOST_CHARACTERS;
   let end = columns + 2;
-  while (end < Math.min(most, text.length) && strlen(text.slice(0, end)) <= columns + 1) end *= 2;
+  while (end < Math.min(most, text.length) && stringWidth(text.slice(0, end)) <= columns + 1) end *= 2;
   if (end >= text.length) return text;
   return end < most ? text.slice(0, end) : `${text.slice(0, most)}…`;
 }
@@ -87,7 +78,7 @@ function withoutTrailingSpaces(line: string): string {
 function naturalWidths(rows: readonly (readonly string[])[]): number[] {
   const columns = rows[0]?.length ?? 0;
   return Array.from({ length: columns }, (_, index) =>
-    rows.reduce((widest, row) => Math.max(widest, strlen(row[index] ?? '')), 1),
+    rows.reduce((widest, row) => Math.max(widest, stringWidth(row[index] ?? '')), 1),
   );
 }
 
@@ -161,7 +152,7 @@ const PAINTED = /^((?:\u001b\[[\d;]*m)*)([^\u001b]*)((?:\u001b\[[\d;]*m)*)$/;
  * square of the length.
  */
 function wrapCell(cell: string, columns: number): readonly string[] {
-  if (strlen(cell) <= columns) return [cell];
+  if (stringWidth(cell) <= columns) return [cell];
   const [, before = '', text = cell, after = ''] = PAINTED.exec(cell) ?? [];
   return splitLines(text, columns).map((line) => before + line + after);
 }
@@ -186,12 +177,12 @@ type Piece = { readonly text: string; readonly width: number };
 
 /** Splits a word into parts that fit a line. */
 function splitPieces(word: string, columns: number): readonly Piece[] {
-  const width = strlen(word);
+  const width = stringWidth(word);
   if (width <= columns) return [{ text: word, width }];
   const pieces: { text: string; width: number }[] = [];
   let last = { text: '', width: 0 };
   for (const { segment } of new Intl.Segmenter('en').segment(word)) {
-    const more = strlen(segment);
+    const more = stringWidth(segment);
     if (last.text === '' || last.width + more > columns) {
       last = { text: '', width: 0 };
       pieces.push(last);

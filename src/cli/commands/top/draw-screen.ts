@@ -1,4 +1,4 @@
-import { strlen } from 'cli-table3/src/utils.js';
+import stringWidth from 'string-width';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Palette } from '../../terminal/colours.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
@@ -283,13 +283,13 @@ const GRAPHEMES = new Intl.Segmenter();
 function fitText(text: string, columns: number, { more }: Glyphs): string {
   const safe = escapeForTerminal(text);
   if (columns <= 0) return '';
-  const width = safe.length > 4 * columns ? columns + 1 : strlen(safe);
+  const width = safe.length > 4 * columns ? columns + 1 : stringWidth(safe);
   if (width <= columns) return safe + ' '.repeat(columns - width);
   let cut = '';
   let taken = 0;
   for (const { segment } of GRAPHEMES.segment(safe)) {
     // Any number of marks can pile up on one letter.
-    const size = segment.length > 16 ? columns : strlen(segment);
+    const size = segment.length > 16 ? columns : stringWidth(segment);
     if (taken + size > columns - 1) break;
     cut += segment;
     taken += size;
