@@ -5,8 +5,8 @@ import { canPrompt, type Io } from '../terminal/io.ts';
 /** Questions on the terminal, on stderr; `isInteractive` is false when there is nobody to ask. */
 export type Prompter = {
   readonly isInteractive: boolean;
-  /** Asks for a text. `validate` returns why the typed text is invalid. */
-  text(question: string, validate?: (typed: string) => string | undefined): Promise<string>;
+  /** Asks for a text. `validate` returns why the typed text is invalid, `ifEmpty` what to do about an empty one. */
+  text(question: string, validate?: (typed: string) => string | undefined, ifEmpty?: string): Promise<string>;
   /** Asks for a text with a default, which Enter accepts. */
   textOr(question: string, preset: string, validate: (typed: string) => string | undefined): Promise<string>;
   secret(question: string): Promise<string>;
@@ -27,12 +27,12 @@ export function createPrompter(io: Io): Prompter {
     get isInteractive() {
       return canPrompt(io);
     },
-    text: (question, validate) =>
+    text: (question, validate, ifEmpty) =>
       ask(async ({ input }, context) =>
         input(
           {
             message: escapeForTerminal(question),
-            validate: (typed) => (typed === '' ? required(typed) : (validate?.(typed) ?? true)),
+            validate: (typed) => (typed === '' ? (ifEmpty ?? required(typed)) : (validate?.(typed) ?? true)),
           },
           context,
         ),

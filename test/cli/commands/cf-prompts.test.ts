@@ -59,6 +59,24 @@ describe('rtc cf generate on a terminal', () => {
     expect(shown).toContain('Birthplace: ROMA (RM) H501.');
   });
 
+  it('asks in Italian with --lang it', async () => {
+    const { code, shown } = await generate(
+      ['--lang', 'it'],
+      [
+        [/Nome o nomi/, ENTER],
+        [/Scrivere un valore/, `Mario${ENTER}`],
+        [/Cognome/, `Rossi${ENTER}`],
+        [/Sesso/, `${DOWN}${ENTER}`],
+        [/Data di nascita/, `01/02/1980${ENTER}`],
+        [/Luogo di nascita/, 'rom'],
+        [/ROMA \(RM\) H501/, ENTER],
+      ],
+    );
+    expect(code).toBe(0);
+    expect(shown).toContain('Luogo di nascita: ROMA (RM) H501.');
+    expect(shown).not.toMatch(/Given|Surname|Gender|Birth|Please/);
+  });
+
   it('asks only for what the options leave out', async () => {
     const { code, shown } = await generate(
       ['--name', 'Mario', '--surname', 'Rossi', '--gender', 'M', '--city', 'Roma'],

@@ -1,4 +1,4 @@
-import { type Place, suggestPlaces } from '../../../../fiscal/index.ts';
+import { type Language, type Place, suggestPlaces } from '../../../../fiscal/index.ts';
 import type { RecordField } from '../../../../people/columns.ts';
 import { dateOfText } from '../../../../people/date-text.ts';
 import { generateFrom, type PersonRecord, placeLabel } from '../../../../people/person-record.ts';
@@ -15,14 +15,15 @@ export async function askForMissing(
     const probe = generateFrom({ ...VALID_PERSON, [field]: typed }, rules);
     return probe.ok ? undefined : probe.errors[field]?.message;
   };
+  const questions = QUESTIONS[rules.language];
   const ask = (field: RecordField, question: string): Promise<unknown> =>
     given[field] === undefined
-      ? prompter.text(question, validateField(field))
+      ? prompter.text(question, validateField(field), questions.ifEmpty)
       : Promise.resolve(given[field]);
-  const name = await ask('name', 'Given name or names:');
-  const surname = await ask('surname', 'Surname (at birth, for a married woman):');
-  const gender = given.gender ?? (await prompter.choose('Gender:', ['F', 'M']));
-  const date = await ask('date', 'Birth date (YYYY-MM-DD or DD/MM/YYYY):');
+  const name = await ask('name', questions.name);
+  const surname = await ask('surname', questions.surname);
+  const gender = given.gender ?? (await prompter.choose(questions.gender, ['F', 'M']));
+  const date = await ask('date', questions.date);
   const person = { ...given, name, surname, gender, date };
   const city = given.city ?? (await askForPlace(prompter, person, rules));
   return { ...person, city };
@@ -35,9 +36,34 @@ export async function askWhichPlace(
   { language }: Rules,
 ): Promise<string> {
   const labels = places.map((place) => placeLabel(place, language));
-  const chosen = await prompter.choose('Which of these places?', labels);
+  const chosen = await prompter.choose(QUESTIONS[language].whichPlace, labels);
   return places[labels.indexOf(chosen)]?.codiceCatastale ?? '';
 }
+
+type Questions = Readonly<
+  Record<'name' | 'surname' | 'gender' | 'date' | 'place' | 'whichPlace' | 'ifEmpty', string>
+>;
+
+const QUESTIONS: Readonly<Record<Language, Questions>> = {
+  en: {
+    name: 'Given name or names:',
+    surname: 'Surname (at birth, for a married woman):',
+    gender: 'Gender:',
+    date: 'Birth date (YYYY-MM-DD or DD/MM/YYYY):',
+    place: 'Birthplace, a comune or a state (type to search):',
+    whichPlace: 'Which of these places?',
+    ifEmpty: 'Please type a value.',
+  },
+  it: {
+    name: 'Nome o nomi:',
+    surname: 'Cognome (alla nascita, per una donna sposata):',
+    gender: 'Sesso:',
+    date: 'Data di nascita (GG/MM/AAAA o AAAA-MM-GG):',
+    place: 'Luogo di nascita, un comune o uno stato estero (scrivere per cercare):',
+    whichPlace: 'Quale di questi luoghi?',
+    ifEmpty: 'Scrivere un valore.',
+  },
+};
 
 /** A person without errors, in which one field is tried. */
 const VALID_PERSON: PersonRecord = {
@@ -51,7 +77,7 @@ const VALID_PERSON: PersonRecord = {
 async function askForPlace(prompter: Prompter, person: PersonRecord, rules: Rules): Promise<string> {
   const province = typeof person.province === 'string' ? person.province : undefined;
   const date = toIsoDate(person, rules);
-  return prompter.search('Birthplace, a comune or a state (type to search):', (typed) =>
+  return prompter.search(QUESTIONS[rules.language].place, (typed) =>
     suggestPlaces(typed, { province, date }).map((place) => ({
       value: place.codiceCatastale,
       name: placeLabel(place, rules.language),
