@@ -85,6 +85,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await page.getByRole('link', { name: 'Fiscal codes' }).click();
     await page.getByLabel('Surname').fill('Rossi');
     await page.getByLabel('Given names').fill('Mario');
+    expect(await page.getByLabel('Sex').inputValue()).toBe('');
     await page.getByLabel('Sex').selectOption('M');
     await page.getByLabel('Birth date').fill('1980-02-01');
     await page.getByRole('combobox', { name: 'Birthplace' }).fill('rom');
@@ -97,6 +98,13 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await code.fill('rssmra85t10a562s');
     await page.getByText('Valid', { exact: true }).waitFor();
     await page.getByText('SAN GIULIANO TERME (PI)').waitFor();
+    await page.getByText('Compare with a person').click();
+    await page.getByLabel('Known surname').fill('Rossi');
+    await page.getByLabel('Known given names').fill('Maria');
+    await page.getByText('Matches', { exact: true }).waitFor();
+    await page.getByText('many people share these letters').waitFor();
+    await page.getByLabel('Known birth date').fill('1985-12-11');
+    await page.getByText('day of birth: 10 / 11').waitFor();
     await code.fill('RSSMRA85T10A562T');
     await page.getByText('Not valid').waitFor();
     await code.fill('<img src=x onerror=alert(1)>');
@@ -114,6 +122,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await page.getByText('il carattere di controllo non corrisponde').waitFor();
     await page.getByLabel('Surname').fill('Rossi');
     await page.getByLabel('Given names').fill('M4rio');
+    await page.getByLabel('Sex').selectOption('M');
     await page.getByLabel('Birth date').fill('1980-02-01');
     await page.getByRole('combobox', { name: 'Birthplace' }).fill('rom');
     await page.getByRole('option', { name: 'ROMA (RM)' }).waitFor();

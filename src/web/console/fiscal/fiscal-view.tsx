@@ -6,7 +6,10 @@ import {
   checkTaxCode,
   type DecodedCode,
   decode,
+  match,
+  messages,
   translateFailure,
+  translateFaults,
 } from '../../../fiscal/index.ts';
 import { CommandLine, writeCommand } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -240,7 +243,66 @@ function Decoded({ decoded }: { readonly decoded: DecodedCode }) {
         )}
       </dl>
       <CommandLine isOffline command={writeCommand('cf', 'decode', codiceFiscale)} />
+      <Comparison code={codiceFiscale} />
     </>
+  );
+}
+
+const NOTHING_KNOWN = { surname: '', givenName: '', birthDate: '' };
+
+/** Compares the code with what is known of a person, such as only the names. */
+function Comparison({ code }: { readonly code: string }) {
+  const [typed, setTyped] = useState(NOTHING_KNOWN);
+  const field = (name: keyof typeof NOTHING_KNOWN, label: string, type: 'text' | 'date') => (
+    <label className="field">
+      {label}
+      <input
+        type={type}
+        value={typed[name]}
+        autoComplete="off"
+        onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
+      />
+    </label>
+  );
+  return (
+    <details>
+      <summary>Compare with a person</summary>
+      <div className="fields">
+        {field('surname', 'Known surname', 'text')}
+        {field('givenName', 'Known given names', 'text')}
+        {field('birthDate', 'Known birth date', 'date')}
+      </div>
+      <Compared code={code} typed={typed} />
+    </details>
+  );
+}
+
+type ComparedProps = { readonly code: string; readonly typed: typeof NOTHING_KNOWN };
+
+function Compared({ code, typed }: ComparedProps): ReactNode {
+  const known = Object.fromEntries(Object.entries(typed).filter(([, text]) => text !== ''));
+  if (Object.keys(known).length === 0) return undefined;
+  const matched = match(code, known, { asOf: todayInItaly(Date.now()) });
+  const { parts, extents } = messages[READER_LANGUAGE];
+  if (!matched.ok) {
+    return (
+      <ul className="faults" lang={READER_LANGUAGE}>
+        {translateFaults(matched.faults, READER_LANGUAGE).map(({ field, message }) => (
+          <li key={field}>{message}</li>
+        ))}
+      </ul>
+    );
+  }
+  const differing = matched.parts.filter(({ matches }) => !matches);
+  return (
+    <p>
+      <Status tone={matched.matches ? 'good' : 'bad'}>{matched.matches ? 'Matches' : 'Differs'}</Status>{' '}
+      <span lang={READER_LANGUAGE}>
+        {matched.matches
+          ? extents[matched.compared]
+          : differing.map(({ part, expected, found }) => `${parts[part]}: ${found} / ${expected}`).join('; ')}
+      </span>
+    </p>
   );
 }
 

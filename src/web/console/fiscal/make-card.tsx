@@ -7,12 +7,12 @@ import { READER_LANGUAGE } from './reader-language.ts';
 type Typed = {
   readonly surname: string;
   readonly givenName: string;
-  readonly sex: 'F' | 'M';
+  readonly sex: 'F' | 'M' | '';
   readonly birthDate: string;
   readonly birthplace: string;
 };
 
-const EMPTY: Typed = { surname: '', givenName: '', sex: 'F', birthDate: '', birthplace: '' };
+const EMPTY: Typed = { surname: '', givenName: '', sex: '', birthDate: '', birthplace: '' };
 
 /** The code of a person. */
 export function MakeCard() {
@@ -41,10 +41,9 @@ export function MakeCard() {
         </label>
         <label className="field">
           Sex
-          <select
-            value={typed.sex}
-            onChange={(event) => change({ sex: event.target.value === 'M' ? 'M' : 'F' })}
-          >
+          <select value={typed.sex} onChange={(event) => change({ sex: readSex(event.target.value) })}>
+            {/* Nothing is preset: a sex that nobody chose would make a wrong code. */}
+            <option value="">Choose</option>
             <option value="F">Female</option>
             <option value="M">Male</option>
           </select>
@@ -64,8 +63,14 @@ export function MakeCard() {
   );
 }
 
+function readSex(value: string): Typed['sex'] {
+  return value === 'F' || value === 'M' ? value : '';
+}
+
 function Made({ typed }: { readonly typed: Typed }): ReactNode {
-  const made = generate(typed, { asOf: todayInItaly(Date.now()) });
+  const { sex } = typed;
+  if (sex === '') return undefined;
+  const made = generate({ ...typed, sex }, { asOf: todayInItaly(Date.now()) });
   if (!made.ok) {
     return (
       <ul className="faults" lang={READER_LANGUAGE}>
