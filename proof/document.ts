@@ -84,7 +84,7 @@ function section(part: ProofPart, result: Landed | undefined): string {
   const results =
     result === undefined
       ? '**Results.** There are none yet: this part has not run to its end.\n'
-      : resultsOf(result);
+      : formatResults(result);
   const defects = `**Found and mended.** This attack, or an earlier form of it, found these defects:\n\n${list(found)}\n`;
   return `## ${name}
 
@@ -105,10 +105,10 @@ function list(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
 }
 
-function resultsOf(result: Landed): string {
+function formatResults(result: Landed): string {
   const { endedAt, seconds, commit, machine, node, versions, load, notes } = result;
   const { grouped, single } = groupFigures(figuresWithSpread(result));
-  const tables = [...grouped, ...(single.length === 0 ? [] : [tableOf({ ...result, figures: single })])];
+  const tables = [...grouped, ...(single.length === 0 ? [] : [toTable({ ...result, figures: single })])];
   const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
   return `${['**Results.**', ...(notes ?? [])].join(' ')}
 
@@ -146,7 +146,7 @@ type Member = { readonly group: string; readonly label: string; readonly figure:
 const MIN_SHARED = 3;
 
 export function groupFigures(figures: readonly Figure[]): GroupedFigures {
-  const members = figures.flatMap(memberOf);
+  const members = figures.flatMap(toMember);
   const labelsByGroup = Map.groupBy(members, ({ group }) => group);
   const families = Map.groupBy(labelsByGroup.values(), (group) => group.map(({ label }) => label).join('\n'));
   const wide = [...families.values()].filter(
@@ -156,7 +156,7 @@ export function groupFigures(figures: readonly Figure[]): GroupedFigures {
   return { grouped: wide.map(tableOfGroups), single: figures.filter((figure) => !inTables.has(figure)) };
 }
 
-function memberOf(figure: Figure): readonly Member[] {
+function toMember(figure: Figure): readonly Member[] {
   const colon = figure.name.lastIndexOf(': ');
   if (colon < 0) return [];
   return [{ group: figure.name.slice(0, colon), label: figure.name.slice(colon + 2), figure }];
@@ -195,7 +195,7 @@ type Table = {
 export function printTable(results: readonly Landed[]): void {
   const { head, rows } = withoutEmptyColumns({
     head: ['part', ...HEAD],
-    rows: results.flatMap((result) => rowsOf(result).map((row) => [result.part, ...row])),
+    rows: results.flatMap((result) => toRows(result).map((row) => [result.part, ...row])),
   });
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -213,13 +213,13 @@ export function printTable(results: readonly Landed[]): void {
 }
 
 /** Returns the table of one part. A column is left out if it would be empty. */
-function tableOf(result: Landed): Table {
-  return withoutEmptyColumns({ head: HEAD, rows: rowsOf(result) });
+function toTable(result: Landed): Table {
+  return withoutEmptyColumns({ head: HEAD, rows: toRows(result) });
 }
 
 const HEAD = ['figure', 'measured', 'spread', 'claimed', 'holds'];
 
-function rowsOf(result: Landed): readonly (readonly string[])[] {
+function toRows(result: Landed): readonly (readonly string[])[] {
   return figuresWithSpread(result).map((figure) => [
     figure.name,
     figure.measured,

@@ -46,7 +46,7 @@ async function prove(wanted: readonly ProofPart[], times: number): Promise<numbe
   const results: Result[] = [];
   const broken: string[] = [];
   for (const part of wanted.flatMap((each) => Array.from({ length: times }, () => each))) {
-    const result = await resultOf(part).catch((error: unknown) => {
+    const result = await runOrReuse(part).catch((error: unknown) => {
       broken.push(part.name);
       console.error(`${part.name} did not run to its end:`, error);
     });
@@ -59,7 +59,7 @@ async function prove(wanted: readonly ProofPart[], times: number): Promise<numbe
   return broken.length === 0 && results.every(holds) ? 0 : 1;
 }
 
-async function resultOf(part: ProofPart): Promise<Result> {
+async function runOrReuse(part: ProofPart): Promise<Result> {
   const isForced = values.short || values.again || values.only !== undefined || values.times !== '1';
   const known = isForced ? undefined : await cachedResult(part.name);
   if (known !== undefined && known.sources === sourceHash()) {

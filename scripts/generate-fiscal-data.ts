@@ -82,11 +82,11 @@ const field = (row: Row, name: string): string => {
   return value;
 };
 
-const slotOf = (code: string): number => LETTERS.indexOf(code.charAt(0)) * 1000 + Number(code.slice(1));
+const toSlot = (code: string): number => LETTERS.indexOf(code.charAt(0)) * 1000 + Number(code.slice(1));
 
 const readPlaces = (): Place[] => {
   const places = new Map<string, Place>();
-  const placeOf = (code: string, undated: boolean): Place => {
+  const findPlace = (code: string, undated: boolean): Place => {
     if (!/^[A-IL-MZ][0-9]{3}$/.test(code)) throw new Error(`not a place code: ${code}`);
     const known = places.get(code) ?? {
       code,
@@ -101,7 +101,7 @@ const readPlaces = (): Place[] => {
     return known;
   };
   for (const row of rows('places.csv')) {
-    const place = placeOf(field(row, 'code'), false);
+    const place = findPlace(field(row, 'code'), false);
     const [name, province] = [field(row, 'name'), field(row, 'province')];
     place.periods.push({ name, province, from: field(row, 'valid_from'), to: field(row, 'valid_to') });
     // The file with the evidence contains only comuni.
@@ -109,7 +109,7 @@ const readPlaces = (): Place[] => {
     if (province === 'EE' && successor !== '' && successor !== place.code) place.successors = `t${successor}`;
   }
   for (const row of rows('places-undated.csv')) {
-    const place = placeOf(field(row, 'code'), true);
+    const place = findPlace(field(row, 'code'), true);
     const name = field(row, 'name');
     place.periods.push({ name, province: field(row, 'province'), from: '', to: '' });
     place.aliases.push(...otherSpellings(name));
@@ -123,15 +123,15 @@ const readPlaces = (): Place[] => {
   readSuccessors(places);
   readTwins(places);
   for (const { code } of places.values()) refuseCycle(places, code);
-  return [...places.values()].sort((a, b) => slotOf(a.code) - slotOf(b.code));
+  return [...places.values()].sort((a, b) => toSlot(a.code) - toSlot(b.code));
 };
 
 /** The library follows successors to the last one, so a cycle would never end. */
 const refuseCycle = (places: ReadonlyMap<string, Place>, code: string): void => {
   const seen = new Set([code]);
-  const nextOf = (last: string): string =>
+  const findNext = (last: string): string =>
     /^[a-ce-z]([A-Z]\d{3})$/.exec(places.get(last)?.successors ?? '')?.[1] ?? '';
-  for (let next = nextOf(code); next !== ''; next = nextOf(next)) {
+  for (let next = findNext(code); next !== ''; next = findNext(next)) {
     if (seen.has(next)) throw new Error(`the successors of ${code} come back to ${next}`);
     seen.add(next);
   }
@@ -158,13 +158,13 @@ const undatedEvidence = (evidence: string): string =>
  */
 const readSuccessors = (places: ReadonlyMap<string, Place>): void => {
   const evidence = new Map(rows('successor_evidence.csv').map((row) => [field(row, 'code'), row]));
-  const firstOf = (code: string): string => {
+  const findFirst = (code: string): string => {
     const row = evidence.get(code);
     return row === undefined ? '' : field(row, 'successor_first');
   };
   const endOfChain = (code: string): string => {
     let last = code;
-    for (let next = firstOf(last); next !== ''; next = firstOf(last)) last = next;
+    for (let next = findFirst(last); next !== ''; next = findFirst(last)) last = next;
     return evidence.has(last) ? '' : last;
   };
   for (const row of evidence.values()) {
@@ -223,7 +223,7 @@ const codeTableModule = (places: readonly Place[], dates: readonly string[]): st
   const spanTexts = ['.....', '.....'];
   const indices = new Map<string, number>();
   const starts = new Map(rows('state-starts.csv').map((row) => [field(row, 'code'), field(row, 'start')]));
-  const indexOf = (place: Place): number => {
+  const findIndex = (place: Place): number => {
     if (place.undated) return 1;
     const spans = joinedSpans(place, starts.get(place.code)).map(
       ({ from, to }) => pair(dateIndex(dates, from)) + pair(dateIndex(dates, to)),
@@ -235,7 +235,7 @@ const codeTableModule = (places: readonly Place[], dates: readonly string[]): st
     return index;
   };
   const codes = new Array<string>(LETTERS.length * 1000).fill(pair(0));
-  for (const place of places) codes[slotOf(place.code)] = pair(indexOf(place));
+  for (const place of places) codes[toSlot(place.code)] = pair(findIndex(place));
   return module([
     block('dateBlock', dates.map(dateText).join('')),
     block('codeBlock', codes.join('')),
@@ -264,7 +264,7 @@ const placesModule = (places: readonly Place[], dates: readonly string[]): strin
     const successors = ended === '' && place.successors === '' ? '' : `#${ended}${place.successors}`;
     return `${periodsText(place, dates)}${aliases.join('')}${successors}`;
   };
-  const lines = new Map(places.map((place) => [slotOf(place.code), line(place)]));
+  const lines = new Map(places.map((place) => [toSlot(place.code), line(place)]));
   const placeParts = [...LETTERS].map((_, letter) =>
     Array.from({ length: 1000 }, (_slot, number) => lines.get(letter * 1000 + number) ?? '').join('~'),
   );
@@ -342,7 +342,7 @@ const territoryModule = (places: readonly Place[]): string => {
   const comuni = comuniInForce(places);
   const regions = (JSON.parse(read('regions.json')) as Region[]).map((region) => {
     const provinces = region.provinces.map(
-      ({ name, abbreviation }) => `${abbreviation}${capitalOf(comuni, name, abbreviation)}${name}`,
+      ({ name, abbreviation }) => `${abbreviation}${findCapital(comuni, name, abbreviation)}${name}`,
     );
     return [region.name, ...provinces].join('|');
   });
@@ -440,7 +440,7 @@ const istatProvincesModule = (places: readonly Place[]): string => {
 
 const isStatoOrUndated = (place: Place): boolean => place.undated || place.code.startsWith('Z');
 
-const capitalOf = (comuni: readonly Place[], name: string, province: string): string => {
+const findCapital = (comuni: readonly Place[], name: string, province: string): string => {
   const capital = CAPITALS[province] ?? name.toUpperCase();
   const found = comuni.filter((place) =>
     place.periods.some((p) => p.to === '' && p.name === capital && p.province === province),

@@ -4,8 +4,8 @@ import { systemClock } from '../src/server/platform/system.ts';
 
 /** Returns the text of docs/metrics.md: every metric with its type, labels and meaning. */
 export function metricsDocument(): string {
-  const rows = rowsOf(createMetrics({ version: '', clock: systemClock }).describe());
-  const workerRows = rowsOf(createWorkerMetrics({ version: '', waitingSeconds: () => 0 }).describe());
+  const rows = toRows(createMetrics({ version: '', clock: systemClock }).describe());
+  const workerRows = toRows(createWorkerMetrics({ version: '', waitingSeconds: () => 0 }).describe());
   return `# Metrics
 
 Each instance serves Prometheus metrics at \`/metrics\`:
@@ -50,7 +50,7 @@ ${workerRows}
 `;
 }
 
-function rowsOf(metrics: readonly MetricDescription[]): string {
+function toRows(metrics: readonly MetricDescription[]): string {
   return metrics
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, type, labels, help }) => `| ${name} | ${type} | ${labels.join(', ')} | ${help} |`)

@@ -35,10 +35,10 @@ Settings are environment variables of \`rtc serve\`, of the speech workers, and 
 
 Only API_KEY and API_SECRET are required. Several instances need the same ENCRYPTION_KEY, API_SECRET and LiveKit key. Rate limits and
 metrics count each instance separately. Callers and clients never see LiveKit's key; the service uses it for its own calls.
-${settings.map(rowOf).join('')}`;
+${settings.map(toRow).join('')}`;
 }
 
-function rowOf([name, { meaning, fallback, allowed, secret }]: readonly [string, Setting<unknown>]): string {
+function toRow([name, { meaning, fallback, allowed, secret }]: readonly [string, Setting<unknown>]): string {
   const section = SECTIONS[name];
   const heading =
     section === undefined

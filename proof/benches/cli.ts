@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { LAUNCHER } from '../../test/support/parts/built.ts';
+import { median } from '../support/statistics.ts';
 
 /*
  * Compares the start-up of the built rtc with an empty process of the same Node: `node proof/benches/cli.ts [rounds]`. The runs are
@@ -90,9 +91,4 @@ async function startServer(): Promise<{ readonly worker: Worker; readonly url: s
   const worker = new Worker(program, { eval: true, workerData: JSON.stringify({ rooms }) });
   const [port] = (await once(worker, 'message')) as [number];
   return { worker, url: `http://127.0.0.1:${port}` };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -6,6 +6,7 @@ import { LOOPBACK_ALLOWED } from '../../test/server/webhooks/support/hooked-serv
 import { startReceiver } from '../../test/server/webhooks/support/receiver.ts';
 import { startBrowser } from '../../test/support/parts/browser.ts';
 import { LAUNCHER } from '../../test/support/parts/built.ts';
+import { percentile } from '../support/statistics.ts';
 
 /*
  * `node proof/benches/console.ts`, after `npm run build`, measures how smoothly the console scrolls with 500 rooms and 10,000
@@ -133,8 +134,7 @@ async function measure(page: Page, { name, floorMs }: Measured): Promise<void> {
   const { value: times, milliseconds } = await processorTime(page, () =>
     page.evaluate<readonly number[]>(SCROLL),
   );
-  const sorted = times.toSorted((one, other) => one - other);
-  const at = (share: number): string => (sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(1);
+  const at = (share: number): string => percentile(times, share).toFixed(1);
   console.log(
     `${name}: median ${at(0.5)} ms, 95 % ${at(0.95)} ms, longest ${at(0.999)} ms between frames; ` +
       `${(milliseconds / times.length).toFixed(1)} ms of processor time each, ` +

@@ -6,6 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { generate } from '../../src/fiscal/index.ts';
 import { LAUNCHER, ROOT } from '../../test/support/parts/built.ts';
+import { median } from '../support/statistics.ts';
 import { inventPeople } from './fiscal/people.ts';
 
 const folder = `${ROOT}.cache/bench-fiscal-cli/`;
@@ -166,9 +167,6 @@ const cost = (args: readonly string[], input?: string): Promise<Cost> => {
     child.on('close', () => resolve({ wallMs: performance.now() - started, ...JSON.parse(report) }));
   });
 };
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 const format = (rate: number): string => Math.round(rate).toLocaleString('en');
 

@@ -17,7 +17,7 @@ import {
 const count = Number(process.argv[2]);
 const createdAt = BigInt(Date.now() - 3_600_000);
 const rooms = new Map(Array.from({ length: count }, (_, index) => [`room-${index}`, makeRoom(index)]));
-const people = new Map([...rooms.keys()].map((name, index) => [name, encode(listOf(index))]));
+const people = new Map([...rooms.keys()].map((name, index) => [name, encode(makeList(index))]));
 const everything = encode(new ListRoomsResponse({ rooms: [...rooms.values()] }));
 const nobody = encode(new ListParticipantsResponse());
 
@@ -86,7 +86,7 @@ function makeRoom(index: number): Room {
   });
 }
 
-function listOf(index: number): ListParticipantsResponse {
+function makeList(index: number): ListParticipantsResponse {
   const participant = ParticipantInfo.fromJson({
     sid: `PA_${sid(index)}`,
     identity: `person-${index}`,

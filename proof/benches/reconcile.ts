@@ -16,6 +16,7 @@ import { systemClock, systemIds } from '../../src/server/platform/system.ts';
 import { createRecordingFiles } from '../../src/server/recordings/files/create-recording-files.ts';
 import { NO_DISPATCHER } from '../../src/server/webhooks/dispatcher/dispatcher.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
+import { formatSpread } from '../support/statistics.ts';
 
 /*
  * `npm run bench:reconcile` measures the comparison with the media server that follows a start: 10,000 rooms with one
@@ -95,7 +96,7 @@ async function benchDatabase(name: string, database: StoreOptions['database']): 
     printFigure('  the requests alone', show(pairs.map(([, floor]) => floor)));
     printFigure(
       '  ratio to the requests',
-      spread(pairs.map(([reconciler, floor]) => reconciler.processor / floor.processor)),
+      formatSpread(pairs.map(([reconciler, floor]) => reconciler.processor / floor.processor)),
     );
   } finally {
     await store.close();
@@ -177,15 +178,8 @@ async function startMediaServer(): Promise<{ readonly url: string; readonly proc
 }
 
 function show(costs: readonly Cost[]): string {
-  const processor = spread(costs.map((cost) => cost.processor));
-  return `${processor} s of processor time, ${spread(costs.map(({ passed }) => passed))} s passed`;
-}
-
-/** Formats the median, the lowest and the highest figure. */
-function spread(figures: readonly number[]): string {
-  const sorted = figures.toSorted((one, other) => one - other);
-  const at = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(2);
-  return sorted.length === 1 ? at(0) : `${at(0.5)} [${at(0)} … ${at(1)}]`;
+  const processor = formatSpread(costs.map((cost) => cost.processor));
+  return `${processor} s of processor time, ${formatSpread(costs.map(({ passed }) => passed))} s passed`;
 }
 
 function printFigure(name: string, figure: string): void {

@@ -2,6 +2,7 @@ import type { Store } from '../../src/server/app/store.ts';
 import type { NewEvent } from '../../src/server/events/store.ts';
 import { systemIds } from '../../src/server/platform/system.ts';
 import type { DeliveryJob, DeliveryOutcome, NewDelivery } from '../../src/server/webhooks/store.ts';
+import { median, timed } from '../support/statistics.ts';
 
 /*
  * Measures the store's work for a delivery: inserting it with its event, claiming it, recording its outcome, and reading
@@ -25,7 +26,7 @@ export async function benchDeliveries(
   store: Store,
   { settled, bareWrite }: { readonly settled: number; readonly bareWrite: () => unknown },
 ): Promise<void> {
-  floorMs = await floorOf(bareWrite);
+  floorMs = await measureFloor(bareWrite);
   console.log(`  a write of the bare driver: ${floorMs.toFixed(2)} ms`);
   await store.transaction(async (within) => {
     for (const id of WEBHOOKS) await insertWebhook(within, id);
@@ -107,8 +108,8 @@ async function benchReads(store: Store): Promise<void> {
 async function fill(store: Store, count: number): Promise<void> {
   for (let n = 0; n < count; n += FILLED_AT_ONCE) {
     const size = Math.min(FILLED_AT_ONCE, count - n);
-    const webhookOf = (at: number) => (at % 10 === 0 ? (WEBHOOKS[at % WEBHOOKS.length] ?? FIRST) : FIRST);
-    const deliveries = await insertMany(store, size, webhookOf, LEASED);
+    const pickWebhook = (at: number) => (at % 10 === 0 ? (WEBHOOKS[at % WEBHOOKS.length] ?? FIRST) : FIRST);
+    const deliveries = await insertMany(store, size, pickWebhook, LEASED);
     await store.deliveries.recordOutcomes(
       LEASED.leaseOwner,
       deliveries.map(({ id }, at) => outcome(id, at % 50 === 0 ? 'failed' : 'delivered')),
@@ -119,11 +120,11 @@ async function fill(store: Store, count: number): Promise<void> {
 async function insertMany(
   store: Store,
   count: number,
-  webhookOf: (n: number) => string,
+  pickWebhook: (n: number) => string,
   changes: Partial<NewDelivery> = {},
 ): Promise<readonly NewDelivery[]> {
   const event = newEvent();
-  const deliveries = Array.from({ length: count }, (_, n) => newDelivery(event, webhookOf(n), changes));
+  const deliveries = Array.from({ length: count }, (_, n) => newDelivery(event, pickWebhook(n), changes));
   await store.events.insertAll([event], deliveries);
   return deliveries;
 }
@@ -211,27 +212,16 @@ async function report(title: string, times: number, work: () => Promise<unknown>
 /** The median time of a write of the bare driver, set before anything is measured. */
 let floorMs = Number.NaN;
 
-async function floorOf(write: () => unknown): Promise<number> {
+async function measureFloor(write: () => unknown): Promise<number> {
   const taken: number[] = [];
   for (let n = 0; n < 300; n++) taken.push((await timed(async () => await write()))[0]);
-  return medianOf(taken);
-}
-
-async function timed<T>(work: () => Promise<T>): Promise<readonly [number, T]> {
-  const start = performance.now();
-  const result = await work();
-  return [performance.now() - start, result];
+  return median(taken);
 }
 
 function summary(taken: readonly number[]): string {
-  const median = medianOf(taken);
-  const ratio = (median / floorMs).toFixed(1);
-  return `${median.toFixed(1)} ms (at most ${Math.max(...taken).toFixed(1)}), ${ratio} times a bare write`;
-}
-
-function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const middle = median(taken);
+  const ratio = (middle / floorMs).toFixed(1);
+  return `${middle.toFixed(1)} ms (at most ${Math.max(...taken).toFixed(1)}), ${ratio} times a bare write`;
 }
 
 function rate(count: number, since: number): string {

@@ -8,6 +8,7 @@ import { Pool, type PoolClient } from 'pg';
 import { openStore, type StoreOptions } from '../../src/server/app/open-store.ts';
 import type { Store } from '../../src/server/app/store.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
+import { median } from '../support/statistics.ts';
 import { benchDeliveries } from './store-deliveries.ts';
 
 /*
@@ -127,7 +128,7 @@ async function compare(layer: Recorder, bare: Recorder): Promise<void> {
 
 function throughStore(store: Store): Recorder {
   const record = async ({ recordings }: Store, n: number) => {
-    const { id, room, filepath } = recordingOf(n);
+    const { id, room, filepath } = makeRecording(n);
     const claimed = { id, room, filepath, bucket: null, owner: 'bench', claimUntil: 2000 };
     const { recording } = await recordings.claim(claimed, 1000);
     await recordings.update(recording, { status: 'recording', egressId: `EG_${n}`, startedAt: 1001 });
@@ -152,7 +153,7 @@ function claimSql(parameter: (n: number) => string): string {
 }
 
 function claimValues(n: number): (string | number | null)[] {
-  const { id, room, filepath } = recordingOf(n);
+  const { id, room, filepath } = makeRecording(n);
   const nothing = [null, null, null, null, null, null, null];
   return [...nothing, id, room, filepath, null, 2000, 'starting', 'bench', 1000];
 }
@@ -164,7 +165,7 @@ function activateSql(p: (n: number) => string): string {
 }
 
 function activateValues(n: number): (string | number | null)[] {
-  return [`EG_${n}`, 1001, 'recording', null, null, recordingOf(n).id, 'starting', 'bench'];
+  return [`EG_${n}`, 1001, 'recording', null, null, makeRecording(n).id, 'starting', 'bench'];
 }
 
 function throughSqlite(database: DatabaseSync): Recorder {
@@ -213,7 +214,7 @@ function throughPool(pool: Pool): Recorder {
   };
 }
 
-function recordingOf(n: number) {
+function makeRecording(n: number) {
   return { id: `rec_${n}`, room: `room ${n}`, filepath: `room ${n}/2026-01-01.mp4` };
 }
 
@@ -227,10 +228,6 @@ async function atOnce(first: number, count: number, work: (n: number) => Promise
     while (next < first + count) await work(next++);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 const { values } = parseArgs({ options: { settled: { type: 'string', default: '0' } } });

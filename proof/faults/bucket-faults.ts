@@ -129,9 +129,9 @@ async function killAtEnd(stage: BucketStage, { moment, rooms, awayMs }: AtEnd): 
   await stage.s3.startAgain();
   const ended = await Promise.all(ids.map((id) => untilEnded(stage, id)));
   await stage.untilReported(ids);
-  const sizes = await Promise.all(ended.map(({ object }) => sizeOf(object)));
+  const sizes = await Promise.all(ended.map(({ object }) => readSize(object)));
   const untrue = ended.filter((one, index) => !isTrue(one, sizes[index]));
-  const events = ids.map((id) => stage.endsOf(id));
+  const events = ids.map((id) => stage.listEnds(id));
   const name = `killed before recordings are ${moment}`;
   return [
     observed(`${name}: recordings`, ids.length),
@@ -318,7 +318,7 @@ async function recordWhole(
   return { id, object };
 }
 
-async function sizeOf(path: string | undefined): Promise<number | undefined> {
+async function readSize(path: string | undefined): Promise<number | undefined> {
   if (path === undefined || !existsSync(path)) return undefined;
   return (await stat(path)).size;
 }
@@ -367,7 +367,7 @@ async function downloadInterrupted(
     await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
     await s3.startAgain();
     const repeated = await run().ended;
-    const isSame = existsSync(target) && (await hashOf(target)) === (await hashOf(object));
+    const isSame = existsSync(target) && (await computeHash(target)) === (await computeHash(object));
     return {
       isPlaced: keptBytes > 0 && keptBytes < BLOCK.length * BLOCKS,
       ...{ codes: [code, repeated.code], isLeftAsWhole, keptBytes, isSame },
@@ -385,7 +385,7 @@ async function isPast(promise: Promise<boolean>): Promise<boolean> {
   return await Promise.race([promise, Promise.resolve(false)]);
 }
 
-async function hashOf(path: string): Promise<string> {
+async function computeHash(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');

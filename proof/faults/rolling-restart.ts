@@ -10,8 +10,8 @@ import { freePort } from '../../test/support/parts/run-part.ts';
 import { Random } from '../../test/support/random.ts';
 import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
-import { percentile } from '../support/percentile.ts';
 import { createSignedClient, namesOfStoredEvents, type SignedClient } from '../support/signed-client.ts';
+import { percentile } from '../support/statistics.ts';
 
 const SEED = 20_260_310;
 const CALLERS = 8;

@@ -151,7 +151,8 @@ async function sendOne({ target, random, tally, connection }: Sending): Promise<
   const requestText = (): string =>
     serializeRequest(request).toString('latin1').slice(0, 600).replaceAll('\r\n', ' | ');
   if (response === undefined) tally.unanswered += 1;
-  else account(tally, judgement, { status: response.status, problem: problemOf(response.text), requestText });
+  else
+    account(tally, judgement, { status: response.status, problem: readProblem(response.text), requestText });
   return usable;
 }
 
@@ -182,7 +183,7 @@ function account(tally: Tally, judgement: Judgement, { status, problem, requestT
   }
 }
 
-function problemOf(text: string): string {
+function readProblem(text: string): string {
   return /"type":"urn:problem-type:rtc:([\w-]+)"/.exec(text)?.[1] ?? '';
 }
 

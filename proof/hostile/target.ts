@@ -88,7 +88,7 @@ type Planted = { readonly name: string; readonly secret: string };
 
 /** Lets the service create secrets: of a webhook (twice) and of an API key. */
 export async function plantSecrets({ fleet, instance, planted }: Target): Promise<void> {
-  const secretOf = (created: unknown): string => {
+  const readSecret = (created: unknown): string => {
     const { secret }: { secret?: unknown } = Object(created);
     if (typeof secret !== 'string') throw new Error('the service made something without a secret');
     return secret;
@@ -96,8 +96,8 @@ export async function plantSecrets({ fleet, instance, planted }: Target): Promis
   const url = 'https://example.com/planted';
   const webhook = await fleet.call(instance, 'POST', '/v1/webhooks', { url });
   const key = await fleet.call(instance, 'POST', '/v1/keys', { name: 'planted', scopes: ['read'] });
-  planted.push({ name: 'the secret of a webhook', secret: secretOf(webhook) });
-  planted.push({ name: 'the secret of an API key', secret: secretOf(key) });
+  planted.push({ name: 'the secret of a webhook', secret: readSecret(webhook) });
+  planted.push({ name: 'the secret of an API key', secret: readSecret(key) });
 }
 
 type Scan = {
@@ -111,14 +111,14 @@ export async function scanForSecrets(target: Target): Promise<Scan> {
   const places = await readPlaces(target);
   const found = places.flatMap(([place, bytes]) =>
     target.planted
-      .filter(({ secret }) => formsOf(secret).some((form) => bytes.includes(form)))
+      .filter(({ secret }) => listForms(secret).some((form) => bytes.includes(form)))
       .map(({ name }) => `${name} in ${place}`),
   );
   return { places: places.map(([name, bytes]) => [name, bytes.length]), found };
 }
 
 /** A secret as text, in base64, in hexadecimal and in a URL. */
-function formsOf(secret: string): readonly string[] {
+function listForms(secret: string): readonly string[] {
   const text = Buffer.from(secret);
   const bare = secret.replace(/^whsec_/, '');
   const decoded = Buffer.from(bare, 'base64');
@@ -140,11 +140,13 @@ async function readPlaces(target: Target): Promise<readonly (readonly [string, B
   const cores = await findCoreFiles([folder, fleet.dataDir], startedMs);
   return [
     ['the log', Buffer.from(target.log())],
-    ['the metrics', await metricsOf(target)],
+    ['the metrics', await readMetrics(target)],
     [`arguments and titles of ${seen.length} processes`, Buffer.concat(seen)],
     [`${files.length} files of the database and its folder`, Buffer.concat(files)],
     [`${cores.length} core files`, Buffer.concat(cores.map(([, bytes]) => bytes))],
-    ...(databaseUrl === undefined ? [] : [['the dump of PostgreSQL', await dumpOf(databaseUrl)] as const]),
+    ...(databaseUrl === undefined
+      ? []
+      : [['the dump of PostgreSQL', await dumpDatabase(databaseUrl)] as const]),
   ];
 }
 
@@ -153,7 +155,7 @@ export function scanNote({ places }: Scan): string {
   return `Searched: ${places.map(([name, bytes]) => `${name} (${Math.ceil(bytes / 1000)} kB)`).join(', ')}.`;
 }
 
-async function metricsOf({ fleet, instance }: Target): Promise<Buffer> {
+async function readMetrics({ fleet, instance }: Target): Promise<Buffer> {
   const signing = { ...fleet.keys, timestamp: Math.floor(Date.now() / 1000) };
   const headers = signatureHeaders({ method: 'GET', path: '/metrics' }, signing);
   const response = await fetch(`${instance.url}/metrics`, { headers });
@@ -170,7 +172,7 @@ async function filesIn(folder: string): Promise<readonly Buffer[]> {
   return await Promise.all(files.map((file) => readFile(file)));
 }
 
-async function dumpOf(databaseUrl: string): Promise<Buffer> {
+async function dumpDatabase(databaseUrl: string): Promise<Buffer> {
   const url = new URL(databaseUrl);
   const { stdout } = await promisify(execFile)(
     'pg_dump',
@@ -196,8 +198,11 @@ function watchProcesses(): ProcessWatch {
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    for (const pid of await descendantsOf(process.pid)) {
-      const [words, title] = await Promise.all([readOf(pid, 'cmdline'), readOf(pid, 'comm')]);
+    for (const pid of await findDescendants(process.pid)) {
+      const [words, title] = await Promise.all([
+        readProcessFile(pid, 'cmdline'),
+        readProcessFile(pid, 'comm'),
+      ]);
       const both = Buffer.concat([words, Buffer.from('\n'), title]);
       seen.set(`${pid} ${both.toString('latin1')}`, both);
     }
@@ -207,12 +212,12 @@ function watchProcesses(): ProcessWatch {
   return { seen: () => [...seen.values()], close: () => clearInterval(timer) };
 }
 
-async function descendantsOf(root: number): Promise<readonly number[]> {
+async function findDescendants(root: number): Promise<readonly number[]> {
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const parents = new Map<number, number>();
   await Promise.all(
     names.map(async (name) => {
-      const stat = (await readOf(Number(name), 'stat')).toString('latin1');
+      const stat = (await readProcessFile(Number(name), 'stat')).toString('latin1');
       // The name of the program is in brackets and may contain anything.
       const parent = /^ \S (\d+)/.exec(stat.slice(stat.lastIndexOf(')') + 1))?.[1];
       if (parent !== undefined) parents.set(Number(name), Number(parent));
@@ -226,7 +231,7 @@ async function descendantsOf(root: number): Promise<readonly number[]> {
 }
 
 /** Returns an empty buffer if the process has ended. */
-async function readOf(pid: number, file: string): Promise<Buffer> {
+async function readProcessFile(pid: number, file: string): Promise<Buffer> {
   return await readFile(`/proc/${pid}/${file}`).catch(() => Buffer.alloc(0));
 }
 
@@ -270,7 +275,7 @@ export async function abortWithCore({ fleet, instance, planted }: Target): Promi
   if (core === undefined) return undefined;
   const [path, bytes] = core;
   await rm(path);
-  const found = planted.filter(({ secret }) => formsOf(secret).some((form) => bytes.includes(form)));
+  const found = planted.filter(({ secret }) => listForms(secret).some((form) => bytes.includes(form)));
   return { bytes: bytes.length, found: found.map(({ name }) => name) };
 }
 

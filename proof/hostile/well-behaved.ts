@@ -2,8 +2,8 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
 import { atMost, exactly, type Figure, type Form, observed } from '../part.ts';
-import { percentile } from '../support/percentile.ts';
 import { sampleProcess } from '../support/process-figures.ts';
+import { percentile } from '../support/statistics.ts';
 
 /** The service that is called and watched during an attack. */
 export type Served = {

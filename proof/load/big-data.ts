@@ -16,10 +16,10 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../part.ts';
-import { type Filler, fill, fillerOf, type Size } from '../support/fill.ts';
-import { percentile } from '../support/percentile.ts';
+import { type Filler, fill, openFiller, type Size } from '../support/fill.ts';
 import { coreShare, sampleProcess } from '../support/process-figures.ts';
 import { createSignedClient, type SignedClient } from '../support/signed-client.ts';
+import { percentile } from '../support/statistics.ts';
 
 const SIZES: Readonly<Record<Form, Size>> = {
   long: { rooms: 10_000, webhooks: 1_000, events: 1_000_000, deliveries: 200_000, tailers: 100 },
@@ -48,7 +48,7 @@ export const bigDataSqlite = bigData('SQLite', async ({ cleanUp }) => {
   return {
     fleet,
     environment: {},
-    filler: () => fillerOf({ sqlitePath: join(fleet.dataDir, 'rtc.sqlite') }),
+    filler: () => openFiller({ sqlitePath: join(fleet.dataDir, 'rtc.sqlite') }),
   };
 });
 
@@ -58,7 +58,7 @@ export const bigDataPostgres = bigData('PostgreSQL', async ({ cleanUp }) => {
   const { url } = await createDatabase(cluster);
   const fleet = await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') });
   cleanUp(fleet.close);
-  return { fleet, environment: { DATABASE_URL: url }, filler: () => fillerOf({ databaseUrl: url }) };
+  return { fleet, environment: { DATABASE_URL: url }, filler: () => openFiller({ databaseUrl: url }) };
 });
 
 type ScaleStage = {
@@ -231,7 +231,7 @@ function startTailers(client: SignedClient, count: number): Tailers {
       if (status !== 200) throw new Error(`a tailer got ${status}`);
       const arrivedAt = performance.now();
       for (const event of Array.isArray(json.events) ? json.events : []) {
-        const at = postedAt.get(nameOf(event));
+        const at = postedAt.get(readName(event));
         if (at !== undefined) times.push(arrivedAt - at);
       }
       cursor = String(json.nextCursor);
@@ -262,7 +262,7 @@ function startTailers(client: SignedClient, count: number): Tailers {
   };
 }
 
-function nameOf(event: unknown): string {
+function readName(event: unknown): string {
   const { room }: { room?: unknown } = Object(event);
   const { name }: { name?: unknown } = Object(room);
   return String(name);
@@ -298,12 +298,12 @@ async function timePages(client: SignedClient, { path }: Listing, count: number)
     const { status, json } = await client.call('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);
     times.push(performance.now() - startedAt);
     if (status !== 200) throw new Error(`${path} answered ${status}`);
-    cursor = typeof json.nextCursor === 'string' && lengthOf(json) === LIMIT ? json.nextCursor : undefined;
+    cursor = typeof json.nextCursor === 'string' && readLength(json) === LIMIT ? json.nextCursor : undefined;
   }
   return times;
 }
 
-function lengthOf(page: Readonly<Record<string, unknown>>): number {
+function readLength(page: Readonly<Record<string, unknown>>): number {
   const list = Object.values(page).find(Array.isArray);
   return list?.length ?? 0;
 }

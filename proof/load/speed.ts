@@ -33,7 +33,7 @@ import {
   type ProofPart,
   rangeInWords,
 } from '../part.ts';
-import { percentile } from '../support/percentile.ts';
+import { percentile } from '../support/statistics.ts';
 
 const SERVE = fileURLToPath(new URL('../../test/server/webhooks/support/serve-process.ts', import.meta.url));
 const CONCURRENCY = 16;

@@ -15,10 +15,10 @@ import {
   type ProofPart,
 } from '../part.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
-import { percentile } from '../support/percentile.ts';
 import { pollEvery } from '../support/poll.ts';
 import { coreShare, mean, type Sample, sampleProcess } from '../support/process-figures.ts';
 import { mediaServerSettings, startService } from '../support/signed-client.ts';
+import { percentile } from '../support/statistics.ts';
 
 const SEED = 20_261_125;
 

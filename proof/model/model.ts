@@ -90,16 +90,16 @@ async function exploreAll({ form, report }: ProofContext): Promise<Findings> {
   const differing: string[] = [];
   for (const { name, protocol, create } of SCENARIOS) {
     const exploration = await explore(create, { maxSteps: MAX_MOVES[protocol][form] });
-    report(`${name}: ${exploration.states} states, ${exploration.steps} moves, ${ordersOf(exploration)}`);
+    report(`${name}: ${exploration.states} states, ${exploration.steps} moves, ${countOrders(exploration)}`);
     explorations.push(exploration);
-    figures.push(...figuresOf(name, exploration));
+    figures.push(...toFigures(name, exploration));
     const comparison = await compareStates(create, { runs: COMPARED_RUNS[form], seed: FIRST_SEED });
     compared += comparison.compared;
     differing.push(...comparison.differing);
     for (const wrong of [...exploration.violations, ...comparison.differing]) report(wrong);
   }
-  const sum = (numberOf: (one: Exploration) => number): number =>
-    explorations.reduce((total, one) => total + numberOf(one), 0);
+  const sum = (toNumber: (one: Exploration) => number): number =>
+    explorations.reduce((total, one) => total + toNumber(one), 0);
   const planted = await findPlanted(form, report);
   const random = await wrongInRandomOrders(form);
   for (const violation of random) report(violation);
@@ -126,16 +126,16 @@ async function exploreAll({ form, report }: ProofContext): Promise<Findings> {
   };
 }
 
-function figuresOf(name: string, exploration: Exploration): readonly Figure[] {
+function toFigures(name: string, exploration: Exploration): readonly Figure[] {
   return [
     observed(`${name}: different states`, exploration.states),
     observed(`${name}: different ends`, exploration.ends),
-    { name: `${name}: orders that were tried`, measured: ordersOf(exploration) },
+    { name: `${name}: orders that were tried`, measured: countOrders(exploration) },
     exactly(`${name}: broken rules`, exploration.violations.length, 0),
   ];
 }
 
-function ordersOf({ isComplete, interruptions }: Exploration): string {
+function countOrders({ isComplete, interruptions }: Exploration): string {
   if (isComplete) return 'all';
   if (interruptions < 0) return 'some';
   return `all with up to ${interruptions} ${interruptions === 1 ? 'interruption' : 'interruptions'}`;

@@ -33,7 +33,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
  * Returns every mutant of a file: changed operators, conditions and literals, and removed statements. Types and imports are
  * not changed.
  */
-export function mutantsOf(file: string, text: string): readonly Mutant[] {
+export function findMutants(file: string, text: string): readonly Mutant[] {
   const found: Omit<Mutant, 'file' | 'line'>[] = [];
   const left: Span[] = [];
   const add = ({ start, end }: Span, replacement: string): void =>
@@ -84,10 +84,10 @@ export function apply(text: string, { start, end, replacement }: Mutant): string
 
 /** Describes a mutant for people: its place, the text before, and the text after. */
 export function describeMutant(text: string, mutant: Mutant): string {
-  return `${mutant.file}:${mutant.line} ${changeOf(text, mutant)}`;
+  return `${mutant.file}:${mutant.line} ${findChange(text, mutant)}`;
 }
 
-export function changeOf(text: string, { start, end, replacement }: Mutant): string {
+export function findChange(text: string, { start, end, replacement }: Mutant): string {
   const before = text.slice(start, end).replace(/\s+/g, ' ').slice(0, 60);
   return `${before} → ${replacement === '' ? 'nothing' : replacement}`;
 }

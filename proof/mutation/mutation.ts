@@ -5,7 +5,7 @@ import { appendFile, glob, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Random } from '../../test/support/random.ts';
 import { atLeast, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
-import { changeOf, describeMutant, type Mutant, mutantsOf } from './mutants.ts';
+import { describeMutant, findChange, findMutants, type Mutant } from './mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -182,7 +182,7 @@ type Life = { readonly subject: Subject; readonly mutant: Mutant; readonly hasSu
 type Task = Omit<Life, 'hasSurvived'> & { readonly key: string };
 
 async function killMutants({ form, report }: ProofContext): Promise<Findings> {
-  const tasks = (await Promise.all(SUBJECTS.map((subject) => tasksOf(subject, MOST_OF_EACH[form])))).flat();
+  const tasks = (await Promise.all(SUBJECTS.map((subject) => makeTasks(subject, MOST_OF_EACH[form])))).flat();
   const known = await openKnownLives();
   const due = tasks.filter(({ key }) => !known.has(key));
   if (due.length < tasks.length) report(`${tasks.length - due.length} of ${tasks.length} mutants are known`);
@@ -206,28 +206,28 @@ async function killMutants({ form, report }: ProofContext): Promise<Findings> {
   return {
     figures: [
       observed('mutants', lives.length),
-      ...SUBJECTS.flatMap((subject) => shareOf(subject, lives)),
+      ...SUBJECTS.flatMap((subject) => computeShare(subject, lives)),
       exactly(
         'survivors that are not known to do the same',
         read.filter(({ why }) => why === undefined).length,
         0,
       ),
     ],
-    notes: [survivors.length === 0 ? 'No mutant survived.' : tableOf(read)],
+    notes: [survivors.length === 0 ? 'No mutant survived.' : toTable(read)],
   };
 }
 
 type ReadSurvivor = { readonly place: string; readonly change: string; readonly why: string | undefined };
 
 async function readSurvivor(mutant: Mutant): Promise<ReadSurvivor> {
-  const text = await textOf(mutant.file);
-  const change = changeOf(text, mutant);
+  const text = await readText(mutant.file);
+  const change = findChange(text, mutant);
   const line = text.split('\n')[mutant.line - 1] ?? '';
-  return { place: `${mutant.file}:${mutant.line}`, change, why: reasonOf(mutant.file, line, change) };
+  return { place: `${mutant.file}:${mutant.line}`, change, why: readReason(mutant.file, line, change) };
 }
 
 /** A table in Markdown. */
-function tableOf(survivors: readonly ReadSurvivor[]): string {
+function toTable(survivors: readonly ReadSurvivor[]): string {
   const code = (text: string): string => `\`${text.replaceAll('`', "'").replaceAll('|', '\\|')}\``;
   const rows = survivors.map(
     ({ place, change, why = 'not known' }) => `| ${code(place)} | ${code(change)} | ${why} |`,
@@ -236,7 +236,7 @@ function tableOf(survivors: readonly ReadSurvivor[]): string {
   return `These mutants survived:\n\n${lines.join('\n')}`;
 }
 
-function shareOf(subject: Subject, lives: readonly Life[]) {
+function computeShare(subject: Subject, lives: readonly Life[]) {
   const own = lives.filter((life) => life.subject === subject);
   const dead = own.filter(({ hasSurvived }) => !hasSurvived).length;
   const measured = Math.round((1000 * dead) / own.length) / 10;
@@ -247,16 +247,16 @@ function shareOf(subject: Subject, lives: readonly Life[]) {
 }
 
 async function describe(mutant: Mutant): Promise<string> {
-  return describeMutant(await textOf(mutant.file), mutant).replaceAll('`', "'");
+  return describeMutant(await readText(mutant.file), mutant).replaceAll('`', "'");
 }
 
 /** Returns the mutants of a subject. Each key changes with the source and with the tests of the subject. */
-async function tasksOf(subject: Subject, most: number): Promise<readonly Task[]> {
+async function makeTasks(subject: Subject, most: number): Promise<readonly Task[]> {
   const tests = await hashOfTests(subject);
   const mutants = (await shuffledMutants(subject)).slice(0, most);
   return await Promise.all(
     mutants.map(async (mutant) => {
-      const parts = [tests, await textOf(mutant.file), JSON.stringify(mutant)];
+      const parts = [tests, await readText(mutant.file), JSON.stringify(mutant)];
       return { subject, mutant, key: createHash('sha256').update(parts.join('\0')).digest('hex') };
     }),
   );
@@ -267,20 +267,20 @@ async function hashOfTests({ tests }: Subject): Promise<string> {
   const patterns = tests.map((path) => (path.endsWith('.ts') ? path : `${path}/**/*.ts`));
   const files: string[] = [];
   for await (const file of glob(patterns, { cwd: root })) files.push(file);
-  for (const file of files.toSorted()) hash.update(file).update(await textOf(file));
+  for (const file of files.toSorted()) hash.update(file).update(await readText(file));
   return hash.digest('hex');
 }
 
 async function shuffledMutants({ files }: Subject): Promise<Mutant[]> {
   const random = new Random(SEED);
-  const all = (await Promise.all(files.map(async (file) => mutantsOf(file, await textOf(file))))).flat();
+  const all = (await Promise.all(files.map(async (file) => findMutants(file, await readText(file))))).flat();
   return all
     .map((mutant) => ({ mutant, order: random.integer(2 ** 31) }))
     .toSorted((one, other) => one.order - other.order)
     .map(({ mutant }) => mutant);
 }
 
-function textOf(file: string): Promise<string> {
+function readText(file: string): Promise<string> {
   return readFile(join(root, file), 'utf8');
 }
 
@@ -343,7 +343,7 @@ type Reason = {
 };
 
 /** Returns why the mutant is equivalent to the original; undefined if nobody has found that. */
-function reasonOf(file: string, line: string, change: string): string | undefined {
+function readReason(file: string, line: string, change: string): string | undefined {
   const isMeant = ([text, replaced]: readonly [string, string]): boolean =>
     text === line.trim() && replaced === change;
   return REASONS[file]?.find(({ mutants }) => mutants.some(isMeant))?.why;

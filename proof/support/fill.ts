@@ -19,7 +19,7 @@ export type Filler = {
 /** The rows are younger than any retention. */
 const SPREAD_MS = 2 * 86_400_000;
 
-export async function fillerOf(
+export async function openFiller(
   database: { readonly sqlitePath: string } | { readonly databaseUrl: string },
 ): Promise<Filler> {
   if ('sqlitePath' in database) {

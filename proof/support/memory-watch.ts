@@ -29,7 +29,7 @@ export function watchMemory(groupId: number, folder: string): MemoryWatch {
     isLooking = true;
     for (const { pid, name } of await processesOf(groupId)) {
       if (name === 'sh') continue;
-      const megabytes = await peakOf(pid);
+      const megabytes = await readPeak(pid);
       if (name === 'ffmpeg') peaks = { ...peaks, childMb: Math.max(peaks.childMb, megabytes) };
       else peaks = { ...peaks, workerMb: Math.max(peaks.workerMb, megabytes) };
     }
@@ -48,7 +48,7 @@ export function watchMemory(groupId: number, folder: string): MemoryWatch {
 }
 
 /** Returns 0 if the process has ended. */
-async function peakOf(pid: number): Promise<number> {
+async function readPeak(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }

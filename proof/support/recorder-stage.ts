@@ -30,7 +30,7 @@ export type RecordingStage = {
   /** Resolves to the state of the egress in the media server. */
   readonly egressStatus: (egressId: string) => Promise<EgressStatus | undefined>;
   /** Returns the `egress_ended` events of a recording that the webhook received. */
-  readonly endsOf: (recordingId: string) => readonly RecordingEnd[];
+  readonly listEnds: (recordingId: string) => readonly RecordingEnd[];
   /** Resolves when each recording has an `egress_ended`, or when none has arrived for a while. */
   readonly untilReported: (recordingIds: readonly string[]) => Promise<void>;
 };
@@ -80,7 +80,7 @@ export async function startRecordingStage(
   const egress = new EgressClient(mediaServer.url.replace('ws', 'http'), apiKey, apiSecret);
   const keys = { RTC_API_KEY: fleet.keys.apiKey, RTC_API_SECRET: fleet.keys.apiSecret };
   return {
-    ...{ client, endsOf: ends.of },
+    ...{ client, listEnds: ends.of },
     environment: { RTC_URL: instance.url, ...keys },
     egressStatus: async (egressId) => (await egress.listEgress({ egressId }))[0]?.status,
     untilReported: (ids) => untilReported(ids, ends.of),
@@ -105,8 +105,8 @@ async function watchEnds(client: SignedClient, cleanUp: ProofContext['cleanUp'])
 const POLL_INTERVAL_MS = 250;
 const SILENCE_MS = 30_000;
 
-async function untilReported(ids: readonly string[], endsOf: RecorderStage['endsOf']): Promise<void> {
-  const count = (): number => ids.filter((id) => endsOf(id).length > 0).length;
+async function untilReported(ids: readonly string[], listEnds: RecorderStage['listEnds']): Promise<void> {
+  const count = (): number => ids.filter((id) => listEnds(id).length > 0).length;
   let last = { count: count(), at: performance.now() };
   while (last.count < ids.length && performance.now() - last.at < SILENCE_MS) {
     await delay(POLL_INTERVAL_MS);

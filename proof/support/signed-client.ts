@@ -33,7 +33,7 @@ export function createSignedClient(
   ): Promise<ServiceResponse> => {
     const response = await pool.request({ method, path, body, headers });
     const text = await response.body.text();
-    return { status: response.statusCode, text, json: objectOf(text) };
+    return { status: response.statusCode, text, json: parseObject(text) };
   };
   return {
     call: (method, path, body) => {
@@ -48,7 +48,7 @@ export function createSignedClient(
   };
 }
 
-function objectOf(text: string): Readonly<Record<string, unknown>> {
+function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? { ...value } : {};

@@ -33,12 +33,12 @@ function packageRoot(id: string): string | undefined {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
 }
 
-function manifestOf(folder: string): Manifest {
+function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
 function describePackage(folder: string): BundledPackage {
-  const { name = '', version = '', license = '' } = manifestOf(folder);
+  const { name = '', version = '', license = '' } = readManifest(folder);
   const licenceText = licenceFiles(folder) || carriedLicence(name);
   if (licenceText === '' || license === '') {
     throw new Error(`${name} ${version} has no licence text: put it into scripts/build/licences/${name}.txt`);
@@ -63,9 +63,9 @@ function carriedLicence(name: string): string {
  */
 export function thirdPartyNotices(packages: readonly BundledPackage[]): string {
   const rule = '-'.repeat(80);
-  const noticeOf = ({ name, version, license, licenceText }: BundledPackage): string =>
+  const toNotice = ({ name, version, license, licenceText }: BundledPackage): string =>
     `${rule}\n${name} ${version} (${license})\n${rule}\n\n${licenceText}\n`;
-  return packages.map(noticeOf).join('\n');
+  return packages.map(toNotice).join('\n');
 }
 
 type PackageManifest = { readonly name: string; readonly version: string; readonly license: string };
@@ -89,23 +89,23 @@ export async function softwareBillOfMaterials(packages: readonly BundledPackage[
     version: 1,
     metadata: {
       lifecycles: [{ phase: 'build' }],
-      component: { type: 'application', ...identityOf({ name, version }), licenses: licensesOf(license) },
+      component: { type: 'application', ...toIdentity({ name, version }), licenses: toLicenses(license) },
     },
-    components: packages.map((entry) => componentOf(entry, lock)),
+    components: packages.map((entry) => toComponent(entry, lock)),
     dependencies: [
-      { ref: purlOf({ name, version }), dependsOn: packages.map(purlOf) },
-      ...packages.map((entry) => ({ ref: purlOf(entry) })),
+      { ref: toPurl({ name, version }), dependsOn: packages.map(toPurl) },
+      ...packages.map((entry) => ({ ref: toPurl(entry) })),
     ],
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-function componentOf(entry: BundledPackage, lock: LockFile): object {
+function toComponent(entry: BundledPackage, lock: LockFile): object {
   const hash = sha512Of(lock.packages[entry.folder]?.integrity);
   return {
     type: 'library',
-    ...identityOf(entry),
-    licenses: licensesOf(entry.license),
+    ...toIdentity(entry),
+    licenses: toLicenses(entry.license),
     ...(hash === undefined ? {} : { hashes: [{ alg: 'SHA-512', content: hash }] }),
   };
 }
@@ -113,9 +113,9 @@ function componentOf(entry: BundledPackage, lock: LockFile): object {
 type Identity = Pick<BundledPackage, 'name' | 'version'>;
 
 /** CycloneDX stores the scope of a package's name separately. */
-function identityOf(entry: Identity): object {
+function toIdentity(entry: Identity): object {
   const [, scope, name] = /^(?:(@[^/]+)\/)?(.+)$/.exec(entry.name) ?? [];
-  const purl = purlOf(entry);
+  const purl = toPurl(entry);
   return {
     'bom-ref': purl,
     ...(scope === undefined ? {} : { group: scope }),
@@ -126,11 +126,11 @@ function identityOf(entry: Identity): object {
 }
 
 /** Follows https://github.com/package-url/purl-spec: the @ of the scope is escaped. */
-function purlOf({ name, version }: Identity): string {
+function toPurl({ name, version }: Identity): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
-function licensesOf(license: string): readonly object[] {
+function toLicenses(license: string): readonly object[] {
   return /[ (]/.test(license) ? [{ expression: license }] : [{ license: { id: license } }];
 }
 

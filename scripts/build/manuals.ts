@@ -21,7 +21,7 @@ export async function writeManuals(out: string, version: string): Promise<void> 
   await write('rtc', page(root, [['Help', rootHelp(REGISTRY, LAYOUT)]]));
   for (const group of REGISTRY) {
     const name = `rtc-${group.noun}`;
-    await write(name, page({ name, summary: group.summary, version }, await sectionsOf(group)));
+    await write(name, page({ name, summary: group.summary, version }, await makeSections(group)));
   }
   await mkdir(`${out}/completions`, { recursive: true });
   for (const [shell, script] of Object.entries(COMPLETION_SCRIPTS)) {
@@ -31,7 +31,7 @@ export async function writeManuals(out: string, version: string): Promise<void> 
 
 type Section = readonly [title: string, text: string];
 
-async function sectionsOf(group: CommandGroup): Promise<readonly Section[]> {
+async function makeSections(group: CommandGroup): Promise<readonly Section[]> {
   const { commands } = await group.load();
   return await Promise.all(
     commands.map(

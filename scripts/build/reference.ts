@@ -83,7 +83,7 @@ async function readGuide(): Promise<Guide> {
   const texts = await Promise.all(
     GUIDES.map((name) => readFile(`${ROOT}docs/guide/${name}.md`, 'utf8').then(lowerHeadings)),
   );
-  const anchors = new Map(GUIDES.map((name, index) => [`${name}.md`, `#${anchorOf(titleOf(texts[index]))}`]));
+  const anchors = new Map(GUIDES.map((name, index) => [`${name}.md`, `#${toAnchor(readTitle(texts[index]))}`]));
   const markdown = texts
     .join('\n')
     .replaceAll(/\]\((\w+\.md)\)/g, (link, file: string) => `](${anchors.get(file) ?? link})`);
@@ -94,11 +94,11 @@ function lowerHeadings(text: string): string {
   return text.replaceAll(/^(#+) /gm, '#$1 ');
 }
 
-function titleOf(text = ''): string {
+function readTitle(text = ''): string {
   return /^## (.+)$/m.exec(text)?.[1] ?? '';
 }
 
-function anchorOf(title: string): string {
+function toAnchor(title: string): string {
   return title
     .toLowerCase()
     .replaceAll(/[^\w\s-]/g, '')
@@ -109,7 +109,7 @@ async function toHtml(markdown: string): Promise<string> {
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
-        return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        return `<h${depth} id="${toAnchor(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
     },
   });

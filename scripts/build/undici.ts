@@ -48,9 +48,9 @@ export function buildUndici(out: string): Promise<readonly string[]> {
 function partsOfUndici(): Plugin {
   return {
     name: 'parts-of-undici',
-    resolveId: (source) => (partOf(source) === undefined ? null : `\0${source}`),
+    resolveId: (source) => (findPart(source) === undefined ? null : `\0${source}`),
     load: (id) => {
-      const part = partOf(id.replace(/^\0/, ''));
+      const part = findPart(id.replace(/^\0/, ''));
       return part === undefined ? null : PARTS[part];
     },
   };
@@ -71,7 +71,7 @@ function http2OnDemand(): Plugin {
 
 const HTTP2_ON_DEMAND = '\0http2-on-demand.cjs';
 
-function partOf(id: string): Part | undefined {
+function findPart(id: string): Part | undefined {
   const part = ENTRY.exec(id)?.[1];
   return part === 'agent' || part === 'proxy' ? part : undefined;
 }

@@ -31,7 +31,7 @@ export function generateGo({ definitions, operations }: Model): string {
     HEADER,
     ...mergeUnions(definitions).map(definition),
     ...operations.flatMap((operation) => [
-      ...parametersOf(operation),
+      ...listParameters(operation),
       method(operation),
       ...texts(operation),
       ...iterator(operation),
@@ -42,14 +42,14 @@ export function generateGo({ definitions, operations }: Model): string {
 function definition(each: Definition): string {
   const name = goName(each.name);
   const doc = comment(each.description, { name, indent: '' });
-  if (!isObject(each)) return `${doc}type ${name} = ${typeOf(each.type)}\n`;
+  if (!isObject(each)) return `${doc}type ${name} = ${toType(each.type)}\n`;
   return `${doc}type ${name} struct {\n${fieldLines(each.properties.map(field))}}\n`;
 }
 
 type Field = { readonly doc: string; readonly name: string; readonly type: string; readonly tag: string };
 
 function field({ name, description, type, isRequired }: Property): Field {
-  const choices = choicesOf(type);
+  const choices = listChoices(type);
   const doc = [description, ...(choices.length === 0 ? [] : [`One of ${choices.join(', ')}.`])]
     .filter((sentence) => sentence !== undefined)
     .join('. ')
@@ -57,7 +57,7 @@ function field({ name, description, type, isRequired }: Property): Field {
   return {
     doc: doc === '' ? '' : wrap(doc, '\t// ').join('\n').concat('\n'),
     name: goName(name),
-    type: isRequired ? typeOf(type) : optional(type),
+    type: isRequired ? toType(type) : optional(type),
     tag: ` \`json:"${isRequired ? name : `${name},omitempty`}"\``,
   };
 }
@@ -82,18 +82,18 @@ function fieldLines(fields: readonly Field[]): string {
     .join('');
 }
 
-function choicesOf(type: Type): readonly string[] {
-  if (type.kind === 'nullable' || type.kind === 'array') return choicesOf(type.of);
+function listChoices(type: Type): readonly string[] {
+  if (type.kind === 'nullable' || type.kind === 'array') return listChoices(type.of);
   return type.kind === 'choice' ? type.values : [];
 }
 
 /** A pointer distinguishes absent from zero. Slices, maps and `any` can be nil. */
 function optional(type: Type): string {
-  const written = typeOf(type);
+  const written = toType(type);
   return /^(\*|\[\]|map\[|any$)/.test(written) ? written : `*${written}`;
 }
 
-function typeOf(type: Type): string {
+function toType(type: Type): string {
   switch (type.kind) {
     case 'string':
     case 'choice':
@@ -105,9 +105,9 @@ function typeOf(type: Type): string {
     case 'boolean':
       return 'bool';
     case 'array':
-      return `[]${typeOf(type.of)}`;
+      return `[]${toType(type.of)}`;
     case 'map':
-      return `map[string]${typeOf(type.of)}`;
+      return `map[string]${toType(type.of)}`;
     case 'nullable':
       return optional(type.of);
     case 'name':
@@ -119,14 +119,14 @@ function typeOf(type: Type): string {
 }
 
 /** Writes the query of an operation. Zero values are not sent. */
-function parametersOf({ id, query }: Operation): readonly string[] {
+function listParameters({ id, query }: Operation): readonly string[] {
   if (query.length === 0) return [];
   const name = `${capitalise(id)}Params`;
   const fields = query.map(
     ({ name: key, description, type }): Field => ({
       doc: description === undefined ? '' : wrap(description, '\t// ').join('\n').concat('\n'),
       name: goName(key),
-      type: typeOf(type),
+      type: toType(type),
       tag: '',
     }),
   );
@@ -149,18 +149,18 @@ function method(operation: Operation): string {
   const parameters = [
     'ctx context.Context',
     ...pathParameters(operation),
-    ...(body === undefined ? [] : [`body ${body.isRequired ? '' : '*'}${typeOf(body.type)}`]),
+    ...(body === undefined ? [] : [`body ${body.isRequired ? '' : '*'}${toType(body.type)}`]),
     ...(query.length === 0 ? [] : [`params ${capitalise(id)}Params`]),
   ];
   const values = query.length === 0 ? 'nil' : 'params.values()';
-  const request = `request{method: http.Method${capitalise(verb.toLowerCase())}, path: ${pathOf(operation)}, query: ${values}${
+  const request = `request{method: http.Method${capitalise(verb.toLowerCase())}, path: ${toPath(operation)}, query: ${values}${
     body === undefined ? '' : `, body: ${body.isRequired ? 'body' : 'orNil(body)'}`
   }}`;
   const doc = `// ${name}: ${operation.summary}.\n`;
   if (response === undefined) {
     return `${doc}func (c *Client) ${name}(${parameters.join(', ')}) error {\n\treturn c.do(ctx, ${request}, nil)\n}\n`;
   }
-  const result = typeOf(response);
+  const result = toType(response);
   return [
     `${doc}func (c *Client) ${name}(${parameters.join(', ')}) (${result}, error) {`,
     `\tvar response ${result}`,
@@ -178,7 +178,7 @@ function texts(operation: Operation): readonly string[] {
     [
       `// ${name}: ${operation.summary}, as text, vtt or srt.`,
       `func (c *Client) ${name}(${parameters.join(', ')}) (string, error) {`,
-      `\treturn c.text(ctx, request{method: http.MethodGet, path: ${pathOf(operation)}, query: url.Values{"format": {format}}})`,
+      `\treturn c.text(ctx, request{method: http.MethodGet, path: ${toPath(operation)}, query: url.Values{"format": {format}}})`,
       '}\n',
     ].join('\n'),
   ];
@@ -196,8 +196,8 @@ function iterator(operation: Operation): readonly string[] {
   return [
     [
       `// ${name}: ${operation.summary}, every item of every page. It ends after an error.`,
-      `func (c *Client) ${name}(${params.join(', ')}) iter.Seq2[${typeOf(items.type)}, error] {`,
-      `\treturn pages(func(cursor string) ([]${typeOf(items.type)}, *string, error) {`,
+      `func (c *Client) ${name}(${params.join(', ')}) iter.Seq2[${toType(items.type)}, error] {`,
+      `\treturn pages(func(cursor string) ([]${toType(items.type)}, *string, error) {`,
       '\t\tif cursor != "" {',
       '\t\t\tparams.Cursor = cursor',
       '\t\t}',
@@ -213,7 +213,7 @@ function pathParameters(operation: Operation): readonly string[] {
   return operation.pathParameters.map(({ name }) => `${argument(name)} string`);
 }
 
-function pathOf({ path, pathParameters: parameters }: Operation): string {
+function toPath({ path, pathParameters: parameters }: Operation): string {
   if (parameters.length === 0) return `"${path}"`;
   const parts = path.split(/\{[^}]*\}/);
   return parts

@@ -85,7 +85,7 @@ function inOrder(definitions: readonly Definition[]): readonly Definition[] {
 }
 
 function definition(each: Definition): string {
-  if (!isObject(each)) return `${each.name} = ${typeOf(each.type, 'value')}\n`;
+  if (!isObject(each)) return `${each.name} = ${toType(each.type, 'value')}\n`;
   const required = each.properties.filter(({ isRequired }) => isRequired);
   const optional = each.properties.filter(({ isRequired }) => !isRequired);
   if (optional.length === 0)
@@ -117,7 +117,7 @@ function typedDict({ name, from, properties, doc }: TypedDict): string {
     return functionalTypedDict({ name, from, properties, doc });
   const lines = properties.flatMap(({ name: key, type, description }) => [
     ...(description === undefined ? [] : wrap(description, '    # ')),
-    `    ${key}: ${typeOf(type)}`,
+    `    ${key}: ${toType(type)}`,
   ]);
   return [`class ${name}(${from}):`, ...docstring(doc, '    '), ...lines, ''].join('\n');
 }
@@ -126,7 +126,7 @@ function typedDict({ name, from, properties, doc }: TypedDict): string {
 function functionalTypedDict({ name, from, properties, doc }: TypedDict): string {
   const [base, total] = from.split(', ');
   if (base !== 'TypedDict') throw new Error(`${name} has an optional property that is a keyword of Python`);
-  const lines = properties.map((each) => `        "${each.name}": ${JSON.stringify(typeOf(each.type))},`);
+  const lines = properties.map((each) => `        "${each.name}": ${JSON.stringify(toType(each.type))},`);
   const comment = doc === undefined ? [] : wrap(doc, '# ');
   const end = total === undefined ? [] : [`    ${total},`];
   const call = [`    "${name}",`, '    {', ...lines, '    },', ...end];
@@ -141,7 +141,7 @@ function docstring(doc: string | undefined, indent: string): readonly string[] {
 }
 
 /** Annotations are not evaluated, but aliases are: Python 3.9 does not support X | Y. */
-function typeOf(type: Type, place: 'annotation' | 'value' = 'annotation'): string {
+function toType(type: Type, place: 'annotation' | 'value' = 'annotation'): string {
   switch (type.kind) {
     case 'string':
       return 'str';
@@ -156,13 +156,13 @@ function typeOf(type: Type, place: 'annotation' | 'value' = 'annotation'): strin
     case 'choice':
       return `Literal[${type.values.map((value) => JSON.stringify(value)).join(', ')}]`;
     case 'array':
-      return `list[${typeOf(type.of, place)}]`;
+      return `list[${toType(type.of, place)}]`;
     case 'map':
-      return `dict[str, ${typeOf(type.of, place)}]`;
+      return `dict[str, ${toType(type.of, place)}]`;
     case 'nullable':
-      return `Optional[${typeOf(type.of, place)}]`;
+      return `Optional[${toType(type.of, place)}]`;
     case 'union':
-      return `Union[${type.of.map((each) => typeOf(each, place)).join(', ')}]`;
+      return `Union[${type.of.map((each) => toType(each, place)).join(', ')}]`;
     case 'name':
       return type.name;
   }
@@ -174,15 +174,15 @@ function methods(operation: Operation): string {
 
 function method(operation: Operation): string {
   const { body, response } = operation;
-  const result = response === undefined ? 'None' : typeOf(response);
+  const result = response === undefined ? 'None' : toType(response);
   const bodyParameter =
     body === undefined
       ? []
-      : [body.isRequired ? `body: ${typeOf(body.type)}` : `body: Optional[${typeOf(body.type)}] = None`];
+      : [body.isRequired ? `body: ${toType(body.type)}` : `body: Optional[${toType(body.type)}] = None`];
   const passed = [
     `"${operation.method}"`,
-    pathOf(operation),
-    queryOf(operation.query),
+    toPath(operation),
+    toQuery(operation.query),
     body === undefined ? 'None' : 'body',
     ...(operation.takesIdempotencyKey ? ['idempotency_key'] : []),
   ];
@@ -212,7 +212,7 @@ function textMethod(operation: Operation): readonly string[] {
         result: 'str',
       }),
       `        """${operation.summary}, as text or captions."""`,
-      `        return self._text(${pathOf(operation)}, {"format": format})`,
+      `        return self._text(${toPath(operation)}, {"format": format})`,
       '',
     ].join('\n'),
   ];
@@ -237,7 +237,7 @@ function iterator(operation: Operation): readonly string[] {
           .replace(/^search_/, 'search_all_'),
         operation: { ...operation, query },
         extra: [],
-        result: `Iterator[${typeOf(items.type)}]`,
+        result: `Iterator[${toType(items.type)}]`,
       }),
       `        """${operation.summary}: every item of every page."""`,
       '        cursor: Optional[str] = None',
@@ -262,8 +262,8 @@ type Signature = {
 function signature({ name, operation, extra, result }: Signature): string {
   const query = operation.query.map((each) =>
     each.isRequired
-      ? `${snake(each.name)}: ${typeOf(each.type)}`
-      : `${snake(each.name)}: Optional[${typeOf(each.type)}] = None`,
+      ? `${snake(each.name)}: ${toType(each.type)}`
+      : `${snake(each.name)}: Optional[${toType(each.type)}] = None`,
   );
   const named = [
     ...query,
@@ -271,7 +271,7 @@ function signature({ name, operation, extra, result }: Signature): string {
   ];
   const parameters = [
     'self',
-    ...operation.pathParameters.map((each) => `${snake(each.name)}: ${typeOf(each.type)}`),
+    ...operation.pathParameters.map((each) => `${snake(each.name)}: ${toType(each.type)}`),
     ...extra,
     ...(named.length === 0 ? [] : ['*', ...named]),
   ];
@@ -280,13 +280,13 @@ function signature({ name, operation, extra, result }: Signature): string {
   return `    def ${name}(\n${parameters.map((each) => `        ${each},`).join('\n')}\n    ) -> ${result}:`;
 }
 
-function pathOf({ path, pathParameters }: Operation): string {
+function toPath({ path, pathParameters }: Operation): string {
   if (pathParameters.length === 0) return JSON.stringify(path);
   const template = path.replaceAll(/\{[^}]*\}/g, '{}');
   return `self._path("${template}", ${pathParameters.map(({ name }) => snake(name)).join(', ')})`;
 }
 
-function queryOf(query: readonly Property[]): string {
+function toQuery(query: readonly Property[]): string {
   return `{${query.map(({ name }) => `"${name}": ${snake(name)}`).join(', ')}}`;
 }
 

@@ -13,7 +13,7 @@ type Span = { readonly start: number };
  * Returns the branches of a TypeScript file, in their order: bodies of functions and loops, both sides of a condition, right
  * sides of `&&`, `||` and `??`, cases, and `catch`. An `else` that is not written is not one.
  */
-export function branchesOf(file: string, text: string): readonly Branch[] {
+export function findBranches(file: string, text: string): readonly Branch[] {
   const starts = new Set<number>();
   const add = (span: Span | null): void => {
     if (span !== null) starts.add(span.start);

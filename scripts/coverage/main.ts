@@ -3,7 +3,7 @@ import { glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readMembers } from '../../src/contract/unknown-value.ts';
-import { branchesOf } from './branches.ts';
+import { findBranches } from './branches.ts';
 import { describeCoverage, type FileCoverage } from './report.ts';
 import { readCoverage, takenOffsets } from './taken.ts';
 
@@ -53,7 +53,7 @@ async function readSources(): Promise<readonly Omit<FileCoverage, 'untaken'>[]> 
       // Pages run in a browser.
       .filter((path) => !path.startsWith('src/web/'))
       .toSorted()
-      .map(async (path) => ({ path, branches: branchesOf(path, await readFile(join(root, path), 'utf8')) })),
+      .map(async (path) => ({ path, branches: findBranches(path, await readFile(join(root, path), 'utf8')) })),
   );
 }
 

@@ -14,7 +14,7 @@ const LISTED_LINES = 12;
 
 /** Describes the coverage by folder, and the files with the most branches that were not taken. */
 export function describeCoverage(files: readonly FileCoverage[]): string {
-  const folders = Map.groupBy(files, ({ path }) => folderOf(path));
+  const folders = Map.groupBy(files, ({ path }) => findFolder(path));
   const rows = [...folders].map(([folder, inside]) => row(folder, inside)).toSorted();
   const worst = files
     .filter(({ untaken }) => untaken.length > 0)
@@ -26,12 +26,12 @@ export function describeCoverage(files: readonly FileCoverage[]): string {
     row('all', files),
     '',
     `The files with the most branches that were not taken, and the lines of these:`,
-    ...worst.map((file) => `${row(file.path, [file])}   ${linesOf(file)}`),
+    ...worst.map((file) => `${row(file.path, [file])}   ${listLines(file)}`),
   ].join('\n');
 }
 
 /** Returns the folder of a capability for files of the server, and the folder in src for other files. */
-function folderOf(path: string): string {
+function findFolder(path: string): string {
   const parts = dirname(path).split('/');
   return parts.slice(0, parts[1] === 'server' ? 3 : 2).join('/');
 }
@@ -43,7 +43,7 @@ function row(name: string, files: readonly FileCoverage[]): string {
   return `${name.padEnd(44)} ${String(all).padStart(8)} ${share.toFixed(1).padStart(6)} %`;
 }
 
-function linesOf({ untaken }: FileCoverage): string {
+function listLines({ untaken }: FileCoverage): string {
   const lines = [...new Set(untaken.map(({ line }) => line))];
   const rest = lines.length - LISTED_LINES;
   return `${lines.slice(0, LISTED_LINES).join(' ')}${rest > 0 ? ` and ${rest} more` : ''}`;

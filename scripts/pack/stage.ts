@@ -28,10 +28,10 @@ async function stageFiscal(staging: string, root: Manifest): Promise<string> {
   const written = await writeCheckingModules(folder);
   for (const module of modules) {
     const { name, values } = module;
-    if (!written.includes(name)) await writeFile(join(folder, `${name}.js`), exportOf(values, './index.js'));
+    if (!written.includes(name)) await writeFile(join(folder, `${name}.js`), writeExport(values, './index.js'));
     await writeFile(
       join(folder, `${name}.d.ts`),
-      exportOf([...module.types, ...values], `./types/${name}.js`),
+      writeExport([...module.types, ...values], `./types/${name}.js`),
     );
   }
   await writeFile(join(folder, 'index.d.ts'), "export * from './types/index.js';\n");
@@ -41,7 +41,7 @@ async function stageFiscal(staging: string, root: Manifest): Promise<string> {
   return folder;
 }
 
-function exportOf(names: readonly string[], module: string): string {
+function writeExport(names: readonly string[], module: string): string {
   return `export { ${names.join(', ')} } from '${module}';\n`;
 }
 
@@ -81,12 +81,12 @@ async function publicFiscalModules(): Promise<readonly PublicModule[]> {
   const requests = new Set(entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []));
   const modules = [...requests].toSorted().map((request) => {
     const own = entries.filter(({ moduleRequest }) => moduleRequest?.value === request);
-    const namesOf = (wanted: readonly (typeof own)[number][]) =>
+    const listNames = (wanted: readonly (typeof own)[number][]) =>
       wanted.flatMap(({ exportName }) => exportName.name ?? []);
     return {
       name: request.replace(/^\.\/(.+)\.ts$/, '$1'),
-      values: namesOf(own.filter(({ isType }) => !isType)),
-      types: namesOf(own.filter(({ isType }) => isType)).map((name) => `type ${name}`),
+      values: listNames(own.filter(({ isType }) => !isType)),
+      types: listNames(own.filter(({ isType }) => isType)).map((name) => `type ${name}`),
     };
   });
   return modules.filter(({ values }) => values.length > 0);

@@ -14,13 +14,13 @@ type PinnedFolder = {
 };
 
 /** Returns the path of the folder, whether it exists or not. */
-function pathOf({ pathIn }: PinnedFolder): Promise<string> {
+function toPath({ pathIn }: PinnedFolder): Promise<string> {
   return pathIn(defaultCacheDir(process.env));
 }
 
 /** Returns the path of the folder; undefined if it does not exist. */
 async function findPinned(pinned: PinnedFolder): Promise<string | undefined> {
-  const folder = await pathOf(pinned);
+  const folder = await toPath(pinned);
   return await access(folder).then(
     () => folder,
     () => undefined,
@@ -155,7 +155,7 @@ const PROGRAMS = {
 export type Runtime = keyof typeof PROGRAMS;
 
 export async function findRuntime(name: Runtime): Promise<string | undefined> {
-  const path = join(await pathOf(RUNTIMES), 'node_modules', PROGRAMS[name]);
+  const path = join(await toPath(RUNTIMES), 'node_modules', PROGRAMS[name]);
   return (await isExecutable(path)) ? path : undefined;
 }
 

@@ -32,7 +32,7 @@ export function parseImage(reference: string): Image {
 /** Resolves to the `sha256:…` of the image. Rejects with the reason if the registry does not return it. */
 export async function findDigest(reference: string): Promise<string> {
   const { registry, repository, tag } = parseImage(reference);
-  const url = `${schemeOf(registry)}://${registry}/v2/${repository}/manifests/${tag}`;
+  const url = `${readScheme(registry)}://${registry}/v2/${repository}/manifests/${tag}`;
   const authorization = await authorize(url);
   // A HEAD does not count as a pull. Registries limit the number of pulls.
   const { headers } = await fetchOk(url, { method: 'HEAD', authorization });
@@ -65,7 +65,7 @@ async function authorize(url: string): Promise<string | undefined> {
     [...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
   );
   const realm = URL.parse(parameters.get('realm') ?? '');
-  if (!/^bearer /i.test(challenge) || realm === null || realm.protocol !== `${schemeOf(realm.host)}:`) {
+  if (!/^bearer /i.test(challenge) || realm === null || realm.protocol !== `${readScheme(realm.host)}:`) {
     throw new Error('the registry requires credentials of an unknown kind');
   }
   for (const name of ['service', 'scope']) {
@@ -79,6 +79,6 @@ async function authorize(url: string): Promise<string | undefined> {
 }
 
 /** Uses plain HTTP only for a registry on this machine, as Docker does. */
-function schemeOf(host: string): 'http' | 'https' {
+function readScheme(host: string): 'http' | 'https' {
   return /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(host) ? 'http' : 'https';
 }

@@ -30,12 +30,12 @@ export async function pinImages(
     }),
     pinned: images.filter((image) => digests.has(image)),
     unpinned: found.flatMap((result, index) =>
-      result.status === 'rejected' ? [`${images[index]}: ${reasonOf(result.reason)}`] : [],
+      result.status === 'rejected' ? [`${images[index]}: ${readReason(result.reason)}`] : [],
     ),
   };
 }
 
-function reasonOf(error: unknown): string {
+function readReason(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error ? cause.message || cause.name : String(cause);
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { landedCosts } from '../../proof/benches/scale/costs.ts';
 import { costTable, pictures, simulations } from '../../proof/benches/scale/pictures.ts';
-import { modelOf, simulate } from '../../proof/benches/scale/simulate.ts';
+import { fitModel, simulate } from '../../proof/benches/scale/simulate.ts';
 
 describe('docs/scaling.md', async () => {
   const costs = await landedCosts();
@@ -20,7 +20,7 @@ describe('docs/scaling.md', async () => {
   });
 
   it('simulates instances that store what is offered below their capacity, and no more than that above it', () => {
-    const model = modelOf(costs);
+    const model = fitModel(costs);
     const below = simulate(model, 1, 200);
     expect(below.storedPerSecond).toBeGreaterThan(0.9 * below.offeredPerSecond);
     const above = simulate(model, 1, 20_000);

@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector/promises';
 import { runInThisContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { branchesOf } from '../../scripts/coverage/branches.ts';
+import { findBranches } from '../../scripts/coverage/branches.ts';
 import { describeCoverage } from '../../scripts/coverage/report.ts';
 import { readCoverage, takenOffsets } from '../../scripts/coverage/taken.ts';
 
@@ -43,7 +43,7 @@ async function coverageOf(source: string, value: unknown) {
 }
 
 async function untakenLines(value: unknown): Promise<readonly number[]> {
-  const branches = branchesOf('run.ts', SOURCE);
+  const branches = findBranches('run.ts', SOURCE);
   const offsets = branches.map(({ start }) => start);
   const taken = takenOffsets(offsets, await coverageOf(SOURCE, value));
   return branches.filter(({ start }) => !taken.includes(start)).map(({ line }) => line);
@@ -51,7 +51,7 @@ async function untakenLines(value: unknown): Promise<readonly number[]> {
 
 describe('npm run coverage', () => {
   it('finds every branch of a file, with its line', () => {
-    expect(branchesOf('run.ts', SOURCE).map(({ line }) => line)).toEqual([
+    expect(findBranches('run.ts', SOURCE).map(({ line }) => line)).toEqual([
       1, 2, 4, 7, 8, 12, 13, 18, 20, 20, 21,
     ]);
   });

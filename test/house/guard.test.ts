@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { faultsOf, summarize } from '../../proof/benches/guard/landed.ts';
+import { findFaults, summarize } from '../../proof/benches/guard/landed.ts';
 
 const work = { blocks: 100, statements: 4, mediaCalls: 1, spread: 0.01 };
 
@@ -12,8 +12,8 @@ describe('npm run guard', () => {
   });
 
   it('ignores differences within the spread of batches, and improvements', () => {
-    expect(faultsOf('it', { ...work, blocks: 103, statements: 4.4 }, work)).toEqual([]);
-    expect(faultsOf('it', { ...work, blocks: 50 }, work)).toEqual([]);
+    expect(findFaults('it', { ...work, blocks: 103, statements: 4.4 }, work)).toEqual([]);
+    expect(findFaults('it', { ...work, blocks: 50 }, work)).toEqual([]);
   });
 
   it.each([
@@ -22,13 +22,13 @@ describe('npm run guard', () => {
     ['mediaCalls', 2],
   ])('names %s that have increased', (what, count) => {
     const landed = work[what as keyof typeof work];
-    expect(faultsOf('it', { ...work, [what]: count }, work)).toEqual([
+    expect(findFaults('it', { ...work, [what]: count }, work)).toEqual([
       `it: ${count} ${what}, ${landed} when it was landed`,
     ]);
   });
 
   it('names an operation that has no landed figures', () => {
-    expect(faultsOf('it', work, undefined)).toEqual(['it: has no landed figure']);
+    expect(findFaults('it', work, undefined)).toEqual(['it: has no landed figure']);
   });
 
   it('finds no operation more expensive than its landed figures', { timeout: 240_000 }, async () => {

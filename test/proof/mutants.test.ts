@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { apply, mutantsOf } from '../../proof/mutation/mutants.ts';
+import { apply, findMutants } from '../../proof/mutation/mutants.ts';
 
 const mutationsOf = (text: string): readonly string[] =>
-  mutantsOf('some.ts', text).map((mutant) => apply(text, mutant));
+  findMutants('some.ts', text).map((mutant) => apply(text, mutant));
 
 it('mutants change one operator, condition, literal or call, and no type', () => {
   expect(mutationsOf("const a: 'x' = b < 2 as 1;")).toEqual([

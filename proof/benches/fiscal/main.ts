@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { writeFiscalIndex } from '../../../scripts/build/fiscal.ts';
+import { median, percentile } from '../../support/statistics.ts';
 import { type BenchPerson, inventPeople } from './people.ts';
 
 type Library = typeof import('../../../src/fiscal/index.ts');
@@ -94,8 +95,7 @@ const searches = (library: Library, people: readonly BenchPerson[]): void => {
     .flatMap(({ birthplace }) => Array.from({ length: 8 }, (_, at) => birthplace.slice(0, at + 1)));
   library.suggestPlaces('warm up');
   const times = typed.map((text) => Math.min(...[1, 2, 3].map(() => searchMs(library, text))));
-  times.sort((a, b) => a - b);
-  const at = (share: number): string => (times[Math.floor(times.length * share)] ?? 0).toFixed(2);
+  const at = (share: number): string => percentile(times, share).toFixed(2);
   console.log(`search as one types: ${at(0.5)} ms, 99th percentile ${at(0.99)} ms, goal 1 ms`);
 };
 
@@ -246,9 +246,6 @@ const processMs = (scripts: readonly string[], repeat = 25): number[] => {
   }
   return times.map(median);
 };
-
-const median = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 
 const CODICE_FISCALE_JS = 'codice-fiscale-js/dist/codice.fiscale.commonjs2.js';
 

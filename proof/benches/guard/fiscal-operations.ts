@@ -18,18 +18,18 @@ export function fiscalOperations(): readonly Operation[] {
       for (let at = 0; at < COUNT; at++) run(at);
     },
   });
-  const personOf = (at: number) => people[at % people.length] ?? raise();
-  const codeOf = (at: number) => codes[at % codes.length] ?? raise();
+  const pickPerson = (at: number) => people[at % people.length] ?? raise();
+  const pickCode = (at: number) => codes[at % codes.length] ?? raise();
   return [
-    each('fiscal: generate', (at) => generate(personOf(at), { asOf: AS_OF })),
-    each('fiscal: decode', (at) => decode(codeOf(at), { asOf: AS_OF })),
-    each('fiscal: check', (at) => check(codeOf(at), { asOf: AS_OF })),
-    each('fiscal: match', (at) => match(codeOf(at), personOf(at), { asOf: AS_OF })),
+    each('fiscal: generate', (at) => generate(pickPerson(at), { asOf: AS_OF })),
+    each('fiscal: decode', (at) => decode(pickCode(at), { asOf: AS_OF })),
+    each('fiscal: check', (at) => check(pickCode(at), { asOf: AS_OF })),
+    each('fiscal: match', (at) => match(pickCode(at), pickPerson(at), { asOf: AS_OF })),
     {
       name: 'fiscal: places for what was typed',
       times: 20,
       run: () => {
-        for (let at = 0; at < 20; at++) suggestPlaces(personOf(at).birthplace.slice(0, 4));
+        for (let at = 0; at < 20; at++) suggestPlaces(pickPerson(at).birthplace.slice(0, 4));
       },
     },
   ];

@@ -1,3 +1,4 @@
+import { median } from '../../support/statistics.ts';
 import type { Work } from './count-work.ts';
 
 /**
@@ -14,7 +15,7 @@ const LEAST_SPREAD = 0.02;
 export function summarize(rounds: readonly Work[]): LandedWork {
   const least = (what: keyof Work): number => Math.min(...rounds.map((round) => round[what]));
   const blocks = least('blocks');
-  const middle = rounds.map((round) => round.blocks).toSorted((a, b) => a - b)[rounds.length >> 1] ?? blocks;
+  const middle = median(rounds.map((round) => round.blocks));
   return {
     blocks,
     statements: least('statements'),
@@ -24,7 +25,7 @@ export function summarize(rounds: readonly Work[]): LandedWork {
 }
 
 /** Returns the counts that are higher than before, by more than rounds differ from each other. */
-export function faultsOf(name: string, now: LandedWork, before: LandedWork | undefined): readonly string[] {
+export function findFaults(name: string, now: LandedWork, before: LandedWork | undefined): readonly string[] {
   if (before === undefined) return [`${name}: has no landed figure`];
   const room = Math.max(LEAST_SPREAD, 2 * before.spread);
   return (['blocks', 'statements', 'mediaCalls'] as const).flatMap((what) => {

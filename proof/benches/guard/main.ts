@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { createWorkCounter, type Operation, type Work, type WorkCounter } from './count-work.ts';
-import { faultsOf, type Landed, summarize } from './landed.ts';
+import { findFaults, type Landed, summarize } from './landed.ts';
 
 /*
  * `npm run guard` counts what the common operations make the machine do, and compares it with proof/benches/guard/landed.json.
@@ -32,7 +32,7 @@ const before = JSON.parse(await readFile(LANDED, 'utf8').catch(() => '{}')) as L
 print(now, before);
 if (values.land) await writeFile(LANDED, `${JSON.stringify({ ...before, ...now }, null, 2)}\n`);
 else {
-  const faults = Object.entries(now).flatMap(([name, work]) => faultsOf(name, work, before[name]));
+  const faults = Object.entries(now).flatMap(([name, work]) => findFaults(name, work, before[name]));
   for (const fault of faults) console.log(fault);
   if (faults.length > 0) {
     console.log(

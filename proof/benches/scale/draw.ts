@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { landedCosts } from './costs.ts';
 import { costTable, pictures, simulations } from './pictures.ts';
-import { modelOf } from './simulate.ts';
+import { fitModel } from './simulate.ts';
 
 /*
  * `node proof/benches/scale/draw.ts` simulates many instances from the landed costs, prints the results, and writes the pictures and
@@ -10,7 +10,7 @@ import { modelOf } from './simulate.ts';
 
 const costs = await landedCosts();
 const outcomes = simulations(costs);
-console.log(modelOf(costs));
+console.log(fitModel(costs));
 console.table(
   outcomes.map((outcome) => ({
     ...outcome,

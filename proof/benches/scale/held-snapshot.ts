@@ -3,7 +3,7 @@ import { openStore } from '../../../src/server/app/open-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
-import { percentile } from '../../support/percentile.ts';
+import { percentile, timed } from '../../support/statistics.ts';
 import { postgresDatabase } from '../webhooks/stage.ts';
 import { newDelivery, newEvent } from './serial-section.ts';
 
@@ -98,10 +98,4 @@ function claimDue() {
     ...{ owner: OWNER, now, leaseUntil: now + 60_000, exceptWebhooks: [] },
     ...limits,
   });
-}
-
-async function timed<T>(work: () => Promise<T>): Promise<readonly [number, T]> {
-  const startedAt = performance.now();
-  const result = await work();
-  return [performance.now() - startedAt, result];
 }

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { median } from '../../support/statistics.ts';
 import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
 import { type Cost, type Costs, LANDED, landedCosts } from './costs.ts';
 import { MEDIA_OPERATIONS, OPERATIONS, type Operation, SMALLEST } from './operations.ts';
@@ -31,9 +32,9 @@ const operations = OPERATIONS.filter(isSelected);
 const mediaOperations = MEDIA_OPERATIONS.filter(isSelected);
 const before = loadavg()[0] ?? 0;
 const costs: Cost[] = [];
-if (values.instances.includes('1')) costs.push(...(await costsOf(await sqliteDatabase(), 1)));
+if (values.instances.includes('1')) costs.push(...(await measureCosts(await sqliteDatabase(), 1)));
 for (const count of values.instances.split(',').map(Number)) {
-  costs.push(...(await costsOf(await postgresDatabase(), count)));
+  costs.push(...(await measureCosts(await postgresDatabase(), count)));
 }
 const database = await postgresDatabase();
 const serialSection = await measureSerialSection(database);
@@ -55,10 +56,10 @@ const landed: Costs = {
 };
 if (values.land) await writeFile(LANDED, `${JSON.stringify(landed, null, 2)}\n`);
 
-async function costsOf(database: Database, count: number): Promise<readonly Cost[]> {
+async function measureCosts(database: Database, count: number): Promise<readonly Cost[]> {
   try {
     const [floor = [], ...timed] = await spentOn(database, count, 'uncounted');
-    const floorMs = median(floor.map(({ serviceMs }) => serviceMs)) ?? Number.NaN;
+    const floorMs = roundedMedian(floor.map(({ serviceMs }) => serviceMs)) ?? Number.NaN;
     const [, ...counted] = database.name === 'SQLite' ? [] : await spentOn(database, count, 'counted');
     return [...operations, ...mediaOperations].map((operation, index) => {
       const times = timed[index] ?? [];
@@ -67,11 +68,11 @@ async function costsOf(database: Database, count: number): Promise<readonly Cost
         database: database.name,
         instances: count,
         operation: operation.name,
-        serviceMs: median(times.map(({ serviceMs }) => serviceMs)) ?? Number.NaN,
-        databaseMs: median(times.flatMap(({ databaseMs }) => databaseMs ?? [])),
-        statements: median(counts.map(({ statements }) => statements)),
-        roundTrips: median(counts.map(({ roundTrips }) => roundTrips)),
-        bytes: median(counts.map(({ bytes }) => bytes)),
+        serviceMs: roundedMedian(times.map(({ serviceMs }) => serviceMs)) ?? Number.NaN,
+        databaseMs: roundedMedian(times.flatMap(({ databaseMs }) => databaseMs ?? [])),
+        statements: roundedMedian(counts.map(({ statements }) => statements)),
+        roundTrips: roundedMedian(counts.map(({ roundTrips }) => roundTrips)),
+        bytes: roundedMedian(counts.map(({ bytes }) => bytes)),
       };
       console.log(`${describe(cost)}${(cost.serviceMs / floorMs).toFixed(1).padStart(7)} x health`);
       return cost;
@@ -89,26 +90,26 @@ async function spentOn(
 ): Promise<readonly (readonly Spent[])[]> {
   const options: StageOptions = { database, count, traffic };
   const stage = await openStage(options);
-  const spent = await allRoundsOf(stage, [SMALLEST, ...operations]);
+  const spent = await runAllRounds(stage, [SMALLEST, ...operations]);
   if (mediaOperations.length === 0) return spent;
-  return [...spent, ...(await allRoundsOf(await openMediaStage(options), mediaOperations))];
+  return [...spent, ...(await runAllRounds(await openMediaStage(options), mediaOperations))];
 }
 
 /** Closes the stage at the end. */
-async function allRoundsOf<Stage extends BenchStage>(
+async function runAllRounds<Stage extends BenchStage>(
   stage: Stage,
   selected: readonly Operation<Stage>[],
 ): Promise<readonly (readonly Spent[])[]> {
   try {
     const spent: Spent[][] = [];
-    for (const operation of selected) spent.push(await roundsOf(stage, operation));
+    for (const operation of selected) spent.push(await runRounds(stage, operation));
     return spent;
   } finally {
     await stage.close();
   }
 }
 
-async function roundsOf<Stage extends BenchStage>(
+async function runRounds<Stage extends BenchStage>(
   stage: Stage,
   operation: Operation<Stage>,
 ): Promise<Spent[]> {
@@ -137,10 +138,8 @@ function each(spent: Spent, times: number): Spent {
   };
 }
 
-function median(values: readonly number[]): number | null {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted[sorted.length >> 1];
-  return middle === undefined ? null : Math.round(middle * 1000) / 1000;
+function roundedMedian(values: readonly number[]): number | null {
+  return values.length === 0 ? null : Math.round(median(values) * 1000) / 1000;
 }
 
 function describe(cost: Cost): string {

@@ -215,13 +215,13 @@ function roomName(index: number): string {
   return `bench-${process.pid}-${round}-${index % ROOMS}`;
 }
 
-function reads(name: string, pathOf: (room: string) => string): Operation<MediaStage> {
+function reads(name: string, toPath: (room: string) => string): Operation<MediaStage> {
   return {
     name,
     times: ROOM_REQUESTS,
     prepare: openRooms,
     run: (stage) =>
-      callEach(stage, ROOM_REQUESTS, (index) => ({ method: 'GET', path: pathOf(roomName(index)) })),
+      callEach(stage, ROOM_REQUESTS, (index) => ({ method: 'GET', path: toPath(roomName(index)) })),
     finish: closeRooms,
   };
 }

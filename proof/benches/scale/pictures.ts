@@ -1,5 +1,5 @@
 import { type Cost, type Costs, EVENT_ALONE, EVENT_TOGETHER } from './costs.ts';
-import { modelOf, type Outcome, simulate } from './simulate.ts';
+import { fitModel, type Outcome, simulate } from './simulate.ts';
 
 const INSTANCES = [1, 10, 100] as const;
 
@@ -8,7 +8,7 @@ const RATES = [100, 200, 500, 1_000, 1_500, 2_000, 3_000, 5_000, 7_000, 10_000, 
 const SLOWEST_MS = 10_000;
 
 export function simulations(costs: Costs): readonly Outcome[] {
-  const model = modelOf(costs);
+  const model = fitModel(costs);
   return INSTANCES.flatMap((instances) => RATES.map((rate) => simulate(model, instances, rate)));
 }
 
@@ -21,8 +21,8 @@ export function pictures(costs: Costs, outcomes: readonly Outcome[]): Readonly<R
     const end = all[overloaded];
     return {
       name: instances === 1 ? '1 instance' : `${instances} instances`,
-      points: stable.map(pointOf),
-      end: end && pointOf(end),
+      points: stable.map(toPoint),
+      end: end && toPoint(end),
     };
   });
   return {
@@ -38,13 +38,15 @@ export function pictures(costs: Costs, outcomes: readonly Outcome[]): Readonly<R
       series: ['one at a time', '64 at a time'],
       groups: [1, 2, 3].map((instances) => ({
         name: instances === 1 ? '1 instance' : `${instances} instances`,
-        values: [EVENT_ALONE, EVENT_TOGETHER].map((operation) => statementsOf(costs, instances, operation)),
+        values: [EVENT_ALONE, EVENT_TOGETHER].map((operation) =>
+          countStatements(costs, instances, operation),
+        ),
       })),
     }),
   };
 }
 
-function pointOf({ offeredPerSecond, p99Ms }: Outcome): readonly [number, number] {
+function toPoint({ offeredPerSecond, p99Ms }: Outcome): readonly [number, number] {
   return [offeredPerSecond, p99Ms];
 }
 
@@ -56,7 +58,7 @@ function isOverloaded({ offeredPerSecond, storedPerSecond }: Outcome): boolean {
   return storedPerSecond < 0.85 * offeredPerSecond;
 }
 
-function statementsOf({ costs }: Costs, instances: number, operation: string): number {
+function countStatements({ costs }: Costs, instances: number, operation: string): number {
   const found = costs.find(
     (cost) => cost.database === 'PostgreSQL' && cost.instances === instances && cost.operation === operation,
   );
@@ -79,8 +81,8 @@ export function costTable({ costs }: Costs): string {
         (one) => one.operation === operation && one.database === database && one.instances === instances,
       );
     const measured = MEASURED_INSTANCES.filter((instances) => cost('PostgreSQL', instances) !== undefined);
-    const cell = (figureOf: (cost: Cost) => number | null): string =>
-      measured.map((instances) => show(cost('PostgreSQL', instances), figureOf)).join(' / ');
+    const cell = (readFigure: (cost: Cost) => number | null): string =>
+      measured.map((instances) => show(cost('PostgreSQL', instances), readFigure)).join(' / ');
     const cells = [
       show(cost('SQLite', 1), ({ serviceMs }) => serviceMs),
       cell(({ serviceMs }) => serviceMs),
@@ -94,8 +96,8 @@ export function costTable({ costs }: Costs): string {
   return [...HEAD, ...rows].join('\n');
 }
 
-function show(cost: Cost | undefined, figureOf: (cost: Cost) => number | null): string {
-  const figure = cost === undefined ? null : figureOf(cost);
+function show(cost: Cost | undefined, readFigure: (cost: Cost) => number | null): string {
+  const figure = cost === undefined ? null : readFigure(cost);
   if (figure === null) return '-';
   if (figure === 0) return '0';
   if (figure >= 100) return Math.round(figure).toLocaleString('en');

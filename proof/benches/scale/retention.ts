@@ -4,8 +4,8 @@ import { openStore } from '../../../src/server/app/open-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import type { Log } from '../../../src/server/platform/log.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
-import { fill, fillerOf } from '../../support/fill.ts';
-import { percentile } from '../../support/percentile.ts';
+import { fill, openFiller } from '../../support/fill.ts';
+import { percentile } from '../../support/statistics.ts';
 import { type Database, postgresDatabase } from '../webhooks/stage.ts';
 import { newDelivery, newEvent } from './serial-section.ts';
 
@@ -30,7 +30,7 @@ try {
   await registerWebhook(store);
   await fillDatabase(database);
   report('before the deletes', await timeEvents(store, () => delay(SECONDS * 1_000)));
-  const before = await instantOf(database, DAY_SHARE);
+  const before = await findInstant(database, DAY_SHARE);
   let deleted = { events: 0, deliveries: 0 };
   const startedAt = performance.now();
   const times = await timeEvents(store, async () => {
@@ -63,13 +63,13 @@ async function registerWebhook({ webhooks }: Store): Promise<void> {
 
 async function fillDatabase({ options }: Database): Promise<void> {
   if (!('databaseUrl' in options)) throw new Error('The retention is measured on PostgreSQL');
-  const filler = await fillerOf(options);
+  const filler = await openFiller(options);
   await fill(filler, SIZE);
   await filler.close();
 }
 
 /** Returns the instant before which this share of the events was created. */
-async function instantOf({ options }: Database, share: number): Promise<number> {
+async function findInstant({ options }: Database, share: number): Promise<number> {
   if (!('databaseUrl' in options)) throw new Error('The retention is measured on PostgreSQL');
   const client = new Client({ connectionString: options.databaseUrl });
   await client.connect();

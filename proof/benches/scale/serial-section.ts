@@ -18,7 +18,7 @@ const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.err
  */
 export async function measureSerialSection({ options }: Database): Promise<SerialSection> {
   const store = await openStore({ database: options, clock: systemClock, log });
-  const timeOf = async (size: number): Promise<number> => {
+  const computeTime = async (size: number): Promise<number> => {
     const startedAt = performance.now();
     const until = startedAt + SECONDS * 1_000;
     let count = 0;
@@ -33,9 +33,9 @@ export async function measureSerialSection({ options }: Database): Promise<Seria
     await Promise.all(Array.from({ length: CALLERS }, call));
     return (performance.now() - startedAt) / count;
   };
-  await timeOf(1);
-  const one = await timeOf(1);
-  const many = await timeOf(LARGE);
+  await computeTime(1);
+  const one = await computeTime(1);
+  const many = await computeTime(LARGE);
   await store.close();
   const perEventMs = (many - one) / (LARGE - 1);
   return { perEventMs, perTransactionMs: one - perEventMs };

@@ -43,7 +43,7 @@ export type Outcome = {
  * Computes the cost of a transaction and of an event from single events and from batches. The number of statements shows
  * the size of a batch.
  */
-export function modelOf({ costs, serialSection }: Costs): Model {
+export function fitModel({ costs, serialSection }: Costs): Model {
   const of = (operation: string): Cost => {
     const found = costs.find(
       (cost) => cost.database === 'PostgreSQL' && cost.instances === 1 && cost.operation === operation,
@@ -162,13 +162,13 @@ class Simulation {
   #read(batch: Batch, now: number): void {
     const { database, serial } = this.#model;
     // The time of the database includes its work while the row is locked.
-    const ms = Math.max(0, timeOf(database, batch) - serial.perEventMs * batch.arrivals.length);
+    const ms = Math.max(0, computeTime(database, batch) - serial.perEventMs * batch.arrivals.length);
     const read = this.#database.take(now, ms);
     this.#steps.add({ at: read, run: () => this.#commit(batch, read) });
   }
 
   #commit(batch: Batch, now: number): void {
-    const committed = this.#serial.take(now, timeOf(this.#model.serial, batch));
+    const committed = this.#serial.take(now, computeTime(this.#model.serial, batch));
     this.#steps.add({ at: committed, run: () => this.#acknowledge(batch, committed) });
   }
 
@@ -183,12 +183,12 @@ class Simulation {
   }
 
   #takeProcessor(batch: Batch, now: number, share: number): number {
-    const ms = share * timeOf(this.#model.service, batch);
+    const ms = share * computeTime(this.#model.service, batch);
     return this.#processors[batch.instance]?.take(now, ms) ?? now;
   }
 }
 
-function timeOf({ perTransactionMs, perEventMs }: Time, { arrivals }: Batch): number {
+function computeTime({ perTransactionMs, perEventMs }: Time, { arrivals }: Batch): number {
   return perTransactionMs + perEventMs * arrivals.length;
 }
 

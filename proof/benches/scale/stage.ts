@@ -16,7 +16,7 @@ import {
 import { ABSENT_MEDIA } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { portOf } from '../../../test/support/forwarding-server.ts';
 import { type CountingProxy, startCountingProxy, type Traffic } from '../../support/counting-proxy.ts';
-import { fillerOf } from '../../support/fill.ts';
+import { openFiller } from '../../support/fill.ts';
 import { sampleProcess } from '../../support/process-figures.ts';
 import { type BenchReceiver, startReceiver } from '../webhooks/receiver.ts';
 import type { Database } from '../webhooks/stage.ts';
@@ -67,8 +67,8 @@ export async function openStage(stageOptions: StageOptions): Promise<BenchStage>
   const { id: webhookId }: { id?: unknown } = Object(created);
   const read = async (): Promise<Reading> => ({
     ...sum(proxies.map((proxy) => proxy.traffic())),
-    service: await runTimesOf(instances.map(({ pid }) => pid)),
-    database: url === undefined ? undefined : await runTimesOf(await serverProcesses(url)),
+    service: await readRunTimes(instances.map(({ pid }) => pid)),
+    database: url === undefined ? undefined : await readRunTimes(await serverProcesses(url)),
     passedMs: performance.now(),
   });
   return {
@@ -195,7 +195,7 @@ async function startEntrance() {
 async function addSpeechWorker({ fleet }: BenchStage, { database }: StageOptions): Promise<void> {
   const { options } = database;
   const file = { sqlitePath: join(fleet.dataDir, 'rtc.sqlite') };
-  const filler = await fillerOf('databaseUrl' in options ? { databaseUrl: options.databaseUrl } : file);
+  const filler = await openFiller('databaseUrl' in options ? { databaseUrl: options.databaseUrl } : file);
   await filler.run(`
     insert into "speechWorkers" (id, kind, languages, "failedModels", "aliveUntil")
     values ('bench-${systemIds.next()}', 'stt-live', '["en"]', '[]', ${Date.now() + WORKER_LIFETIME_MS})`);
@@ -206,7 +206,7 @@ async function addSpeechWorker({ fleet }: BenchStage, { database }: StageOptions
 type RunTimes = ReadonlyMap<number, number>;
 
 /** Reads them from Linux. A process that has ended is left out. */
-async function runTimesOf(pids: readonly number[]): Promise<RunTimes> {
+async function readRunTimes(pids: readonly number[]): Promise<RunTimes> {
   const read = async (pid: number): Promise<readonly [number, number][]> =>
     sampleProcess(pid).then(
       ({ runMs }) => [[pid, runMs]],
@@ -225,14 +225,14 @@ async function serverProcesses(url: string): Promise<readonly number[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const postmaster = await parentOf(`${rows[0]?.pid}`);
+  const postmaster = await findParent(`${rows[0]?.pid}`);
   await client.end();
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const parents = await Promise.all(names.map((name) => parentOf(name).catch(() => '')));
+  const parents = await Promise.all(names.map((name) => findParent(name).catch(() => '')));
   return names.filter((name, index) => name === postmaster || parents[index] === postmaster).map(Number);
 }
 
-async function parentOf(pid: string): Promise<string> {
+async function findParent(pid: string): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   // The program's name is in parentheses and may contain spaces.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '';

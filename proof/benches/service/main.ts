@@ -5,11 +5,11 @@ import { RoomServiceClient } from 'livekit-server-sdk';
 import { LAUNCHER } from '../../../test/support/parts/built.ts';
 import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { sampleProcess } from '../../support/process-figures.ts';
+import { formatSpread, median } from '../../support/statistics.ts';
 import {
   type Keys,
   latencies,
   measureTokens,
-  median,
   type Pair,
   type Program,
   type Rounds,
@@ -57,7 +57,7 @@ async function benchTokens({ url, pid }: Program): Promise<void> {
   const [measured, floor] = middles(processorTimes);
   printFigure('POST /v1/token, processor time', `${measured} against ${floor} us`);
   const ratios = processorTimes.map(([a, b]) => b / a);
-  printFigure('', `ratio ${spread(ratios, 2)}`);
+  printFigure('', `ratio ${formatSpread(ratios)}`);
 }
 
 async function benchRooms(serviceUrl: string): Promise<void> {
@@ -73,7 +73,7 @@ async function benchRooms(serviceUrl: string): Promise<void> {
   for (let round = 0; round < ROUNDS.rounds; round += 1) {
     differences.push(median(await latencies(measured.call, 200)) - median(await latencies(direct, 200)));
   }
-  printFigure('GET /v1/rooms, median above the SDK', `${spread(differences, 2)} ms (to reach: 1)`);
+  printFigure('GET /v1/rooms, median above the SDK', `${formatSpread(differences)} ms (to reach: 1)`);
   await measured.close();
 }
 
@@ -81,17 +81,12 @@ function printSpeeds(name: string, pairs: readonly Pair[], target: string): void
   const [measured, floor] = middles(pairs);
   const ratios = pairs.map(([a, b]) => a / b);
   printFigure(name, `${measured} against ${floor}`);
-  printFigure('', `ratio ${spread(ratios, 2)} (${target})`);
+  printFigure('', `ratio ${formatSpread(ratios)} (${target})`);
 }
 
 function middles(pairs: readonly Pair[]): readonly [string, string] {
   const middle = (index: 0 | 1): string => median(pairs.map((pair) => pair[index])).toFixed(0);
   return [middle(0), middle(1)];
-}
-
-function spread(values: readonly number[], digits: number): string {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  return `${median(values).toFixed(digits)} [${low.toFixed(digits)} … ${high.toFixed(digits)}]`;
 }
 
 function printFigure(name: string, figure: string): void {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Pool } from 'undici';
 import { sampleProcess } from '../../support/process-figures.ts';
+import { median } from '../../support/statistics.ts';
 
 type TokenTimes = {
   /** Requests per second. */
@@ -144,11 +145,6 @@ export function repeatedCall(origin: string, request: SignedRequest, keys: Keys,
     if (response.statusCode !== 200) throw new Error(`${request.path} answered ${response.statusCode}`);
   };
   return { call, close: () => pool.close() };
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 export type Program = { readonly url: string; readonly pid: number; readonly stop: () => void };

@@ -93,7 +93,7 @@ export async function measureLive(stage: SpeechStage): Promise<LiveFigures> {
         (one) => one.identity === identity && Math.abs(one.endedAt - endedAt) < NEAR_MS,
       );
       const ids = near.map((one) => one.id);
-      return stages.passageOf({ endedAt, heardAt: listener.heardAt(identity, endedAt), ids });
+      return stages.findPassage({ endedAt, heardAt: listener.heardAt(identity, endedAt), ids });
     }),
   );
   return { passages, utterances: SPEAKERS * UTTERANCES, peakBytes };
@@ -332,13 +332,13 @@ async function takeOver(stage: SpeechStage, worker: BenchWorker) {
   });
   const ending = new AbortController();
   const speaking = speaker.repeat(sentence, ending.signal);
-  const ownerOf = async () => (await store.transcriptions.find(id))?.leaseOwner;
+  const findOwner = async () => (await store.transcriptions.find(id))?.leaseOwner;
   const successor = await stage.startWorker('stt-live');
   await delay(STABLE_AFTER_MS);
-  const owner = await ownerOf();
+  const owner = await findOwner();
   await worker.kill();
   const killedAt = Date.now();
-  while ([owner, null].includes(await ownerOf())) await delay(POLL_MS);
+  while ([owner, null].includes(await findOwner())) await delay(POLL_MS);
   const claimedAfter = Date.now() - killedAt;
   await delay(STABLE_AFTER_MS);
   ending.abort();

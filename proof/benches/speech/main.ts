@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { LIVE_LEASE_MS } from '../../../src/server/transcription/live/live-transcriber.ts';
 import { speechRecordings } from '../../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../../test/support/word-error-rate.ts';
+import { median } from '../../support/statistics.ts';
 import { bareShare, measureSideBySide, type OwnRun } from './bare-recogniser.ts';
 import { measureLong, measureRecorded, type RecordedFigures } from './recorded.ts';
 import { openStage, type SpeechStage } from './stage.ts';
@@ -170,10 +171,6 @@ async function sideBySide(): Promise<void> {
 
 function toLeases(ms: number): number {
   return ms / LIVE_LEASE_MS;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }
 
 function megabytes(bytes: number): string {

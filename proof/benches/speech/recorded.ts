@@ -93,7 +93,7 @@ export async function measureLong(times: number): Promise<LongFigures> {
     const fileBytes = await upload(s3, filepath, path);
     const figures = await measureFile(stage, { filepath, bucket: s3.bucket });
     const said = Array.from({ length: times }, () => speechRecordings().twoCities.text);
-    return { ...figures, fileBytes, wordErrorRate: rateOf(said, figures.texts) };
+    return { ...figures, fileBytes, wordErrorRate: computeErrorRate(said, figures.texts) };
   } finally {
     await stage.close();
     await s3.close();
@@ -113,19 +113,19 @@ async function upload(s3: S3, key: string, path: string): Promise<number> {
 const READINGS_PER_PART = 16;
 
 /** Compares parts that each have the same share of the words of both texts, so that few words are at the end of another part. */
-function rateOf(said: readonly string[], heard: readonly string[]): number {
+function computeErrorRate(said: readonly string[], heard: readonly string[]): number {
   const parts = Math.max(1, Math.round(said.length / READINGS_PER_PART));
-  const [saidWords, heardWords] = [wordsOf(said), wordsOf(heard)];
-  const partOf = (words: readonly string[], index: number): string =>
+  const [saidWords, heardWords] = [listWords(said), listWords(heard)];
+  const findPart = (words: readonly string[], index: number): string =>
     words
       .slice(Math.round((words.length * index) / parts), Math.round((words.length * (index + 1)) / parts))
       .join(' ');
   const rates = Array.from({ length: parts }, (_, index) =>
-    wordErrorRate(partOf(saidWords, index), partOf(heardWords, index)),
+    wordErrorRate(findPart(saidWords, index), findPart(heardWords, index)),
   );
   return rates.reduce((sum, rate) => sum + rate, 0) / parts;
 }
 
-function wordsOf(texts: readonly string[]): readonly string[] {
+function listWords(texts: readonly string[]): readonly string[] {
   return texts.join(' ').split(/\s+/);
 }

@@ -51,7 +51,7 @@ export class StageClock {
   }
 
   /** Returns nothing if the time of a stage is not known. If there are several segments, the last one counts. */
-  passageOf({ endedAt, heardAt, ids }: Spoken): readonly Passage[] {
+  findPassage({ endedAt, heardAt, ids }: Spoken): readonly Passage[] {
     const passages = ids.flatMap((id) => {
       const [recognised, stored] = [this.#recognised.get(id), this.#stored.get(id)];
       const [read, printed] = [this.#read.get(id), this.#printed.get(id)];

@@ -97,9 +97,9 @@ export async function openStage(settings: Readonly<Record<string, string>> = {})
         await delay(50);
       }
       return {
-        peakBytes: () => memoryOf(child.pid, 'VmHWM'),
-        residentBytes: () => memoryOf(child.pid, 'VmRSS'),
-        processorSeconds: () => processorSecondsOf(child.pid),
+        peakBytes: () => readMemory(child.pid, 'VmHWM'),
+        residentBytes: () => readMemory(child.pid, 'VmRSS'),
+        processorSeconds: () => readProcessorSeconds(child.pid),
         close: async () => {
           child.kill();
           if (child.exitCode === null) await once(child, 'exit');
@@ -121,8 +121,8 @@ export async function openStage(settings: Readonly<Record<string, string>> = {})
 }
 
 /** Linux counts this time in hundredths of a second: in user and in system mode, and of children that have ended. */
-function processorSecondsOf(pid: number | undefined): number {
-  const ticks = processesOf(pid).flatMap((process) => {
+function readProcessorSeconds(pid: number | undefined): number {
+  const ticks = listProcesses(pid).flatMap((process) => {
     // The program's name before the fields ends with `)`.
     const fields = readFileSync(`/proc/${process}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return fields.slice(11, 15).map(Number);
@@ -131,8 +131,8 @@ function processorSecondsOf(pid: number | undefined): number {
 }
 
 /** Reads a field of /proc/PID/status. */
-function memoryOf(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number {
-  const sizes = processesOf(pid).map((process) => {
+function readMemory(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number {
+  const sizes = listProcesses(pid).map((process) => {
     const status = readFileSync(`/proc/${process}/status`, 'utf8');
     // A process that has just ended has no memory.
     return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
@@ -141,7 +141,7 @@ function memoryOf(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number {
 }
 
 /** Returns a process and its children. */
-function processesOf(pid: number | undefined): readonly (string | number)[] {
+function listProcesses(pid: number | undefined): readonly (string | number)[] {
   if (pid === undefined) return [];
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),

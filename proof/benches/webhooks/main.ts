@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { median, percentile } from '../../support/statistics.ts';
 import { measureListing } from './listing.ts';
 import { type BenchReceiver, startReceiver } from './receiver.ts';
 import { INBOUND_SECONDS, measureInbound, measureLatency } from './service.ts';
@@ -77,9 +78,7 @@ async function reportListing(database: Database, receiver: BenchReceiver): Promi
 type Timed = { readonly times: readonly number[]; readonly aim: string; readonly floorMs: number };
 
 function reportTimes(name: string, { times, aim, floorMs }: Timed): void {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (part: number): string =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(1);
+  const at = (share: number): string => percentile(times, share).toFixed(1);
   const ratio = (Number(at(0.5)) / floorMs).toFixed(1);
   console.log(
     `  ${name}: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; aim ${aim} ms; ` +
@@ -88,24 +87,20 @@ function reportTimes(name: string, { times, aim, floorMs }: Timed): void {
 }
 
 function report(name: string, rates: readonly Rate[], aim: Aim): void {
-  const { value: bare, text: ratiosToBare } = ratiosOf(rates, 'bare');
-  const { value: signed, text: ratiosToSigned } = ratiosOf(rates, 'signed');
-  const perSecond = middle(rates.map((rate) => rate.perSecond)).toFixed(0);
+  const { value: bare, text: ratiosToBare } = computeRatios(rates, 'bare');
+  const { value: signed, text: ratiosToSigned } = computeRatios(rates, 'signed');
+  const perSecond = median(rates.map((rate) => rate.perSecond)).toFixed(0);
   console.log(
     `  ${name}: ${perSecond} deliveries/s, bare loop ${bare}/s, ratio ${ratiosToBare}; ` +
       `aim ${aim.ratio} and ${aim.perSecond}/s\n    signed loop ${signed}/s, ratio ${ratiosToSigned}`,
   );
 }
 
-function ratiosOf(rates: readonly Rate[], floor: 'bare' | 'signed'): { value: string; text: string } {
+function computeRatios(rates: readonly Rate[], floor: 'bare' | 'signed'): { value: string; text: string } {
   const ratios = rates.map((rate) => rate.perSecond / rate[floor]).sort((a, b) => a - b);
   const all = ratios.map((ratio) => ratio.toFixed(2)).join(' ');
   return {
-    value: middle(rates.map((rate) => rate[floor])).toFixed(0),
-    text: `${middle(ratios).toFixed(2)} (${all})`,
+    value: median(rates.map((rate) => rate[floor])).toFixed(0),
+    text: `${median(ratios).toFixed(2)} (${all})`,
   };
-}
-
-function middle(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }

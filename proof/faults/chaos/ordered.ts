@@ -123,7 +123,7 @@ export const orderedOnPostgres = part('PostgreSQL');
 
 async function killInOrder(context: ProofContext, database: DatabaseName): Promise<Findings> {
   const { form, report, cleanUp } = context;
-  const fleet = await createFleet(await environmentOf(context, database));
+  const fleet = await createFleet(await makeEnvironment(context, database));
   cleanUp(fleet.close);
   const living: FleetInstance[] = [];
   for (let count = 0; count < INSTANCES[database]; count += 1) living.push(await fleet.start());
@@ -168,7 +168,7 @@ async function killInOrder(context: ProofContext, database: DatabaseName): Promi
   };
 }
 
-async function environmentOf(
+async function makeEnvironment(
   { cleanUp }: ProofContext,
   database: DatabaseName,
 ): Promise<Readonly<Record<string, string>>> {

@@ -193,7 +193,7 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
   const random = new Random(SEED);
   const cluster = await startCluster(context, CLOCKS);
   const webhooks = { webhooks: WEBHOOKS, ordered: ORDERED };
-  const witness = await startWitness({ fleet: cluster.fleet, instance: anyOf(cluster), ...webhooks });
+  const witness = await startWitness({ fleet: cluster.fleet, instance: pickAny(cluster), ...webhooks });
   context.cleanUp(witness.close);
   const events = createMediaEvents(() => cluster.living, random);
   context.cleanUp(events.close);
@@ -220,7 +220,7 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
   const faults = schedule(form, strikes);
   const perRound = { endsPerRound: ENDS_PER_ROUND, roomsPerRound: ROOMS_PER_ROUND };
   await playRounds({ witness, events, random, ...perRound, faults, report });
-  const unsettled = await countUndelivered(cluster.fleet, anyOf(cluster));
+  const unsettled = await countUndelivered(cluster.fleet, pickAny(cluster));
   const shared = { witness, events, stops: kills + frozen.length, unsettled };
   const total = atLeast({ name: 'deliveries', measured: witness.tally().distinct, bound: 20_000 });
   return {
@@ -254,7 +254,7 @@ function freezeFigures(frozen: readonly Frozen[], witness: Witness, events: Medi
   ];
 }
 
-function anyOf({ living: [instance] }: Cluster): Member {
+function pickAny({ living: [instance] }: Cluster): Member {
   if (instance === undefined) throw new Error('no instance lives');
   return instance;
 }

@@ -86,7 +86,7 @@ export async function startWitness({
       url: `${receiver.url}${path}`,
       ordering: index < ordered ? 'room' : 'none',
     });
-    secrets.set(path, secretOf(created));
+    secrets.set(path, readSecret(created));
   }
   return {
     webhooks,
@@ -100,7 +100,7 @@ export async function startWitness({
   };
 }
 
-function secretOf(created: unknown): string {
+function readSecret(created: unknown): string {
   const { secret }: { secret?: unknown } = Object(created);
   if (typeof secret !== 'string') throw new Error('the service gave no secret with the webhook');
   return secret;

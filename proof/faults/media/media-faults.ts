@@ -15,7 +15,7 @@ import {
   otherFailures,
   unexpectedLines,
 } from '../../support/callers.ts';
-import { percentile } from '../../support/percentile.ts';
+import { percentile } from '../../support/statistics.ts';
 import { callersOn, type MediaStage, startMediaStage, untilRooms } from './media-stage.ts';
 
 const SEED = 20_261_126;
@@ -62,7 +62,7 @@ async function strikeMedia(context: ProofContext): Promise<Findings> {
   };
   await during('before the faults', CALM_SECONDS[form]);
   const returns: Figure[] = [];
-  for (const { fault, returned, leave, comeBack } of faultsOf(stage)) {
+  for (const { fault, returned, leave, comeBack } of findFaults(stage)) {
     await leave();
     await during(`while ${fault}`, AWAY_SECONDS[form]);
     await comeBack();
@@ -86,7 +86,7 @@ type Fault = {
   readonly comeBack: () => unknown;
 };
 
-function faultsOf(stage: MediaStage): readonly Fault[] {
+function findFaults(stage: MediaStage): readonly Fault[] {
   return [
     {
       fault: 'LiveKit is frozen',

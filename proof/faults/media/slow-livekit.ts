@@ -20,7 +20,7 @@ import {
   unexpectedLines,
 } from '../../support/callers.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
-import { percentile } from '../../support/percentile.ts';
+import { percentile } from '../../support/statistics.ts';
 import { callersOn, startMediaStage, untilRooms } from './media-stage.ts';
 
 const SEED = 20_261_127;
@@ -116,13 +116,13 @@ async function slowDown(context: ProofContext): Promise<Findings> {
     seen.push({ stage: slow, media, stored, recoveredMs: await untilRooms(stage) });
   }
   return {
-    figures: seen.flatMap(figuresOf),
+    figures: seen.flatMap(toFigures),
     versions: { LiveKit: livekitServerVersion },
     notes: [`Seed ${SEED}.`],
   };
 }
 
-function figuresOf({ stage: { name, fault }, media, stored, recoveredMs }: Seen): readonly Figure[] {
+function toFigures({ stage: { name, fault }, media, stored, recoveredMs }: Seen): readonly Figure[] {
   const refused = mediaRefusals(media).length;
   const slowest = (ledger: Ledger): number => Math.round(percentile(ledger.timesMs, 1));
   const needing = `${name}: requests that need LiveKit`;

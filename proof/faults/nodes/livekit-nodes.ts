@@ -19,10 +19,10 @@ import {
   STORED_OPERATIONS,
   unexpectedLines,
 } from '../../support/callers.ts';
-import { percentile } from '../../support/percentile.ts';
+import { percentile } from '../../support/statistics.ts';
 import { callersOn } from '../media/media-stage.ts';
 import { type Node, type NodeStage, startNodeStage } from './node-stage.ts';
-import { enter, eventsOf, openRooms, type Person, type Rooms, type Truth, untilTrue } from './people.ts';
+import { enter, listEvents, openRooms, type Person, type Rooms, type Truth, untilTrue } from './people.ts';
 
 const SEED = 20_261_130;
 
@@ -155,7 +155,7 @@ async function strike(stage: NodeStage, { prefix, node, blow }: Strike): Promise
   for (const room of [rooms.deserted, rooms.resumed, rooms.elsewhere]) {
     for (const name of ['ada', 'bob']) people.push(await enter(stage.client, room, `${name}-${room}`));
   }
-  const truth = truthOf(rooms, people, [rooms.deserted, ...rooms.empty]);
+  const truth = makeTruth(rooms, people, [rooms.deserted, ...rooms.empty]);
   const before = await untilTrue(stage.client, () => truth, { prefix, deadlineMs: BOUND_SECONDS * 1000 });
   if (typeof before === 'string') throw new Error(`the lists were wrong before the blow: ${before}`);
   await blow();
@@ -165,7 +165,7 @@ async function strike(stage: NodeStage, { prefix, node, blow }: Strike): Promise
 }
 
 /** Returns the expected participants. The rooms in `also` are listed even if nobody is in them. */
-function truthOf({ resumed, elsewhere }: Rooms, people: readonly Person[], also: readonly string[]): Truth {
+function makeTruth({ resumed, elsewhere }: Rooms, people: readonly Person[], also: readonly string[]): Truth {
   const names = [...also, resumed, elsewhere];
   return new Map(
     names.map((name) => [name, people.filter(({ room }) => room === name).map(({ identity }) => identity)]),
@@ -177,7 +177,7 @@ type Aftermath = { readonly figures: readonly Figure[]; readonly lines: readonly
 /** Returns who is connected now, according to the clients themselves. */
 function truthNow({ rooms, people }: Struck): Truth {
   const present = people.filter(({ joined }) => joined.room.isConnected);
-  return truthOf(rooms, present, rooms.empty);
+  return makeTruth(rooms, present, rooms.empty);
 }
 
 /**
@@ -208,7 +208,7 @@ async function aftermath(
   const inRoom = (name: string) => present.filter(({ room }) => room === name).length;
   const truth = truthNow(struck);
   const reported = (room: string, event: string): number =>
-    eventsOf(receiver, room).filter((one) => one.startsWith(event)).length;
+    listEvents(receiver, room).filter((one) => one.startsWith(event)).length;
   const unbalanced = await untilBalanced(receiver, truth);
   const claim = (name: string, measured: number, expected: number): Figure =>
     claims === 'claimed'
@@ -236,7 +236,7 @@ async function aftermath(
   const lines = [
     ...(typeof seen === 'string' ? [seen] : []),
     ...[rooms.deserted, rooms.resumed, rooms.elsewhere].map(
-      (name) => `${name}: ${eventsOf(receiver, name).join(', ')}`,
+      (name) => `${name}: ${listEvents(receiver, name).join(', ')}`,
     ),
   ];
   await Promise.all(present.map(({ joined }) => joined.leave()));
@@ -251,7 +251,7 @@ async function untilBalanced(receiver: Receiver, truth: Truth): Promise<number> 
   const deadline = performance.now() + BOUND_SECONDS * 1000;
   for (;;) {
     const unbalanced = [...truth].filter(([name, identities]) => {
-      const events = eventsOf(receiver, name);
+      const events = listEvents(receiver, name);
       const count = (event: string): number => events.filter((one) => one.startsWith(event)).length;
       return count('participant_joined') - count('participant_left') !== identities.length;
     });
@@ -261,7 +261,7 @@ async function untilBalanced(receiver: Receiver, truth: Truth): Promise<number> 
 }
 
 function othersFinished({ receiver }: NodeStage, { resumed, elsewhere, empty }: Rooms): number {
-  return [resumed, elsewhere, ...empty].filter((name) => eventsOf(receiver, name).includes('room_finished'))
+  return [resumed, elsewhere, ...empty].filter((name) => listEvents(receiver, name).includes('room_finished'))
     .length;
 }
 

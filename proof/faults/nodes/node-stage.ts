@@ -23,7 +23,7 @@ export type NodeStage = {
   readonly receiver: Receiver;
   readonly nodes: readonly [Node, Node];
   /** Resolves to the id of the node that hosts the room, as LiveKit stores it in Redis. */
-  readonly holderOf: (room: string) => Promise<string | undefined>;
+  readonly findHolder: (room: string) => Promise<string | undefined>;
 };
 
 export async function startNodeStage(
@@ -72,6 +72,6 @@ export async function startNodeStage(
   await client.call('POST', '/v1/webhooks', { url: receiver.url });
   return {
     ...{ client, receiver, mediaSecret, nodes },
-    holderOf: async (room) => (await reader.hGet('room_node_map', room)) ?? undefined,
+    findHolder: async (room) => (await reader.hGet('room_node_map', room)) ?? undefined,
   };
 }

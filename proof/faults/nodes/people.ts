@@ -65,7 +65,7 @@ async function openOn(stage: NodeStage, { prefix, struckId, settings, wanted }: 
     const name = `${prefix}-${count}`;
     const { status, text } = await stage.client.call('POST', '/v1/rooms', { name, ...settings });
     if (status !== 201) throw new Error(`a room could not be opened: ${status} ${text}`);
-    ((await stage.holderOf(name)) === struckId ? onStruck : others).push(name);
+    ((await stage.findHolder(name)) === struckId ? onStruck : others).push(name);
   }
   return { onStruck, others };
 }
@@ -121,7 +121,7 @@ async function differenceTo(client: SignedClient, truth: Truth, prefix: string):
 type Listed = { readonly name: string; readonly identity: string; readonly numParticipants: number };
 
 /** Returns the events of a room that a webhook received, in the order of their sequence numbers. */
-export function eventsOf({ received }: Receiver, room: string): readonly string[] {
+export function listEvents({ received }: Receiver, room: string): readonly string[] {
   return received
     .filter(({ body }) => body.room.name === room)
     .toSorted((one, other) => (one.body.sequence ?? 0) - (other.body.sequence ?? 0))

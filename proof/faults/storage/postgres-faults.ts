@@ -65,7 +65,7 @@ async function strikePostgres(context: ProofContext): Promise<Findings> {
     new Random(SEED),
   );
   const { calls, figures } = await strikeAll(context, stage, [
-    ...faultsOf(form, server, proxy),
+    ...findFaults(form, server, proxy),
     ...(mayMount && form === 'long' ? [fullDisk(disk, { seconds: 15, boundMs: BOUND_MS })] : []),
   ]);
   return {
@@ -77,7 +77,7 @@ async function strikePostgres(context: ProofContext): Promise<Findings> {
 
 type Server = Awaited<ReturnType<typeof startPostgresServer>>;
 
-function faultsOf(form: Form, server: Server, proxy: FaultyProxy): readonly StorageFault[] {
+function findFaults(form: Form, server: Server, proxy: FaultyProxy): readonly StorageFault[] {
   const gone: StorageFault = {
     name: 'while the server is gone',
     seconds: 10,

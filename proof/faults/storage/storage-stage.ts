@@ -19,8 +19,8 @@ import {
   type Operation,
   STORED_OPERATIONS,
 } from '../../support/callers.ts';
-import { percentile } from '../../support/percentile.ts';
 import { namesOfStoredEvents, type SignedClient, startService } from '../../support/signed-client.ts';
+import { percentile } from '../../support/statistics.ts';
 import { countUndelivered, startWitness, type Witness } from '../chaos/witness.ts';
 
 const STORED_CALLERS = 8;

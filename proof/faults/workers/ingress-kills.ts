@@ -82,15 +82,15 @@ async function killIngressWorkers(context: ProofContext): Promise<Findings> {
       const outcome = await killIngressWorker(stage, state, kind);
       report(`${name}: published after ${outcome.publishedMs} ms, left after ${outcome.leftMs} ms`);
       for (const failure of outcome.failures.slice(0, 5)) report(failure);
-      figures.push(...figuresOf(stage, name, outcome));
+      figures.push(...toFigures(stage, name, outcome));
     }
   }
   return { figures, versions: { LiveKit: livekitServerVersion } };
 }
 
-function figuresOf(stage: IngressStage, name: string, outcome: IngressOutcome): readonly Figure[] {
+function toFigures(stage: IngressStage, name: string, outcome: IngressOutcome): readonly Figure[] {
   const { ingressId, isPlaced, publishedMs, leftMs, failures, isDeleted } = outcome;
-  const events = stage.eventsOf(ingressId);
+  const events = stage.listEvents(ingressId);
   const ids = new Set(events.map(({ body }) => body.id));
   const within = (what: string, ms: number): Figure =>
     atMost({ name: `${name}: ${what}`, measured: Math.round(ms / 1000), bound: BOUND_SECONDS, unit: ' s' });
@@ -160,7 +160,7 @@ async function killIngressWorker(
   let push = slug === 'waiting' ? undefined : await startPush();
   let isPlaced = true;
   if (slug === 'beginning')
-    isPlaced = await isSeen(async () => BEGUN.includes(await stage.stateOf(ingressId)));
+    isPlaced = await isSeen(async () => BEGUN.includes(await stage.readState(ingressId)));
   else if (push !== undefined) isPlaced = await isSeen(async () => (await tracksIn()).length >= TRACKS);
   const before = new Set(slug === 'waiting' ? [] : await tracksIn());
   if (slug === 'ending') await push?.close();
@@ -179,7 +179,7 @@ async function killIngressWorker(
   await push.close();
   const leftMs = await msUntil(endedAt, async () => (await tracksIn()).length === 0);
   await call('DELETE', `/v1/rooms/${room}/ingress/${ingressId}`);
-  const isDeleted = (await stage.stateOf(ingressId)) === undefined;
+  const isDeleted = (await stage.readState(ingressId)) === undefined;
   await call('DELETE', `/v1/rooms/${room}`);
   return { ingressId, isPlaced, publishedMs, leftMs, failures, isDeleted };
 }
@@ -205,13 +205,13 @@ async function isSeen(isSo: () => Promise<boolean>): Promise<boolean> {
 type IngressStage = {
   readonly client: SignedClient;
   /** LiveKit's own state of the ingress, such as 1 for buffering and 2 for publishing. */
-  readonly stateOf: (ingressId: string) => Promise<number | undefined>;
+  readonly readState: (ingressId: string) => Promise<number | undefined>;
   readonly killWorker: () => Promise<void>;
   readonly startWorkerAgain: () => Promise<void>;
   /** Pushes to an ingress again and again until the push is closed. */
   readonly startPush: (endpoint: WhipEndpoint, kind: PushKind) => Promise<Push>;
   /** The events of the ingress that the webhook got. */
-  readonly eventsOf: (ingressId: string) => readonly Received[];
+  readonly listEvents: (ingressId: string) => readonly Received[];
   readonly isSigned: (received: Received) => boolean;
 };
 
@@ -243,7 +243,7 @@ async function startIngressStage({ cleanUp }: Pick<ProofContext, 'cleanUp'>): Pr
   const ingresses = new IngressClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
   return {
     client,
-    stateOf: async (wanted) =>
+    readState: async (wanted) =>
       (await ingresses.listIngress({})).find(({ ingressId }) => ingressId === wanted)?.state?.status,
     killWorker: () => worker.kill(),
     startWorkerAgain: async () => {
@@ -253,7 +253,7 @@ async function startIngressStage({ cleanUp }: Pick<ProofContext, 'cleanUp'>): Pr
       kind === 'rtmp'
         ? keepPushing(`${url}/${streamKey}`)
         : await keepPushingByWhip(browser, { url, streamKey }),
-    eventsOf: (ingressId) => receiver.received.filter(({ body }) => body.ingress?.ingressId === ingressId),
+    listEvents: (ingressId) => receiver.received.filter(({ body }) => body.ingress?.ingressId === ingressId),
     isSigned: (received) =>
       received.headers['x-service-webhook-signature'] ===
       expectedSignatures(received, String(json.secret)).specified,

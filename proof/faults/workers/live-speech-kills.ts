@@ -106,12 +106,12 @@ async function killLiveWorkers(context: ProofContext): Promise<Findings> {
     const outcome = await killLiveWorker(stage, state, sentences);
     const texts = outcome.after.map(({ text }) => text).join(' | ');
     report(`${state.name}: taken over after ${outcome.takenOverMs} ms; ${texts}`);
-    figures.push(...figuresOf(state, outcome));
+    figures.push(...toFigures(state, outcome));
   }
   return { figures, versions: { LiveKit: livekitServerVersion, PostgreSQL: stage.databaseVersion } };
 }
 
-function figuresOf({ name, at }: LiveState, outcome: LiveOutcome): readonly Figure[] {
+function toFigures({ name, at }: LiveState, outcome: LiveOutcome): readonly Figure[] {
   const { isPlaced, takenOverMs, before, after, heardAgain, counted, events } = outcome;
   const kept = before.filter((one) => after.some((other) => isSame(one, other)));
   const seconds = (takenOverMs ?? 0) / 1000;
@@ -206,8 +206,8 @@ async function killLiveWorker(
   if (state.isFirst) death.arm();
   const started = await client.call('POST', `/v1/rooms/${room}/transcription/start`, {});
   const id = String(started.json.transcriptionId);
-  if (!state.isFirst) await poll(() => stage.agentOf(room));
-  const owner = state.isFirst ? null : await stage.ownerOf(id);
+  if (!state.isFirst) await poll(() => stage.findAgent(room));
+  const owner = state.isFirst ? null : await stage.findOwner(id);
   const standby = await startWorkerProcess('stt-live', stage);
   if (!state.isFirst) {
     await speak(ada, first);
@@ -290,9 +290,9 @@ async function untilTakenOver(
   { owner, diedAt }: { readonly owner: string | null; readonly diedAt: number | undefined },
 ): Promise<number> {
   // A worker that died during its claim may or may not be the owner of the row. Only the other one can join the room.
-  const victim = owner ?? (await stage.ownerOf(id));
+  const victim = owner ?? (await stage.findOwner(id));
   await poll(async () => {
-    const now = await stage.ownerOf(id);
+    const now = await stage.findOwner(id);
     return now !== null && now !== victim ? true : undefined;
   });
   return Math.round(performance.now() - (diedAt ?? 0));
@@ -306,7 +306,7 @@ async function hearAgain(
   ada: JoinedParticipant,
   sentence: string,
 ): Promise<readonly LiveSegment[]> {
-  await poll(() => stage.agentOf(room));
+  await poll(() => stage.findAgent(room));
   await delay(SUBSCRIBED_MS);
   await speak(ada, sentence);
   const starts = new Set(known.map(({ start }) => start));
@@ -348,9 +348,9 @@ type LiveStage = WorkerSettings & {
   readonly client: SignedClient;
   readonly databaseVersion: string;
   /** The session id of the worker's participant in the room; undefined if none is there. */
-  readonly agentOf: (room: string) => Promise<string | undefined>;
+  readonly findAgent: (room: string) => Promise<string | undefined>;
   /** The worker that holds the transcription; null if none does. */
-  readonly ownerOf: (transcriptionId: string) => Promise<string | null>;
+  readonly findOwner: (transcriptionId: string) => Promise<string | null>;
 };
 
 async function startLiveStage({ cleanUp }: Pick<ProofContext, 'cleanUp'>): Promise<LiveStage> {
@@ -372,11 +372,11 @@ async function startLiveStage({ cleanUp }: Pick<ProofContext, 'cleanUp'>): Promi
   cleanUp(() => rows.end());
   return {
     ...{ client, settings, databaseUrl: database.url, databaseVersion: database.version },
-    agentOf: async (room) => {
+    findAgent: async (room) => {
       const people = await rooms.listParticipants(room);
       return people.find(({ identity }) => identity.startsWith('stt-live-'))?.sid;
     },
-    ownerOf: async (id) => {
+    findOwner: async (id) => {
       const found = await rows.query('select "leaseOwner" from transcriptions where id = $1', [id]);
       return found.rows[0]?.leaseOwner ?? null;
     },

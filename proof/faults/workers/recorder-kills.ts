@@ -109,7 +109,7 @@ async function killRecorders(context: ProofContext): Promise<Findings> {
   await stage.untilReported(killed.map(({ recordingId }) => recordingId));
   return {
     figures: STATES.flatMap((state) =>
-      figuresOf(
+      toFigures(
         stage,
         state,
         killed.filter((one) => one.state === state),
@@ -119,12 +119,12 @@ async function killRecorders(context: ProofContext): Promise<Findings> {
   };
 }
 
-function figuresOf(stage: RecorderStage, state: RecorderState, killed: readonly Killed[]): readonly Figure[] {
+function toFigures(stage: RecorderStage, state: RecorderState, killed: readonly Killed[]): readonly Figure[] {
   const { name, endsAs } = state;
   const untrue = killed.filter(({ status, error, sizeBytes }) =>
     status === 'stopped' ? (sizeBytes ?? 0) === 0 : error === null,
   );
-  const ends = killed.map(({ recordingId }) => stage.endsOf(recordingId));
+  const ends = killed.map(({ recordingId }) => stage.listEnds(recordingId));
   const slowest = (times: readonly number[]): number => Math.round(Math.max(...times) / 1000);
   const within = (what: string, times: readonly number[]): Figure =>
     atMost({ name: `${name}: ${what}`, measured: slowest(times), bound: BOUND_SECONDS, unit: ' s' });

@@ -97,12 +97,12 @@ async function killSpeechWorkers(context: ProofContext): Promise<Findings> {
   for (const state of STATES) {
     const outcome = await killWorker(stage, state, state.slug);
     report(`${state.name}: ${outcome.status}, ${outcome.segments} segments, after ${outcome.completedMs} ms`);
-    figures.push(...figuresOf(state, outcome, undisturbed));
+    figures.push(...toFigures(state, outcome, undisturbed));
   }
   return { figures, versions: { PostgreSQL: database.version } };
 }
 
-function figuresOf({ name }: WorkerState, outcome: Outcome, undisturbed: Outcome): readonly Figure[] {
+function toFigures({ name }: WorkerState, outcome: Outcome, undisturbed: Outcome): readonly Figure[] {
   const { isPlaced, status, repeated, words, events, completedMs } = outcome;
   return [
     exactly(`${name}: kills at that place`, Number(isPlaced), 1),

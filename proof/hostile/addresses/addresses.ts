@@ -158,7 +158,7 @@ async function attackWith(urls: readonly string[], stage: Stage, tally: Tally): 
   }
   await postMediaEvent(instance.url, roomFinished(`forbidden-${webhooks[0]?.id}`), livekit);
   for (const { id, url } of webhooks) {
-    const error = await firstErrorOf(fleet, instance, id);
+    const error = await findFirstError(fleet, instance, id);
     tally.delivered += 1;
     if (!ABSENT.test(error)) tally.wrong.push(`delivery to ${url}: ${error}`);
     await fleet.call(instance, 'DELETE', `/v1/webhooks/${id}`);
@@ -172,7 +172,7 @@ async function register(fleet: Fleet, instance: FleetInstance, url: string): Pro
 }
 
 /** Returns the error of the first attempt to deliver an event. */
-async function firstErrorOf(fleet: Fleet, instance: FleetInstance, id: string): Promise<string> {
+async function findFirstError(fleet: Fleet, instance: FleetInstance, id: string): Promise<string> {
   for (let look = 0; look < LOOKS; look += 1) {
     const page = Object(await fleet.call(instance, 'GET', `/v1/webhooks/${id}/deliveries`));
     for (const delivery of page.deliveries ?? []) {
@@ -219,15 +219,15 @@ function forbiddenUrls(port: number): readonly string[] {
     ...IPV4,
     ...IPV6.map((address) => `[${address}]`),
     ...ODD_FORMS,
-    ...IPV4.map((address, index) => `n${index}--${hexOf(address)}.names.test`),
-    ...IPV4.map((address, index) => `m${index}--${ALLOWED_HEX}-${hexOf(address)}.names.test`),
+    ...IPV4.map((address, index) => `n${index}--${toHex(address)}.names.test`),
+    ...IPV4.map((address, index) => `m${index}--${ALLOWED_HEX}-${toHex(address)}.names.test`),
     ...['n--00000000000000000000000000000001.names.test', 'n--00000000000000000000ffff7f000001.names.test'],
     ...['n--fe800000000000000000000000000001.names.test', 'n--0064ff9b00000000000000007f000001.names.test'],
   ];
   return hosts.map((host) => `http://${host}:${port}/inside`);
 }
 
-function hexOf(address: string): string {
+function toHex(address: string): string {
   return Buffer.from(address.split('.').map(Number)).toString('hex');
 }
 

@@ -13,7 +13,7 @@ import { ATTEMPT } from './attempt.ts';
 const looked = new Map<string, number>();
 const lookup = dns.lookup;
 
-function addressesOf(name: string): dns.LookupAddress[] {
+function resolveAddresses(name: string): dns.LookupAddress[] {
   const [, first = '', , later = first] = name.replace(/\.names\.test\.?$/, '').split('--');
   const count = looked.get(name) ?? 0;
   looked.set(name, count + 1);
@@ -29,7 +29,7 @@ function addressesOf(name: string): dns.LookupAddress[] {
 Object.assign(dns, {
   lookup: (name: string, options: dns.LookupAllOptions, callback: (...results: unknown[]) => void) => {
     if (!/\.names\.test\.?$/.test(name)) return Reflect.apply(lookup, dns, [name, options, callback]);
-    setImmediate(callback, null, addressesOf(name));
+    setImmediate(callback, null, resolveAddresses(name));
   },
 });
 syncBuiltinESMExports();

@@ -137,7 +137,7 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
   raiseDescriptors(process.pid);
-  const { served, calm } = await calmOf(target.instance, target, form);
+  const { served, calm } = await measureCalm(target.instance, target, form);
   const { stage: framed, result: framing } = await whileServed(served, 'framing', () =>
     sendFraming(served.url),
   );
@@ -153,7 +153,11 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
   for (const crowd of CROWDS) {
     reportLine(crowd.name);
     const ground = crowd.isAlone
-      ? await calmOf(await target.fleet.start({ DATA_DIR: `${target.fleet.dataDir}-alone` }), target, form)
+      ? await measureCalm(
+          await target.fleet.start({ DATA_DIR: `${target.fleet.dataDir}-alone` }),
+          target,
+          form,
+        )
       : { served, calm };
     figures.push(...(await attackWith(crowd, { context, ...ground })));
   }
@@ -166,7 +170,7 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
 type Attacked = { readonly context: ProofContext; readonly served: Served; readonly calm: Stage };
 
 /** Warms an instance up, whose first requests compile code, and measures a caller while nobody attacks it. */
-async function calmOf(
+async function measureCalm(
   { url, pid }: FleetInstance,
   { fleet: { keys } }: Target,
   form: ProofContext['form'],

@@ -1,4 +1,4 @@
-import { element, float, ID, integer, matroska, packetOf, pictureTrack, text } from './matroska.ts';
+import { element, float, ID, integer, makePacket, matroska, pictureTrack, text } from './matroska.ts';
 import { box, movie, nested, RATE, repeat, u16, u32 } from './mp4.ts';
 import { flvOfObjects, id3WithPicture, oggOfStreams, pngHeader, transportOfStreams, wav } from './streams.ts';
 
@@ -82,7 +82,7 @@ const mp4Files: readonly HostileFile[] = [
 
 const pictures = (codec: string, packet: Buffer) => ({
   tracks: pictureTrack(2, codec),
-  packets: [packetOf(2, packet)],
+  packets: [makePacket(2, packet)],
 });
 
 /** The beginning of a key frame of VP8 with 16,000 pixels each way, hardly less than ffmpeg accepts. */
@@ -142,23 +142,23 @@ const matroskaFiles: readonly HostileFile[] = [
     name: 'Matroska with a gap of ten years',
     expected: 'any',
     make: ({ sound }) =>
-      matroska({ sound, timeOf: (index) => BigInt(index * 100) + (index < 20 ? 0n : 10n * YEAR_MS) }),
+      matroska({ sound, computeTime: (index) => BigInt(index * 100) + (index < 20 ? 0n : 10n * YEAR_MS) }),
   },
   {
     name: 'Matroska with a gap of 20 hours',
     expected: 'any',
     make: ({ sound }) =>
-      matroska({ sound, timeOf: (index) => BigInt(index * 100) + (index < 20 ? 0n : 72_000_000n) }),
+      matroska({ sound, computeTime: (index) => BigInt(index * 100) + (index < 20 ? 0n : 72_000_000n) }),
   },
   {
     name: 'Matroska whose time is 2^63',
     expected: 'any',
-    make: ({ sound }) => matroska({ sound, timeOf: (index) => 2n ** 63n - BigInt(index) }),
+    make: ({ sound }) => matroska({ sound, computeTime: (index) => 2n ** 63n - BigInt(index) }),
   },
   {
     name: 'Matroska whose time goes backwards',
     expected: 'any',
-    make: ({ sound }) => matroska({ sound, timeOf: (index) => BigInt(100_000 - index * 100) }),
+    make: ({ sound }) => matroska({ sound, computeTime: (index) => BigInt(100_000 - index * 100) }),
   },
   {
     name: 'Matroska with 20,000 tracks',
@@ -215,7 +215,7 @@ const matroskaFiles: readonly HostileFile[] = [
           ...[integer(ID.trackNumber, 2), integer('73c5', 2), integer(ID.trackType, 17)],
           text(ID.codec, 'S_TEXT/UTF8'),
         ),
-        packets: Array.from({ length: 200_000 }, () => packetOf(2, Buffer.from('{\\an8}<b><b><b>'))),
+        packets: Array.from({ length: 200_000 }, () => makePacket(2, Buffer.from('{\\an8}<b><b><b>'))),
       }),
   },
 ];

@@ -58,7 +58,7 @@ export type Matroska = {
   /** Packets of further tracks, which come first. */
   readonly packets?: readonly Buffer[];
   /** Milliseconds at which a packet of the sound begins. Default: where the one before ends. */
-  readonly timeOf?: (index: number) => bigint;
+  readonly computeTime?: (index: number) => bigint;
   /** Elements between the tracks and the packets. */
   readonly between?: Buffer;
 };
@@ -86,12 +86,12 @@ export function matroska(file: Matroska): Buffer {
     element('1654ae6b', sound, tracks ?? none),
     between ?? none,
     ...packets.map((packet) => element('1f43b675', integer('e7', 0), element('a3', packet))),
-    ...clustersOf(file),
+    ...makeClusters(file),
   ];
   return Buffer.concat([header, element('18538067', Buffer.concat(content))]);
 }
 
-function clustersOf({ sound, timeOf }: Matroska): readonly Buffer[] {
+function makeClusters({ sound, computeTime: timeOf }: Matroska): readonly Buffer[] {
   const count = Math.ceil(sound.length / PACKET_BYTES);
   return Array.from({ length: count }, (_, index) => {
     const time = timeOf === undefined ? BigInt(index * PACKET_MS) : timeOf(index);
@@ -111,6 +111,6 @@ export function pictureTrack(number: number, codec: string): Buffer {
 }
 
 /** The block of a packet of a track with a number below 127. */
-export function packetOf(track: number, content: Buffer): Buffer {
+export function makePacket(track: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x80 | track, 0, 0, 0x80]), content]);
 }

@@ -42,7 +42,7 @@ class Tally {
     stage.memory.take();
     const outcome = await transcribeFile(stage);
     const peaks = { ...stage.memory.take(), milliseconds: outcome.milliseconds };
-    const wrong = verdictOf(file.expected, outcome, { sentence: SENTENCE, planted: PLANTED });
+    const wrong = judgeOutcome(file.expected, outcome, { sentence: SENTENCE, planted: PLANTED });
     if (wrong !== undefined) this.#wrong.push(`${file.name}: ${wrong}`);
     for (const key of ['workerMb', 'childMb', 'temporaryBytes', 'milliseconds'] as const) {
       this.#peaks[key] = Math.max(this.#peaks[key], peaks[key]);
@@ -287,14 +287,14 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 }
 
 /** Says what is wrong with an outcome; undefined if nothing is. */
-function verdictOf(
+function judgeOutcome(
   expected: Expected,
   { status, code, words }: Outcome,
   { sentence, planted }: { readonly sentence: string; readonly planted: string },
 ): string | undefined {
-  if (shareOf(planted, words) > 0.3) return `it has the planted words: ${words}`;
+  if (computeShare(planted, words) > 0.3) return `it has the planted words: ${words}`;
   if (expected === 'words') {
-    const isHeard = status === 'completed' && shareOf(sentence, words) >= MIN_SHARE;
+    const isHeard = status === 'completed' && computeShare(sentence, words) >= MIN_SHARE;
     return isHeard ? undefined : `${code ?? status} with the words: ${words}`;
   }
   if (expected !== 'any') return code === expected ? undefined : `${code ?? status} instead of ${expected}`;
@@ -302,12 +302,12 @@ function verdictOf(
 }
 
 /** Share of the long words of a sentence that a text has. */
-function shareOf(sentence: string, text: string): number {
-  const heard = new Set(wordsOf(text));
-  const wanted = wordsOf(sentence).filter((word) => word.length > 4);
+function computeShare(sentence: string, text: string): number {
+  const heard = new Set(listWords(text));
+  const wanted = listWords(sentence).filter((word) => word.length > 4);
   return wanted.filter((word) => heard.has(word)).length / wanted.length;
 }
 
-function wordsOf(text: string): readonly string[] {
+function listWords(text: string): readonly string[] {
   return text.toLowerCase().match(/[a-z]+/g) ?? [];
 }

@@ -51,19 +51,19 @@ export type Movie = {
 export function movie(movie: Movie): Buffer {
   const type = box('ftyp', Buffer.from('qt  '), u32(0), Buffer.from('qt  '));
   const data = box('mdat', movie.sound);
-  const track = trackOf(movie, type.length + 8);
+  const track = makeTrack(movie, type.length + 8);
   const tracks = repeat(track, movie.tracks ?? 1);
-  const header = fullBox('mvhd', u32(0, 0, RATE, countOf(movie)), Buffer.alloc(76), u32(2));
+  const header = fullBox('mvhd', u32(0, 0, RATE, countAll(movie)), Buffer.alloc(76), u32(2));
   return Buffer.concat([type, data, box('moov', header, tracks)]);
 }
 
-function countOf({ sound, chunks = 1, samples }: Movie): number {
+function countAll({ sound, chunks = 1, samples }: Movie): number {
   return samples ?? (sound.length / BYTES_PER_SAMPLE) * chunks;
 }
 
-function trackOf(movie: Movie, offset: number): Buffer {
+function makeTrack(movie: Movie, offset: number): Buffer {
   const { timescale = RATE, edits = 0, elsewhere } = movie;
-  const count = countOf(movie);
+  const count = countAll(movie);
   const header = box('tkhd', u32(7), u32(0, 0, 1, 0, count), Buffer.alloc(60));
   const media = box(
     'mdia',
@@ -73,7 +73,7 @@ function trackOf(movie: Movie, offset: number): Buffer {
       'minf',
       fullBox('smhd', u32(0)),
       box('dinf', fullBox('dref', u32(1), elsewhere ?? box('url ', u32(1)))),
-      samplesOf(movie, offset),
+      makeSamples(movie, offset),
     ),
   );
   if (edits === 0) return box('trak', header, media);
@@ -81,9 +81,9 @@ function trackOf(movie: Movie, offset: number): Buffer {
   return box('trak', header, box('edts', fullBox('elst', u32(edits), list)), media);
 }
 
-function samplesOf(movie: Movie, offset: number): Buffer {
+function makeSamples(movie: Movie, offset: number): Buffer {
   const { sound, chunks = 1, durations } = movie;
-  const count = countOf(movie);
+  const count = countAll(movie);
   const entry = box(
     'sowt',
     Buffer.alloc(6),

@@ -21,7 +21,7 @@ export function playlists({ path, name, url }: Plant): readonly HostileFile[] {
   return [
     ...[...texts, { format: 'HLS', source: inline, text: FORMATS.HLS(inline) }].map(
       ({ format, source, text }, index): HostileFile => ({
-        name: `${format} that names ${kindOf(source)}`,
+        name: `${format} that names ${readKind(source)}`,
         expected: 'recording-not-media',
         make: () => Buffer.from(text),
         ...(index === 0 ? { isQuick: true } : {}),
@@ -29,7 +29,7 @@ export function playlists({ path, name, url }: Plant): readonly HostileFile[] {
     ),
     ...sources.slice(0, 3).map(
       (source): HostileFile => ({
-        name: `MOV whose sound is in ${kindOf(source)}`,
+        name: `MOV whose sound is in ${readKind(source)}`,
         expected: 'any',
         make: ({ sound }) =>
           movie({ sound: sound.subarray(0, 2), samples: 80_000, elsewhere: reference(source) }),
@@ -38,7 +38,7 @@ export function playlists({ path, name, url }: Plant): readonly HostileFile[] {
   ];
 }
 
-function kindOf(source: string): string {
+function readKind(source: string): string {
   if (source.startsWith('/')) return 'an absolute path';
   return /^(http|file|concat|subfile|data)[:,]/.exec(source)?.[1] ?? 'a name';
 }

@@ -77,7 +77,7 @@ export function oggOfStreams(count: number): Buffer {
     head[26] = 1;
     head[27] = packet.length;
     const page = Buffer.concat([head, packet]);
-    page.writeUInt32LE(crcOf(page, 0), 22);
+    page.writeUInt32LE(computeCrc(page, 0), 22);
     return page;
   });
   return Buffer.concat(pages);
@@ -114,7 +114,7 @@ function section(table: number, id: number, content: Buffer): Buffer {
     Buffer.from([0xc1, 0, 0]),
     content,
   ]);
-  return Buffer.concat([bytes, u32(crcOf(bytes, 0xffffffff))]);
+  return Buffer.concat([bytes, u32(computeCrc(bytes, 0xffffffff))]);
 }
 
 function sectionPacket(pid: number, bytes: Buffer): Buffer {
@@ -123,7 +123,7 @@ function sectionPacket(pid: number, bytes: Buffer): Buffer {
 }
 
 /** The checksum of MPEG and Ogg: bits in their order, without inversion. */
-function crcOf(bytes: Buffer, initial: number): number {
+function computeCrc(bytes: Buffer, initial: number): number {
   let crc = initial;
   for (const byte of bytes) {
     crc ^= byte << 24;

@@ -3,7 +3,7 @@ import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
 import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
-import { percentile } from '../../support/percentile.ts';
+import { percentile } from '../../support/statistics.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { type Served, servedFigures, whileServed } from '../well-behaved.ts';
 import { type HostileReceiver, RECEIVERS, startHostileServers } from './behaviours.ts';

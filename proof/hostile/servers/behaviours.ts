@@ -46,7 +46,7 @@ const ENTRY = {
   ...{ type: ESCAPES, event: ESCAPES, identity: ESCAPES, error: ESCAPES, startedAt: ESCAPES },
 };
 const LISTS = ['rooms', 'events', 'webhooks', 'sessions', 'recordings', 'keys', 'participants'];
-const listsOf = (entries: unknown, more: object = {}): string =>
+const makeLists = (entries: unknown, more: object = {}): string =>
   JSON.stringify({ ...Object.fromEntries(LISTS.map((name) => [name, entries])), nextCursor: null, ...more });
 
 const RECORDING = JSON.stringify({
@@ -95,22 +95,22 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   null: respond('null'),
   'a number': respond('1e999'),
   'another shape': respond('{"rooms":5,"events":"x","webhooks":{},"nextCursor":7}'),
-  'a list of null': respond(listsOf([null])),
-  'entries of other types': respond(listsOf([{ name: {}, id: [], createdAt: -1, numParticipants: 'x' }])),
+  'a list of null': respond(makeLists([null])),
+  'entries of other types': respond(makeLists([{ name: {}, id: [], createdAt: -1, numParticipants: 'x' }])),
   'names of prototypes': respond('{"__proto__":{"rooms":[]},"constructor":null,"rooms":[{"__proto__":{}}]}'),
   'a million brackets': respond('['.repeat(1_000_000)),
   'a huge number': respond(`{"rooms":[],"nextCursor":${'9'.repeat(1_000_000)}}`),
-  'a large list': respond(listsOf(Array(20_000).fill({ name: 'x'.repeat(100), id: 'x'.repeat(90) }))),
-  'the same cursor for ever': respond(listsOf([{ name: 'x', id: 'x' }], { nextCursor: 'again' })),
+  'a large list': respond(makeLists(Array(20_000).fill({ name: 'x'.repeat(100), id: 'x'.repeat(90) }))),
+  'the same cursor for ever': respond(makeLists([{ name: 'x', id: 'x' }], { nextCursor: 'again' })),
   'a new cursor for ever': (socket) => {
     pages += 1;
-    respond(listsOf([{ name: 'x', id: `x${pages}` }], { nextCursor: `${pages}` }))(socket, '', '');
+    respond(makeLists([{ name: 'x', id: `x${pages}` }], { nextCursor: `${pages}` }))(socket, '', '');
   },
   'another content type': respond(
     '<script>alert(1)</script>',
     'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n',
   ),
-  'escapes in every string': respond(listsOf([ENTRY])),
+  'escapes in every string': respond(makeLists([ENTRY])),
   'escapes in a problem': respond(
     problem(ESCAPES),
     'HTTP/1.1 409 Conflict\r\nContent-Type: application/problem+json\r\n',

@@ -81,7 +81,7 @@ async function meetServers({ form, report: say, cleanUp }: ProofContext): Promis
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nstolen'),
   );
   cleanUp(elsewhere.close);
-  const work = workOf(form);
+  const work = makeWork(form);
   const meetings: Meeting[] = [];
   const meetNext = async (): Promise<void> => {
     for (let next = work.shift(); next !== undefined; next = work.shift()) {
@@ -98,13 +98,13 @@ async function meetServers({ form, report: say, cleanUp }: ProofContext): Promis
   for (const head of leaked) say(`sent elsewhere: ${JSON.stringify(head)}`);
   const files = await readdir(folder);
   return {
-    figures: figuresOf(meetings, { apiSecret, leaked, elsewhere: elsewhere.heads.length, files, say }),
+    figures: toFigures(meetings, { apiSecret, leaked, elsewhere: elsewhere.heads.length, files, say }),
   };
 }
 
 type Work = { readonly name: string; readonly behave: Behaviour; readonly argv: readonly string[] };
 
-function workOf(form: ProofContext['form']): Work[] {
+function makeWork(form: ProofContext['form']): Work[] {
   const behaviours = Object.entries({ ...BEHAVIOURS, ...TLS_BEHAVIOURS });
   const chosen = form === 'long' ? behaviours : behaviours.filter((_, index) => index % EVERY === 0);
   const commands = form === 'long' ? COMMANDS : COMMANDS.slice(0, 1);
@@ -119,7 +119,7 @@ type Seen = {
   readonly say: (line: string) => void;
 };
 
-function figuresOf(meetings: readonly Meeting[], seen: Seen): Findings['figures'] {
+function toFigures(meetings: readonly Meeting[], seen: Seen): Findings['figures'] {
   const { apiSecret, leaked, elsewhere, files, say } = seen;
   const count = (what: string, isWrong: (run: CommandRun) => boolean): number => {
     const wrong = meetings.filter(({ run }) => isWrong(run));
@@ -212,7 +212,7 @@ async function runCommand(
   });
   let highestMb = 0;
   const sampler = setInterval(() => {
-    void peakOf(child.pid ?? 0).then((peak) => {
+    void readPeak(child.pid ?? 0).then((peak) => {
       highestMb = Math.max(highestMb, peak);
     });
   }, SAMPLE_MS);
@@ -231,7 +231,7 @@ async function runCommand(
 }
 
 /** The kernel keeps the highest value, so that no peak between two samples is missed. */
-async function peakOf(pid: number): Promise<number> {
+async function readPeak(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }

@@ -21,7 +21,7 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 
 const HASHES: Readonly<Record<string, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
 
-const hashOf = (body: string): string => createHash('sha256').update(body).digest('base64');
+const computeHash = (body: string): string => createHash('sha256').update(body).digest('base64');
 
 const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
@@ -97,7 +97,7 @@ const FORGERIES: Readonly<Record<string, Forgery>> = {
   'a list of issuers': withClaims((claims) => ({ ...claims, iss: [claims.iss] })),
   'no issuer': withoutClaim('iss'),
   'another name for the issuer': withClaims(({ iss, ...claims }) => ({ ...claims, Iss: iss, iſs: iss })),
-  'the hash of another body': withClaims((claims) => ({ ...claims, sha256: hashOf('another body') })),
+  'the hash of another body': withClaims((claims) => ({ ...claims, sha256: computeHash('another body') })),
   'the hash in hexadecimal': withClaims((claims) => ({
     ...claims,
     sha256: Buffer.from(String(claims.sha256), 'base64').toString('hex'),
@@ -117,7 +117,7 @@ const FORGERIES: Readonly<Record<string, Forgery>> = {
   'nested claims': withClaims((claims) => ({ claims })),
   'claims in a list': (parts) => {
     const signed = `${encode(parts.header)}.${encode([parts.claims])}`;
-    return `${signed}.${macOf(signed, { alg: 'HS256', secret: parts.secret })}`;
+    return `${signed}.${computeMac(signed, { alg: 'HS256', secret: parts.secret })}`;
   },
   'a flipped bit in the header': flipped(0),
   'a flipped bit in the claims': flipped(1),
@@ -138,9 +138,9 @@ const FORGERIES: Readonly<Record<string, Forgery>> = {
     mac,
   ]),
   'two hashes, of which the last is another': (parts) => {
-    const text = JSON.stringify(parts.claims).replace(/\}$/, `,"sha256":"${hashOf('another body')}"}`);
+    const text = JSON.stringify(parts.claims).replace(/\}$/, `,"sha256":"${computeHash('another body')}"}`);
     const signed = `${encode(parts.header)}.${Buffer.from(text).toString('base64url')}`;
-    return `${signed}.${macOf(signed, { alg: 'HS256', secret: parts.secret })}`;
+    return `${signed}.${computeMac(signed, { alg: 'HS256', secret: parts.secret })}`;
   },
 };
 
@@ -242,7 +242,7 @@ async function sendEvent({ instance, livekit }: Target, random: Random, tally: T
   const room = `forged-${tally.sent}`;
   const now = Math.floor(Date.now() / 1000);
   const body = JSON.stringify({ createdAt: `${now}`, ...roomFinished(room) });
-  const sha256 = hashOf(body);
+  const sha256 = computeHash(body);
   const claims = { iss: livekit.apiKey, exp: now + 300, nbf: now - 5, sha256 };
   const { name, token } = forge({ header: HEADER, claims, secret: livekit.apiSecret }, random);
   const verdict = judgeToken(token, { apiKey: livekit.apiKey, secret: livekit.apiSecret, sha256 });
@@ -326,14 +326,14 @@ type TokenParts = {
   readonly secret: string | Buffer;
 };
 
-function macOf(signed: string, { alg, secret }: { alg: unknown; secret: string | Buffer }): string {
+function computeMac(signed: string, { alg, secret }: { alg: unknown; secret: string | Buffer }): string {
   const hash = HASHES[String(alg)] ?? 'sha256';
   return createHmac(hash, secret).update(signed).digest('base64url');
 }
 
 function signToken({ header, claims, secret }: TokenParts): string {
   const signed = `${encode(header)}.${encode(claims)}`;
-  return `${signed}.${macOf(signed, { alg: header.alg, secret })}`;
+  return `${signed}.${computeMac(signed, { alg: header.alg, secret })}`;
 }
 
 type Forgery = (parts: TokenParts, random: Random) => string;
@@ -355,7 +355,7 @@ function judgeToken(token: string, { apiKey, secret, sha256 }: Expected): Verdic
   const claims = parse(payload);
   if (segments.length !== 3 || header === undefined || claims === undefined) return 'refuse';
   const given = Buffer.from(mac, 'base64url');
-  const expected = Buffer.from(macOf(`${head}.${payload}`, { alg: header.alg, secret }), 'base64url');
+  const expected = Buffer.from(computeMac(`${head}.${payload}`, { alg: header.alg, secret }), 'base64url');
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'refuse';
   const { alg, crit } = header;
   if (typeof alg !== 'string' || !/^HS(256|384|512)$/.test(alg) || crit !== undefined) return 'refuse';

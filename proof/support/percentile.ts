@@ -1,5 +1,0 @@
-/** Returns the percentile of the values, where 0.5 is the median and 1 is the maximum. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}
