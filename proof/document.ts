@@ -1,25 +1,25 @@
-import type { Figure, ProofPart } from './part.ts';
-import { figuresWithSpread, type Landed, type Results } from './results.ts';
+import type { Experiment, Figure } from './experiment.ts';
+import { figuresWithSpread, type RecordedResult, type Results } from './results.ts';
 
 const INTRODUCTION = `# Proof
 
-This page tests what the service claims. Each part below names a claim, describes how the claim was attacked, and shows what
+This page tests what the service claims. Each experiment below names a claim, describes how the claim was attacked, and shows what
 happened, including every figure that missed its bound. It then names the defects of the service that the attack found, and ends
-with what the part does not show.
+with what the experiment does not show.
 
-\`npm run prove\` runs the attacks and writes this page from the results. Each part takes less than an hour on two cores, sends
+\`npm run prove\` runs the attacks and writes this page from the results. Each experiment takes less than an hour on two cores, sends
 nothing beyond the loopback interface, and continues after an interruption.
 
 \`\`\`sh
-npm run prove -- --list              # print the names of the parts
-npm run prove -- --only chaos-sqlite # run one part
-npm run prove -- --short             # run the short form of every part, as the tests do
+npm run prove -- --list              # print the names of the experiments
+npm run prove -- --only chaos-sqlite # run one experiment
+npm run prove -- --short             # run the short run of every experiment, as the tests do
 \`\`\`
 
 ## How to read the results
 
 - **The programs are real.** The service runs as a process of its own, and so do PostgreSQL, LiveKit, Redis, HAProxy and ffmpeg. Where
-  a part has a stand-in instead, its attack says so. Two parts run the code of the service in another way: \`model\` simulates what is
+  an experiment has a stand-in instead, its attack says so. Two experiments run the code of the service in another way: \`model\` simulates what is
   around it, and \`mutation\` changes it.
 - **The judge shares no code with the service.** It computes signatures from the specification and counts what receivers got. It takes
   only limits from the source, such as the size of a batch, to compute bounds.
@@ -27,34 +27,40 @@ npm run prove -- --short             # run the short form of every part, as the 
   summary counts the figures with a bound.
 - **A table with a row for each fault** has the claims in its heading. A cell whose figure missed its bound begins with NO.
 - **The spread** runs from the lowest to the highest value over the last runs on the same machine, or over the samples within one run
-  where the part says so; \`none\` means that all runs gave the same value. Tables with a row for
+  where the experiment says so; \`none\` means that all runs gave the same value. Tables with a row for
   each fault have it in brackets.
 - **The load** is the load average of the machine before and after the run. Above 2, other programs competed for its two cores:
   times, rates and numbers of requests are then worse than on a quiet machine. The counts of errors are bounded all the same.
 `;
 
-type Seen = { readonly part: ProofPart; readonly result: Landed };
+type Seen = { readonly experiment: Experiment; readonly result: RecordedResult };
 
 /** Returns the text of docs/proof.md. */
-export function proofDocument(parts: readonly ProofPart[], landed: Results): string {
-  const seen = parts.flatMap((part): readonly Seen[] => {
-    const result = landed[part.name];
-    return result === undefined ? [] : [{ part, result }];
+export function proofDocument(experiments: readonly Experiment[], recorded: Results): string {
+  const seen = experiments.flatMap((experiment): readonly Seen[] => {
+    const result = recorded[experiment.name];
+    return result === undefined ? [] : [{ experiment, result }];
   });
-  const sections = parts.map((part) => section(part, landed[part.name]));
-  const waiting = parts.filter(({ name }) => landed[name] === undefined);
+  const sections = experiments.map((experiment) => section(experiment, recorded[experiment.name]));
+  const waiting = experiments.filter(({ name }) => recorded[name] === undefined);
   return `${[INTRODUCTION, overview(seen, waiting), ...sections].join('\n').trimEnd()}\n`;
 }
 
-function overview(seen: readonly Seen[], waiting: readonly ProofPart[]): string {
-  const rows = seen.map(({ part, result }) => {
+function overview(seen: readonly Seen[], waiting: readonly Experiment[]): string {
+  const rows = seen.map(({ experiment, result }) => {
     const claimed = result.figures.filter((figure) => figure.holds !== undefined);
     const holding = claimed.filter((figure) => figure.holds === true);
     const ofAll = `${holding.length} of ${claimed.length}`;
-    return [`[${part.name}](#${part.name})`, part.title, ofAll, result.endedAt, duration(result.seconds)];
+    return [
+      `[${experiment.name}](#${experiment.name})`,
+      experiment.title,
+      ofAll,
+      result.endedAt,
+      duration(result.seconds),
+    ];
   });
   const empty = waiting.map(({ name, title }) => [`[${name}](#${name})`, title, 'no result yet', '', '']);
-  const head = ['part', 'attack', 'claims that hold', 'last run', 'duration'];
+  const head = ['experiment', 'attack', 'claims that hold', 'last run', 'duration'];
   return `## Summary
 
 ${markdownTable(head, [...rows, ...empty])}
@@ -64,26 +70,26 @@ ${missedClaims(seen)}
 }
 
 function missedClaims(seen: readonly Seen[]): string {
-  const rows = seen.flatMap(({ part, result }) => {
+  const rows = seen.flatMap(({ experiment, result }) => {
     const missed = result.figures.filter((figure) => figure.holds === false);
     return missed.map(({ name, measured, bound = '' }) => [
-      `[${part.name}](#${part.name})`,
+      `[${experiment.name}](#${experiment.name})`,
       name,
       measured,
       bound,
     ]);
   });
-  if (rows.length === 0) return 'Every claim held in the last run of its part.';
-  return `These claims did not hold in the last run of their part:
+  if (rows.length === 0) return 'Every claim held in the last run of its experiment.';
+  return `These claims did not hold in the last run of their experiment:
 
-${markdownTable(['part', 'figure', 'measured', 'claimed'], rows)}`;
+${markdownTable(['experiment', 'figure', 'measured', 'claimed'], rows)}`;
 }
 
-function section(part: ProofPart, result: Landed | undefined): string {
-  const { name, title, claim, attack, found = [], notClaimed } = part;
+function section(experiment: Experiment, result: RecordedResult | undefined): string {
+  const { name, title, claim, attack, found = [], notClaimed } = experiment;
   const results =
     result === undefined
-      ? '**Results.** There are none yet: this part has not run to its end.\n'
+      ? '**Results.** There are none yet: this experiment has not run to its end.\n'
       : formatResults(result);
   const defects = `**Found and mended.** This attack, or an earlier form of it, found these defects:\n\n${list(found)}\n`;
   return `## ${name}
@@ -105,7 +111,7 @@ function list(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
 }
 
-function formatResults(result: Landed): string {
+function formatResults(result: RecordedResult): string {
   const { endedAt, seconds, commit, machine, node, versions, load, notes } = result;
   const { grouped, single } = groupFigures(figuresWithSpread(result));
   const tables = [...grouped, ...(single.length === 0 ? [] : [toTable({ ...result, figures: single })])];
@@ -118,7 +124,7 @@ Last run: ${endedAt}, ${duration(seconds)}, commit ${commit}; Node ${node}${othe
 ${earlierRuns(result)}`;
 }
 
-function earlierRuns({ earlier = [] }: Landed): string {
+function earlierRuns({ earlier = [] }: RecordedResult): string {
   const runs = earlier.map(({ endedAt, load }) => `${endedAt} (load ${load.join(' to ')})`);
   return runs.length === 0 ? '' : `Earlier runs in the spread: ${runs.join(', ')}.\n`;
 }
@@ -133,7 +139,7 @@ function markdownTable(head: readonly string[], rows: readonly (readonly string[
   return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
 }
 
-/** The tables of one part: the same figures of several groups side by side, and the other figures one below the other. */
+/** The tables of one experiment: the same figures of several groups side by side, and the other figures one below the other. */
 type GroupedFigures = {
   readonly grouped: readonly Table[];
   readonly single: readonly Figure[];
@@ -192,10 +198,10 @@ type Table = {
 };
 
 /** Prints one table of all results on the terminal. */
-export function printTable(results: readonly Landed[]): void {
+export function printTable(results: readonly RecordedResult[]): void {
   const { head, rows } = withoutEmptyColumns({
-    head: ['part', ...HEAD],
-    rows: results.flatMap((result) => toRows(result).map((row) => [result.part, ...row])),
+    head: ['experiment', ...HEAD],
+    rows: results.flatMap((result) => toRows(result).map((row) => [result.experiment, ...row])),
   });
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -203,23 +209,23 @@ export function printTable(results: readonly Landed[]): void {
     const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
     console.log(cells.join('  ').trimEnd());
   }
-  for (const { part, machine, node, versions, commit, endedAt, seconds, load } of results) {
+  for (const { experiment, machine, node, versions, commit, endedAt, seconds, load } of results) {
     const others = Object.entries(versions ?? {}).map(([name, version]) => `, ${name} ${version}`);
     console.log(
-      `${part}: ${endedAt}, ${seconds} s, commit ${commit}, Node ${node}${others.join('')}; ` +
+      `${experiment}: ${endedAt}, ${seconds} s, commit ${commit}, Node ${node}${others.join('')}; ` +
         `${machine}; load ${load.join(' to ')}`,
     );
   }
 }
 
-/** Returns the table of one part. A column is left out if it would be empty. */
-function toTable(result: Landed): Table {
+/** Returns the table of one experiment. A column is left out if it would be empty. */
+function toTable(result: RecordedResult): Table {
   return withoutEmptyColumns({ head: HEAD, rows: toRows(result) });
 }
 
 const HEAD = ['figure', 'measured', 'spread', 'claimed', 'holds'];
 
-function toRows(result: Landed): readonly (readonly string[])[] {
+function toRows(result: RecordedResult): readonly (readonly string[])[] {
   return figuresWithSpread(result).map((figure) => [
     figure.name,
     figure.measured,

@@ -1,21 +1,21 @@
 /**
- * `npm run prove` attacks the claims of the service, part by part, and writes the results into docs/proof.md.
+ * `npm run prove` attacks the claims of the service, experiment by experiment, and writes the results into docs/proof.md.
  *
- *   --only NAME   runs this part alone, even if its result is known (may be given several times)
- *   --short       runs the short form, as the tests do, and writes nothing
- *   --again       runs all parts; without it, parts with a result for the current sources are skipped
- *   --times N     runs each part N times, so that the table can show a spread
- *   --write       runs nothing and writes docs/proof.md from the results in .cache/prove
- *   --list        prints the names of the parts
+ *   --only NAME   runs this experiment alone, even if its result is known (may be given several times)
+ *   --short       runs the short run of each, as the tests do, and writes nothing
+ *   --again       runs all experiments; without it, those with a result for the current sources are skipped
+ *   --times N     runs each experiment N times, so that the table can show a spread
+ *   --write       runs nothing and writes docs/proof.md from the results in .cache/proof
+ *   --list        prints the names of the experiments
  *
- * An interrupted run can be started again: the result of each finished part is in .cache/prove.
+ * An interrupted run can be started again: the result of each finished experiment is in .cache/proof.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { printTable, proofDocument } from './document.ts';
-import { holds, type ProofPart, type Result, runPart, sourceHash } from './part.ts';
-import { parts } from './parts.ts';
-import { cachedResult, cacheResult, landedResults, landResults, landRun } from './results.ts';
+import { type Experiment, holds, type Result, runExperiment, sourceHash } from './experiment.ts';
+import { experiments } from './experiments.ts';
+import { cachedResult, cacheResult, readResults, recordRun, writeResults } from './results.ts';
 
 const { values } = parseArgs({
   options: {
@@ -28,61 +28,63 @@ const { values } = parseArgs({
   },
 });
 
-if (values.list) for (const { name, title } of parts) console.log(`${name.padEnd(20)} ${title}`);
-else if (values.write) await land(await cachedResults());
+if (values.list) for (const { name, title } of experiments) console.log(`${name.padEnd(20)} ${title}`);
+else if (values.write) await record(await cachedResults());
 // LiveKit's client, by which people join rooms, keeps a process alive.
-else process.exit(await prove(wantedParts(values.only), Number(values.times)));
+else process.exit(await prove(chooseExperiments(values.only), Number(values.times)));
 
-function wantedParts(names: readonly string[] | undefined): readonly ProofPart[] {
+function chooseExperiments(names: readonly string[] | undefined): readonly Experiment[] {
   for (const name of names ?? []) {
-    if (!parts.some((part) => part.name === name)) {
-      throw new Error(`There is no part ${name}: ${parts.map((part) => part.name).join(', ')}`);
+    if (!experiments.some((experiment) => experiment.name === name)) {
+      throw new Error(
+        `There is no experiment ${name}: ${experiments.map((experiment) => experiment.name).join(', ')}`,
+      );
     }
   }
-  return parts.filter((part) => names === undefined || names.includes(part.name));
+  return experiments.filter((experiment) => names === undefined || names.includes(experiment.name));
 }
 
-async function prove(wanted: readonly ProofPart[], times: number): Promise<number> {
+async function prove(wanted: readonly Experiment[], times: number): Promise<number> {
   const results: Result[] = [];
   const broken: string[] = [];
-  for (const part of wanted.flatMap((each) => Array.from({ length: times }, () => each))) {
-    const result = await runOrReuse(part).catch((error: unknown) => {
-      broken.push(part.name);
-      console.error(`${part.name} did not run to its end:`, error);
+  for (const experiment of wanted.flatMap((each) => Array.from({ length: times }, () => each))) {
+    const result = await runOrReuse(experiment).catch((error: unknown) => {
+      broken.push(experiment.name);
+      console.error(`${experiment.name} did not run to its end:`, error);
     });
     if (result === undefined) continue;
     results.push(result);
-    if (!values.short) await land([result]);
+    if (!values.short) await record([result]);
   }
   printTable(results);
-  if (broken.length > 0) console.log(`These parts did not run to their end: ${broken.join(', ')}`);
+  if (broken.length > 0) console.log(`These experiments did not run to their end: ${broken.join(', ')}`);
   return broken.length === 0 && results.every(holds) ? 0 : 1;
 }
 
-async function runOrReuse(part: ProofPart): Promise<Result> {
+async function runOrReuse(experiment: Experiment): Promise<Result> {
   const isForced = values.short || values.again || values.only !== undefined || values.times !== '1';
-  const known = isForced ? undefined : await cachedResult(part.name);
+  const known = isForced ? undefined : await cachedResult(experiment.name);
   if (known !== undefined && known.sources === sourceHash()) {
-    console.log(`${part.name}: has a result for these sources, of ${known.endedAt}`);
+    console.log(`${experiment.name}: has a result for these sources, of ${known.endedAt}`);
     return known;
   }
-  console.log(`${part.name}: ${part.title}`);
-  const form = values.short ? 'short' : 'long';
-  const result = await runPart(part, form, (line) => console.log(`  ${line}`));
-  if (form === 'long') await cacheResult(result);
+  console.log(`${experiment.name}: ${experiment.title}`);
+  const runSize = values.short ? 'short' : 'long';
+  const result = await runExperiment(experiment, runSize, (line) => console.log(`  ${line}`));
+  if (runSize === 'long') await cacheResult(result);
   return result;
 }
 
 async function cachedResults(): Promise<readonly Result[]> {
-  const results = await Promise.all(parts.map(({ name }) => cachedResult(name)));
+  const results = await Promise.all(experiments.map(({ name }) => cachedResult(name)));
   return results.filter((result) => result !== undefined);
 }
 
-async function land(results: readonly Result[]): Promise<void> {
-  const all = { ...(await landedResults()) };
-  for (const result of results) all[result.part] = landRun(all[result.part], result);
-  const names = new Set(parts.map(({ name }) => name));
-  const landed = Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
-  await landResults(landed);
-  await writeFile(new URL('../docs/proof.md', import.meta.url), proofDocument(parts, landed));
+async function record(results: readonly Result[]): Promise<void> {
+  const all = { ...(await readResults()) };
+  for (const result of results) all[result.experiment] = recordRun(all[result.experiment], result);
+  const names = new Set(experiments.map(({ name }) => name));
+  const recorded = Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
+  await writeResults(recorded);
+  await writeFile(new URL('../docs/proof.md', import.meta.url), proofDocument(experiments, recorded));
 }

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Figure, type Result, rangeInWords } from './part.ts';
+import { type Figure, type Result, rangeInWords } from './experiment.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -8,27 +8,27 @@ const root = join(import.meta.dirname, '..');
 const CACHE = join(root, '.cache', 'proof');
 
 /** Results that docs/proof.md is written from. */
-const LANDED = join(import.meta.dirname, 'landed.json');
+const RECORDED = join(import.meta.dirname, 'results.json');
 
-/** Results by the name of their part. */
-export type Results = Readonly<Record<string, Landed>>;
+/** Results by the name of their experiment. */
+export type Results = Readonly<Record<string, RecordedResult>>;
 
-export async function cachedResult(part: string): Promise<Result | undefined> {
-  return (await readJson(join(CACHE, `${part}.json`))) as Result | undefined;
+export async function cachedResult(experiment: string): Promise<Result | undefined> {
+  return (await readJson(join(CACHE, `${experiment}.json`))) as Result | undefined;
 }
 
 export async function cacheResult(result: Result): Promise<void> {
   await mkdir(CACHE, { recursive: true });
-  await writeFile(join(CACHE, `${result.part}.json`), json(result));
+  await writeFile(join(CACHE, `${result.experiment}.json`), json(result));
 }
 
-export async function landedResults(): Promise<Results> {
-  return ((await readJson(LANDED)) ?? {}) as Results;
+export async function readResults(): Promise<Results> {
+  return ((await readJson(RECORDED)) ?? {}) as Results;
 }
 
-export async function landResults(results: Results): Promise<void> {
+export async function writeResults(results: Results): Promise<void> {
   const sorted = Object.entries(results).toSorted(([one], [other]) => one.localeCompare(other));
-  await writeFile(LANDED, json(Object.fromEntries(sorted)));
+  await writeFile(RECORDED, json(Object.fromEntries(sorted)));
 }
 
 async function readJson(path: string): Promise<unknown> {
@@ -44,7 +44,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** An earlier run of a part, kept for the spread. */
+/** An earlier run of an experiment, kept for the spread. */
 type EarlierRun = {
   readonly endedAt: string;
   readonly load: Result['load'];
@@ -52,24 +52,24 @@ type EarlierRun = {
   readonly values: Readonly<Record<string, number>>;
 };
 
-/** The last run of a part, and earlier runs on the same machine. */
-export type Landed = Result & { readonly earlier?: readonly EarlierRun[] };
+/** The last run of an experiment, and earlier runs on the same machine. */
+export type RecordedResult = Result & { readonly earlier?: readonly EarlierRun[] };
 
 /** Number of runs that the spread is computed from, including the last one. */
 const MAX_RUNS = 5;
 
 /**
- * Puts a new run in front of the landed ones. Drops runs on another machine, because they are not comparable. A result that
- * is older than the landed one, such as one that a folder still has in its cache, changes nothing.
+ * Puts a new run in front of the recorded ones. Drops runs on another machine, because they are not comparable. A result that
+ * is older than the recorded one, such as one that a folder still has in its cache, changes nothing.
  */
-export function landRun(landed: Landed | undefined, result: Result): Landed {
-  if (landed === undefined || landed.machine !== result.machine) return result;
-  if (result.endedAt < landed.endedAt) return landed;
-  if (landed.endedAt === result.endedAt) return withEarlier(result, landed.earlier ?? []);
-  return withEarlier(result, [toEarlier(landed), ...(landed.earlier ?? [])]);
+export function recordRun(recorded: RecordedResult | undefined, result: Result): RecordedResult {
+  if (recorded === undefined || recorded.machine !== result.machine) return result;
+  if (result.endedAt < recorded.endedAt) return recorded;
+  if (recorded.endedAt === result.endedAt) return withEarlier(result, recorded.earlier ?? []);
+  return withEarlier(result, [toEarlier(recorded), ...(recorded.earlier ?? [])]);
 }
 
-function withEarlier(result: Result, earlier: readonly EarlierRun[]): Landed {
+function withEarlier(result: Result, earlier: readonly EarlierRun[]): RecordedResult {
   return earlier.length === 0 ? result : { ...result, earlier: earlier.slice(0, MAX_RUNS - 1) };
 }
 
@@ -79,7 +79,7 @@ function toEarlier({ endedAt, load, figures }: Result): EarlierRun {
 }
 
 /** Returns the figures of the last run, each with its spread over all runs, unless it has a spread of its own. */
-export function figuresWithSpread({ figures, earlier = [] }: Landed): readonly Figure[] {
+export function figuresWithSpread({ figures, earlier = [] }: RecordedResult): readonly Figure[] {
   return figures.map((figure) => {
     const { name, value, unit } = figure;
     if (figure.spread !== undefined || value === undefined) return figure;

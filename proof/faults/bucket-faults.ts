@@ -14,13 +14,13 @@ import { freePort } from '../../test/support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../test/support/parts/s3.ts';
 import {
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../part.ts';
+} from '../experiment.ts';
 import { pollEvery } from '../support/poll.ts';
 import { type RecordingStage, startRecorderStage, startRecordingStage } from '../support/recorder-stage.ts';
 import { enter } from './nodes/people.ts';
@@ -54,7 +54,7 @@ const ARRIVED_BYTES = 16 * 1024 * 1024;
 
 const AWAY_MS = 1_000;
 
-export const bucketFaults: ProofPart = {
+export const bucketFaults: Experiment = {
   name: 'bucket-faults',
   title: 'The bucket of the recordings is killed and started again',
   claim:
@@ -77,35 +77,35 @@ export const bucketFaults: ProofPart = {
   run: killBucket,
 };
 
-async function killBucket(context: ProofContext): Promise<Findings> {
-  const { form, report } = context;
+async function killBucket(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report } = context;
   const stage = await startBucketStage(context);
   const figures: Figure[] = [];
   for (const moment of ['uploaded', 'measured'] as const) {
     report(`the bucket dies before recordings are ${moment}`);
-    const rooms = Array.from({ length: ROOMS[form] }, (_, index) => `${moment}-${index}`);
-    figures.push(...(await killAtEnd(stage, { moment, rooms, awayMs: AWAY_SECONDS[form] * 1000 })));
+    const rooms = Array.from({ length: ROOMS[runSize] }, (_, index) => `${moment}-${index}`);
+    figures.push(...(await killAtEnd(stage, { moment, rooms, awayMs: AWAY_SECONDS[runSize] * 1000 })));
   }
   const isReal = await isEgressInstalled();
   if (isReal) figures.push(...(await killUnderRealRecorder(context)));
   report('the bucket dies during a download');
   figures.push(...(await killInDownload(stage)));
   report('recordings are read and deleted without the bucket');
-  figures.push(...(await callWithoutBucket(stage, AWAY_SECONDS[form] * 1000)));
+  figures.push(...(await callWithoutBucket(stage, AWAY_SECONDS[runSize] * 1000)));
   const ran = isReal
     ? "LiveKit's own recorder took part too"
     : "LiveKit's own recorder is not on this machine";
   return { figures, notes: [`The embedded recorder took part. ${ran}.`] };
 }
 
-async function killUnderRealRecorder(context: ProofContext): Promise<readonly Figure[]> {
-  const { form, report } = context;
+async function killUnderRealRecorder(context: ExperimentContext): Promise<readonly Figure[]> {
+  const { runSize, report } = context;
   const stage = await startRealBucketStage(context);
   const figures: Figure[] = [];
   for (const moment of ['uploaded', 'measured'] as const) {
     report(`the bucket dies before recordings of LiveKit's recorder are ${moment}`);
-    const rooms = Array.from({ length: REAL_ROOMS[form] }, (_, index) => `real-${moment}-${index}`);
-    const found = await killAtEnd(stage, { moment, rooms, awayMs: AWAY_SECONDS[form] * 1000 });
+    const rooms = Array.from({ length: REAL_ROOMS[runSize] }, (_, index) => `real-${moment}-${index}`);
+    const found = await killAtEnd(stage, { moment, rooms, awayMs: AWAY_SECONDS[runSize] * 1000 });
     figures.push(...found.map((figure) => ({ ...figure, name: `LiveKit's recorder, ${figure.name}` })));
   }
   return figures;
@@ -228,7 +228,7 @@ type BucketStage = RecordingStage & {
   readonly settings?: object;
 };
 
-async function startBucketStage(context: Pick<ProofContext, 'cleanUp'>): Promise<BucketStage> {
+async function startBucketStage(context: Pick<ExperimentContext, 'cleanUp'>): Promise<BucketStage> {
   const s3 = await startS3();
   context.cleanUp(s3.close);
   const stage = await startRecorderStage(context, bucketSettings(s3));
@@ -241,7 +241,7 @@ async function startBucketStage(context: Pick<ProofContext, 'cleanUp'>): Promise
 }
 
 /** The same stage with a real LiveKit and its own recorder. */
-async function startRealBucketStage(context: Pick<ProofContext, 'cleanUp'>): Promise<BucketStage> {
+async function startRealBucketStage(context: Pick<ExperimentContext, 'cleanUp'>): Promise<BucketStage> {
   const { cleanUp } = context;
   const s3 = await startS3();
   cleanUp(s3.close);

@@ -8,7 +8,7 @@ import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
 import { Random } from '../../test/support/random.ts';
-import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import { type Experiment, type ExperimentContext, exactly, type Findings, observed } from '../experiment.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
 import { createSignedClient, namesOfStoredEvents, type SignedClient } from '../support/signed-client.ts';
 import { percentile } from '../support/statistics.ts';
@@ -23,7 +23,7 @@ const ROUNDS = { long: 5, short: 1 } as const;
 /** Time for the balancer to notice an instance: two probes. */
 const BALANCER_DELAY_MS = 2_500;
 
-export const rollingRestart: ProofPart = {
+export const rollingRestart: Experiment = {
   name: 'rolling-restart',
   title: 'Three instances behind HAProxy are restarted under load',
   claim:
@@ -33,7 +33,7 @@ export const rollingRestart: ProofPart = {
     `Three instances share a PostgreSQL database and a real LiveKit, behind Debian's HAProxy with an unchanged deploy/haproxy/haproxy.cfg. ${CALLERS} ` +
       'callers send a seeded mix: they issue tokens, create, read and delete rooms and webhooks, list rooms, events and sessions, and post events of ' +
       'the media server. They never repeat a request, so that every error counts.',
-    'Meanwhile each instance in turn gets SIGTERM, ends, and is started again. The part checks what succeeded: it verifies the signature and ' +
+    'Meanwhile each instance in turn gets SIGTERM, ends, and is started again. The experiment checks what succeeded: it verifies the signature and ' +
       'the claims of tokens, reads rooms and webhooks back, also from other instances, and at the end looks for every acknowledged event in the ' +
       'list of events.',
   ],
@@ -45,7 +45,7 @@ export const rollingRestart: ProofPart = {
   run: restartWhileCalled,
 };
 
-async function restartWhileCalled({ form, report, cleanUp }: ProofContext): Promise<Findings> {
+async function restartWhileCalled({ runSize, report, cleanUp }: ExperimentContext): Promise<Findings> {
   const mediaSecret = randomBytes(24).toString('hex');
   const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   cleanUp(livekit.close);
@@ -77,7 +77,7 @@ async function restartWhileCalled({ form, report, cleanUp }: ProofContext): Prom
     ...{ random: new Random(SEED), callers: CALLERS, pauseMs: PAUSE_MS },
   };
   const calling = callUntil(stop.signal, callers);
-  const restarts = ROUNDS[form] * (form === 'long' ? ports.length : 1);
+  const restarts = ROUNDS[runSize] * (runSize === 'long' ? ports.length : 1);
   for (let count = 0; count < restarts; count += 1) {
     await restart(fleet, instances, ports[count % ports.length] ?? '');
     report(`${count + 1} of ${restarts} restarts`);

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 // Without what is built, the reference pages respond with 500.
 import '../../test/support/parts/built.ts';
 import { runSchemathesis } from '../../test/support/parts/schemathesis.ts';
-import { atLeast, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import {
+  atLeast,
+  type Experiment,
+  type ExperimentContext,
+  exactly,
+  type Findings,
+  observed,
+} from '../experiment.ts';
 import { type DatabaseName, plantSecrets, scanForSecrets, startTarget } from './target.ts';
 
 const SEED = 16;
@@ -19,7 +26,7 @@ const DETAILS = join(import.meta.dirname, '..', '..', '.cache', 'proof', 'detail
 export const documentCasesSqlite = documentCases('SQLite');
 export const documentCasesPostgres = documentCases('PostgreSQL');
 
-function documentCases(database: DatabaseName): ProofPart {
+function documentCases(database: DatabaseName): Experiment {
   return {
     name: database === 'SQLite' ? 'document-cases-sqlite' : 'document-cases-postgres',
     title: `Schemathesis against the live service on ${database}`,
@@ -35,7 +42,7 @@ function documentCases(database: DatabaseName): ProofPart {
         'was reported; a failure of any other kind, or on any other operation where the explanation names one, counts as not explained.',
       'Most failures of AcceptedNegativeData are about the signature. Three others were read too: a cursor that is far too long is refused with 431, ' +
         'which the check does not expect; PUT of a webhook accepts a masked secret; and PATCH of a webhook accepts `null` for its events.',
-      'Afterwards the part searches for secrets in the same places as mutated-requests' +
+      'Afterwards the experiment searches for secrets in the same places as mutated-requests' +
         `${database === 'PostgreSQL' ? ', and in a dump of the database' : ''}.`,
     ],
     found: [
@@ -86,8 +93,8 @@ const EXPLAINED: Readonly<Record<string, Explanation>> = {
   },
 };
 
-async function runOn(database: DatabaseName, context: ProofContext): Promise<Findings> {
-  const { form, report: reportLine, cleanUp } = context;
+async function runOn(database: DatabaseName, context: ExperimentContext): Promise<Findings> {
+  const { runSize, report: reportLine, cleanUp } = context;
   const target = await startTarget(context, database);
   await plantSecrets(target);
   const folder = await mkdtemp(join(tmpdir(), 'rtc-schemathesis-'));
@@ -100,8 +107,8 @@ async function runOn(database: DatabaseName, context: ProofContext): Promise<Fin
     args: [
       ...['run', `${target.instance.url}/openapi.json`, '--checks', 'all', '--continue-on-failure'],
       ...['--seed', `${SEED}`, '--workers', '2', '--no-shrink', '--suppress-health-check', 'all'],
-      ...['--max-examples', `${EXAMPLES[form]}`],
-      ...(form === 'long' ? ['--max-time', `${SECONDS}`] : ['--phases', 'fuzzing']),
+      ...['--max-examples', `${EXAMPLES[runSize]}`],
+      ...(runSize === 'long' ? ['--max-time', `${SECONDS}`] : ['--phases', 'fuzzing']),
       ...['--report', 'json', '--report-json-path', reportFile],
     ],
   });
@@ -115,7 +122,7 @@ async function runOn(database: DatabaseName, context: ProofContext): Promise<Fin
   const cases = { name: 'requests', measured: report.test_cases.generated, bound: CASES };
   return {
     figures: [
-      form === 'long' ? atLeast(cases) : observed(cases.name, cases.measured),
+      runSize === 'long' ? atLeast(cases) : observed(cases.name, cases.measured),
       observed('operations of the document', report.operations.tested),
       exactly('answers 500', countFaults(target.log()), 0),
       exactly('failed checks that are not explained', unexplained.length, 0),

@@ -3,7 +3,7 @@ import { BASES, mutationsOf, signedRequest } from '../../test/support/mutations.
 import { Random } from '../../test/support/random.ts';
 import { RawConnection, type RawRequest, serializeRequest } from '../../test/support/raw-http.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
-import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import { type Experiment, type ExperimentContext, exactly, type Findings, observed } from '../experiment.ts';
 import {
   abortWithCore,
   type Core,
@@ -41,7 +41,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 const METHODS = /^[A-Z]+(-[A-Z]+)*$/;
 
-export const mutatedRequests: ProofPart = {
+export const mutatedRequests: Experiment = {
   name: 'mutated-requests',
   title: 'Signed requests are altered and compared with an independent oracle',
   claim:
@@ -53,9 +53,9 @@ export const mutatedRequests: ProofPart = {
       'control characters. Some are signed again afterwards and are valid. They are sent byte for byte over plain connections.',
     'An oracle of a hundred lines, which was written from the documentation and shares no code with the service, decides what the answer ' +
       'to each request has to be.',
-    'Afterwards the part searches the log (at level debug), the metrics, the arguments and titles of every process of the run, the files of the ' +
+    'Afterwards the experiment searches the log (at level debug), the metrics, the arguments and titles of every process of the run, the files of the ' +
       'database and core files for every secret that the service was given or generated: as text, in base64 and in hexadecimal.',
-    'At the end the part allows core files, aborts the service (SIGABRT), and searches its core file in the same way.',
+    'At the end the experiment allows core files, aborts the service (SIGABRT), and searches its core file in the same way.',
   ],
   notClaimed: [
     'API keys that the service created: the requests are signed with the root key.',
@@ -80,8 +80,8 @@ type Tally = {
   serverErrors: string[];
 };
 
-async function sendMutated(context: ProofContext): Promise<Findings> {
-  const { form, report } = context;
+async function sendMutated(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report } = context;
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
   const tally: Tally = {
@@ -92,7 +92,7 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
       let connection: RawConnection | undefined;
-      while (tally.sent < COUNT[form]) {
+      while (tally.sent < COUNT[runSize]) {
         tally.sent += 1;
         if (tally.sent % REPORT_EVERY === 0) report(`${tally.sent} requests`);
         connection = await sendOne({ target, random, tally, connection });
@@ -105,7 +105,7 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
   for (const [line, count] of tally.otherProblem) report(`${count} × ${line}`);
   const scan = await scanForSecrets(target);
   for (const line of scan.found) report(`found: ${line}`);
-  const core = form === 'long' ? await abortWithCore(target) : undefined;
+  const core = runSize === 'long' ? await abortWithCore(target) : undefined;
   const others = [...tally.otherProblem.values()].reduce((sum, count) => sum + count, 0);
   return {
     figures: [
@@ -121,7 +121,7 @@ async function sendMutated(context: ProofContext): Promise<Findings> {
         ? []
         : [observed('secrets found in the core file of the aborted service', core.found.length)]),
     ],
-    notes: [`Seed ${SEED}.`, scanNote(scan), ...(form === 'long' ? [coreNote(core)] : [])],
+    notes: [`Seed ${SEED}.`, scanNote(scan), ...(runSize === 'long' ? [coreNote(core)] : [])],
   };
 }
 

@@ -9,7 +9,7 @@ import { createFleet, type Fleet, type FleetInstance } from '../../test/server/w
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 import { signatureHeaders } from '../../test/support/sign.ts';
-import type { ProofContext } from '../part.ts';
+import type { ExperimentContext } from '../experiment.ts';
 
 export type DatabaseName = 'SQLite' | 'PostgreSQL';
 
@@ -30,7 +30,7 @@ export type Target = {
 
 /** `environment` overrides the settings of the service. */
 export async function startTarget(
-  { cleanUp }: ProofContext,
+  { cleanUp }: ExperimentContext,
   database: DatabaseName,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Target> {
@@ -78,7 +78,7 @@ export async function startTarget(
   };
 }
 
-async function postgresUrl(cleanUp: ProofContext['cleanUp']): Promise<string> {
+async function postgresUrl(cleanUp: ExperimentContext['cleanUp']): Promise<string> {
   const cluster = await startPostgres();
   cleanUp(cluster.close);
   return (await createDatabase(cluster)).url;
@@ -111,7 +111,7 @@ export async function scanForSecrets(target: Target): Promise<Scan> {
   const places = await readPlaces(target);
   const found = places.flatMap(([place, bytes]) =>
     target.planted
-      .filter(({ secret }) => listForms(secret).some((form) => bytes.includes(form)))
+      .filter(({ secret }) => listForms(secret).some((runSize) => bytes.includes(runSize)))
       .map(({ name }) => `${name} in ${place}`),
   );
   return { places: places.map(([name, bytes]) => [name, bytes.length]), found };
@@ -275,7 +275,7 @@ export async function abortWithCore({ fleet, instance, planted }: Target): Promi
   if (core === undefined) return undefined;
   const [path, bytes] = core;
   await rm(path);
-  const found = planted.filter(({ secret }) => listForms(secret).some((form) => bytes.includes(form)));
+  const found = planted.filter(({ secret }) => listForms(secret).some((runSize) => bytes.includes(runSize)));
   return { bytes: bytes.length, found: found.map(({ name }) => name) };
 }
 

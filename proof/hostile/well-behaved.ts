@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
-import { atMost, exactly, type Figure, type Form, observed } from '../part.ts';
+import { atMost, exactly, type Figure, observed, type RunSize } from '../experiment.ts';
 import { sampleProcess } from '../support/process-figures.ts';
 import { percentile } from '../support/statistics.ts';
 
@@ -82,10 +82,14 @@ function callService({ url, keys }: Served, path: string, agent: Agent | false):
   });
 }
 
-/** Limits for what other callers notice of an attack. The short form claims no times, because its machine may be busy. */
+/** Limits for what other callers notice of an attack. The short run claims no times, because its machine may be busy. */
 export type Limits = { readonly p99Ms: number; readonly growthMb: number };
 
-export function servedFigures(stage: Stage, calm: Stage, { form, limits }: FigureOptions): readonly Figure[] {
+export function servedFigures(
+  stage: Stage,
+  calm: Stage,
+  { runSize, limits }: FigureOptions,
+): readonly Figure[] {
   const { name, timesMs, failures, highestMb } = stage;
   const p99 = {
     name: `${name}: p99 of the caller (${Math.round(percentile(calm.timesMs, 0.99))} ms when calm)`,
@@ -96,7 +100,7 @@ export function servedFigures(stage: Stage, calm: Stage, { form, limits }: Figur
   return [
     observed(`${name}: requests of a well-behaved caller`, timesMs.length),
     exactly(`${name}: failed requests of the caller`, failures.length, 0),
-    form === 'long' ? atMost({ ...p99, bound: limits.p99Ms }) : observed(p99.name, p99.measured, p99.unit),
+    runSize === 'long' ? atMost({ ...p99, bound: limits.p99Ms }) : observed(p99.name, p99.measured, p99.unit),
     atMost({
       name: `${name}: memory of the service over calm`,
       measured: growth,
@@ -106,4 +110,4 @@ export function servedFigures(stage: Stage, calm: Stage, { form, limits }: Figur
   ];
 }
 
-type FigureOptions = { readonly form: Form; readonly limits: Limits };
+type FigureOptions = { readonly runSize: RunSize; readonly limits: Limits };

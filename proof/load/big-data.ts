@@ -9,19 +9,19 @@ import { createDatabase, startPostgres } from '../../test/support/parts/postgres
 import {
   atLeast,
   atMost,
+  type Experiment,
+  type ExperimentContext,
   type Figure,
   type Findings,
-  type Form,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../part.ts';
+  type RunSize,
+} from '../experiment.ts';
 import { type Filler, fill, openFiller, type Size } from '../support/fill.ts';
 import { coreShare, sampleProcess } from '../support/process-figures.ts';
 import { createSignedClient, type SignedClient } from '../support/signed-client.ts';
 import { percentile } from '../support/statistics.ts';
 
-const SIZES: Readonly<Record<Form, Size>> = {
+const SIZES: Readonly<Record<RunSize, Size>> = {
   long: { rooms: 10_000, webhooks: 1_000, events: 1_000_000, deliveries: 200_000, tailers: 100 },
   short: { rooms: 100, webhooks: 10, events: 2_000, deliveries: 1_000, tailers: 10 },
 };
@@ -69,8 +69,8 @@ type ScaleStage = {
 
 function bigData(
   engine: 'SQLite' | 'PostgreSQL',
-  prepare: (context: ProofContext) => Promise<ScaleStage>,
-): ProofPart {
+  prepare: (context: ExperimentContext) => Promise<ScaleStage>,
+): Experiment {
   const { rooms, webhooks, events, deliveries, tailers } = SIZES.long;
   return {
     name: engine === 'SQLite' ? 'big-data-sqlite' : 'big-data-postgres',
@@ -95,11 +95,11 @@ function bigData(
 }
 
 async function measure(
-  context: ProofContext,
-  prepare: (context: ProofContext) => Promise<ScaleStage>,
+  context: ExperimentContext,
+  prepare: (context: ExperimentContext) => Promise<ScaleStage>,
 ): Promise<Findings> {
-  const { form, report, cleanUp } = context;
-  const size = SIZES[form];
+  const { runSize, report, cleanUp } = context;
+  const size = SIZES[runSize];
   const stage = await prepare(context);
   const environment = { ...stage.environment, LIVEKIT_URL: await startMediaServer(context, size.rooms) };
   const first = await stage.fleet.start(environment);
@@ -113,11 +113,11 @@ async function measure(
   report('the database is filled');
   const instance = await stage.fleet.start(environment);
   // Waits for the comparison that follows a start.
-  await delay(form === 'long' ? 20_000 : 500);
+  await delay(runSize === 'long' ? 20_000 : 500);
   const client = createSignedClient(instance.url, stage.fleet.keys, size.tailers + 1);
   cleanUp(client.close);
-  const pages = await pageFigures(client, webhookId, form);
-  const readers = await readerFigures(instance, client, form);
+  const pages = await pageFigures(client, webhookId, runSize);
+  const readers = await readerFigures(instance, client, runSize);
   return {
     figures: [
       atLeast({ name: 'rooms', measured: size.rooms, bound: size.rooms }),
@@ -128,7 +128,7 @@ async function measure(
   };
 }
 
-async function startMediaServer({ cleanUp }: ProofContext, rooms: number): Promise<string> {
+async function startMediaServer({ cleanUp }: ExperimentContext, rooms: number): Promise<string> {
   const program = join(import.meta.dirname, '..', 'benches', 'reconcile-media-server.ts');
   const child = spawn(process.execPath, [program, String(rooms)], { stdio: ['ignore', 'pipe', 'inherit'] });
   cleanUp(() => child.kill());
@@ -164,15 +164,19 @@ async function registerWebhooks(fleet: Fleet, instance: FleetInstance, count: nu
   return ids[0] ?? '';
 }
 
-async function pageFigures(client: SignedClient, webhookId: string, form: Form): Promise<readonly Figure[]> {
+async function pageFigures(
+  client: SignedClient,
+  webhookId: string,
+  runSize: RunSize,
+): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const listing of listings(webhookId)) {
     // Warms up: the first pages open connections and compile code.
     await timePages(client, listing, 3);
-    const times = await timePages(client, listing, PAGES[form]);
+    const times = await timePages(client, listing, PAGES[runSize]);
     const p99 = { name: `page of 50 ${listing.name}, p99`, measured: round(percentile(times, 0.99)) };
     figures.push(
-      form === 'long'
+      runSize === 'long'
         ? atMost({ ...p99, bound: PAGE_BOUND_MS, unit: ' ms' })
         : observed(p99.name, p99.measured, ' ms'),
     );
@@ -183,26 +187,26 @@ async function pageFigures(client: SignedClient, webhookId: string, form: Form):
 async function readerFigures(
   { pid }: FleetInstance,
   client: SignedClient,
-  form: Form,
+  runSize: RunSize,
 ): Promise<readonly Figure[]> {
-  const tailers = startTailers(client, SIZES[form].tailers);
+  const tailers = startTailers(client, SIZES[runSize].tailers);
   // All tailers wait for an event after this time.
   await delay(10 * POLL_MS);
-  const times = await tailers.follow(TAILED_EVENTS[form]);
+  const times = await tailers.follow(TAILED_EVENTS[runSize]);
   const before = await sampleProcess(pid);
-  await delay(IDLE_SECONDS[form] * 1_000);
+  await delay(IDLE_SECONDS[runSize] * 1_000);
   const share = round(100 * coreShare(before, await sampleProcess(pid)));
   await tailers.close();
   const idle = 'processor time of the idle instance with waiting readers';
   return [
     atLeast({
       name: 'events that reached all readers',
-      measured: times.length / SIZES[form].tailers,
-      bound: TAILED_EVENTS[form],
+      measured: times.length / SIZES[runSize].tailers,
+      bound: TAILED_EVENTS[runSize],
     }),
     observed('event at a waiting reader, median', round(percentile(times, 0.5)), ' ms'),
     observed('event at a waiting reader, p99', round(percentile(times, 0.99)), ' ms'),
-    form === 'long'
+    runSize === 'long'
       ? atMost({ name: idle, measured: share, bound: 1, unit: ' % of a core' })
       : observed(idle, share, ' % of a core'),
   ];

@@ -23,16 +23,16 @@ import {
 import {
   atLeast,
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
-  type Form,
   inWords,
   observed,
-  type ProofContext,
-  type ProofPart,
+  type RunSize,
   rangeInWords,
-} from '../part.ts';
+} from '../experiment.ts';
 import { percentile } from '../support/statistics.ts';
 
 const SERVE = fileURLToPath(new URL('../../test/server/webhooks/support/serve-process.ts', import.meta.url));
@@ -41,7 +41,7 @@ const TOKENS = {
   long: { rounds: 9, seconds: 1.5, concurrency: CONCURRENCY },
   short: { rounds: 1, seconds: 0.2, concurrency: CONCURRENCY },
 } as const;
-const AMOUNTS: Readonly<Record<Form, Amount>> = {
+const AMOUNTS: Readonly<Record<RunSize, Amount>> = {
   long: WHOLE_AMOUNT,
   short: { rounds: 1, webhooks: 20, events: 500, bareRequests: 500 },
 };
@@ -53,7 +53,7 @@ const ACKNOWLEDGED_MS = 50;
 const { webhooks, events } = WHOLE_AMOUNT;
 const GOAL = '0.4 of the rate of the bare loop on SQLite and 0.3 on PostgreSQL';
 
-export const speed: ProofPart = {
+export const speed: Experiment = {
   name: 'speed',
   title: 'Tokens, events and deliveries, beside programs that do nothing else',
   claim:
@@ -76,8 +76,8 @@ export const speed: ProofPart = {
   run: measureSpeed,
 };
 
-async function measureSpeed(context: ProofContext): Promise<Findings> {
-  const { form, report, cleanUp } = context;
+async function measureSpeed(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report, cleanUp } = context;
   const tokens = await tokenFigures(context);
   report('tokens are measured');
   const receiver = await startReceiver();
@@ -86,16 +86,16 @@ async function measureSpeed(context: ProofContext): Promise<Findings> {
   for (const open of [sqliteDatabase, postgresDatabase]) {
     const database = await open();
     cleanUp(database.close);
-    figures.push(...(await eventFigures({ database, receiver }, form)));
-    figures.push(...(await deliveryFigures({ database, receiver }, AMOUNTS[form])));
+    figures.push(...(await eventFigures({ database, receiver }, runSize)));
+    figures.push(...(await deliveryFigures({ database, receiver }, AMOUNTS[runSize])));
     report(`${database.name} is measured`);
   }
   return { figures, versions: { SQLite: process.versions.sqlite ?? '' } };
 }
 
-async function tokenFigures({ form, cleanUp }: ProofContext): Promise<readonly Figure[]> {
+async function tokenFigures({ runSize, cleanUp }: ExperimentContext): Promise<readonly Figure[]> {
   const service = await startUsualService({ cleanUp });
-  const { speeds, processorTimes } = await measureTokens(service, TOKENS[form]);
+  const { speeds, processorTimes } = await measureTokens(service, TOKENS[runSize]);
   service.stop();
   const ratios = processorTimes.map(([measured, floor]) => floor / measured);
   const ratio = ratioFigure('tokens: ratio of the processor times', ratios);
@@ -106,7 +106,7 @@ async function tokenFigures({ form, cleanUp }: ProofContext): Promise<readonly F
       speeds.map(([measured, floor]) => measured / floor),
     ),
     ...pairFigures('tokens: processor time', processorTimes, ' µs'),
-    form === 'long'
+    runSize === 'long'
       ? { ...ratio, ...atLeast({ name: ratio.name, measured: middle(ratios), bound: TOKEN_RATIO }) }
       : ratio,
   ];
@@ -115,7 +115,7 @@ async function tokenFigures({ form, cleanUp }: ProofContext): Promise<readonly F
 /** Starts the service with its usual settings, such as the access log and the metrics, and without the limit of requests. */
 async function startUsualService({
   cleanUp,
-}: Pick<ProofContext, 'cleanUp'>): Promise<Program & { readonly keys: Keys }> {
+}: Pick<ExperimentContext, 'cleanUp'>): Promise<Program & { readonly keys: Keys }> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-speed-'));
   cleanUp(() => rm(folder, { recursive: true, force: true }));
   const keys = { apiKey: 'speed', apiSecret: randomBytes(24).toString('hex') };
@@ -136,8 +136,8 @@ function pairFigures(name: string, pairs: readonly Pair[], unit: string): readon
   return [observed(name, side(0), unit), observed(`${name} of the plain server`, side(1), unit)];
 }
 
-async function eventFigures(place: Place, form: Form): Promise<readonly Figure[]> {
-  const times = await measureInbound(place, INBOUND[form]);
+async function eventFigures(place: Place, runSize: RunSize): Promise<readonly Figure[]> {
+  const times = await measureInbound(place, INBOUND[runSize]);
   const { name } = place.database;
   const p99 = {
     name: `events on ${name}: p99 until acknowledged`,
@@ -145,9 +145,11 @@ async function eventFigures(place: Place, form: Form): Promise<readonly Figure[]
     unit: ' ms',
   };
   return [
-    exactly(`events on ${name}: events acknowledged`, times.length, INBOUND_PER_SECOND * INBOUND[form]),
+    exactly(`events on ${name}: events acknowledged`, times.length, INBOUND_PER_SECOND * INBOUND[runSize]),
     observed(`events on ${name}: median until acknowledged`, percentile(times, 0.5), ' ms'),
-    form === 'long' ? atMost({ ...p99, bound: ACKNOWLEDGED_MS }) : observed(p99.name, p99.measured, p99.unit),
+    runSize === 'long'
+      ? atMost({ ...p99, bound: ACKNOWLEDGED_MS })
+      : observed(p99.name, p99.measured, p99.unit),
   ];
 }
 

@@ -4,16 +4,16 @@ import { livekitServerVersion } from '../../src/server/dev/binaries/go-binary.ts
 import type { FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { startLivekit } from '../../test/support/parts/livekit.ts';
 import { Random } from '../../test/support/random.ts';
-import { startWitness } from '../faults/chaos/witness.ts';
 import {
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../part.ts';
+} from '../experiment.ts';
+import { startDeliveryObserver } from '../faults/chaos/delivery-observer.ts';
 import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from '../support/callers.ts';
 import { pollEvery } from '../support/poll.ts';
 import { coreShare, mean, type Sample, sampleProcess } from '../support/process-figures.ts';
@@ -54,7 +54,7 @@ const LAG_PRELOAD = {
 
 const untilPrinted = pollEvery({ everyMs: 20, withinMs: 10_000 });
 
-export const steadyLoad: ProofPart = {
+export const steadyLoad: Experiment = {
   name: 'steady-load',
   title: 'The service runs under mixed load of at most 60 % of its capacity for half an hour',
   claim:
@@ -63,7 +63,7 @@ export const steadyLoad: ProofPart = {
   attack: [
     `One instance runs on SQLite with a real LiveKit and a webhook. First ${CALLERS} callers send requests as fast as they are answered, which ` +
       `measures the capacity. Then they send ${SHARE * 100} % of that rate, evenly, for ${LOAD_SECONDS.long / 60} minutes. The requests and the ` +
-      'checks of their answers are those of rolling-restart. Every two seconds the part reads memory, descriptors and processor time of the process ' +
+      'checks of their answers are those of rolling-restart. Every two seconds the experiment reads memory, descriptors and processor time of the process ' +
       'from Linux. Growth is the mean of the last fifth of the samples minus the mean of the middle fifth. At the end the instance is idle for a minute.',
     `The event-loop lag is how late a timer of ${TIMER_MS} ms ran in the process of the service, over the whole time of load (perf_hooks). A request ` +
       'of a room or a webhook creates it, reads it or deletes it. Those of rooms, and one list of three, wait for LiveKit.',
@@ -76,37 +76,37 @@ export const steadyLoad: ProofPart = {
   run: loadSteadily,
 };
 
-async function loadSteadily({ form, report, cleanUp }: ProofContext): Promise<Findings> {
+async function loadSteadily({ runSize, report, cleanUp }: ExperimentContext): Promise<Findings> {
   const mediaSecret = randomBytes(24).toString('hex');
   const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
   cleanUp(livekit.close);
   const service = { environment: { ...mediaServerSettings(livekit), ...LAG_PRELOAD }, connections: CALLERS };
   const { fleet, instance, client } = await startService({ cleanUp }, service);
-  const witness = await startWitness({ fleet, instance, webhooks: 1 });
-  cleanUp(witness.close);
+  const observer = await startDeliveryObserver({ fleet, instance, webhooks: 1 });
+  cleanUp(observer.close);
   const callers: CallersOptions = {
     ...{ outside: client, inside: client, mediaSecret },
     ...{ random: new Random(SEED), callers: CALLERS, pauseMs: 0 },
   };
-  await callFor(WARM_UP_SECONDS[form], callers);
-  const full = await callFor(CAPACITY_SECONDS[form], callers);
-  const capacity = full.requests / CAPACITY_SECONDS[form];
+  await callFor(WARM_UP_SECONDS[runSize], callers);
+  const full = await callFor(CAPACITY_SECONDS[runSize], callers);
+  const capacity = full.requests / CAPACITY_SECONDS[runSize];
   report(`capacity ${capacity.toFixed(0)} requests/s`);
   const { result, lag } = await withEventLoopLag(instance, () =>
-    watched(instance, () => callFor(LOAD_SECONDS[form], { ...callers, turn: paced(capacity * SHARE) })),
+    watched(instance, () => callFor(LOAD_SECONDS[runSize], { ...callers, turn: paced(capacity * SHARE) })),
   );
   const { ledger, samples } = result;
   for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 10)) report(failure);
-  const idle = form === 'long' ? await idleFigures(instance) : [];
+  const idle = runSize === 'long' ? await idleFigures(instance) : [];
   return {
     figures: [
       observed('capacity', Math.round(capacity), ' requests/s'),
-      observed('minutes of load', LOAD_SECONDS[form] / 60),
-      ...loadFigures(ledger, LOAD_SECONDS[form]),
+      observed('minutes of load', LOAD_SECONDS[runSize] / 60),
+      ...loadFigures(ledger, LOAD_SECONDS[runSize]),
       ...lagFigures(lag),
-      ...(form === 'long' ? growthFigures(samples) : []),
-      observed('deliveries under load', witness.tally().distinct),
-      exactly('deliveries with a wrong signature', witness.tally().wrongSignatures, 0),
+      ...(runSize === 'long' ? growthFigures(samples) : []),
+      observed('deliveries under load', observer.tally().distinct),
+      exactly('deliveries with a wrong signature', observer.tally().wrongSignatures, 0),
       ...idle,
     ],
     versions: { LiveKit: livekitServerVersion, SQLite: process.versions.sqlite ?? '' },

@@ -9,14 +9,14 @@ import { compareStates } from '../../test/support/simulation/compare-states.ts';
 import { type Exploration, explore } from '../../test/support/simulation/explore.ts';
 import {
   atLeast,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
-  type Form,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../part.ts';
+  type RunSize,
+} from '../experiment.ts';
 import type { FirstViolation } from './first-violation.ts';
 import { PLANTED_FAULTS, type PlantedFault } from './planted-faults.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -41,7 +41,7 @@ const COMPARED_RUNS = { long: 2_000, short: 5 } as const;
 
 const SEARCH = join(import.meta.dirname, 'search-planted.ts');
 
-export const model: ProofPart = {
+export const model: Experiment = {
   name: 'model',
   title: 'All or millions of orders of small scenarios, and two million steps in random orders',
   claim:
@@ -77,31 +77,31 @@ export const model: ProofPart = {
     'That a second rule notices what a first one forgives. Some changes of the source break no rule, because another mechanism repairs what they do: a ' +
       'claim that is taken over too early fails with a conflict, and an egress that nobody stopped is stopped by the next comparison.',
     'Larger scenarios: the explorer sees one or two operations of two or three instances, and one fault. Random orders see more, but not all.',
-    'The SQL of the stores: the simulated rows follow it by hand. Chaos parts run it.',
+    'The SQL of the stores: the simulated rows follow it by hand. The chaos experiments run it.',
     'That a fault at a place that is not a turn is harmless, such as one in the middle of a computation. Nothing outside can see it.',
   ],
   run: exploreAll,
 };
 
-async function exploreAll({ form, report }: ProofContext): Promise<Findings> {
+async function exploreAll({ runSize, report }: ExperimentContext): Promise<Findings> {
   const explorations: Exploration[] = [];
   const figures: Figure[] = [];
   let compared = 0;
   const differing: string[] = [];
   for (const { name, protocol, create } of SCENARIOS) {
-    const exploration = await explore(create, { maxSteps: MAX_MOVES[protocol][form] });
+    const exploration = await explore(create, { maxSteps: MAX_MOVES[protocol][runSize] });
     report(`${name}: ${exploration.states} states, ${exploration.steps} moves, ${countOrders(exploration)}`);
     explorations.push(exploration);
     figures.push(...toFigures(name, exploration));
-    const comparison = await compareStates(create, { runs: COMPARED_RUNS[form], seed: FIRST_SEED });
+    const comparison = await compareStates(create, { runs: COMPARED_RUNS[runSize], seed: FIRST_SEED });
     compared += comparison.compared;
     differing.push(...comparison.differing);
     for (const wrong of [...exploration.violations, ...comparison.differing]) report(wrong);
   }
   const sum = (toNumber: (one: Exploration) => number): number =>
     explorations.reduce((total, one) => total + toNumber(one), 0);
-  const planted = await findPlanted(form, report);
-  const random = await wrongInRandomOrders(form);
+  const planted = await findPlanted(runSize, report);
+  const random = await wrongInRandomOrders(runSize);
   for (const violation of random) report(violation);
   return {
     figures: [
@@ -113,13 +113,13 @@ async function exploreAll({ form, report }: ProofContext): Promise<Findings> {
       atLeast({
         name: 'moves in all scenarios',
         measured: sum(({ steps }) => steps),
-        bound: form === 'long' ? 1_000_000 : 1,
+        bound: runSize === 'long' ? 1_000_000 : 1,
       }),
       observed('moves from states that another random run had come to', compared),
       exactly('moves after which equal states were different', differing.length, 0),
       ...planted,
-      observed('random orders: steps of recordings', RANDOM_MOVES[form]),
-      observed('random orders: steps of deliveries', RANDOM_MOVES[form]),
+      observed('random orders: steps of recordings', RANDOM_MOVES[runSize]),
+      observed('random orders: steps of deliveries', RANDOM_MOVES[runSize]),
       exactly('random orders: broken rules', random.length, 0),
     ],
     notes: [`The first seed of the random orders is ${FIRST_SEED}.`],
@@ -141,13 +141,16 @@ function countOrders({ isComplete, interruptions }: Exploration): string {
   return `all with up to ${interruptions} ${interruptions === 1 ? 'interruption' : 'interruptions'}`;
 }
 
-/** Searches for the planted faults. The short form only searches for those that few moves find. */
-async function findPlanted(form: Form, report: ProofContext['report']): Promise<readonly Figure[]> {
-  const planted = PLANTED_FAULTS.filter(({ needsFewMoves }) => form === 'long' || needsFewMoves);
+/** Searches for the planted faults. The short run only searches for those that few moves find. */
+async function findPlanted(
+  runSize: RunSize,
+  report: ExperimentContext['report'],
+): Promise<readonly Figure[]> {
+  const planted = PLANTED_FAULTS.filter(({ needsFewMoves }) => runSize === 'long' || needsFewMoves);
   let found = 0;
   let mostSteps = 0;
   for (const fault of planted) {
-    const violation = await searchPlanted(fault, MAX_PLANTED_MOVES[form]);
+    const violation = await searchPlanted(fault, MAX_PLANTED_MOVES[runSize]);
     report(`${fault.name}: ${violation === undefined ? 'not found' : `${violation.steps} moves`}`);
     if (violation === undefined) continue;
     report(`  ${violation.violation} (${violation.scenario})`);
@@ -168,13 +171,13 @@ async function findPlanted(form: Form, report: ProofContext['report']): Promise<
   ];
 }
 
-async function wrongInRandomOrders(form: Form): Promise<readonly string[]> {
+async function wrongInRandomOrders(runSize: RunSize): Promise<readonly string[]> {
   const wrong: string[] = [];
-  for (let run = 0; run < RANDOM_MOVES[form] / RECORDING_STEPS; run += 1) {
+  for (let run = 0; run < RANDOM_MOVES[runSize] / RECORDING_STEPS; run += 1) {
     const seed = FIRST_SEED + run;
     wrong.push(...wrongIn(await simulate(seed)).map((rule) => `recordings, seed ${seed}: ${rule}`));
   }
-  return [...wrong, ...(await wrongInAll(FIRST_SEED, Math.ceil(RANDOM_MOVES[form] / DELIVERY_STEPS)))];
+  return [...wrong, ...(await wrongInAll(FIRST_SEED, Math.ceil(RANDOM_MOVES[runSize] / DELIVERY_STEPS)))];
 }
 
 /**

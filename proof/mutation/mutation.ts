@@ -4,7 +4,14 @@ import { once } from 'node:events';
 import { appendFile, glob, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Random } from '../../test/support/random.ts';
-import { atLeast, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import {
+  atLeast,
+  type Experiment,
+  type ExperimentContext,
+  exactly,
+  type Findings,
+  observed,
+} from '../experiment.ts';
 import { describeMutant, findChange, findMutants, type Mutant } from './mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -157,7 +164,7 @@ const REASONS: Readonly<Record<string, readonly Reason[]>> = {
   ],
 };
 
-export const mutation: ProofPart = {
+export const mutation: Experiment = {
   name: 'mutation',
   title: 'Mutants of signing, fiscal codes, recording states and delivery leases',
   claim:
@@ -177,12 +184,14 @@ export const mutation: ProofPart = {
   run: killMutants,
 };
 
-type Life = { readonly subject: Subject; readonly mutant: Mutant; readonly hasSurvived: boolean };
+type Survivors = { readonly subject: Subject; readonly mutant: Mutant; readonly hasSurvived: boolean };
 
-type Task = Omit<Life, 'hasSurvived'> & { readonly key: string };
+type Task = Omit<Survivors, 'hasSurvived'> & { readonly key: string };
 
-async function killMutants({ form, report }: ProofContext): Promise<Findings> {
-  const tasks = (await Promise.all(SUBJECTS.map((subject) => makeTasks(subject, MOST_OF_EACH[form])))).flat();
+async function killMutants({ runSize, report }: ExperimentContext): Promise<Findings> {
+  const tasks = (
+    await Promise.all(SUBJECTS.map((subject) => makeTasks(subject, MOST_OF_EACH[runSize])))
+  ).flat();
   const known = await openKnownLives();
   const due = tasks.filter(({ key }) => !known.has(key));
   if (due.length < tasks.length) report(`${tasks.length - due.length} of ${tasks.length} mutants are known`);
@@ -200,13 +209,16 @@ async function killMutants({ form, report }: ProofContext): Promise<Findings> {
     }
   };
   await Promise.all(Array.from({ length: WORKERS }, work));
-  const lives = tasks.map(({ key, ...life }) => ({ ...life, hasSurvived: known.hasSurvived(key) }));
-  const survivors = lives.filter(({ hasSurvived }) => hasSurvived).map(({ mutant }) => mutant);
+  const lifecycles = tasks.map(({ key, ...lifecycle }) => ({
+    ...lifecycle,
+    hasSurvived: known.hasSurvived(key),
+  }));
+  const survivors = lifecycles.filter(({ hasSurvived }) => hasSurvived).map(({ mutant }) => mutant);
   const read = await Promise.all(survivors.map(readSurvivor));
   return {
     figures: [
-      observed('mutants', lives.length),
-      ...SUBJECTS.flatMap((subject) => computeShare(subject, lives)),
+      observed('mutants', lifecycles.length),
+      ...SUBJECTS.flatMap((subject) => computeShare(subject, lifecycles)),
       exactly(
         'survivors that are not known to do the same',
         read.filter(({ why }) => why === undefined).length,
@@ -236,8 +248,8 @@ function toTable(survivors: readonly ReadSurvivor[]): string {
   return `These mutants survived:\n\n${lines.join('\n')}`;
 }
 
-function computeShare(subject: Subject, lives: readonly Life[]) {
-  const own = lives.filter((life) => life.subject === subject);
+function computeShare(subject: Subject, lifecycles: readonly Survivors[]) {
+  const own = lifecycles.filter((lifecycle) => lifecycle.subject === subject);
   const dead = own.filter(({ hasSurvived }) => !hasSurvived).length;
   const measured = Math.round((1000 * dead) / own.length) / 10;
   return [
@@ -318,14 +330,14 @@ type KnownLives = {
 async function openKnownLives(file = FILE): Promise<KnownLives> {
   await mkdir(dirname(file), { recursive: true });
   const text = await readFile(file, { encoding: 'utf8', flag: 'a+' });
-  const lives = new Map(
+  const lifecycles = new Map(
     [...text.matchAll(/^(\w+) (survived|died)$/gm)].map(([, key = '', end]) => [key, end === 'survived']),
   );
   return {
-    has: (key) => lives.has(key),
-    hasSurvived: (key) => lives.get(key) ?? false,
+    has: (key) => lifecycles.has(key),
+    hasSurvived: (key) => lifecycles.get(key) ?? false,
     add: async (key, hasSurvived) => {
-      lives.set(key, hasSurvived);
+      lifecycles.set(key, hasSurvived);
       await appendFile(file, `${key} ${hasSurvived ? 'survived' : 'died'}\n`);
     },
   };

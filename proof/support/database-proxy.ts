@@ -6,7 +6,7 @@ export type DatabaseProxy = {
   /** Returns `url` with the address of this proxy. */
   readonly through: (url: string) => string;
   /** Calls `strike` once, when the instance next sends bytes that contain the text. */
-  readonly onNext: (text: string, strike: () => Passage) => void;
+  readonly onNext: (text: string, injectFault: () => Passage) => void;
   /** Cancels `onNext`. */
   readonly forget: () => void;
   /** Forwards what was held back. */
@@ -19,14 +19,14 @@ export type Passage = 'passes' | 'held';
 
 /** Starts a proxy to the port that `target` returns when a connection is made. */
 export async function startDatabaseProxy(target: () => number): Promise<DatabaseProxy> {
-  let awaited: { readonly text: string; readonly strike: () => Passage } | undefined;
+  let awaited: { readonly text: string; readonly injectFault: () => Passage } | undefined;
   let isHeld = false;
   const held: (() => void)[] = [];
   const send = (bytes: Buffer, to: Socket): void => {
     if (awaited !== undefined && bytes.includes(awaited.text)) {
-      const { strike } = awaited;
+      const { injectFault } = awaited;
       awaited = undefined;
-      isHeld = strike() === 'held';
+      isHeld = injectFault() === 'held';
     }
     if (isHeld) held.push(() => to.write(bytes));
     else to.write(bytes);
@@ -40,8 +40,8 @@ export async function startDatabaseProxy(target: () => number): Promise<Database
   });
   return {
     through,
-    onNext: (text, strike) => {
-      awaited = { text, strike };
+    onNext: (text, injectFault) => {
+      awaited = { text, injectFault };
     },
     forget: () => {
       awaited = undefined;

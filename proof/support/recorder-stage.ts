@@ -14,7 +14,7 @@ import {
   startReceiver,
 } from '../../test/server/webhooks/support/receiver.ts';
 import { freePort } from '../../test/support/parts/run-part.ts';
-import type { ProofContext } from '../part.ts';
+import type { ExperimentContext } from '../experiment.ts';
 import { mediaServerSettings, type SignedClient, startService } from './signed-client.ts';
 
 const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
@@ -42,7 +42,7 @@ export type RecorderStage = RecordingStage & {
 };
 
 export async function startRecorderStage(
-  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<RecorderStage> {
   const recordingDir = await mkdtemp(join(tmpdir(), 'rtc-recordings-'));
@@ -68,7 +68,7 @@ type RecordedServer = {
 };
 
 export async function startRecordingStage(
-  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   { port, mediaServer }: RecordedServer,
   settings: Readonly<Record<string, string>>,
 ): Promise<RecordingStage> {
@@ -87,7 +87,7 @@ export async function startRecordingStage(
   };
 }
 
-async function watchEnds(client: SignedClient, cleanUp: ProofContext['cleanUp']) {
+async function watchEnds(client: SignedClient, cleanUp: ExperimentContext['cleanUp']) {
   const receiver = await startReceiver();
   cleanUp(receiver.close);
   const { json } = await client.call('POST', '/v1/webhooks', { url: receiver.url, events: ['egress_ended'] });

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
-import type { ProofContext } from '../part.ts';
+import type { ExperimentContext } from '../experiment.ts';
 
 export type ServiceResponse = {
   readonly status: number;
@@ -86,9 +86,9 @@ type ServiceOptions = {
   readonly port?: number;
 };
 
-/** Starts the service. It ends with the part. */
+/** Starts the service. It ends with the experiment. */
 export async function startService(
-  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   { environment, connections, port }: ServiceOptions,
 ): Promise<RunningService> {
   const fleet = await createFleet(environment);

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { landedCosts } from '../../proof/benches/scale/costs.ts';
+import { readCosts } from '../../proof/benches/scale/costs.ts';
 import { costTable, pictures, simulations } from '../../proof/benches/scale/pictures.ts';
 import { fitModel, simulate } from '../../proof/benches/scale/simulate.ts';
 
 describe('docs/scaling.md', async () => {
-  const costs = await landedCosts();
+  const costs = await readCosts();
 
-  it('shows the pictures of the costs that were landed', () => {
+  it('shows the pictures of the costs that were recorded', () => {
     for (const [name, content] of Object.entries(pictures(costs, simulations(costs)))) {
-      const landed = readFileSync(new URL(`../../docs/pictures/${name}`, import.meta.url), 'utf8');
-      expect(landed, name).toBe(content);
+      const recorded = readFileSync(new URL(`../../docs/pictures/${name}`, import.meta.url), 'utf8');
+      expect(recorded, name).toBe(content);
     }
   });
 
-  it('has the table of the costs that were landed', () => {
+  it('has the table of the costs that were recorded', () => {
     const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
     expect(page).toContain(costTable(costs));
   });

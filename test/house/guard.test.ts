@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findFaults, summarize } from '../../proof/benches/guard/landed.ts';
+import { findFaults, summarize } from '../../proof/benches/guard/recorded.ts';
 
 const work = { blocks: 100, statements: 4, mediaCalls: 1, spread: 0.01 };
 
@@ -21,17 +21,17 @@ describe('npm run guard', () => {
     ['statements', 5],
     ['mediaCalls', 2],
   ])('names %s that have increased', (what, count) => {
-    const landed = work[what as keyof typeof work];
+    const recorded = work[what as keyof typeof work];
     expect(findFaults('it', { ...work, [what]: count }, work)).toEqual([
-      `it: ${count} ${what}, ${landed} when it was landed`,
+      `it: ${count} ${what}, ${recorded} when it was recorded`,
     ]);
   });
 
-  it('names an operation that has no landed figures', () => {
-    expect(findFaults('it', work, undefined)).toEqual(['it: has no landed figure']);
+  it('names an operation that has no recorded figures', () => {
+    expect(findFaults('it', work, undefined)).toEqual(['it: has no recorded figure']);
   });
 
-  it('finds no operation more expensive than its landed figures', { timeout: 240_000 }, async () => {
+  it('finds no operation more expensive than its recorded figures', { timeout: 240_000 }, async () => {
     const path = join(import.meta.dirname, '..', '..', 'proof', 'benches', 'guard', 'main.ts');
     const said = await new Promise<{ code: number; text: string }>((resolve) => {
       const child = execFile(process.execPath, [path], (_error, stdout, stderr) => {

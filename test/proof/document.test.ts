@@ -3,18 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { groupFigures, proofDocument } from '../../proof/document.ts';
 import {
   atMost,
+  type Experiment,
   exactly,
   type Figure,
   holds,
   observed,
-  type ProofPart,
   type Result,
-  runPart,
-} from '../../proof/part.ts';
-import { parts } from '../../proof/parts.ts';
-import { landedResults, landRun } from '../../proof/results.ts';
+  runExperiment,
+} from '../../proof/experiment.ts';
+import { experiments } from '../../proof/experiments.ts';
+import { readResults, recordRun } from '../../proof/results.ts';
 
-const part: ProofPart = {
+const experiment: Experiment = {
   name: 'sample',
   title: 'A sample',
   claim: 'It is so.',
@@ -29,27 +29,27 @@ const part: ProofPart = {
 const closed: string[] = [];
 
 describe('docs/proof.md', () => {
-  it("has the landed results, and the parts' own descriptions", async () => {
+  it("has the recorded results, and the experiments' own descriptions", async () => {
     const document = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8');
-    expect(document).toBe(proofDocument(parts, await landedResults()));
+    expect(document).toBe(proofDocument(experiments, await readResults()));
   });
 
   it('shows failed results, and parts that have not been run', async () => {
-    const result = await runPart(part, 'short', () => {});
+    const result = await runExperiment(experiment, 'short', () => {});
     expect(holds(result)).toBe(false);
-    const document = proofDocument([part, { ...part, name: 'other' }], { sample: result });
+    const document = proofDocument([experiment, { ...experiment, name: 'other' }], { sample: result });
     expect(document).toContain('| seen \\| once | 2 | 1 | NO |');
-    expect(document).toContain('this part has not run to its end');
+    expect(document).toContain('this experiment has not run to its end');
     expect(document).toContain('| [other](#other) | A sample | no result yet |  |  |');
     expect(document).toContain('| [sample](#sample) | seen \\| once | 2 | 1 |');
   });
 
   it('names the defects that an attack found, if there are any', () => {
     const found = ['Nothing was looked at (abc1234).'];
-    expect(proofDocument([{ ...part, found }], {})).toContain(
+    expect(proofDocument([{ ...experiment, found }], {})).toContain(
       'found these defects:\n\n- Nothing was looked at (abc1234).\n',
     );
-    expect(proofDocument([part], {})).not.toContain('Found and mended');
+    expect(proofDocument([experiment], {})).not.toContain('Found and mended');
   });
 
   it('ends what a part started, the last first', () => {
@@ -87,32 +87,38 @@ describe('figures of several groups', () => {
 describe('the spread of a figure', () => {
   const run = async (at: string, milliseconds: number): Promise<Result> => {
     const timed = async () => ({ figures: [observed('time', milliseconds, ' ms'), observed('lost', 0)] });
-    return { ...(await runPart({ ...part, run: timed }, 'long', () => {})), endedAt: at, load: [1, 2] };
+    return {
+      ...(await runExperiment({ ...experiment, run: timed }, 'long', () => {})),
+      endedAt: at,
+      load: [1, 2],
+    };
   };
 
   it('is that of the last five runs on the machine', async () => {
     const times = [900, 20, 50, 30, 40, 25];
     const runs = await Promise.all(times.map((time, index) => run(`run ${index + 1}`, time)));
-    const landed = runs.reduce(landRun, undefined);
-    const document = proofDocument([part], landed === undefined ? {} : { sample: landed });
+    const recorded = runs.reduce(recordRun, undefined);
+    const document = proofDocument([experiment], recorded === undefined ? {} : { sample: recorded });
     expect(document).toContain('| time | 25 ms | 20 to 50 ms |\n| lost | 0 | none |');
     expect(document).toContain('Earlier runs in the spread: run 5 (load 1 to 2), run 4');
     expect(document).not.toContain('run 1');
   });
 
-  it('leaves out runs on other machines, and stays when a result is landed twice or after a newer one', async () => {
+  it('leaves out runs on other machines, and stays when a result is recorded twice or after a newer one', async () => {
     const [first, second] = [await run('run 1', 10), await run('run 2', 20)];
-    const both = landRun(landRun(undefined, first), second);
-    expect(landRun(both, second)).toEqual(both);
-    expect(landRun(both, first)).toEqual(both);
+    const both = recordRun(recordRun(undefined, first), second);
+    expect(recordRun(both, second)).toEqual(both);
+    expect(recordRun(both, first)).toEqual(both);
     const elsewhere = { ...second, machine: 'another machine' };
-    expect(landRun(landRun(undefined, first), elsewhere)).toEqual(elsewhere);
-    expect(proofDocument([part], { sample: elsewhere })).toContain('| figure | measured |\n');
+    expect(recordRun(recordRun(undefined, first), elsewhere)).toEqual(elsewhere);
+    expect(proofDocument([experiment], { sample: elsewhere })).toContain('| figure | measured |\n');
   });
 
   it('is that of the samples if a part has them', async () => {
     const result = await run('run 1', 10);
     const sampled = { ...observed('time', 10, ' ms'), spread: '8 to 12 ms' };
-    expect(proofDocument([part], { sample: { ...result, figures: [sampled] } })).toContain('| 8 to 12 ms |');
+    expect(proofDocument([experiment], { sample: { ...result, figures: [sampled] } })).toContain(
+      '| 8 to 12 ms |',
+    );
   });
 });

@@ -291,7 +291,7 @@ const marketto = async (): Promise<Peer> => {
         place: birthplace,
       }),
     decode: (code) => parser.cfDecode(code),
-    omocodie: (code) => Array.from({ length: 127 }, (_, form) => parser.cfOmocode(code, form + 1)),
+    omocodie: (code) => Array.from({ length: 127 }, (_, runSize) => parser.cfOmocode(code, runSize + 1)),
   };
 };
 

@@ -19,7 +19,7 @@ type Sent = { readonly secret?: string; readonly body?: object };
 
 const OPEN_ROOMS = 100;
 const REQUESTS = 50;
-const LIVES = 10;
+const LIFECYCLES = 10;
 /** At least as long as outcomes wait for others, in src/server/webhooks/dispatcher/delivery-dispatcher.ts. */
 const OUTCOME_BATCH_MS = 1000;
 
@@ -83,10 +83,10 @@ export async function startServiceStage(): Promise<Stage> {
     requests('a refused signature', () => call('GET', '/v1/rooms', { secret: 'another' })),
     {
       name: 'a room from its start to its end, each event delivered',
-      times: LIVES,
+      times: LIFECYCLES,
       run: async () => {
         round += 1;
-        for (let at = 0; at < LIVES; at++) {
+        for (let at = 0; at < LIFECYCLES; at++) {
           // Events follow one another, because otherwise the number of events in a batch would depend on the load of the machine.
           const name = `life-${round}-${at}`;
           const delivered = (event: string): Promise<unknown> =>

@@ -13,7 +13,7 @@ export type Cost = {
   readonly bytes: number | null;
 };
 
-/** The content of costs.json, which `npm run bench:scale -- --land` writes. */
+/** The content of costs.json, which `npm run bench:scale -- --record` writes. */
 export type Costs = {
   readonly node: string;
   readonly processor: string;
@@ -22,10 +22,10 @@ export type Costs = {
   readonly costs: readonly Cost[];
 };
 
-export const LANDED = new URL('costs.json', import.meta.url);
+export const RECORDED = new URL('costs.json', import.meta.url);
 export const EVENT_ALONE = 'event, one at a time, delivered';
 export const EVENT_TOGETHER = 'event, 64 at a time, delivered';
 
-export async function landedCosts(): Promise<Costs> {
-  return JSON.parse(await readFile(LANDED, 'utf8')) as Costs;
+export async function readCosts(): Promise<Costs> {
+  return JSON.parse(await readFile(RECORDED, 'utf8')) as Costs;
 }

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { landedCosts } from './costs.ts';
+import { readCosts } from './costs.ts';
 import { costTable, pictures, simulations } from './pictures.ts';
 import { fitModel } from './simulate.ts';
 
 /*
- * `node proof/benches/scale/draw.ts` simulates many instances from the landed costs, prints the results, and writes the pictures and
+ * `node proof/benches/scale/draw.ts` simulates many instances from the recorded costs, prints the results, and writes the pictures and
  * the table of costs of docs/scaling.md. The same costs give the same pictures.
  */
 
-const costs = await landedCosts();
+const costs = await readCosts();
 const outcomes = simulations(costs);
 console.log(fitModel(costs));
 console.table(

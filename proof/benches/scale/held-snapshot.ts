@@ -17,7 +17,7 @@ import { newDelivery, newEvent } from './serial-section.ts';
 const BATCH = 500;
 /** 50,000 deliveries are completed while the snapshot is held. */
 const ROUNDS = { before: 20, during: 100, after: 20 } as const;
-/** Each part reports its last rounds. */
+/** Each experiment reports its last rounds. */
 const REPORTED = 20;
 const OWNER = 'bench';
 const WEBHOOK = 'whk_bench';

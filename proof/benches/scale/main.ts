@@ -3,7 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { median } from '../../support/statistics.ts';
 import { type Database, postgresDatabase, sqliteDatabase } from '../webhooks/stage.ts';
-import { type Cost, type Costs, LANDED, landedCosts } from './costs.ts';
+import { type Cost, type Costs, RECORDED, readCosts } from './costs.ts';
 import { MEDIA_OPERATIONS, OPERATIONS, type Operation, SMALLEST } from './operations.ts';
 import { measureSerialSection } from './serial-section.ts';
 import { type BenchStage, openMediaStage, openStage, type Spent, type StageOptions } from './stage.ts';
@@ -13,7 +13,7 @@ import { type BenchStage, openMediaStage, openStage, type Spent, type StageOptio
  * SQLite: processor time, statements, round trips and bytes to the database. Counts are taken in separate runs, because
  * counting takes time. Each processor time is also given as a multiple of that of the smallest request, GET /v1/health, to
  * the same instances in the same run. `--rounds 3`; `--only TEXT` selects operations, `--instances 1,3` numbers of instances;
- * `--land` writes what was measured into proof/benches/scale/costs.json, from which `node proof/benches/scale/draw.ts` makes the simulation, the
+ * `--record` writes what was measured into proof/benches/scale/costs.json, from which `node proof/benches/scale/draw.ts` makes the simulation, the
  * pictures and the tables of docs/scaling.md.
  */
 
@@ -22,7 +22,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     only: { type: 'string', default: '' },
     instances: { type: 'string', default: '1,2,3' },
-    land: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
   },
 });
 const ROUNDS = Number(values.rounds);
@@ -43,18 +43,20 @@ console.log(
   `the row of positions is held for ${serialSection.perTransactionMs.toFixed(2)} ms by a transaction, and ` +
     `${serialSection.perEventMs.toFixed(3)} ms by each event`,
 );
-const isMeasured = (landed: Cost): boolean =>
+const isMeasured = (recorded: Cost): boolean =>
   costs.some(({ database, instances, operation }) => {
-    return database === landed.database && instances === landed.instances && operation === landed.operation;
+    return (
+      database === recorded.database && instances === recorded.instances && operation === recorded.operation
+    );
   });
-const landed: Costs = {
+const recorded: Costs = {
   node: process.version,
   processor: `${cpus().length} x ${cpus()[0]?.model}`,
   load: { before, after: loadavg()[0] ?? 0 },
   serialSection,
-  costs: [...(await landedCosts()).costs.filter((cost) => !isMeasured(cost)), ...costs],
+  costs: [...(await readCosts()).costs.filter((cost) => !isMeasured(cost)), ...costs],
 };
-if (values.land) await writeFile(LANDED, `${JSON.stringify(landed, null, 2)}\n`);
+if (values.record) await writeFile(RECORDED, `${JSON.stringify(recorded, null, 2)}\n`);
 
 async function measureCosts(database: Database, count: number): Promise<readonly Cost[]> {
   try {

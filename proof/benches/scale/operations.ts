@@ -17,10 +17,10 @@ export type Operation<Stage extends BenchStage = BenchStage> = {
   readonly finish?: (stage: Stage) => Promise<void>;
 };
 
-const LIVES = 60;
+const LIFECYCLES = 60;
 
 /** Number of events in one `roomLife`. */
-const EVENTS_OF_LIFE = 17;
+const EVENTS_PER_LIFECYCLE = 17;
 
 const CALLERS = 64;
 
@@ -33,26 +33,26 @@ const OTHER_EVENTS = ['transcription_failed'];
 export const OPERATIONS: readonly Operation[] = [
   {
     name: 'event, one at a time, delivered',
-    times: 10 * EVENTS_OF_LIFE,
-    run: (stage) => postLives(stage, 10, 1),
+    times: 10 * EVENTS_PER_LIFECYCLE,
+    run: (stage) => postLifecycles(stage, 10, 1),
   },
   {
     name: `event, ${CALLERS} at a time, delivered`,
-    times: LIVES * EVENTS_OF_LIFE,
-    run: (stage) => postLives(stage, LIVES, CALLERS),
+    times: LIFECYCLES * EVENTS_PER_LIFECYCLE,
+    run: (stage) => postLifecycles(stage, LIFECYCLES, CALLERS),
   },
   {
     name: 'event, one at a time, without a webhook',
-    times: 10 * EVENTS_OF_LIFE,
+    times: 10 * EVENTS_PER_LIFECYCLE,
     prepare: (stage) => subscribe(stage, OTHER_EVENTS),
     run: (stage) => postEvents(stage, 10, 1),
     finish: (stage) => subscribe(stage, ['*']),
   },
   {
     name: `event, ${CALLERS} at a time, without a webhook`,
-    times: LIVES * EVENTS_OF_LIFE,
+    times: LIFECYCLES * EVENTS_PER_LIFECYCLE,
     prepare: (stage) => subscribe(stage, OTHER_EVENTS),
-    run: (stage) => postEvents(stage, LIVES, CALLERS),
+    run: (stage) => postEvents(stage, LIFECYCLES, CALLERS),
     finish: (stage) => subscribe(stage, ['*']),
   },
   calls('token', 'POST', () => ({
@@ -68,7 +68,7 @@ export const OPERATIONS: readonly Operation[] = [
 /** The request with the least work, to which the others are compared. */
 export const SMALLEST: Operation = calls('smallest request', 'GET', () => ({ path: '/v1/health' }));
 
-let lives = 0;
+let lifecycles = 0;
 
 /** Lets the webhook receive these events only. */
 async function subscribe({ fleet, instances, webhookId }: BenchStage, events: readonly string[]) {
@@ -77,10 +77,10 @@ async function subscribe({ fleet, instances, webhookId }: BenchStage, events: re
 }
 
 /** Posts all events of `count` rooms, and waits for their deliveries. */
-async function postLives(stage: BenchStage, count: number, callers: number): Promise<void> {
+async function postLifecycles(stage: BenchStage, count: number, callers: number): Promise<void> {
   const { count: before } = await stage.receiver.readCounts(false);
   await postEvents(stage, count, callers);
-  const wanted = before + count * (EVENTS_OF_LIFE + 1);
+  const wanted = before + count * (EVENTS_PER_LIFECYCLE + 1);
   while ((await stage.receiver.readCounts(false)).count < wanted) await delay(20);
   // The outcomes of the last deliveries are stored within this time.
   await delay(200);
@@ -88,19 +88,21 @@ async function postLives(stage: BenchStage, count: number, callers: number): Pro
 
 /** Posts all events of `count` rooms to all instances. Rooms are interleaved; the events of a room keep their order. */
 async function postEvents(stage: BenchStage, count: number, callers: number): Promise<void> {
-  const rooms = Array.from({ length: count }, (_, index) => roomLife(`life-${process.pid}-${lives + index}`));
-  lives += count;
+  const rooms = Array.from({ length: count }, (_, index) =>
+    roomLife(`life-${process.pid}-${lifecycles + index}`),
+  );
+  lifecycles += count;
   const pools = stage.instances.map(({ url }) => new Pool(url, { connections: callers }));
   let next = 0;
   await Promise.all(
     Array.from({ length: Math.min(callers, count) }, async () => {
-      for (let at = next++; at < count; at = next++) await postLife(rooms[at] ?? [], pools);
+      for (let at = next++; at < count; at = next++) await postLifecycle(rooms[at] ?? [], pools);
     }),
   );
   await Promise.all(pools.map((pool) => pool.close()));
 }
 
-async function postLife(events: ReturnType<typeof roomLife>, pools: readonly Pool[]): Promise<void> {
+async function postLifecycle(events: ReturnType<typeof roomLife>, pools: readonly Pool[]): Promise<void> {
   for (const [step, event] of events.entries()) {
     const pool = pools[step % pools.length];
     const response = await pool?.request({

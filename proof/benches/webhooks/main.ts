@@ -8,7 +8,7 @@ import { bareLoop, measureFanOut, measureStream, type Rate, WHOLE_AMOUNT } from 
 
 /*
  * `npm run bench:webhooks` measures what webhooks cost, with durable commits and the log of attempts. `--sqlite` or
- * `--postgres` selects one engine, `--only fan-out|stream|latency|inbound|listing` one part, and `--stored 1000000` sets
+ * `--postgres` selects one engine, `--only fan-out|stream|latency|inbound|listing` one experiment, and `--stored 1000000` sets
  * the number of deliveries in the log that is listed. Rates are shown beside those of a plain undici loop to the same
  * receiver with the same concurrency, measured in turns: the ratios are more reliable than the rates.
  *

@@ -98,9 +98,9 @@ const ROOMS_AT_ONCE = 50;
 function roomsAtOnce(count: number): readonly Request[] {
   const requests: Request[] = [];
   for (let first = 0; requests.length < count; first += ROOMS_AT_ONCE) {
-    const lives = Array.from({ length: ROOMS_AT_ONCE }, (_, index) => roomLife(`in-${first + index}`));
-    for (let step = 0; step < (lives[0]?.length ?? 0); step += 1) {
-      for (const life of lives) requests.push(mediaWebhook(life[step] ?? {}));
+    const lifecycles = Array.from({ length: ROOMS_AT_ONCE }, (_, index) => roomLife(`in-${first + index}`));
+    for (let step = 0; step < (lifecycles[0]?.length ?? 0); step += 1) {
+      for (const lifecycle of lifecycles) requests.push(mediaWebhook(lifecycle[step] ?? {}));
     }
   }
   return requests.slice(0, count);

@@ -7,14 +7,14 @@ import { type Received, startReceiver } from '../../../test/server/webhooks/supp
 import { createDatabase, startPostgres } from '../../../test/support/parts/postgres.ts';
 import { Random } from '../../../test/support/random.ts';
 import {
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
-import { createMediaEvents, untilEnoughOrSilence } from './witness.ts';
+} from '../../experiment.ts';
+import { createMediaEvents, untilEnoughOrSilence } from './delivery-observer.ts';
 
 const SEED = 20_261_124;
 
@@ -29,7 +29,7 @@ const REFUSED_ROOM = 3;
 
 type DatabaseName = keyof typeof INSTANCES;
 
-const part = (database: DatabaseName): ProofPart => ({
+const experiment = (database: DatabaseName): Experiment => ({
   name: `chaos-ordered-${database.toLowerCase()}`,
   title: `Deliveries in order under kills, on ${database}`,
   claim:
@@ -117,16 +117,16 @@ class Arrivals {
   }
 }
 
-export const orderedOnSqlite = part('SQLite');
+export const orderedOnSqlite = experiment('SQLite');
 
-export const orderedOnPostgres = part('PostgreSQL');
+export const orderedOnPostgres = experiment('PostgreSQL');
 
-async function killInOrder(context: ProofContext, database: DatabaseName): Promise<Findings> {
-  const { form, report, cleanUp } = context;
+async function killInOrder(context: ExperimentContext, database: DatabaseName): Promise<Findings> {
+  const { runSize, report, cleanUp } = context;
   const fleet = await createFleet(await makeEnvironment(context, database));
   cleanUp(fleet.close);
-  const living: FleetInstance[] = [];
-  for (let count = 0; count < INSTANCES[database]; count += 1) living.push(await fleet.start());
+  const running: FleetInstance[] = [];
+  for (let count = 0; count < INSTANCES[database]; count += 1) running.push(await fleet.start());
   const random = new Random(SEED);
   const arrivals = new Arrivals();
   const accepted = (): number => arrivals.accepted;
@@ -137,29 +137,30 @@ async function killInOrder(context: ProofContext, database: DatabaseName): Promi
     response.writeHead(isRefused ? 503 : 200).end();
   });
   cleanUp(receiver.close);
-  await register({ fleet, living }, receiver.url);
-  const events = createMediaEvents(() => living, random);
+  await register({ fleet, running }, receiver.url);
+  const events = createMediaEvents(() => running, random);
   cleanUp(events.close);
   const rooms: Promise<void>[] = [];
   const names: string[] = [];
-  for (let round = 0; round < KILLS[form]; round += 1) {
-    const added = Array.from({ length: ROOMS_PER_ROUND[form] }, (_, index) => `r${round}-${index}`);
+  for (let round = 0; round < KILLS[runSize]; round += 1) {
+    const added = Array.from({ length: ROOMS_PER_ROUND[runSize] }, (_, index) => `r${round}-${index}`);
     for (const [index, name] of added.entries()) {
       if (index % REFUSED_ROOM === 0) refused.set(name, 1 + random.integer(10));
       names.push(name);
       rooms.push(events.playRoom(name));
     }
-    const moment = arrivals.accepted + random.integer(ROOMS_PER_ROUND[form] * 30);
+    const moment = arrivals.accepted + random.integer(ROOMS_PER_ROUND[runSize] * 30);
     await untilEnoughOrSilence(accepted, () => accepted() >= moment);
-    await living.splice(random.integer(living.length), 1)[0]?.kill();
-    living.push(await fleet.start());
-    if ((round + 1) % 5 === 0) report(`${round + 1} of ${KILLS[form]} kills, ${arrivals.accepted} accepted`);
+    await running.splice(random.integer(running.length), 1)[0]?.kill();
+    running.push(await fleet.start());
+    if ((round + 1) % 5 === 0)
+      report(`${round + 1} of ${KILLS[runSize]} kills, ${arrivals.accepted} accepted`);
   }
   await Promise.all(rooms);
   await untilEnoughOrSilence(accepted, () => arrivals.areComplete(names));
   return {
     figures: [
-      observed('kills of an instance', KILLS[form]),
+      observed('kills of an instance', KILLS[runSize]),
       observed('rooms', names.length),
       observed('rooms with an event that was refused at first', refused.size),
       ...arrivals.figures(names, new Set(refused.keys())),
@@ -169,7 +170,7 @@ async function killInOrder(context: ProofContext, database: DatabaseName): Promi
 }
 
 async function makeEnvironment(
-  { cleanUp }: ProofContext,
+  { cleanUp }: ExperimentContext,
   database: DatabaseName,
 ): Promise<Readonly<Record<string, string>>> {
   if (database === 'SQLite') return {};
@@ -178,9 +179,9 @@ async function makeEnvironment(
   return { DATABASE_URL: (await createDatabase(cluster)).url };
 }
 
-type Stage = { readonly fleet: Fleet; readonly living: readonly FleetInstance[] };
+type Stage = { readonly fleet: Fleet; readonly running: readonly FleetInstance[] };
 
-async function register({ fleet, living: [instance] }: Stage, url: string): Promise<void> {
+async function register({ fleet, running: [instance] }: Stage, url: string): Promise<void> {
   if (instance === undefined) throw new Error('no instance lives');
   await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${url}/ordered`, ordering: 'room' });
   await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${url}/unordered` });

@@ -15,27 +15,27 @@ import { Random } from '../../../test/support/random.ts';
 import {
   atLeast,
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
-  type Form,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
+  type RunSize,
+} from '../../experiment.ts';
 import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../../support/database-proxy.ts';
 import {
   countUndelivered,
   createMediaEvents,
+  type DeliveryObserver,
   type Fault,
   type MediaEvents,
   playRounds,
   REFUSED_ONCE,
   RESPONDED_LATE,
-  startWitness,
+  startDeliveryObserver,
   verdict,
-  type Witness,
-} from './witness.ts';
+} from './delivery-observer.ts';
 
 const SEED = 20_260_201;
 
@@ -138,7 +138,7 @@ const BURST = 500;
 /** Maximum time until an instance reaches the point. After it, an arbitrary instance is frozen. */
 const PLACED_WITHIN_MS = 25_000;
 
-export const chaosPostgres: ProofPart = {
+export const chaosPostgres: Experiment = {
   name: 'chaos-postgres',
   title: 'Three instances on PostgreSQL are killed and frozen, and the database fails over',
   claim:
@@ -152,7 +152,7 @@ export const chaosPostgres: ProofPart = {
       'later it is killed for good and the replica is promoted.',
     `One instance at a time is frozen (SIGSTOP) for ${FROZEN_MS / 1000} s and then continues. Each freeze has a target: a proxy between the ` +
       'instance and its database waits for a certain statement and stops the process at it. The targets are: ' +
-      `${FREEZE_POINTS.map(({ name }) => name).join('; ')}. Meanwhile the other instances get five events a second, and the part measures ` +
+      `${FREEZE_POINTS.map(({ name }) => name).join('; ')}. Meanwhile the other instances get five events a second, and the experiment measures ` +
       'how long they take to acknowledge and deliver them.',
   ],
   found: [
@@ -167,46 +167,50 @@ export const chaosPostgres: ProofPart = {
     'Freezes within the other transactions and leases of the service, which have no lock that an event or a delivery waits for. Webhooks, ' +
       'their secrets, replays and tests change when somebody asks. What is old is deleted from rows that no other transaction has locked. A ' +
       'lease of the reconciler, a claim of a recording or of an Idempotency-Key is one statement, which holds no lock when it has ended. The ' +
-      'claims of recordings are in the part model, and the workers of transcriptions in those of speech.',
+      'claims of recordings are in the experiment model, and the workers of transcriptions in those of speech.',
     'Network partitions in which instances reach different database servers.',
   ],
-  run: strikeCluster,
+  run: injectClusterFaults,
 };
 
-type Strikes = {
+type ClusterFaults = {
   readonly kill: Fault;
   readonly freezes: readonly Fault[];
   readonly restart: Fault;
   readonly failOver: Fault;
 };
 
-function schedule(form: Form, { kill, freezes, restart, failOver }: Strikes): readonly Fault[] {
-  if (form === 'short') return [kill, restart, kill, failOver];
+function schedule(runSize: RunSize, { kill, freezes, restart, failOver }: ClusterFaults): readonly Fault[] {
+  if (runSize === 'short') return [kill, restart, kill, failOver];
   const kills = (count: number): readonly Fault[] => Array.from({ length: count }, () => kill);
   // A kill comes before each freeze, because the leases of the dead instance expire and have to be claimed.
   const freezing = freezes.flatMap((freeze) => [kill, freeze]);
   return [...kills(5), ...freezing, ...kills(2), restart, ...kills(2), failOver, kill];
 }
 
-async function strikeCluster(context: ProofContext): Promise<Findings> {
-  const { form, report } = context;
+async function injectClusterFaults(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report } = context;
   const random = new Random(SEED);
   const cluster = await startCluster(context, CLOCKS);
   const webhooks = { webhooks: WEBHOOKS, ordered: ORDERED };
-  const witness = await startWitness({ fleet: cluster.fleet, instance: pickAny(cluster), ...webhooks });
-  context.cleanUp(witness.close);
-  const events = createMediaEvents(() => cluster.living, random);
+  const observer = await startDeliveryObserver({
+    fleet: cluster.fleet,
+    instance: pickAny(cluster),
+    ...webhooks,
+  });
+  context.cleanUp(observer.close);
+  const events = createMediaEvents(() => cluster.running, random);
   context.cleanUp(events.close);
   const frozen: Frozen[] = [];
   let kills = 0;
   const kill = async (): Promise<void> => {
-    const member = random.pick(cluster.living);
-    cluster.living.splice(cluster.living.indexOf(member), 1);
+    const member = random.pick(cluster.running);
+    cluster.running.splice(cluster.running.indexOf(member), 1);
     await member.kill();
     kills += 1;
     await cluster.replace(member);
   };
-  const strikes: Strikes = {
+  const causes: ClusterFaults = {
     kill,
     freezes: FREEZE_POINTS.map((point) => async () => {
       report(`freezing an instance ${point.name}`);
@@ -217,18 +221,18 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
     restart: () => cluster.database.restart(),
     failOver: () => cluster.database.failOver(),
   };
-  const faults = schedule(form, strikes);
+  const faults = schedule(runSize, causes);
   const perRound = { endsPerRound: ENDS_PER_ROUND, roomsPerRound: ROOMS_PER_ROUND };
-  await playRounds({ witness, events, random, ...perRound, faults, report });
+  await playRounds({ observer, events, random, ...perRound, faults, report });
   const unsettled = await countUndelivered(cluster.fleet, pickAny(cluster));
-  const shared = { witness, events, stops: kills + frozen.length, unsettled };
-  const total = atLeast({ name: 'deliveries', measured: witness.tally().distinct, bound: 20_000 });
+  const shared = { observer, events, stops: kills + frozen.length, unsettled };
+  const total = atLeast({ name: 'deliveries', measured: observer.tally().distinct, bound: 20_000 });
   return {
     figures: [
-      ...(form === 'long' ? [total] : []),
+      ...(runSize === 'long' ? [total] : []),
       ...verdict(shared),
       observed('kills of an instance', kills),
-      ...(form === 'long' ? freezeFigures(frozen, witness, events) : []),
+      ...(runSize === 'long' ? freezeFigures(frozen, observer, events) : []),
     ],
     versions: { PostgreSQL: cluster.database.version },
     notes: [`Seed ${SEED}.`],
@@ -236,8 +240,12 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
 }
 
 /** Returns how the running instances did during the freezes. */
-function freezeFigures(frozen: readonly Frozen[], witness: Witness, events: MediaEvents): readonly Figure[] {
-  const { completeAt } = witness.tally();
+function freezeFigures(
+  frozen: readonly Frozen[],
+  observer: DeliveryObserver,
+  events: MediaEvents,
+): readonly Figure[] {
+  const { completeAt } = observer.tally();
   const late = (name: string): number =>
     (completeAt.get(name) ?? Number.POSITIVE_INFINITY) - (events.acknowledgedAt.get(name) ?? 0);
   const withinLease = (name: string, measured: number): Figure =>
@@ -254,7 +262,7 @@ function freezeFigures(frozen: readonly Frozen[], witness: Witness, events: Medi
   ];
 }
 
-function pickAny({ living: [instance] }: Cluster): Member {
+function pickAny({ running: [instance] }: Cluster): Member {
   if (instance === undefined) throw new Error('no instance lives');
   return instance;
 }
@@ -264,7 +272,7 @@ type Cluster = {
   readonly fleet: Fleet;
   readonly database: PostgresPair;
   /** The running instances. Kills and replacements change this array. */
-  readonly living: Member[];
+  readonly running: Member[];
   /** Starts another instance in place of a dead one, with the same proxy and clock. */
   readonly replace: (member: Member) => Promise<void>;
 };
@@ -272,7 +280,7 @@ type Cluster = {
 type Member = FleetInstance & { readonly proxy: DatabaseProxy; readonly clockSeconds: number };
 
 async function startCluster(
-  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   clocks: readonly number[],
 ): Promise<Cluster> {
   const database = await startPostgresPair();
@@ -286,20 +294,20 @@ async function startCluster(
     });
     return { ...instance, proxy, clockSeconds };
   };
-  const living: Member[] = [];
+  const running: Member[] = [];
   for (const seconds of clocks) {
     const proxy = await startDatabaseProxy(() => Number(new URL(database.url()).port));
     cleanUp(proxy.close);
-    living.push(await start(proxy, seconds));
+    running.push(await start(proxy, seconds));
   }
   return {
     fleet,
     database,
-    living,
+    running,
     replace: async ({ proxy, clockSeconds }) => {
       proxy.forget();
       proxy.release();
-      living.push(await start(proxy, clockSeconds));
+      running.push(await start(proxy, clockSeconds));
     },
   };
 }
@@ -343,7 +351,7 @@ async function freezeAt(point: FreezePoint, options: FreezeOptions): Promise<Fro
   const slug = point.name.replaceAll(' ', '-');
   const bait: Promise<void>[] = [];
   const prefix = PREFIXES[point.bait ?? 'burst'];
-  const placed = await stopAt(point, cluster.living, async (count) => {
+  const placed = await stopAt(point, cluster.running, async (count) => {
     const names = Array.from(
       { length: point.bait === 'burst' ? BURST : 1 },
       (_, index) => `${count}-${index}`,
@@ -352,10 +360,10 @@ async function freezeAt(point: FreezePoint, options: FreezeOptions): Promise<Fro
     bait.push(...posts);
     if (point.bait === 'burst') await Promise.race([...posts.slice(-1), delay(BURST_PAUSE_MS)]);
   });
-  const victim = placed ?? random.pick(cluster.living);
+  const victim = placed ?? random.pick(cluster.running);
   victim.freeze();
   const until = performance.now() + frozenMs;
-  const others = cluster.living.filter((member) => member !== victim);
+  const others = cluster.running.filter((member) => member !== victim);
   const probes: string[] = [];
   let slowestMs = 0;
   let refused = 0;

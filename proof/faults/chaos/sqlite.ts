@@ -1,7 +1,13 @@
 import { createFleet, type FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { Random } from '../../../test/support/random.ts';
-import type { Findings, ProofContext, ProofPart } from '../../part.ts';
-import { countUndelivered, createMediaEvents, playRounds, startWitness, verdict } from './witness.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
+import {
+  countUndelivered,
+  createMediaEvents,
+  playRounds,
+  startDeliveryObserver,
+  verdict,
+} from './delivery-observer.ts';
 
 const SEED = 20_260_131;
 const WEBHOOKS = 10;
@@ -10,7 +16,7 @@ const ENDS_PER_ROUND = 14;
 const ROOMS_PER_ROUND = 2;
 const KILLS = { long: 20, short: 3 } as const;
 
-export const chaosSqlite: ProofPart = {
+export const chaosSqlite: Experiment = {
   name: 'chaos-sqlite',
   title: 'The service on SQLite is killed during deliveries',
   claim:
@@ -34,30 +40,30 @@ export const chaosSqlite: ProofPart = {
   run: killOnSqlite,
 };
 
-async function killOnSqlite({ form, report, cleanUp }: ProofContext): Promise<Findings> {
+async function killOnSqlite({ runSize, report, cleanUp }: ExperimentContext): Promise<Findings> {
   const fleet = await createFleet();
   cleanUp(fleet.close);
-  const living: FleetInstance[] = [await fleet.start()];
+  const running: FleetInstance[] = [await fleet.start()];
   const random = new Random(SEED);
-  const witness = await startWitness({
+  const observer = await startDeliveryObserver({
     fleet,
-    instance: onlyOne(living),
+    instance: onlyOne(running),
     webhooks: WEBHOOKS,
     ordered: ORDERED,
   });
-  cleanUp(witness.close);
-  const events = createMediaEvents(() => living, random);
+  cleanUp(observer.close);
+  const events = createMediaEvents(() => running, random);
   cleanUp(events.close);
   const kill = async (): Promise<void> => {
-    await living.pop()?.kill();
-    living.push(await fleet.start());
+    await running.pop()?.kill();
+    running.push(await fleet.start());
   };
-  const faults = Array.from({ length: KILLS[form] }, () => kill);
+  const faults = Array.from({ length: KILLS[runSize] }, () => kill);
   const perRound = { endsPerRound: ENDS_PER_ROUND, roomsPerRound: ROOMS_PER_ROUND };
-  await playRounds({ witness, events, random, ...perRound, faults, report });
-  const unsettled = await countUndelivered(fleet, onlyOne(living));
+  await playRounds({ observer, events, random, ...perRound, faults, report });
+  const unsettled = await countUndelivered(fleet, onlyOne(running));
   return {
-    figures: verdict({ witness, events, stops: faults.length, unsettled }),
+    figures: verdict({ observer, events, stops: faults.length, unsettled }),
     versions: { SQLite: process.versions.sqlite ?? '' },
     notes: [`Seed ${SEED}.`],
   };

@@ -1,13 +1,13 @@
 import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary.ts';
 import { Random } from '../../../test/support/random.ts';
 import {
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
+} from '../../experiment.ts';
 import {
   callUntil,
   type Ledger,
@@ -25,7 +25,7 @@ const CALM_SECONDS = { long: 5, short: 1 } as const;
 /** LiveKit places rooms on a node that died up to five seconds ago, as Redis still has it. */
 const AWAY_SECONDS = { long: 20, short: 6 } as const;
 
-export const mediaFaults: ProofPart = {
+export const mediaFaults: Experiment = {
   name: 'media-faults',
   title: 'LiveKit is frozen, killed and restarted, and Redis is killed and restarted',
   claim:
@@ -34,21 +34,21 @@ export const mediaFaults: ProofPart = {
   attack: [
     `One instance runs on SQLite with a real LiveKit on a real Redis, and ${CALLERS} callers send the mix of rolling-restart. LiveKit is frozen ` +
       `(SIGSTOP) for ${AWAY_SECONDS.long} s and continues; it is killed (SIGKILL) and restarted at the same address after ${AWAY_SECONDS.long} s; ` +
-      `then Redis is killed, and restarted empty after ${AWAY_SECONDS.long} s. The part checks every answer, and measures after each return how long ` +
+      `then Redis is killed, and restarted empty after ${AWAY_SECONDS.long} s. The experiment checks every answer, and measures after each return how long ` +
       'it takes until a room can be created and deleted and the rooms can be listed.',
   ],
   notClaimed: [
     'That a room created in the second before a kill still exists afterwards: LiveKit decides that.',
-    'How fast a request is refused: the table shows the slowest one. The part slow-livekit bounds it.',
+    'How fast a request is refused: the table shows the slowest one. The experiment slow-livekit bounds it.',
     'The list of rooms after the loss of a Redis that stores nothing on disk: LiveKit keeps its list there.',
   ],
-  run: strikeMedia,
+  run: injectMediaFaults,
 };
 
 type Stage = { readonly name: string; readonly ledger: Ledger };
 
-async function strikeMedia(context: ProofContext): Promise<Findings> {
-  const { form, report } = context;
+async function injectMediaFaults(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report } = context;
   const stage = await startMediaStage(context, { connections: 2 * CALLERS });
   const random = new Random(SEED);
   const stages: Stage[] = [];
@@ -60,17 +60,17 @@ async function strikeMedia(context: ProofContext): Promise<Findings> {
     for (const line of unexpectedLines(ledger)) report(line);
     stages.push({ name, ledger });
   };
-  await during('before the faults', CALM_SECONDS[form]);
+  await during('before the faults', CALM_SECONDS[runSize]);
   const returns: Figure[] = [];
   for (const { fault, returned, leave, comeBack } of findFaults(stage)) {
     await leave();
-    await during(`while ${fault}`, AWAY_SECONDS[form]);
+    await during(`while ${fault}`, AWAY_SECONDS[runSize]);
     await comeBack();
     const ms = await untilRooms(stage);
     returns.push(
       observed(`time until rooms can be created and listed after ${returned}`, Math.round(ms), ' ms'),
     );
-    await during(`after ${returned}`, CALM_SECONDS[form]);
+    await during(`after ${returned}`, CALM_SECONDS[runSize]);
   }
   return {
     figures: [...stages.flatMap(stageFigures), ...returns],

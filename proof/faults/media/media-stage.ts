@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../../test/support/parts/redis.ts';
 import type { Random } from '../../../test/support/random.ts';
-import type { ProofContext } from '../../part.ts';
+import type { ExperimentContext } from '../../experiment.ts';
 import { type CallersOptions, MEDIA_KEY } from '../../support/callers.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 
@@ -27,7 +27,7 @@ export type MediaStageOptions = {
 };
 
 export async function startMediaStage(
-  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   { connections, urlOf = async ({ url }) => url }: MediaStageOptions,
 ): Promise<MediaStage> {
   const mediaSecret = randomBytes(24).toString('hex');

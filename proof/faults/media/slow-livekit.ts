@@ -2,14 +2,14 @@ import { livekitServerVersion } from '../../../src/server/dev/binaries/go-binary
 import { Random } from '../../../test/support/random.ts';
 import {
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
-  type Form,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
+  type RunSize,
+} from '../../experiment.ts';
 import {
   callUntil,
   type Ledger,
@@ -50,12 +50,12 @@ const RESET: SlowStage = {
   fault: { kind: 'reset' },
   seconds: 15,
 };
-const STAGES: Readonly<Record<Form, readonly SlowStage[]>> = {
+const STAGES: Readonly<Record<RunSize, readonly SlowStage[]>> = {
   long: [PEACE, ...[100, 1_000, 3_000, 6_000, 12_000].map(delayed), STALLED, RESET],
   short: [PEACE, delayed(100), RESET].map((stage) => ({ ...stage, seconds: 1 })),
 };
 
-export const slowLivekit: ProofPart = {
+export const slowLivekit: Experiment = {
   name: 'slow-livekit',
   title: 'LiveKit answers late, halfway, or not at all',
   claim:
@@ -67,7 +67,7 @@ export const slowLivekit: ProofPart = {
       'way, on connections that are open.',
     `Meanwhile ${CALLERS} callers create, read, list and delete rooms, and ${CALLERS} others send what needs the database alone: tokens, webhooks, ` +
       'lists of events and sessions, and events of the media server. Every request is sent once. Successes are checked as in the rolling ' +
-      'restart. After each fault the part measures how long it takes until a room can be made and closed and the rooms can be listed.',
+      'restart. After each fault the experiment measures how long it takes until a room can be made and closed and the rooms can be listed.',
   ],
   notClaimed: [
     'That a room whose creation was refused was not made: LiveKit may have made it, and only its answer was lost. Creating it again returns it.',
@@ -83,8 +83,8 @@ type Seen = {
   readonly recoveredMs: number;
 };
 
-async function slowDown(context: ProofContext): Promise<Findings> {
-  const { form, report, cleanUp } = context;
+async function slowDown(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report, cleanUp } = context;
   const proxies: FaultyProxy[] = [];
   const setFault = (fault: ProxyFault): void => {
     for (const proxy of proxies) proxy.setFault(fault);
@@ -100,7 +100,7 @@ async function slowDown(context: ProofContext): Promise<Findings> {
   });
   const random = new Random(SEED);
   const seen: Seen[] = [];
-  for (const slow of STAGES[form]) {
+  for (const slow of STAGES[runSize]) {
     report(slow.name);
     const signal = AbortSignal.timeout(slow.seconds * 1000);
     const calling = (prefix: string, operations: typeof MEDIA_OPERATIONS) =>

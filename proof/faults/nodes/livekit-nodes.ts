@@ -4,13 +4,13 @@ import type { Receiver } from '../../../test/server/webhooks/support/receiver.ts
 import { Random } from '../../../test/support/random.ts';
 import {
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
+} from '../../experiment.ts';
 import {
   callUntil,
   MEDIA_OPERATIONS,
@@ -37,7 +37,7 @@ const BOUND_SECONDS = 120;
 
 const POLL_INTERVAL_MS = 500;
 
-export const livekitNodes: ProofPart = {
+export const livekitNodes: Experiment = {
   name: 'livekit-nodes',
   title: 'Two LiveKit nodes share one Redis; one is killed, and one is frozen and thawed',
   claim:
@@ -50,7 +50,7 @@ export const livekitNodes: ProofPart = {
       'struck, and two in a room of the other node. The struck node has three rooms without people too.',
     `One node is killed (SIGKILL), and started again when everything has settled. Then the other one is frozen (SIGSTOP) for ${SECONDS.frozen} s and ` +
       `continues. Meanwhile ${CALLERS} callers create, read, list and delete rooms, and ${CALLERS} others send requests that need the database alone.`,
-    'The truth is what the clients know: who is connected, and who left. The deserted room is the one whose people leave with the node. The part compares the lists of rooms and of participants with it until ' +
+    'The truth is what the clients know: who is connected, and who left. The deserted room is the one whose people leave with the node. The experiment compares the lists of rooms and of participants with it until ' +
       'they agree for two seconds. The events are those that a webhook got.',
   ],
   notClaimed: [
@@ -60,10 +60,10 @@ export const livekitNodes: ProofPart = {
       'reports what LiveKit lists. The table shows how it ended.',
     `Requests about rooms in the first ${SECONDS.settling} s: LiveKit still assigns rooms to the lost node then, and they may be refused with a problem.`,
   ],
-  run: strikeNodes,
+  run: injectNodeFaults,
 };
 
-async function strikeNodes(context: ProofContext): Promise<Findings> {
+async function injectNodeFaults(context: ExperimentContext): Promise<Findings> {
   const { report } = context;
   const stage = await startNodeStage(context, 4 * CALLERS);
   const random = new Random(SEED);
@@ -76,7 +76,11 @@ async function strikeNodes(context: ProofContext): Promise<Findings> {
   const [first, second] = stage.nodes;
   const figures: Figure[] = [...(await call('before the faults', SECONDS.calm, 'calm'))];
 
-  const killed = await strike(stage, { prefix: 'killed', node: first, blow: () => first.livekit().kill() });
+  const killed = await injectFault(stage, {
+    prefix: 'killed',
+    node: first,
+    fault: () => first.livekit().kill(),
+  });
   const afterKill = watch(stage, killed);
   figures.push(...(await call('after a node was killed', SECONDS.settling, 'settling')));
   figures.push(...(await call('later', SECONDS.later, 'calm')));
@@ -86,8 +90,8 @@ async function strikeNodes(context: ProofContext): Promise<Findings> {
   await first.startAgain();
   figures.push(...(await call('with two nodes again', SECONDS.calm, 'calm')));
 
-  const blow = async () => second.livekit().freeze();
-  const frozen = await strike(stage, { prefix: 'frozen', node: second, blow });
+  const fault = async () => second.livekit().freeze();
+  const frozen = await injectFault(stage, { prefix: 'frozen', node: second, fault });
   figures.push(...(await call('after a node was frozen', SECONDS.settling, 'settling')));
   figures.push(...(await call('later while it is frozen', SECONDS.frozen - SECONDS.settling, 'calm')));
   second.livekit().thaw();
@@ -136,20 +140,20 @@ function repeated({ receiver }: NodeStage): number {
   return receiver.received.length - new Set(receiver.received.map(({ body }) => body.id)).size;
 }
 
-type Struck = {
+type Injected = {
   readonly prefix: string;
   readonly rooms: Rooms;
   readonly people: readonly Person[];
 };
 
-type Strike = {
+type Injection = {
   readonly prefix: string;
   readonly node: Node;
-  readonly blow: () => Promise<void>;
+  readonly fault: () => Promise<void>;
 };
 
 /** Lets people join, causes the fault on the node that hosts their rooms, and disconnects those who leave with it. */
-async function strike(stage: NodeStage, { prefix, node, blow }: Strike): Promise<Struck> {
+async function injectFault(stage: NodeStage, { prefix, node, fault }: Injection): Promise<Injected> {
   const rooms = await openRooms(stage, prefix, node.id());
   const people: Person[] = [];
   for (const room of [rooms.deserted, rooms.resumed, rooms.elsewhere]) {
@@ -158,7 +162,7 @@ async function strike(stage: NodeStage, { prefix, node, blow }: Strike): Promise
   const truth = makeTruth(rooms, people, [rooms.deserted, ...rooms.empty]);
   const before = await untilTrue(stage.client, () => truth, { prefix, deadlineMs: BOUND_SECONDS * 1000 });
   if (typeof before === 'string') throw new Error(`the lists were wrong before the blow: ${before}`);
-  await blow();
+  await fault();
   const leaving = people.filter(({ room }) => room === rooms.deserted);
   await Promise.all(leaving.map(({ joined }) => joined.leave()));
   return { prefix, rooms, people };
@@ -175,7 +179,7 @@ function makeTruth({ resumed, elsewhere }: Rooms, people: readonly Person[], als
 type Aftermath = { readonly figures: readonly Figure[]; readonly lines: readonly string[] };
 
 /** Returns who is connected now, according to the clients themselves. */
-function truthNow({ rooms, people }: Struck): Truth {
+function truthNow({ rooms, people }: Injected): Truth {
   const present = people.filter(({ joined }) => joined.room.isConnected);
   return makeTruth(rooms, present, rooms.empty);
 }
@@ -184,9 +188,9 @@ function truthNow({ rooms, people }: Struck): Truth {
  * Starts to measure. Resolves to the milliseconds until the lists are correct, or to a description of what is wrong at the
  * deadline.
  */
-function watch({ client }: NodeStage, struck: Struck): Promise<number | string> {
-  const { prefix } = struck;
-  return untilTrue(client, () => truthNow(struck), { prefix, deadlineMs: BOUND_SECONDS * 1000 });
+function watch({ client }: NodeStage, injected: Injected): Promise<number | string> {
+  const { prefix } = injected;
+  return untilTrue(client, () => truthNow(injected), { prefix, deadlineMs: BOUND_SECONDS * 1000 });
 }
 
 type Watched = {
@@ -199,14 +203,14 @@ type Watched = {
 /** Counts the events that were published, after the lists are correct. */
 async function aftermath(
   stage: NodeStage,
-  struck: Struck,
+  injected: Injected,
   { since, seen, claims }: Watched,
 ): Promise<Aftermath> {
-  const { prefix, rooms, people } = struck;
+  const { prefix, rooms, people } = injected;
   const { receiver } = stage;
   const present = people.filter(({ joined }) => joined.room.isConnected);
   const inRoom = (name: string) => present.filter(({ room }) => room === name).length;
-  const truth = truthNow(struck);
+  const truth = truthNow(injected);
   const reported = (room: string, event: string): number =>
     listEvents(receiver, room).filter((one) => one.startsWith(event)).length;
   const unbalanced = await untilBalanced(receiver, truth);

@@ -4,7 +4,7 @@ import { type Receiver, startReceiver } from '../../../test/server/webhooks/supp
 import { type Livekit, startLivekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
-import type { ProofContext } from '../../part.ts';
+import type { ExperimentContext } from '../../experiment.ts';
 import { MEDIA_KEY } from '../../support/callers.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 import { startLivekitBalancer } from './livekit-balancer.ts';
@@ -27,7 +27,7 @@ export type NodeStage = {
 };
 
 export async function startNodeStage(
-  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   connections: number,
 ): Promise<NodeStage> {
   const mediaSecret = randomBytes(24).toString('hex');

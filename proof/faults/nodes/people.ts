@@ -32,42 +32,42 @@ const LIVELY = { emptyTimeout: 30 };
 const LASTING = { emptyTimeout: 3_600 };
 
 /** Creates rooms until LiveKit has placed enough of them on either node. */
-export async function openRooms(stage: NodeStage, prefix: string, struckId: string): Promise<Rooms> {
+export async function openRooms(stage: NodeStage, prefix: string, faultyId: string): Promise<Rooms> {
   const empties = await openOn(stage, {
     prefix: `${prefix}-empty`,
-    struckId,
+    faultyId,
     settings: LASTING,
     wanted: EMPTY_ROOMS,
   });
-  const lively = await openOn(stage, { prefix: `${prefix}-people`, struckId, settings: LIVELY, wanted: 2 });
-  const [deserted, resumed] = lively.onStruck;
+  const lively = await openOn(stage, { prefix: `${prefix}-people`, faultyId, settings: LIVELY, wanted: 2 });
+  const [deserted, resumed] = lively.onFaulty;
   const [elsewhere] = lively.others;
   if (deserted === undefined || resumed === undefined || elsewhere === undefined) {
     throw new Error('LiveKit put no room on one of the nodes');
   }
-  const surplus = [...lively.onStruck.slice(2), ...lively.others.slice(1), ...empties.others];
+  const surplus = [...lively.onFaulty.slice(2), ...lively.others.slice(1), ...empties.others];
   for (const name of surplus) await stage.client.call('DELETE', `/v1/rooms/${name}`);
-  return { deserted, resumed, empty: empties.onStruck, elsewhere };
+  return { deserted, resumed, empty: empties.onFaulty, elsewhere };
 }
 
 type Opening = {
   readonly prefix: string;
-  readonly struckId: string;
+  readonly faultyId: string;
   readonly settings: { readonly emptyTimeout: number };
   /** Number of rooms on the node that gets the fault. At least one more must be on the other node. */
   readonly wanted: number;
 };
 
-async function openOn(stage: NodeStage, { prefix, struckId, settings, wanted }: Opening) {
-  const onStruck: string[] = [];
+async function openOn(stage: NodeStage, { prefix, faultyId, settings, wanted }: Opening) {
+  const onFaulty: string[] = [];
   const others: string[] = [];
-  for (let count = 0; count < MAX_ROOMS && (onStruck.length < wanted || others.length === 0); count += 1) {
+  for (let count = 0; count < MAX_ROOMS && (onFaulty.length < wanted || others.length === 0); count += 1) {
     const name = `${prefix}-${count}`;
     const { status, text } = await stage.client.call('POST', '/v1/rooms', { name, ...settings });
     if (status !== 201) throw new Error(`a room could not be opened: ${status} ${text}`);
-    ((await stage.findHolder(name)) === struckId ? onStruck : others).push(name);
+    ((await stage.findHolder(name)) === faultyId ? onFaulty : others).push(name);
   }
-  return { onStruck, others };
+  return { onFaulty, others };
 }
 
 /** Expected participants: identities by room name. A room without an entry must not exist. */

@@ -4,19 +4,19 @@ import { Client } from 'pg';
 import { findUnprivilegedUser } from '../../../test/support/parts/postgres.ts';
 import { startPostgresServer } from '../../../test/support/parts/postgres-server.ts';
 import { Random } from '../../../test/support/random.ts';
-import type { Findings, Form, ProofContext, ProofPart } from '../../part.ts';
+import type { Experiment, ExperimentContext, Findings, RunSize } from '../../experiment.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import {
   audit,
   FREE_BOUND_MS,
   fullDisk,
+  injectFaults,
   mayMount,
   mountSmallDisk,
   RECOVERY_BOUND_MS,
   type SmallDisk,
   type StorageFault,
   startStorageStage,
-  strikeAll,
 } from './storage-stage.ts';
 
 const SEED = 20_261_129;
@@ -24,7 +24,7 @@ const SLOW_MS = 300;
 /** The service waits 15 s for a database that does not respond, and 5 s for a connection to it. */
 const BOUND_MS = 25_000;
 
-export const postgresFaults: ProofPart = {
+export const postgresFaults: Experiment = {
   name: 'postgres-faults',
   title: 'PostgreSQL is killed, frozen, slow, locked, read-only, full and cut off',
   claim:
@@ -41,14 +41,14 @@ export const postgresFaults: ProofPart = {
   notClaimed: [
     'That nothing of a refused request is stored: where the connection broke during a commit, the service cannot know whether it was stored. The table counts such cases.',
     'A full disk of the write-ahead log, which stops the whole server: it is then gone, as after a kill.',
-    'A full disk if the part does not run as root, because only root can mount the small disk. The results then say that it was left out.',
-    'A failover to a replica: the part chaos-postgres has one.',
+    'A full disk if the experiment does not run as root, because only root can mount the small disk. The results then say that it was left out.',
+    'A failover to a replica: the experiment chaos-postgres has one.',
   ],
-  run: strikePostgres,
+  run: injectPostgresFaults,
 };
 
-async function strikePostgres(context: ProofContext): Promise<Findings> {
-  const { form, cleanUp } = context;
+async function injectPostgresFaults(context: ExperimentContext): Promise<Findings> {
+  const { runSize, cleanUp } = context;
   // The server ends before its disk is removed.
   const disk = mountSmallDisk(context);
   const started = await startPostgresServer();
@@ -64,20 +64,23 @@ async function strikePostgres(context: ProofContext): Promise<Findings> {
     { DATABASE_URL: url.href, ENCRYPTION_KEY },
     new Random(SEED),
   );
-  const { calls, figures } = await strikeAll(context, stage, [
-    ...findFaults(form, server, proxy),
-    ...(mayMount && form === 'long' ? [fullDisk(disk, { seconds: 15, boundMs: BOUND_MS })] : []),
+  const { calls, figures } = await injectFaults(context, stage, [
+    ...findFaults(runSize, server, proxy),
+    ...(mayMount && runSize === 'long' ? [fullDisk(disk, { seconds: 15, boundMs: BOUND_MS })] : []),
   ]);
   return {
     figures: [...figures, ...(await audit(stage, calls, 'may have been stored'))],
     versions: { PostgreSQL: server.version },
-    notes: [`Seed ${SEED}.`, ...(mayMount ? [] : ['The disk was not filled: the part did not run as root.'])],
+    notes: [
+      `Seed ${SEED}.`,
+      ...(mayMount ? [] : ['The disk was not filled: the experiment did not run as root.']),
+    ],
   };
 }
 
 type Server = Awaited<ReturnType<typeof startPostgresServer>>;
 
-function findFaults(form: Form, server: Server, proxy: FaultyProxy): readonly StorageFault[] {
+function findFaults(runSize: RunSize, server: Server, proxy: FaultyProxy): readonly StorageFault[] {
   const gone: StorageFault = {
     name: 'while the server is gone',
     seconds: 10,
@@ -95,7 +98,7 @@ function findFaults(form: Form, server: Server, proxy: FaultyProxy): readonly St
     effect: 'refuses',
     begin: () => lockTables(server.url),
   };
-  if (form === 'short') return [gone, locked].map((fault) => ({ ...fault, seconds: 2 }));
+  if (runSize === 'short') return [gone, locked].map((fault) => ({ ...fault, seconds: 2 }));
   return [
     gone,
     {

@@ -1,26 +1,26 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Random } from '../../../test/support/random.ts';
-import type { Findings, ProofContext, ProofPart } from '../../part.ts';
+import type { Experiment, ExperimentContext, Findings } from '../../experiment.ts';
 import {
   audit,
   FREE_BOUND_MS,
   fullDisk,
+  injectFaults,
   mayMount,
   mountSmallDisk,
   RECOVERY_BOUND_MS,
   type StorageFault,
   startStorageStage,
-  strikeAll,
 } from './storage-stage.ts';
 
 const SEED = 20_261_128;
-/** A write waits 5 s for the lock. In the short form this only makes writes slow. */
+/** A write waits 5 s for the lock. In the short run this only makes writes slow. */
 const SECONDS = { long: 15, short: 1 } as const;
 /** A write waits 5 s for the lock, after it waited as long for a commit. An event also waits for the batch before it. */
 const BOUND_MS = 22_000;
 
-export const sqliteFaults: ProofPart = {
+export const sqliteFaults: Experiment = {
   name: 'sqlite-faults',
   title: 'SQLite is locked by another process, and its disk fills up',
   claim:
@@ -40,21 +40,21 @@ export const sqliteFaults: ProofPart = {
   notClaimed: [
     'A disk that loses what it was told to keep, or that returns other bytes than were written.',
     'That a request that is sent twice changes something once: a caller who repeats a refused request needs Idempotency-Key.',
-    'A full disk if the part does not run as root, because only root can mount the small disk. The results then say that it was left out.',
+    'A full disk if the experiment does not run as root, because only root can mount the small disk. The results then say that it was left out.',
   ],
-  run: strikeSqlite,
+  run: injectSqliteFaults,
 };
 
-async function strikeSqlite(context: ProofContext): Promise<Findings> {
+async function injectSqliteFaults(context: ExperimentContext): Promise<Findings> {
   const disk = mountSmallDisk(context);
   const stage = await startStorageStage(context, { DATA_DIR: disk.folder }, new Random(SEED));
-  const seconds = SECONDS[context.form];
+  const seconds = SECONDS[context.runSize];
   const faults = [
     lockedFile(disk.folder, seconds),
     ...(mayMount ? [fullDisk(disk, { seconds, boundMs: BOUND_MS })] : []),
   ];
-  const { calls, figures } = await strikeAll(context, stage, faults);
-  const unmounted = mayMount ? [] : ['The disk was not filled: the part did not run as root.'];
+  const { calls, figures } = await injectFaults(context, stage, faults);
+  const unmounted = mayMount ? [] : ['The disk was not filled: the experiment did not run as root.'];
   return {
     figures: [...figures, ...(await audit(stage, calls, 'stored nothing'))],
     versions: { SQLite: process.versions.sqlite ?? '' },

@@ -11,7 +11,7 @@ import {
   roomFinished,
 } from '../../../test/server/webhooks/support/media-webhook.ts';
 import type { Random } from '../../../test/support/random.ts';
-import { atLeast, atMost, exactly, type Figure, observed, type ProofContext } from '../../part.ts';
+import { atLeast, atMost, type ExperimentContext, exactly, type Figure, observed } from '../../experiment.ts';
 import {
   callUntil,
   type Ledger,
@@ -21,7 +21,11 @@ import {
 } from '../../support/callers.ts';
 import { namesOfStoredEvents, type SignedClient, startService } from '../../support/signed-client.ts';
 import { percentile } from '../../support/statistics.ts';
-import { countUndelivered, startWitness, type Witness } from '../chaos/witness.ts';
+import {
+  countUndelivered,
+  type DeliveryObserver,
+  startDeliveryObserver,
+} from '../chaos/delivery-observer.ts';
 
 const STORED_CALLERS = 8;
 
@@ -36,7 +40,7 @@ type StorageStage = {
   readonly fleet: Fleet;
   readonly instance: FleetInstance;
   readonly client: SignedClient;
-  readonly witness: Witness;
+  readonly observer: DeliveryObserver;
   readonly book: WebhookBook;
   /** Runs callers that need the database and callers that do not, until the signal. */
   readonly call: (signal: AbortSignal, name: string) => Promise<Calls>;
@@ -47,7 +51,7 @@ type StorageStage = {
 type Calls = { readonly name: string; readonly stored: Ledger; readonly free: Ledger };
 
 export async function startStorageStage(
-  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  { cleanUp }: Pick<ExperimentContext, 'cleanUp'>,
   environment: Readonly<Record<string, string>>,
   random: Random,
 ): Promise<StorageStage> {
@@ -57,12 +61,12 @@ export async function startStorageStage(
     { cleanUp },
     { environment: { ...mediaKeys, ...environment }, connections: STORED_CALLERS + FREE_CALLERS + 2 },
   );
-  const witness = await startWitness({ fleet, instance, webhooks: WEBHOOKS });
-  cleanUp(witness.close);
+  const observer = await startDeliveryObserver({ fleet, instance, webhooks: WEBHOOKS });
+  cleanUp(observer.close);
   const book = new WebhookBook();
   const shared = { outside: client, inside: client, random, pauseMs: PAUSE_MS, mediaSecret: media.apiSecret };
   return {
-    ...{ fleet, instance, client, witness, book },
+    ...{ fleet, instance, client, observer, book },
     call: async (signal, name) => {
       const prefix = name.replaceAll(/[^a-z0-9]+/g, '-');
       const operations = [...STORED_OPERATIONS, keepWebhooks(book)];
@@ -105,14 +109,14 @@ export const RECOVERY_BOUND_MS = 15_000;
 
 export const FREE_BOUND_MS = 1_000;
 
-type Struck = { readonly calls: readonly Calls[]; readonly figures: readonly Figure[] };
+type Injected = { readonly calls: readonly Calls[]; readonly figures: readonly Figure[] };
 
 /** Runs callers before the faults, and through each fault and the time after it. */
-export async function strikeAll(
-  { form, report }: Pick<ProofContext, 'form' | 'report'>,
+export async function injectFaults(
+  { runSize, report }: Pick<ExperimentContext, 'runSize' | 'report'>,
   stage: StorageStage,
   faults: readonly StorageFault[],
-): Promise<Struck> {
+): Promise<Injected> {
   const calls: Calls[] = [];
   const figures: Figure[] = [];
   const during = async (name: string, seconds: number): Promise<Calls> => {
@@ -122,14 +126,14 @@ export async function strikeAll(
     calls.push(seen);
     return seen;
   };
-  figures.push(...calmFigures(await during('before the faults', CALM_SECONDS[form])));
+  figures.push(...calmFigures(await during('before the faults', CALM_SECONDS[runSize])));
   for (const fault of faults) {
     const end = await fault.begin();
     const seen = await during(fault.name, fault.seconds);
     await end();
     const recoveredMs = Math.round(await stage.untilWritten());
     figures.push(...faultFigures(fault, seen, recoveredMs));
-    figures.push(...calmFigures(await during(`after the fault "${fault.name}"`, CALM_SECONDS[form])));
+    figures.push(...calmFigures(await during(`after the fault "${fault.name}"`, CALM_SECONDS[runSize])));
   }
   return { calls, figures };
 }
@@ -192,12 +196,12 @@ export async function audit(
   calls: readonly Calls[],
   refusals: Refusals,
 ): Promise<readonly Figure[]> {
-  const { witness, fleet, instance } = stage;
+  const { observer, fleet, instance } = stage;
   const unsettled = await countUndelivered(fleet, instance);
   const stored = await namesOfStoredEvents(stage.client);
   const names = new Set(stored);
-  await witness.until(({ completeAt }) => [...names].every((name) => completeAt.has(name)));
-  const { completeAt, wrongSignatures } = witness.tally();
+  await observer.until(({ completeAt }) => [...names].every((name) => completeAt.has(name)));
+  const { completeAt, wrongSignatures } = observer.tally();
   const reported = calls.flatMap((call) => call.stored.reported);
   const called = [...names].filter((name) => !name.startsWith('look-'));
   const refusedButStored = called.length - new Set(reported).size;
@@ -295,7 +299,7 @@ export type SmallDisk = {
   readonly fill: () => () => void;
 };
 
-export function mountSmallDisk({ cleanUp }: Pick<ProofContext, 'cleanUp'>): SmallDisk {
+export function mountSmallDisk({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): SmallDisk {
   const disk = mkdtempSync(join(tmpdir(), 'rtc-small-disk-'));
   cleanUp(() => rmSync(disk, { recursive: true }));
   if (mayMount) {

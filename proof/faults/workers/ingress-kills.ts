@@ -16,13 +16,13 @@ import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
 import {
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
+} from '../../experiment.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
 
 /** LiveKit removes a participant whose process died after some 20 s; the push begins again as soon as a worker takes it. */
@@ -50,7 +50,7 @@ const CONNECTIONS = 8;
 
 const SCRIPT = join(import.meta.dirname, 'push-in-page.js');
 
-export const ingressKills: ProofPart = {
+export const ingressKills: Experiment = {
   name: 'ingress-kills',
   title: 'Ingress workers are killed in every state',
   claim:
@@ -60,7 +60,7 @@ export const ingressKills: ProofPart = {
     "LiveKit's real ingress service takes RTMP pushes of ffmpeg (a test picture and a tone) and WHIP pushes of Chromium (its test camera and " +
       'microphone) for rooms of a real LiveKit with its Redis. The pushes begin again when they break off, as those of a camera do.',
     `The ingress service is killed with the processes of its streams (SIGKILL) ${INGRESS_STATES.map(({ name }) => name).join('; ')}. Another one is ` +
-      'started at its address at once. The part reads the participants from the service until the push has both tracks again, ends the push, and ' +
+      'started at its address at once. The experiment reads the participants from the service until the push has both tracks again, ends the push, and ' +
       'waits until nobody is left.',
   ],
   notClaimed: [
@@ -71,12 +71,12 @@ export const ingressKills: ProofPart = {
   run: killIngressWorkers,
 };
 
-async function killIngressWorkers(context: ProofContext): Promise<Findings> {
-  const { form, report } = context;
+async function killIngressWorkers(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report } = context;
   const stage = await startIngressStage(context);
   const figures: Figure[] = [];
   for (const state of INGRESS_STATES) {
-    if (form === 'short' && !STATES_OF_SHORT.includes(state.slug)) continue;
+    if (runSize === 'short' && !STATES_OF_SHORT.includes(state.slug)) continue;
     for (const kind of INGRESS_TYPES) {
       const name = `${kind.toUpperCase()}, ${state.name}`;
       const outcome = await killIngressWorker(stage, state, kind);
@@ -217,7 +217,7 @@ type IngressStage = {
 
 type PushKind = (typeof INGRESS_TYPES)[number];
 
-async function startIngressStage({ cleanUp }: Pick<ProofContext, 'cleanUp'>): Promise<IngressStage> {
+async function startIngressStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): Promise<IngressStage> {
   const [rtmpPort, whipPort, port] = [await freePort(), await freePort(), await freePort()];
   const redis = await startRedis();
   cleanUp(redis.close);

@@ -14,13 +14,13 @@ import { speakToFile } from '../../../test/support/parts/speech.ts';
 import {
   atLeast,
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
+} from '../../experiment.ts';
 import { type DatabaseProxy, type Passage, startDatabaseProxy } from '../../support/database-proxy.ts';
 import { pollEvery } from '../../support/poll.ts';
 import { mediaServerSettings, type SignedClient, startService } from '../../support/signed-client.ts';
@@ -73,7 +73,7 @@ const poll = pollEvery({ everyMs: LOOK_MS, withinMs: DEADLINE_MS });
 
 const CONNECTIONS = 16;
 
-export const liveSpeechKills: ProofPart = {
+export const liveSpeechKills: Experiment = {
   name: 'live-speech-kills',
   title: 'Live speech workers are killed while they claim, listen and store',
   claim:
@@ -83,7 +83,7 @@ export const liveSpeechKills: ProofPart = {
     'Real stt-live workers with the real speech model (moonshine-tiny-en) transcribe rooms of a real LiveKit, in which somebody speaks sentences ' +
       '(espeak-ng). They share a PostgreSQL server with one instance of the service. A worker is killed (SIGKILL) while another one is ready.',
     `It dies ${LIVE_STATES.map(({ name }) => name).join('; ')}. Where a statement places the kill, a proxy between the worker and its database ` +
-      'waits for it. The part then waits until the other worker has the transcription, has somebody report one more sentence, and stops it.',
+      'waits for it. The experiment then waits until the other worker has the transcription, has somebody report one more sentence, and stops it.',
   ],
   notClaimed: [
     'The sentence in whose middle the worker died, and what is said between the kill and the takeover: both are lost.',
@@ -94,14 +94,14 @@ export const liveSpeechKills: ProofPart = {
   run: killLiveWorkers,
 };
 
-async function killLiveWorkers(context: ProofContext): Promise<Findings> {
-  const { form, report, cleanUp } = context;
+async function killLiveWorkers(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report, cleanUp } = context;
   const stage = await startLiveStage(context);
   const folder = await mkdtemp(join(tmpdir(), 'rtc-sentences-'));
   cleanUp(() => rm(folder, { recursive: true, force: true }));
   const sentences = await makeSentences(folder);
   const figures: Figure[] = [];
-  const states = LIVE_STATES.filter(({ slug }) => form === 'long' || STATES_OF_SHORT.includes(slug));
+  const states = LIVE_STATES.filter(({ slug }) => runSize === 'long' || STATES_OF_SHORT.includes(slug));
   for (const state of states) {
     const outcome = await killLiveWorker(stage, state, sentences);
     const texts = outcome.after.map(({ text }) => text).join(' | ');
@@ -353,7 +353,7 @@ type LiveStage = WorkerSettings & {
   readonly findOwner: (transcriptionId: string) => Promise<string | null>;
 };
 
-async function startLiveStage({ cleanUp }: Pick<ProofContext, 'cleanUp'>): Promise<LiveStage> {
+async function startLiveStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>): Promise<LiveStage> {
   const database = await startPostgresServer();
   cleanUp(database.close);
   const port = await freePort();

@@ -3,13 +3,13 @@ import { EgressStatus } from 'livekit-server-sdk';
 import { Random } from '../../../test/support/random.ts';
 import {
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
+} from '../../experiment.ts';
 import { pollEvery } from '../../support/poll.ts';
 import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
 
@@ -68,7 +68,7 @@ const DEADLINE_MS = 300_000;
 
 const poll = pollEvery({ everyMs: POLL_INTERVAL_MS, withinMs: DEADLINE_MS });
 
-export const recorderKills: ProofPart = {
+export const recorderKills: Experiment = {
   name: 'recorder-kills',
   title: 'Recorders are killed in every state',
   claim:
@@ -76,30 +76,30 @@ export const recorderKills: ProofPart = {
     `room can be recorded again, within ${BOUND_SECONDS} s.`,
   attack: [
     'The recorder is that of the embedded media server (docs/embedded-media.md), with the states and times that were measured on ' +
-      "LiveKit's own; it runs in the process of the part. The service is a process of its own, with real files in a folder.",
+      "LiveKit's own; it runs in the process of the experiment. The service is a process of its own, with real files in a folder.",
     `For each state ${ROOMS.long} rooms are recorded at the same time, and their recorder dies: ${STATES.map(({ name }) => name).join('; ')}. A killed ` +
       'recorder stays in its room for 22 s more, and its egress keeps its state for ever, as with the real one. A dead browser leaves the ' +
       'room at once, and its process can still be stopped.',
-    'The part reads each recording until it has ended, tries to record the room again until that succeeds, and counts the egress_ended that ' +
+    'The experiment reads each recording until it has ended, tries to record the room again until that succeeds, and counts the egress_ended that ' +
       'a webhook got, with their signatures.',
   ],
   found: [
     "When a recorder's browser died alone, the recording failed after a minute while its egress continued and stored a whole file. The service stops such a recorder first now, and takes its file (02b9b7a).",
   ],
   notClaimed: [
-    "LiveKit's own recorder: this part does not start it.",
+    "LiveKit's own recorder: this experiment does not start it.",
     'The file of a recording whose recorder was killed: it dies with the recorder.',
     'A recorder that is frozen and continues later.',
   ],
   run: killRecorders,
 };
 
-async function killRecorders(context: ProofContext): Promise<Findings> {
-  const { form, report } = context;
+async function killRecorders(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report } = context;
   const stage = await startRecorderStage(context);
   const random = new Random(SEED);
   const killing = STATES.flatMap((state) =>
-    Array.from({ length: ROOMS[form] }, (_, index) =>
+    Array.from({ length: ROOMS[runSize] }, (_, index) =>
       killOne(stage, { state, room: `${state.slug}-${index}`, afterMs: random.integer(state.spreadMs) }),
     ),
   );
@@ -220,7 +220,7 @@ async function untilEnded({ client }: RecorderStage, { recordingId }: Started) {
   });
 }
 
-/** Waits until the room can be recorded again. That recording continues until the end of the part. */
+/** Waits until the room can be recorded again. That recording continues until the end of the experiment. */
 async function untilRecorded({ client }: RecorderStage, start: string): Promise<number> {
   return await poll(async () =>
     (await client.call('POST', start)).status === 201 ? performance.now() : undefined,

@@ -8,13 +8,13 @@ import { startPostgresServer } from '../../../test/support/parts/postgres-server
 import { speechRecordings } from '../../../test/support/parts/speech-model.ts';
 import {
   atMost,
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
+} from '../../experiment.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
 import { startWorkerProcess, type WorkerSettings } from '../../support/worker-process.ts';
@@ -51,7 +51,7 @@ const POLL_INTERVAL_MS = 100;
 /** Longer than the recorder takes to start. */
 const RECORDED_MS = 4_000;
 
-export const speechKills: ProofPart = {
+export const speechKills: Experiment = {
   name: 'speech-kills',
   title: 'Speech workers are killed while they claim, transcribe and store',
   claim:
@@ -60,21 +60,21 @@ export const speechKills: ProofPart = {
   attack: [
     'Real stt-post workers with the real speech model (moonshine-tiny-en) and ffmpeg transcribe a recording of spoken sentences. They share a ' +
       'PostgreSQL server with one instance of the service. A worker is killed (SIGKILL), and another one is started at that moment.',
-    `A proxy between the worker and its database places each kill: ${STATES.map(({ name }) => name).join('; ')}. The part compares the ` +
+    `A proxy between the worker and its database places each kill: ${STATES.map(({ name }) => name).join('; ')}. The experiment compares the ` +
       'transcription with one that nobody disturbed.',
   ],
   found: [
     'A worker set the end of its lease by the monotonic clock whenever it stored progress. On SQLite another worker could take the recording at once; on PostgreSQL every longer transcription failed (abb4873).',
   ],
   notClaimed: [
-    'Live transcription: the part live-speech-kills kills its workers.',
+    'Live transcription: the experiment live-speech-kills kills its workers.',
     'Every moment within a state: one worker is killed in each.',
     'A recording that kills every worker that reads it: it fails as worker-lost after three of them.',
   ],
   run: killSpeechWorkers,
 };
 
-async function killSpeechWorkers(context: ProofContext): Promise<Findings> {
+async function killSpeechWorkers(context: ExperimentContext): Promise<Findings> {
   const { report, cleanUp } = context;
   const database = await startPostgresServer();
   cleanUp(database.close);

@@ -3,14 +3,20 @@ import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
-import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import {
+  type Experiment,
+  type ExperimentContext,
+  exactly,
+  type Findings,
+  observed,
+} from '../../experiment.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { ATTEMPT } from './attempt.ts';
 
 /** The only address that the operator allows. It represents the attacker's public server. */
 const PUBLIC = '127.0.0.9';
 
-/** The short form tries every ninth URL. This includes some of each kind. */
+/** The short run tries every ninth URL. This includes some of each kind. */
 const EVERY = { long: 1, short: 9 } as const;
 
 const BATCH = 20;
@@ -78,7 +84,7 @@ const ODD_FORMS = [
  */
 const ALLOWED_HEX = '7f000009';
 
-export const forbiddenAddresses: ProofPart = {
+export const forbiddenAddresses: Experiment = {
   name: 'forbidden-addresses',
   title: 'Webhook URLs lead into the internal network (SSRF)',
   claim:
@@ -100,8 +106,8 @@ export const forbiddenAddresses: ProofPart = {
   run: reachForbidden,
 };
 
-async function reachForbidden(context: ProofContext): Promise<Findings> {
-  const { form, report, cleanUp } = context;
+async function reachForbidden(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report, cleanUp } = context;
   const internal = await startInternal(PUBLIC);
   cleanUp(internal.close);
   const target = await startTarget(context, 'SQLite', {
@@ -109,7 +115,7 @@ async function reachForbidden(context: ProofContext): Promise<Findings> {
     NODE_OPTIONS: `--import ${new URL('names.ts', import.meta.url)}`,
   });
   await plantSecrets(target);
-  const urls = forbiddenUrls(internal.port).filter((_, index) => index % EVERY[form] === 0);
+  const urls = forbiddenUrls(internal.port).filter((_, index) => index % EVERY[runSize] === 0);
   const stage: Stage = { ...target, internal };
   const tally: Tally = { refused: 0, tested: 0, delivered: 0, wrong: [] };
   for (let at = 0; at < urls.length; at += BATCH) {

@@ -3,20 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { RawConnection } from '../../../test/support/raw-http.ts';
 import {
+  type Experiment,
+  type ExperimentContext,
   exactly,
   type Figure,
   type Findings,
   observed,
-  type ProofContext,
-  type ProofPart,
-} from '../../part.ts';
+} from '../../experiment.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { type Limits, type Served, type Stage, servedFigures, whileServed } from '../well-behaved.ts';
 import { type AttackName, type AttackReport, attack } from './attacks.ts';
 
 const CALM_SECONDS = { long: 15, short: 1 } as const;
 
-/** The service ends an incomplete request after 30 s; the long form waits for that. */
+/** The service ends an incomplete request after 30 s; the full run waits for that. */
 const SECONDS = { long: 40, short: 2 } as const;
 
 const LIMITS: Limits = { p99Ms: 1_500, growthMb: 250 };
@@ -102,7 +102,7 @@ const HIDDEN: Readonly<Record<string, string>> = {
 
 const MOMENTS_MS = 5_000;
 
-export const hostileConnections: ProofPart = {
+export const hostileConnections: Experiment = {
   name: 'hostile-connections',
   title: 'Connections smuggle requests, stall, flood, never read and stay idle',
   claim:
@@ -112,12 +112,12 @@ export const hostileConnections: ProofPart = {
     'One instance runs on SQLite with a real LiveKit and without rate limits. A well-behaved caller sends 40 signed requests a second, every second ' +
       'one on a new connection: first alone, and then during each attack. The attackers run on another thread of the proof.',
     `Framing: ${Object.keys(AMBIGUOUS).length} kinds of requests contradict themselves or are not HTTP (${Object.keys(AMBIGUOUS).join('; ')}), ` +
-      'and two kinds have a body that looks like a request. Each carries a second request with an id of its own, and the part looks for an ' +
+      'and two kinds have a body that looks like a request. Each carries a second request with an id of its own, and the experiment looks for an ' +
       'answer with that id.',
     `Slow headers and slow bodies: 2,000 connections each send one byte a second. Refused requests: 50 connections pipeline requests without a ` +
       `signature as fast as the service reads them, and are opened again when it closes them, which may leave requests unanswered. Unread answers: 500 connections ask for the OpenAPI document 200 times each and never read. Idle ` +
       `connections: ${IDLE_CONNECTIONS.toLocaleString('en-US')} connections send nothing, and are opened again when the service closes them, because it keeps fewer open than that; they meet a process of their own, which nobody has attacked before. Each attack lasts ${SECONDS.long} s.`,
-    'Afterwards the part searches for secrets in the same places as mutated-requests.',
+    'Afterwards the experiment searches for secrets in the same places as mutated-requests.',
   ],
   found: [
     'A rate limiter from a library counted a whole pipelined burst before it compared, and refused all of it. The service has a limiter of its own now, which counts synchronously (212f9c5).',
@@ -132,23 +132,23 @@ export const hostileConnections: ProofPart = {
   run: attackConnections,
 };
 
-async function attackConnections(context: ProofContext): Promise<Findings> {
-  const { form, report: reportLine } = context;
+async function attackConnections(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report: reportLine } = context;
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
   raiseDescriptors(process.pid);
-  const { served, calm } = await measureCalm(target.instance, target, form);
+  const { served, calm } = await measureCalm(target.instance, target, runSize);
   const { stage: framed, result: framing } = await whileServed(served, 'framing', () =>
     sendFraming(served.url),
   );
   for (const line of [...framing.accepted, ...framing.smuggled, ...framing.leftOpen]) reportLine(line);
   const figures: Figure[] = [
-    ...servedFigures(calm, calm, { form, limits: LIMITS }).slice(0, 2),
+    ...servedFigures(calm, calm, { runSize, limits: LIMITS }).slice(0, 2),
     observed('framing: requests', framing.forms),
     exactly('framing: requests that were answered from within another', framing.smuggled.length, 0),
     exactly('framing: ambiguous requests that were not refused', framing.accepted.length, 0),
     exactly('framing: connections left open after an ambiguous request', framing.leftOpen.length, 0),
-    ...servedFigures(framed, calm, { form, limits: LIMITS }),
+    ...servedFigures(framed, calm, { runSize, limits: LIMITS }),
   ];
   for (const crowd of CROWDS) {
     reportLine(crowd.name);
@@ -156,7 +156,7 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
       ? await measureCalm(
           await target.fleet.start({ DATA_DIR: `${target.fleet.dataDir}-alone` }),
           target,
-          form,
+          runSize,
         )
       : { served, calm };
     figures.push(...(await attackWith(crowd, { context, ...ground })));
@@ -167,43 +167,50 @@ async function attackConnections(context: ProofContext): Promise<Findings> {
   return { figures, notes: [scanNote(scan)] };
 }
 
-type Attacked = { readonly context: ProofContext; readonly served: Served; readonly calm: Stage };
+type Attacked = { readonly context: ExperimentContext; readonly served: Served; readonly calm: Stage };
 
 /** Warms an instance up, whose first requests compile code, and measures a caller while nobody attacks it. */
 async function measureCalm(
   { url, pid }: FleetInstance,
   { fleet: { keys } }: Target,
-  form: ProofContext['form'],
+  runSize: ExperimentContext['runSize'],
 ): Promise<Pick<Attacked, 'served' | 'calm'>> {
   raiseDescriptors(pid);
   const served = { url, pid, keys };
-  await whileServed(served, 'warm-up', () => delay(CALM_SECONDS[form] * 300));
-  const { stage } = await whileServed(served, 'calm', () => delay(CALM_SECONDS[form] * 1_000));
+  await whileServed(served, 'warm-up', () => delay(CALM_SECONDS[runSize] * 300));
+  const { stage } = await whileServed(served, 'calm', () => delay(CALM_SECONDS[runSize] * 1_000));
   return { served, calm: stage };
 }
 
 async function attackWith(
   crowd: Crowd,
-  { context: { form, report: reportLine }, served, calm }: Attacked,
+  { context: { runSize, report: reportLine }, served, calm }: Attacked,
 ): Promise<readonly Figure[]> {
   const { name, connections } = crowd;
   const options = {
     url: served.url,
     keys: served.keys,
-    connections: connections[form],
-    seconds: SECONDS[form],
+    connections: connections[runSize],
+    seconds: SECONDS[runSize],
   };
   const { stage, result } = await whileServed(served, name, () => attack(crowd.attack, options));
   for (const line of new Set(stage.failures)) reportLine(`${name}: ${line}`);
-  return [...reportFigures(crowd, result, form), ...servedFigures(stage, calm, { form, limits: LIMITS })];
+  return [
+    ...reportFigures(crowd, result, runSize),
+    ...servedFigures(stage, calm, { runSize, limits: LIMITS }),
+  ];
 }
 
-function reportFigures({ name, isGivenUp }: Crowd, report: AttackReport, form: ProofContext['form']) {
+function reportFigures(
+  { name, isGivenUp }: Crowd,
+  report: AttackReport,
+  runSize: ExperimentContext['runSize'],
+) {
   const { opened, closed, sent, answered } = report;
   const closings = `${name}: connections that the service closed`;
   return [
     observed(`${name}: connections opened`, opened),
-    isGivenUp && form === 'long' ? exactly(closings, closed, opened) : observed(closings, closed),
+    isGivenUp && runSize === 'long' ? exactly(closings, closed, opened) : observed(closings, closed),
     observed(`${name}: writes of the attackers`, sent),
     observed(`${name}: answers to them`, answered),
   ];

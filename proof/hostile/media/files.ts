@@ -17,7 +17,7 @@ export type HostileFile = {
   readonly name: string;
   readonly expected: Expected;
   readonly make: (source: Source) => Buffer;
-  /** Whether the short form has it too. */
+  /** Whether the short run has it too. */
   readonly isQuick?: true;
 };
 

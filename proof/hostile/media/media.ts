@@ -7,7 +7,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runFfmpeg } from '../../../test/support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../test/support/parts/speech.ts';
-import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import {
+  atMost,
+  type Experiment,
+  type ExperimentContext,
+  exactly,
+  type Findings,
+  observed,
+} from '../../experiment.ts';
 import { type MemoryWatch, watchMemory } from '../../support/memory-watch.ts';
 import { type RecorderStage, startRecorderStage } from '../../support/recorder-stage.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
@@ -59,8 +66,8 @@ class Tally {
     this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1);
   }
 
-  /** The short form claims no time, because its machine may be busy. */
-  figures(good: string, form: ProofContext['form']): Findings['figures'] {
+  /** The short run claims no time, because its machine may be busy. */
+  figures(good: string, runSize: ExperimentContext['runSize']): Findings['figures'] {
     const { workerMb, childMb, temporaryBytes, milliseconds } = this.#peaks;
     const longest = {
       name: 'longest transcription of a file',
@@ -70,7 +77,7 @@ class Tally {
       ...[...this.#outcomes].map(([name, count]) => observed(`files that ended as ${name}`, count)),
       observed(`transcriptions of ${good} between them`, this.#good),
       exactly('transcriptions that ended wrongly', this.#wrong.length, 0),
-      form === 'long'
+      runSize === 'long'
         ? atMost({ ...longest, bound: LIMITS.seconds, unit: ' s' })
         : observed(longest.name, longest.measured, ' s'),
       atMost({
@@ -107,7 +114,7 @@ const CODES: readonly unknown[] = [
 /** Share of the sentence's words that have to be there. */
 const MIN_SHARE = 0.6;
 
-export const hostileMedia: ProofPart = {
+export const hostileMedia: Experiment = {
   name: 'hostile-media',
   title: 'Recordings are hostile media files',
   claim:
@@ -124,7 +131,7 @@ export const hostileMedia: ProofPart = {
       'the worker reads is used whole with the wrong extension, cut off, and six times with 60 changed bytes.',
     'A transcription ends wrongly if its error does not describe a file, if it lacks the words of a file whose sound is whole, or if it has ' +
       'planted words.',
-    `After every ${GOOD_EVERY} files comes a good recording. The part reads the memory of the worker and of ffmpeg, and the worker's folder for temporary ` +
+    `After every ${GOOD_EVERY} files comes a good recording. The experiment reads the memory of the worker and of ffmpeg, and the worker's folder for temporary ` +
       'files, 40 times a second.',
   ],
   found: [
@@ -142,17 +149,17 @@ export const hostileMedia: ProofPart = {
   run: transcribeHostile,
 };
 
-async function transcribeHostile(context: ProofContext): Promise<Findings> {
-  const { form, report, cleanUp } = context;
+async function transcribeHostile(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report, cleanUp } = context;
   const folder = await mkdtemp(join(tmpdir(), 'rtc-hostile-media-'));
   cleanUp(() => rm(folder, { recursive: true, force: true }));
   const [stage, { plant, asked }, { source, containers }] = await Promise.all([
     startStage(context, folder),
     startPlant(context, folder),
-    makeSources(folder, form),
+    makeSources(folder, runSize),
   ]);
-  const all = [...craftedFiles, ...playlists(plant), ...alteredFiles(containers, CHANGED[form])];
-  const files = all.filter(({ isQuick }) => form === 'long' || isQuick);
+  const all = [...craftedFiles, ...playlists(plant), ...alteredFiles(containers, CHANGED[runSize])];
+  const files = all.filter(({ isQuick }) => runSize === 'long' || isQuick);
   const good: HostileFile = {
     name: 'a good recording',
     expected: 'words',
@@ -168,7 +175,7 @@ async function transcribeHostile(context: ProofContext): Promise<Findings> {
   return {
     figures: [
       observed('files', files.length),
-      ...tally.figures(good.name, form),
+      ...tally.figures(good.name, runSize),
       exactly('requests to addresses that a file named', asked(), 0),
       exactly('temporary files that were left', (await readdir(stage.temporary)).length, 0),
       exactly('ends of the worker', Number(stage.hasEnded()), 0),
@@ -185,7 +192,7 @@ type MediaStage = RecorderStage & {
   readonly hasEnded: () => boolean;
 };
 
-async function startStage(context: ProofContext, folder: string): Promise<MediaStage> {
+async function startStage(context: ExperimentContext, folder: string): Promise<MediaStage> {
   const temporary = await mkdtemp(join(folder, 'temporary-'));
   const settings = { DATA_DIR: join(folder, 'data'), ENCRYPTION_KEY: randomBytes(32).toString('base64') };
   const recorder = await startRecorderStage(context, settings);
@@ -205,7 +212,7 @@ async function startStage(context: ProofContext, folder: string): Promise<MediaS
   return { ...recorder, recording, memory, temporary, hasEnded: () => hasEnded };
 }
 
-async function startPlant({ cleanUp }: ProofContext, folder: string) {
+async function startPlant({ cleanUp }: ExperimentContext, folder: string) {
   const name = 'planted.wav';
   const path = join(folder, name);
   await speakToFile({ text: PLANTED, path });
@@ -222,12 +229,12 @@ async function startPlant({ cleanUp }: ProofContext, folder: string) {
   return { plant, asked: () => asked };
 }
 
-async function makeSources(folder: string, form: ProofContext['form']) {
+async function makeSources(folder: string, runSize: ExperimentContext['runSize']) {
   const path = join(folder, 'sentence.wav');
   await speakToFile({ text: SENTENCE, path });
   const raw = join(folder, 'sentence.raw');
   await runFfmpeg(['-i', path, '-f', 's16le', '-ac', '1', '-ar', '16000', '-y', raw]);
-  const containers = await encodeSentence(path, folder, CONTAINERS[form]);
+  const containers = await encodeSentence(path, folder, CONTAINERS[runSize]);
   const source: Source = { sound: await readFile(raw), mp3: containers.get('mp3') ?? Buffer.alloc(0) };
   return { source, containers };
 }

@@ -2,7 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Fleet, FleetInstance } from '../../../test/server/webhooks/support/instance.ts';
 import { postMediaEvent, roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { type Receiver, startReceiver } from '../../../test/server/webhooks/support/receiver.ts';
-import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import {
+  atMost,
+  type Experiment,
+  type ExperimentContext,
+  exactly,
+  type Findings,
+  observed,
+} from '../../experiment.ts';
 import { percentile } from '../../support/statistics.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 import { type Served, servedFigures, whileServed } from '../well-behaved.ts';
@@ -16,7 +23,7 @@ const LIMITS = { p99Ms: 1_500, growthMb: 250 } as const;
 /** Maximum time from the acknowledgement of an event to its arrival at the receiver that behaves. */
 const MAX_DELIVERY_MS = 1_500;
 
-export const hostileReceivers: ProofPart = {
+export const hostileReceivers: Experiment = {
   name: 'hostile-receivers',
   title: 'Webhooks lead to hostile receivers',
   claim:
@@ -26,7 +33,7 @@ export const hostileReceivers: ProofPart = {
     `One instance runs on SQLite. ${WEBHOOKS_OF_EACH.long} webhooks each lead to a receiver that ${Object.keys(RECEIVERS).join('; ')}. One webhook ` +
       `leads to a receiver that behaves. ${EVENTS.long} events arrive, ten a second, each of which goes to every webhook. Meanwhile a caller sends 40 ` +
       'signed requests a second.',
-    'The part measures how long each event takes to the receiver that behaves, and compares the first attempt at each hostile receiver with ' +
+    'The experiment measures how long each event takes to the receiver that behaves, and compares the first attempt at each hostile receiver with ' +
       'what that receiver does. Redirects lead to a server that counts what arrives there. Afterwards it searches for secrets in the same places ' +
       'as mutated-requests.',
   ],
@@ -42,20 +49,20 @@ export const hostileReceivers: ProofPart = {
   run: deliverToHostile,
 };
 
-async function deliverToHostile(context: ProofContext): Promise<Findings> {
-  const { form, report: say, cleanUp } = context;
+async function deliverToHostile(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report: say, cleanUp } = context;
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
   const { instance, fleet } = target;
   const served: Served = { url: instance.url, pid: instance.pid, keys: fleet.keys };
-  await whileServed(served, 'warm-up', () => delay(CALM_MS[form] / 2));
-  const { stage: calm } = await whileServed(served, 'calm', () => delay(CALM_MS[form]));
+  await whileServed(served, 'warm-up', () => delay(CALM_MS[runSize] / 2));
+  const { stage: calm } = await whileServed(served, 'calm', () => delay(CALM_MS[runSize]));
   const good = await startReceiver();
   cleanUp(good.close);
   await register(fleet, instance, good.url);
   const { hooks, countElsewhere } = await startHostile(context, target);
   const { stage, result } = await whileServed(served, 'hostile receivers', () =>
-    sendEvents(target, good, EVENTS[form]),
+    sendEvents(target, good, EVENTS[runSize]),
   );
   const wrong: string[] = [];
   for (const hook of hooks) {
@@ -70,26 +77,29 @@ async function deliverToHostile(context: ProofContext): Promise<Findings> {
     figures: [
       observed('kinds of hostile receivers', Object.keys(RECEIVERS).length),
       observed('webhooks that lead to them', hooks.length),
-      observed('events', EVENTS[form]),
-      exactly('events that did not reach the receiver that behaves', EVENTS[form] - result.length, 0),
-      ...deliveryFigures(result, form),
+      observed('events', EVENTS[runSize]),
+      exactly('events that did not reach the receiver that behaves', EVENTS[runSize] - result.length, 0),
+      ...deliveryFigures(result, runSize),
       exactly('first attempts that the log describes wrongly', wrong.length, 0),
       exactly('requests that a redirect led elsewhere', await countElsewhere(), 0),
-      ...servedFigures(stage, calm, { form, limits: LIMITS }),
+      ...servedFigures(stage, calm, { runSize, limits: LIMITS }),
       exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
     ],
     notes: [scanNote(scan)],
   };
 }
 
-function deliveryFigures(timesMs: readonly number[], form: ProofContext['form']): Findings['figures'] {
+function deliveryFigures(
+  timesMs: readonly number[],
+  runSize: ExperimentContext['runSize'],
+): Findings['figures'] {
   const p99 = {
     name: 'delivery to the receiver that behaves, p99',
     measured: Math.round(percentile(timesMs, 0.99)),
   };
   return [
     observed('delivery to the receiver that behaves, median', Math.round(percentile(timesMs, 0.5)), ' ms'),
-    form === 'long'
+    runSize === 'long'
       ? atMost({ ...p99, bound: MAX_DELIVERY_MS, unit: ' ms' })
       : observed(p99.name, p99.measured, ' ms'),
   ];
@@ -98,10 +108,10 @@ function deliveryFigures(timesMs: readonly number[], form: ProofContext['form'])
 type Hook = { readonly name: string; readonly id: string; readonly receiver: HostileReceiver };
 
 async function startHostile(
-  { form, cleanUp }: ProofContext,
+  { runSize, cleanUp }: ExperimentContext,
   { fleet, instance }: Target,
 ): Promise<{ readonly hooks: readonly Hook[]; readonly countElsewhere: () => Promise<number> }> {
-  const { urls, countElsewhere, close } = await startHostileServers(WEBHOOKS_OF_EACH[form]);
+  const { urls, countElsewhere, close } = await startHostileServers(WEBHOOKS_OF_EACH[runSize]);
   cleanUp(close);
   const hooks: Hook[] = [];
   for (const [name, receiver] of Object.entries(RECEIVERS)) {

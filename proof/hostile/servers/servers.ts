@@ -3,7 +3,14 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRtc } from '../../../test/cli/support/process.ts';
-import { atMost, exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import {
+  atMost,
+  type Experiment,
+  type ExperimentContext,
+  exactly,
+  type Findings,
+  observed,
+} from '../../experiment.ts';
 import { type Behaviour, startRawServer } from '../raw-server.ts';
 import { BEHAVIOURS, TLS_BEHAVIOURS } from './behaviours.ts';
 
@@ -24,7 +31,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['api', 'GET', '/v1/rooms', '--include'],
 ];
 
-/** The short form runs the first command, against every sixth server. */
+/** The short run runs the first command, against every sixth server. */
 const EVERY = 6;
 
 const CONCURRENCY = { long: 2, short: 3 } as const;
@@ -51,7 +58,7 @@ const SAMPLE_MS = 50;
 /** The command writes as it does to a terminal: with control characters made visible. */
 const TERMINAL = 'data:text/javascript,process.stdout.isTTY=true;process.stderr.isTTY=true';
 
-export const hostileServers: ProofPart = {
+export const hostileServers: Experiment = {
   name: 'hostile-servers',
   title: 'The command line meets hostile servers',
   claim:
@@ -73,7 +80,7 @@ export const hostileServers: ProofPart = {
 
 type Meeting = { readonly name: string; readonly argv: readonly string[]; readonly run: CommandRun };
 
-async function meetServers({ form, report: say, cleanUp }: ProofContext): Promise<Findings> {
+async function meetServers({ runSize, report: say, cleanUp }: ExperimentContext): Promise<Findings> {
   const [folder, home] = [await makeFolder(), await makeFolder()];
   cleanUp(() => Promise.all([folder, home].map((each) => rm(each, { recursive: true, force: true }))));
   const apiSecret = randomBytes(24).toString('hex');
@@ -81,7 +88,7 @@ async function meetServers({ form, report: say, cleanUp }: ProofContext): Promis
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nstolen'),
   );
   cleanUp(elsewhere.close);
-  const work = makeWork(form);
+  const work = makeWork(runSize);
   const meetings: Meeting[] = [];
   const meetNext = async (): Promise<void> => {
     for (let next = work.shift(); next !== undefined; next = work.shift()) {
@@ -93,7 +100,7 @@ async function meetServers({ form, report: say, cleanUp }: ProofContext): Promis
       meetings.push({ name, argv, run });
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY[form] }, meetNext));
+  await Promise.all(Array.from({ length: CONCURRENCY[runSize] }, meetNext));
   const leaked = elsewhere.heads.filter((head) => SECRET_PATTERN.test(head) || head.includes(apiSecret));
   for (const head of leaked) say(`sent elsewhere: ${JSON.stringify(head)}`);
   const files = await readdir(folder);
@@ -104,10 +111,10 @@ async function meetServers({ form, report: say, cleanUp }: ProofContext): Promis
 
 type Work = { readonly name: string; readonly behave: Behaviour; readonly argv: readonly string[] };
 
-function makeWork(form: ProofContext['form']): Work[] {
+function makeWork(runSize: ExperimentContext['runSize']): Work[] {
   const behaviours = Object.entries({ ...BEHAVIOURS, ...TLS_BEHAVIOURS });
-  const chosen = form === 'long' ? behaviours : behaviours.filter((_, index) => index % EVERY === 0);
-  const commands = form === 'long' ? COMMANDS : COMMANDS.slice(0, 1);
+  const chosen = runSize === 'long' ? behaviours : behaviours.filter((_, index) => index % EVERY === 0);
+  const commands = runSize === 'long' ? COMMANDS : COMMANDS.slice(0, 1);
   return chosen.flatMap(([name, behave]) => commands.map((argv) => ({ name, behave, argv })));
 }
 

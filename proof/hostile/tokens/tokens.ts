@@ -1,7 +1,13 @@
 import { createHash, createHmac, generateKeyPairSync, timingSafeEqual } from 'node:crypto';
 import { roomFinished } from '../../../test/server/webhooks/support/media-webhook.ts';
 import { Random } from '../../../test/support/random.ts';
-import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../../part.ts';
+import {
+  type Experiment,
+  type ExperimentContext,
+  exactly,
+  type Findings,
+  observed,
+} from '../../experiment.ts';
 import { plantSecrets, scanForSecrets, scanNote, startTarget, type Target } from '../target.ts';
 
 const SEED = 20_261_124;
@@ -161,7 +167,7 @@ const ODD_BUT_SIGNED: ReadonlySet<string> = new Set([
 /** Larger than the tolerance of every verifier here. */
 const TOLERANCE_SECONDS = 300;
 
-export const forgedTokens: ProofPart = {
+export const forgedTokens: Experiment = {
   name: 'forged-tokens',
   title: 'Tokens of LiveKit are forged and altered',
   claim:
@@ -170,10 +176,10 @@ export const forgedTokens: ProofPart = {
   attack: [
     `Events arrive at POST /livekit/webhook with tokens that are genuine or made in one of ${Object.keys(FORGERIES).length} ways: ` +
       `${Object.keys(FORGERIES).join('; ')}. An oracle that was written from RFC 7515 and RFC 7519, without a library, decides which must be accepted. ` +
-      'Genuine events are sent twice. At the end the part counts the stored events.',
+      'Genuine events are sent twice. At the end the experiment counts the stored events.',
     'Tokens of participants that the service issued are altered in the same ways and given to a real LiveKit (/rtc/validate). Each is also ' +
       'sent to the service, in place of a signature and as the token of an event.',
-    'Afterwards the part searches for secrets in the same places as mutated-requests.',
+    'Afterwards the experiment searches for secrets in the same places as mutated-requests.',
   ],
   notClaimed: [
     'Tokens that are signed with the secret of the media server by HS384 or HS512: their sender has the secret.',
@@ -191,18 +197,18 @@ type Tally = {
   readonly failed: string[];
 };
 
-async function forgeTokens(context: ProofContext): Promise<Findings> {
-  const { form, report: say } = context;
+async function forgeTokens(context: ExperimentContext): Promise<Findings> {
+  const { runSize, report: say } = context;
   const target = await startTarget(context, 'SQLite');
   await plantSecrets(target);
   const random = new Random(SEED);
   const events: Tally = { sent: 0, genuine: 0, taken: new Set(), wrong: [], failed: [] };
-  while (events.sent < COUNT[form]) {
+  while (events.sent < COUNT[runSize]) {
     await Promise.all(Array.from({ length: BATCH }, () => sendEvent(target, random, events)));
   }
   const people: Tally = { sent: 0, genuine: 0, taken: new Set(), wrong: [], failed: [] };
   const issued = await issueToken(target);
-  while (people.sent < VALIDATED[form]) {
+  while (people.sent < VALIDATED[runSize]) {
     await Promise.all(
       Array.from({ length: BATCH }, () => validate(target, { issued, random, tally: people })),
     );
@@ -319,7 +325,7 @@ async function countEvents({ fleet, instance }: Target): Promise<number> {
   }
 }
 
-/** The parts of a token before it is signed. */
+/** The experiments of a token before it is signed. */
 type TokenParts = {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;

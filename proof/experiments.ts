@@ -1,3 +1,4 @@
+import type { Experiment } from './experiment.ts';
 import { bucketFaults } from './faults/bucket-faults.ts';
 import { orderedOnPostgres, orderedOnSqlite } from './faults/chaos/ordered.ts';
 import { chaosPostgres } from './faults/chaos/postgres.ts';
@@ -25,10 +26,9 @@ import { speed } from './load/speed.ts';
 import { steadyLoad } from './load/steady-load.ts';
 import { model } from './model/model.ts';
 import { mutation } from './mutation/mutation.ts';
-import type { ProofPart } from './part.ts';
 
-/** Every part of `npm run prove`, in the order of docs/proof.md. */
-export const parts: readonly ProofPart[] = [
+/** Every experiment of `npm run prove`, in the order of docs/proof.md. */
+export const experiments: readonly Experiment[] = [
   chaosSqlite,
   chaosPostgres,
   orderedOnSqlite,

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 
-/** docs/proof.md contains results of the long form. The short form runs in a few seconds, with the tests. */
-export type Form = 'long' | 'short';
+/** docs/proof.md contains results of the full run. The short run runs in a few seconds, with the tests. */
+export type RunSize = 'long' | 'short';
 
-/** One line of the table: a measured value, and its bound if the part makes a claim about it. */
+/** One line of the table: a measured value, and its bound if the experiment makes a claim about it. */
 export type Figure = {
   readonly name: string;
   readonly measured: string;
@@ -26,16 +26,16 @@ export type Findings = {
   readonly notes?: readonly string[];
 };
 
-export type ProofContext = {
-  readonly form: Form;
+export type ExperimentContext = {
+  readonly runSize: RunSize;
   /** Reports progress. */
   readonly report: (line: string) => void;
-  /** Registers something to end with the part. The last one is ended first. */
+  /** Registers something to end with the experiment. The last one is ended first. */
   readonly cleanUp: (close: () => unknown) => void;
 };
 
-/** A claim about the service, and the attack on it. An entry in `parts.ts` adds it to the run and to the document. */
-export type ProofPart = {
+/** A claim about the service, and the attack on it. An entry in `experiments.ts` adds it to the run and to the document. */
+export type Experiment = {
   readonly name: string;
   readonly title: string;
   readonly claim: string;
@@ -44,7 +44,7 @@ export type ProofPart = {
   /** Defects of the service that this attack or an earlier form of it found, in whole sentences, with the commits that mended them. */
   readonly found?: readonly string[];
   readonly notClaimed: readonly string[];
-  readonly run: (context: ProofContext) => Promise<Findings>;
+  readonly run: (context: ExperimentContext) => Promise<Findings>;
 };
 
 export function exactly(name: string, measured: number, expected: number): Figure {
@@ -91,10 +91,10 @@ function numberText(value: number): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: 0, maximumFractionDigits: digits });
 }
 
-/** Findings of one run of a part, with the place and time. */
+/** Findings of one run of an experiment, with the place and time. */
 export type Result = Findings & {
-  readonly part: string;
-  readonly form: Form;
+  readonly experiment: string;
+  readonly runSize: RunSize;
   /** End of the run, in UTC. */
   readonly endedAt: string;
   readonly seconds: number;
@@ -107,24 +107,28 @@ export type Result = Findings & {
   readonly load: readonly [before: number, after: number];
 };
 
-/** No part takes longer. One that does is stuck. */
+/** No experiment takes longer. One that does is stuck. */
 const MAX_MINUTES = 60;
 
-export async function runPart(part: ProofPart, form: Form, report: (line: string) => void): Promise<Result> {
+export async function runExperiment(
+  experiment: Experiment,
+  runSize: RunSize,
+  report: (line: string) => void,
+): Promise<Result> {
   const closers: (() => unknown)[] = [];
   const before = currentLoad();
   const startedAt = performance.now();
   const tooLong = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => tooLong.reject(new Error(`${part.name} took longer than ${MAX_MINUTES} minutes`)),
+    () => tooLong.reject(new Error(`${experiment.name} took longer than ${MAX_MINUTES} minutes`)),
     MAX_MINUTES * 60_000,
   );
   try {
-    const running = part.run({ form, report, cleanUp: (close) => closers.push(close) });
+    const running = experiment.run({ runSize, report, cleanUp: (close) => closers.push(close) });
     const findings = await Promise.race([running, tooLong.promise]);
     return {
-      part: part.name,
-      form,
+      experiment: experiment.name,
+      runSize,
       endedAt: `${new Date().toISOString().slice(0, 16)}Z`,
       seconds: Math.round((performance.now() - startedAt) / 1000),
       sources: sourceHash(),
@@ -140,12 +144,12 @@ export async function runPart(part: ProofPart, form: Form, report: (line: string
   }
 }
 
-/** Whether every claim of the part holds. */
+/** Whether every claim of the experiment holds. */
 export function holds({ figures }: Pick<Result, 'figures'>): boolean {
   return figures.every((figure) => figure.holds !== false);
 }
 
-/** Returns a hash that changes with the service and with the parts. Results for another hash may no longer be true. */
+/** Returns a hash that changes with the service and with the experiments. Results for another hash may no longer be true. */
 export function sourceHash(): string {
   const changed = git('status', '--porcelain', '--', 'src', 'proof') === '' ? '' : '+';
   return `${git('rev-parse', '--short', 'HEAD:src')}${changed}`;

@@ -13,10 +13,10 @@ import {
   startReceiver,
 } from '../../../test/server/webhooks/support/receiver.ts';
 import type { Random } from '../../../test/support/random.ts';
-import { atMost, exactly, type Figure, observed } from '../../part.ts';
+import { atMost, exactly, type Figure, observed } from '../../experiment.ts';
 
 /** Receives the deliveries of several webhooks, and counts them independently of the service. */
-export type Witness = {
+export type DeliveryObserver = {
   readonly webhooks: number;
   readonly tally: () => Tally;
   /** Resolves when the tally is enough, or when nothing has arrived for longer than any lease, retry or restart takes. */
@@ -56,7 +56,7 @@ class Refusals {
   }
 }
 
-type WitnessOptions = {
+type DeliveryObserverOptions = {
   readonly fleet: Fleet;
   /** The instance on which the webhooks are registered. */
   readonly instance: FleetInstance;
@@ -65,12 +65,12 @@ type WitnessOptions = {
   readonly ordered?: number;
 };
 
-export async function startWitness({
+export async function startDeliveryObserver({
   fleet,
   instance,
   webhooks,
   ordered = 0,
-}: WitnessOptions): Promise<Witness> {
+}: DeliveryObserverOptions): Promise<DeliveryObserver> {
   const secrets = new Map<string, string>();
   const counter = new Counter(secrets, { webhooks, ordered });
   const refusals = new Refusals();
@@ -198,7 +198,7 @@ const POST_TIMEOUT_MS = 5_000;
 /** The service publishes LiveKit's room_started as room_created, and adds room_started when the first person joins. */
 const EVENTS_PER_ROOM = 18;
 
-export function createMediaEvents(living: () => readonly FleetInstance[], random: Random): MediaEvents {
+export function createMediaEvents(running: () => readonly FleetInstance[], random: Random): MediaEvents {
   const acknowledgedAt = new Map<string, number>();
   let rooms = 0;
   let refused = 0;
@@ -210,7 +210,7 @@ export function createMediaEvents(living: () => readonly FleetInstance[], random
   };
   const postUntilAcknowledged = async (event: Readonly<Record<string, unknown>>): Promise<boolean> => {
     while (!isClosed) {
-      const instances = living();
+      const instances = running();
       if (instances.length > 0 && (await postOnce(random.pick(instances), event))) return true;
       await delay(REPEAT_AFTER_MS);
     }
@@ -240,7 +240,7 @@ export function createMediaEvents(living: () => readonly FleetInstance[], random
 }
 
 type Verdict = {
-  readonly witness: Witness;
+  readonly observer: DeliveryObserver;
   readonly events: MediaEvents;
   /**
    * Number of kills, and of freezes beyond the lease. After each, other instances deliver what the stopped one had claimed.
@@ -251,10 +251,10 @@ type Verdict = {
 };
 
 /** Returns the figures that every chaos run has a claim about. */
-export function verdict({ witness, events, stops, unsettled }: Verdict): readonly Figure[] {
-  const { arrivals, distinct, wrongSignatures, outOfOrder } = witness.tally();
-  const acknowledged = events.acknowledged() * witness.webhooks;
-  const perStop = CONCURRENCY_PER_WEBHOOK * witness.webhooks + MAX_UNWRITTEN_OUTCOMES;
+export function verdict({ observer, events, stops, unsettled }: Verdict): readonly Figure[] {
+  const { arrivals, distinct, wrongSignatures, outOfOrder } = observer.tally();
+  const acknowledged = events.acknowledged() * observer.webhooks;
+  const perStop = CONCURRENCY_PER_WEBHOOK * observer.webhooks + MAX_UNWRITTEN_OUTCOMES;
   return [
     observed('deliveries of acknowledged events', acknowledged),
     exactly('lost deliveries', acknowledged - distinct, 0),
@@ -263,7 +263,7 @@ export function verdict({ witness, events, stops, unsettled }: Verdict): readonl
     observed('events out of order at the webhooks without', outOfOrder.unordered),
     exactly('webhooks with pending or failed deliveries at the end', unsettled, 0),
     atMost({
-      name: `repeated deliveries (bound: ${stops} × (${CONCURRENCY_PER_WEBHOOK} × ${witness.webhooks} in flight + a batch of ${MAX_UNWRITTEN_OUTCOMES}))`,
+      name: `repeated deliveries (bound: ${stops} × (${CONCURRENCY_PER_WEBHOOK} × ${observer.webhooks} in flight + a batch of ${MAX_UNWRITTEN_OUTCOMES}))`,
       measured: arrivals - distinct,
       bound: stops * perStop,
     }),
@@ -307,7 +307,7 @@ async function undeliveredNow(fleet: Fleet, instance: FleetInstance): Promise<nu
 export type Fault = () => Promise<void>;
 
 type Rounds = {
-  readonly witness: Witness;
+  readonly observer: DeliveryObserver;
   readonly events: MediaEvents;
   readonly random: Random;
   /** Rooms that end in each round: one event each. */
@@ -328,24 +328,24 @@ const REFUSED_ROUND = 3;
  * Posts the events of each round and causes its fault. Resolves when all deliveries have arrived, or none arrives any more.
  */
 export async function playRounds(options: Rounds): Promise<Tally> {
-  const { witness, events, random, endsPerRound, roomsPerRound, faults, report } = options;
+  const { observer, events, random, endsPerRound, roomsPerRound, faults, report } = options;
   const posts: Promise<void>[] = [];
-  for (const [round, strike] of faults.entries()) {
+  for (const [round, injectFault] of faults.entries()) {
     for (let index = 0; index < endsPerRound; index += 1) posts.push(events.post(`r${round}-${index}`));
     for (let index = 0; index < roomsPerRound; index += 1) {
       const isRefused = index === 0 && round % REFUSED_ROUND === 0;
       posts.push(events.playRoom(`${isRefused ? REFUSED_ONCE : ''}life-${round}-${index}`));
     }
-    const deliveries = (endsPerRound + roomsPerRound * EVENTS_PER_ROOM) * witness.webhooks;
-    const moment = witness.tally().arrivals + random.integer(Math.ceil((deliveries * 4) / 5));
-    await witness.until(({ arrivals }) => arrivals >= moment);
-    await strike?.();
+    const deliveries = (endsPerRound + roomsPerRound * EVENTS_PER_ROOM) * observer.webhooks;
+    const moment = observer.tally().arrivals + random.integer(Math.ceil((deliveries * 4) / 5));
+    await observer.until(({ arrivals }) => arrivals >= moment);
+    await injectFault?.();
     if ((round + 1) % ROUNDS_BETWEEN_REPORTS === 0) {
-      report(`${round + 1} of ${faults.length} rounds, ${witness.tally().arrivals} arrivals`);
+      report(`${round + 1} of ${faults.length} rounds, ${observer.tally().arrivals} arrivals`);
     }
   }
   await Promise.all(posts);
-  const expected = events.acknowledged() * witness.webhooks;
-  await witness.until(({ distinct }) => distinct >= expected);
-  return witness.tally();
+  const expected = events.acknowledged() * observer.webhooks;
+  await observer.until(({ distinct }) => distinct >= expected);
+  return observer.tally();
 }
