@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { BASES, mutationsOf, signedRequest } from '../../test/support/mutations.ts';
+import { BASES, listMutations, signedRequest } from '../../test/support/mutations.ts';
 import { Random } from '../../test/support/random.ts';
 import { RawConnection, type RawRequest, serializeRequest } from '../../test/support/raw-http.ts';
 import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
@@ -191,7 +191,7 @@ function makeRequest(signing: Signing, random: Random): RawRequest {
   const base = signedRequest(random.pick(KINDS), signing);
   const draw = random.integer(100);
   if (draw < SHARES.unchanged) return base;
-  const mutations = Object.values(mutationsOf(signing));
+  const mutations = Object.values(listMutations(signing));
   const changed = random.pick(mutations)(base, random);
   if (draw < SHARES.unchanged + SHARES.resigned) return signAnew(changed, signing);
   if (draw < SHARES.unchanged + SHARES.resigned + SHARES.twice)

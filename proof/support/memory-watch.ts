@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processesOf } from '../../test/support/process-group.ts';
+import { listProcesses } from '../../test/support/process-group.ts';
 
 const LOOK_MS = 25;
 
@@ -27,7 +27,7 @@ export function watchMemory(groupId: number, folder: string): MemoryWatch {
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    for (const { pid, name } of await processesOf(groupId)) {
+    for (const { pid, name } of await listProcesses(groupId)) {
       if (name === 'sh') continue;
       const megabytes = await readPeak(pid);
       if (name === 'ffmpeg') peaks = { ...peaks, childMb: Math.max(peaks.childMb, megabytes) };

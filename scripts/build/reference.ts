@@ -83,7 +83,9 @@ async function readGuide(): Promise<Guide> {
   const texts = await Promise.all(
     GUIDES.map((name) => readFile(`${ROOT}docs/guide/${name}.md`, 'utf8').then(lowerHeadings)),
   );
-  const anchors = new Map(GUIDES.map((name, index) => [`${name}.md`, `#${toAnchor(readTitle(texts[index]))}`]));
+  const anchors = new Map(
+    GUIDES.map((name, index) => [`${name}.md`, `#${toAnchor(readTitle(texts[index]))}`]),
+  );
   const markdown = texts
     .join('\n')
     .replaceAll(/\]\((\w+\.md)\)/g, (link, file: string) => `](${anchors.get(file) ?? link})`);

@@ -53,7 +53,10 @@ async function readSources(): Promise<readonly Omit<FileCoverage, 'untaken'>[]> 
       // Pages run in a browser.
       .filter((path) => !path.startsWith('src/web/'))
       .toSorted()
-      .map(async (path) => ({ path, branches: findBranches(path, await readFile(join(root, path), 'utf8')) })),
+      .map(async (path) => ({
+        path,
+        branches: findBranches(path, await readFile(join(root, path), 'utf8')),
+      })),
   );
 }
 

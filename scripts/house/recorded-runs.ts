@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { portOf } from '../../test/support/forwarding-server.ts';
+import { readPort } from '../../test/support/forwarding-server.ts';
 import { createWholeBodyServer } from '../../test/support/whole-body-server.ts';
 import type { Measured } from './limits.ts';
 
@@ -23,7 +23,7 @@ export async function recordRuns(): Promise<Recorded> {
     response.setHeader('content-type', 'application/json').end(ONE_ROOM);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${portOf(server)}`;
+  const url = `http://127.0.0.1:${readPort(server)}`;
   try {
     const [service, list, check] = await Promise.all([
       record(['service'], url),

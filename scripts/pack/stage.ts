@@ -28,7 +28,8 @@ async function stageFiscal(staging: string, root: Manifest): Promise<string> {
   const written = await writeCheckingModules(folder);
   for (const module of modules) {
     const { name, values } = module;
-    if (!written.includes(name)) await writeFile(join(folder, `${name}.js`), writeExport(values, './index.js'));
+    if (!written.includes(name))
+      await writeFile(join(folder, `${name}.js`), writeExport(values, './index.js'));
     await writeFile(
       join(folder, `${name}.d.ts`),
       writeExport([...module.types, ...values], `./types/${name}.js`),

@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const runtimeOf = (platform: string) => ({ node: '', platform, arch: '' });
+const makeRuntime = (platform: string) => ({ node: '', platform, arch: '' });
 
 describe('profiles', () => {
   it.each([
@@ -31,7 +31,7 @@ describe('profiles', () => {
     ['win32', 'settings', '/home/ada/.config'],
   ])('on %s with XDG_CONFIG_HOME=%s are below %s', (platform, base, expected) => {
     const env = { XDG_CONFIG_HOME: base, HOME: '/home/ada' };
-    expect(profilesPath({ env, runtime: runtimeOf(platform) })).toBe(join(expected, 'rtc', 'config.json'));
+    expect(profilesPath({ env, runtime: makeRuntime(platform) })).toBe(join(expected, 'rtc', 'config.json'));
   });
 
   it('that other users may read are refused, except on Windows, which has no such modes', async () => {
@@ -78,7 +78,7 @@ describe('the browser', () => {
     ['win32', ['rundll32', 'url.dll,FileProtocolHandler']],
   ])('on %s is opened by %s, with a file that redirects to the link', async (platform, command) => {
     const argumentsFile = await installOpeners('xdg-open', 'open', 'rundll32');
-    const io: Pick<Io, 'env' | 'runtime'> = { env: {}, runtime: runtimeOf(platform) };
+    const io: Pick<Io, 'env' | 'runtime'> = { env: {}, runtime: makeRuntime(platform) };
     const opened = await openBrowser(io, 'http://127.0.0.1:1/#code=s3cret');
     const read = () => readFile(argumentsFile, 'utf8').catch(() => '');
     await expect.poll(read).toContain('open.html');

@@ -60,7 +60,7 @@ describe('the client in Go', () => {
 });
 
 /** Returns the code blocks of a client's readme. */
-function readmeOf(client: 'python' | 'go'): readonly string[] {
+function readReadme(client: 'python' | 'go'): readonly string[] {
   const isItsOwn = ({ page }: Block): boolean => page === `clients/${client}/README.md`;
   return blocksIn(client).flatMap(([, block]) => (isItsOwn(block) ? [block.code] : []));
 }
@@ -69,7 +69,7 @@ const indented = (code: string): string => code.replaceAll(/^(?=.)/gm, '    ');
 
 describe('the readmes of the clients', () => {
   it('have programs in Python that run', async () => {
-    const [calls = '', webhook = ''] = readmeOf('python');
+    const [calls = '', webhook = ''] = readReadme('python');
     const program = `
 import os
 from types import SimpleNamespace
@@ -97,7 +97,7 @@ assert view(SimpleNamespace(get_data=lambda: b"{}", headers={}), "whsec_c2VjcmV0
   });
 
   it('have programs in Go that compile', async () => {
-    const [calls, webhook] = readmeOf('go');
+    const [calls, webhook] = readReadme('go');
     const program = `package main
 
 import (

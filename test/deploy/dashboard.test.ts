@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DEPLOY, type Panel, queriesOf, readPanels } from './support/dashboard.ts';
+import { DEPLOY, listQueries, type Panel, readPanels } from './support/dashboard.ts';
 
 /* Checks the dashboard's file. prometheus.extended.ts checks that its queries find data. */
 
@@ -17,13 +17,13 @@ const namesIn = (text: string): readonly string[] =>
 
 describe('the dashboard', () => {
   it('shows every metric of the service and of a worker, and only existing ones', async () => {
-    const shown = namesIn((await queriesOf()).join('\n'));
+    const shown = namesIn((await listQueries()).join('\n'));
     expect(shown).toEqual([...new Set(await documentedMetrics())].toSorted());
   });
 
   it('has panels that lie side by side on a grid of 24 columns', async () => {
     const panels = await readPanels();
-    const cells = panels.flatMap(cellsOf);
+    const cells = panels.flatMap(listCells);
     expect(new Set(cells).size).toBe(cells.length);
     expect(panels.filter(({ gridPos: { x, w } }) => x < 0 || x + w > 24)).toEqual([]);
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
@@ -87,6 +87,6 @@ describe('the alerts', () => {
   });
 });
 
-function cellsOf({ gridPos: { h, w, x, y } }: Panel): readonly string[] {
+function listCells({ gridPos: { h, w, x, y } }: Panel): readonly string[] {
   return Array.from({ length: h * w }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`);
 }

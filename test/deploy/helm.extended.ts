@@ -123,10 +123,10 @@ describe('the chart', () => {
 
   it('uses the digest of an image if it is given, else only its tag', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
-    const imageOf = async (values: object): Promise<string | undefined> =>
+    const readImage = async (values: object): Promise<string | undefined> =>
       named(await render(values), 'Deployment').spec.template?.spec.containers[0]?.image;
-    expect(await imageOf({ image: { tag: '1.2.3' } })).toBe('rtc-service:1.2.3');
-    expect(await imageOf({ image: { tag: '1.2.3', digest } })).toBe(`rtc-service:1.2.3@${digest}`);
+    expect(await readImage({ image: { tag: '1.2.3' } })).toBe('rtc-service:1.2.3');
+    expect(await readImage({ image: { tag: '1.2.3', digest } })).toBe(`rtc-service:1.2.3@${digest}`);
     await expect(render({ image: { digest: 'latest' } })).rejects.toThrow('/image/digest');
   });
 

@@ -11,7 +11,7 @@ import { createDatabase, type Database } from '../support/parts/postgres.ts';
 import { freePort } from '../support/parts/run-part.ts';
 import { sharedLivekit, sharedPostgres } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { DEPLOY, queriesOf } from './support/dashboard.ts';
+import { DEPLOY, listQueries } from './support/dashboard.ts';
 import { type ShippedPrometheus, startShippedPrometheus } from './support/shipped-prometheus.ts';
 
 /*
@@ -94,7 +94,7 @@ describe('the dashboard', () => {
   });
 
   it('has data for every query', async () => {
-    const queries = await queriesOf();
+    const queries = await listQueries();
     expect(queries.length).toBeGreaterThan(40);
     // No alert fires, and there has never been a worker.
     const isEmpty = (each: string) => each.startsWith('ALERTS') || each.includes('max_over_time');

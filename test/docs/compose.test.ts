@@ -46,7 +46,7 @@ function composeFile(variables: Readonly<Record<string, string>>): ComposeFile {
   return parse(interpolated, { merge: true });
 }
 
-const environmentOf = (name: string, variables = VARIABLES): Readonly<Record<string, string>> =>
+const makeEnvironment = (name: string, variables = VARIABLES): Readonly<Record<string, string>> =>
   composeFile(variables).services[name]?.environment ?? {};
 
 type Entry = readonly [name: string, container: Container];
@@ -64,7 +64,7 @@ describe('compose.yaml', () => {
   it.each(['livekit', 'egress', 'ingress'])(
     "gives %s the media server's key pair, and not our API's",
     (name) => {
-      const environment = JSON.stringify(environmentOf(name));
+      const environment = JSON.stringify(makeEnvironment(name));
       expect(environment).toContain(VARIABLES.LIVEKIT_API_KEY);
       expect(environment).toContain(VARIABLES.LIVEKIT_API_SECRET);
       expect(environment).not.toContain(VARIABLES.API_SECRET);
@@ -73,7 +73,7 @@ describe('compose.yaml', () => {
   );
 
   it.each(['service', 'stt-live', 'stt-post'])('starts %s with both pairs', (name) => {
-    expect(loadConfig(environmentOf(name))).toMatchObject({
+    expect(loadConfig(makeEnvironment(name))).toMatchObject({
       apiKey: VARIABLES.API_KEY,
       livekit: { apiKey: VARIABLES.LIVEKIT_API_KEY, apiSecret: VARIABLES.LIVEKIT_API_SECRET },
     });
@@ -83,7 +83,7 @@ describe('compose.yaml', () => {
     ['one secret for both', { LIVEKIT_API_SECRET: VARIABLES.API_SECRET ?? '' }],
     ['a short secret', { API_SECRET: 'short' }],
   ])('stops the service with %s', (_title, variables) => {
-    const environment = environmentOf('service', { ...VARIABLES, ...variables });
+    const environment = makeEnvironment('service', { ...VARIABLES, ...variables });
     expect(() => loadConfig(environment)).toThrow(/API_SECRET/);
   });
 
@@ -145,13 +145,13 @@ describe('compose.yaml', () => {
 
   it('scrapes the service and the workers by existing names and ports', () => {
     const scraped = readFileSync(join(ROOT, 'deploy/prometheus/prometheus.yml'), 'utf8');
-    expect(scraped).toContain(`rtc-service:${environmentOf('service').METRICS_PORT}`);
+    expect(scraped).toContain(`rtc-service:${makeEnvironment('service').METRICS_PORT}`);
     expect(composeFile(VARIABLES).services.service).toMatchObject({
       networks: { default: { aliases: ['rtc-service'] } },
     });
     for (const worker of ['stt-live', 'stt-post']) {
       expect(scraped).toMatch(
-        new RegExp(`names: \\[.*\\b${worker}\\b.*port: ${environmentOf(worker).METRICS_PORT} `),
+        new RegExp(`names: \\[.*\\b${worker}\\b.*port: ${makeEnvironment(worker).METRICS_PORT} `),
       );
     }
   });

@@ -69,7 +69,7 @@ function results({ requests, webhooks }: Vectors, output: string): readonly stri
     .map((result, index) => `${titles[index]}: ${result}`);
 }
 
-async function blockOf(language: string): Promise<string> {
+async function findBlock(language: string): Promise<string> {
   const page = await readFile(join(ROOT, 'docs/languages.md'), 'utf8');
   const [, code] = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
   return code ?? expect.unreachable(language);
@@ -111,7 +111,7 @@ class Main {
 it('the documented functions in PHP pass every vector', async () => {
   const { PHP } = SAMPLE_LANGUAGES;
   if (PHP === undefined) return expect.unreachable();
-  await writeFile(join(folder, PHP.file), (await blockOf('php')) + PHP_MAIN);
+  await writeFile(join(folder, PHP.file), (await findBlock('php')) + PHP_MAIN);
   const { program, args } = PHP.run(folder);
   const { stdout } = await run(program, args);
   expect(results(vectors, stdout)).toEqual(expected(vectors));
@@ -119,7 +119,7 @@ it('the documented functions in PHP pass every vector', async () => {
 
 it('the documented functions in Java pass every vector', async () => {
   const sources = [join(folder, 'RtcSigning.java'), join(folder, 'Main.java')] as const;
-  await writeFile(sources[0], await blockOf('java'));
+  await writeFile(sources[0], await findBlock('java'));
   await writeFile(sources[1], JAVA_MAIN);
   await run('javac', ['-d', folder, '-encoding', 'UTF-8', ...sources]);
   const { stdout } = await run('java', ['-cp', folder, 'Main', join(folder, 'cases')]);

@@ -8,41 +8,41 @@ import { EXTERNAL_LINKS } from './support/external-links.ts';
 /* Links of the pages lead to files and their anchors to headings. Error codes that a page names exist. */
 
 /** Returns the anchor that GitHub gives to a heading. */
-function anchorOf(heading: string): string {
+function toAnchor(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
     .replaceAll(/\s/g, '-');
 }
 
-function anchorsOf(file: string): readonly string[] {
+function listAnchors(file: string): readonly string[] {
   const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm);
-  return [...headings].map((match) => anchorOf(match[1] ?? ''));
+  return [...headings].map((match) => toAnchor(match[1] ?? ''));
 }
 
-function brokenLinksOf(page: string): readonly string[] {
+function findBrokenLinks(page: string): readonly string[] {
   const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
   return [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].flatMap((match) => {
     const [path = '', anchor] = (match[1] ?? '').split('#');
     const file = path === '' ? join(ROOT, page) : join(ROOT, dirname(page), path);
     if (!existsSync(file)) return [`${match[1]}: no such file`];
-    if (anchor === undefined || !file.endsWith('.md') || anchorsOf(file).includes(anchor)) return [];
+    if (anchor === undefined || !file.endsWith('.md') || listAnchors(file).includes(anchor)) return [];
     return [`${match[1]}: no such heading in ${relative(ROOT, file)}`];
   });
 }
 
-function externalLinksOf(page: string): readonly string[] {
+function listExternalLinks(page: string): readonly string[] {
   const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
   return [...text.matchAll(/\]\((https?:[^)\s]+)\)/g)].map(([, url = '']) => url);
 }
 
 describe('the pages of the documentation', () => {
   it.each(PAGES)('%s has only links to existing targets', (page) => {
-    expect(brokenLinksOf(page)).toEqual([]);
+    expect(findBrokenLinks(page)).toEqual([]);
   });
 
   it('link only to reviewed addresses on the web', () => {
-    const linked = PAGES.flatMap(externalLinksOf);
+    const linked = PAGES.flatMap(listExternalLinks);
     expect(linked.filter((url) => EXTERNAL_LINKS[url] === undefined)).toEqual([]);
     expect(Object.keys(EXTERNAL_LINKS).filter((url) => !linked.includes(url))).toEqual([]);
   });

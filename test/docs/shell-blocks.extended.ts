@@ -75,7 +75,7 @@ describe('the commands of a page', () => {
     });
     const codes = [...stdout.matchAll(/^::\d+ (\d+)$/gm)].map(([, code]) => Number(code));
     const failed = lines
-      .filter((line, index) => codes[index] !== codeOf(line))
+      .filter((line, index) => codes[index] !== pickCode(line))
       .map((line) => `${line}: ${codes[lines.indexOf(line)]}`);
     expect(failed, stdout + stderr).toEqual([]);
   });
@@ -137,7 +137,7 @@ function withNames(line: string): string {
   return names.reduce((text, [name, value]) => text.replaceAll(name, value), line);
 }
 
-function codeOf(line: string): number {
+function pickCode(line: string): number {
   return OTHER_CODES.find(([begin]) => line.startsWith(begin))?.[1] ?? 0;
 }
 

@@ -44,22 +44,22 @@ const openOnPhone = async (colorScheme: 'light' | 'dark' = 'light') => {
   return { page, errors };
 };
 
-const noteOf = (page: Page, field: string) => page.locator(`#${field}-note`).textContent();
+const readNote = (page: Page, field: string) => page.locator(`#${field}-note`).textContent();
 
 describe('the form of the example on a phone', () => {
   it('checks a code during typing, and marks errors', async () => {
     const { page, errors } = await openOnPhone();
     const code = page.getByRole('textbox', { name: 'Codice fiscale' });
     await code.pressSequentially('rssmra80b01');
-    expect(await noteOf(page, 'code')).toBe('11 caratteri su 16');
+    expect(await readNote(page, 'code')).toBe('11 caratteri su 16');
     await code.pressSequentially('h501x');
-    expect(await noteOf(page, 'code')).toBe(
+    expect(await readNote(page, 'code')).toBe(
       'Il carattere di controllo non corrisponde ai quindici che lo precedono. Sarebbe T.',
     );
     expect(await page.locator('#code-shown mark').allTextContents()).toEqual(['X']);
     await page.keyboard.press('Backspace');
     await page.keyboard.press('t');
-    expect(await noteOf(page, 'code')).toBe('Il codice fiscale è formalmente corretto.');
+    expect(await readNote(page, 'code')).toBe('Il codice fiscale è formalmente corretto.');
     expect(errors).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { asOf, rows } from './people.ts';
 
 /* Common complaints about fiscal code libraries, one a line. */
 
-const placeOf = (name: string, province?: string, date?: string): string => {
+const locate = (name: string, province?: string, date?: string): string => {
   const found = findPlace(name, { province, date });
   if (found.ok) return found.place.codiceCatastale;
   return [found.reason, ...found.candidates.map(({ codiceCatastale }) => codiceCatastale)].join(' ');
@@ -23,7 +23,7 @@ describe('a state that is spelt in two ways', () => {
     'finds the state of today for %s, at any time when people were born there',
     (name) => {
       for (const date of ['1985-05-05', '1992-05-05', '2005-05-05', '2020-05-05']) {
-        expect(placeOf(name, 'EE', date)).toBe('Z255');
+        expect(locate(name, 'EE', date)).toBe('Z255');
       }
     },
   );
@@ -35,7 +35,7 @@ describe('a state that is spelt in two ways', () => {
     ['Guayana', '1990-01-01', 'unknown'],
     ['Macao', '2010-01-01', 'Z231'],
   ])('finds %s at %s as %s', (name, date, code) => {
-    expect(placeOf(name, 'EE', date)).toBe(code);
+    expect(locate(name, 'EE', date)).toBe(code);
   });
 });
 
@@ -47,18 +47,18 @@ describe('a place whose name another place had', () => {
     ['Castello', 'ambiguous C183 C182'],
     ['San Leucio', 'ambiguous H953 H954'],
   ])('lists both places for %s in 1960', (name, expected) => {
-    expect(placeOf(name, undefined, '1960-01-01').split(' ').slice(0, 3).join(' ')).toBe(expected);
+    expect(locate(name, undefined, '1960-01-01').split(' ').slice(0, 3).join(' ')).toBe(expected);
   });
 
   it('needs the province to choose', () => {
-    expect(placeOf('Fiume', 'PN', '1970-01-01')).toBe('D621');
-    expect(placeOf('Fiume', 'FU', '1940-01-01')).toBe('D620');
+    expect(locate('Fiume', 'PN', '1970-01-01')).toBe('D621');
+    expect(locate('Fiume', 'FU', '1940-01-01')).toBe('D620');
   });
 });
 
 describe('an ended place', () => {
   it('leads to its successor, with a warning', () => {
-    expect(placeOf('Mestre', 'VE', '1970-01-01')).toBe('L736');
+    expect(locate('Mestre', 'VE', '1970-01-01')).toBe('L736');
     const result = generate({ ...mario, birthplace: 'Mestre', birthDate: '1970-01-01' }, { asOf });
     expect(result).toMatchObject({ ok: true, warnings: ['place-ended'], birthplace: { name: 'VENEZIA' } });
     expect(findPlace('Mestre', { date: '1970-01-01' })).toMatchObject({
@@ -76,20 +76,20 @@ describe('an ended place', () => {
   });
 
   it('is itself on dates when it was in force, and by its code', () => {
-    expect(placeOf('Mestre', 'VE', '1920-01-01')).toBe('F159');
-    expect(placeOf('F159', 'VE', '1970-01-01')).toBe('F159');
+    expect(locate('Mestre', 'VE', '1920-01-01')).toBe('F159');
+    expect(locate('F159', 'VE', '1970-01-01')).toBe('F159');
   });
 
   it('leads to the successor of the time, which may have ended since', () => {
     // Agrone became part of Pieve di Bono in 1928, which became part of Pieve di Bono-Prezzo in 2016.
-    expect(placeOf('Agrone', 'TN', '1970-01-01')).toBe('G641');
-    expect(placeOf('Agrone', 'TN', '2020-01-01')).toBe('M365');
+    expect(locate('Agrone', 'TN', '1970-01-01')).toBe('G641');
+    expect(locate('Agrone', 'TN', '2020-01-01')).toBe('M365');
     // Aiba became part of Canale d'Isonzo, which was ceded in 1947.
-    expect(placeOf('Aiba', undefined, '1930-01-01')).toBe('B575');
+    expect(locate('Aiba', undefined, '1930-01-01')).toBe('B575');
   });
 
   it('leads to its successor even if only the day of its end is known', () => {
-    expect(placeOf('Acqua', 'SO', '1950-01-01')).toBe('L392');
+    expect(locate('Acqua', 'SO', '1950-01-01')).toBe('L392');
   });
 });
 
@@ -166,7 +166,7 @@ describe('names as people write them', () => {
     ['Ajello Calabro', 'A102'],
     ['S. Giorgio di Nogaro', 'H895'],
   ])('finds %s', (name, code) => {
-    expect(placeOf(name)).toBe(code);
+    expect(locate(name)).toBe(code);
   });
 
   it('finds each state by its names in tables of ANPR, the tax office and ISTAT', () => {
@@ -182,10 +182,10 @@ describe('names as people write them', () => {
   });
 
   it('does not take one state for another whose name is a part of its own', () => {
-    expect(placeOf('Repubblica Democratica del Congo', 'EE')).toBe('Z312');
-    expect(placeOf('Democratic Republic of Congo', 'EE')).not.toBe('Z311');
-    expect(placeOf('Francia / Spagna', 'EE')).toBe('unknown');
-    expect(placeOf('Francia o Spagna', 'EE')).toBe('unknown');
+    expect(locate('Repubblica Democratica del Congo', 'EE')).toBe('Z312');
+    expect(locate('Democratic Republic of Congo', 'EE')).not.toBe('Z311');
+    expect(locate('Francia / Spagna', 'EE')).toBe('unknown');
+    expect(locate('Francia o Spagna', 'EE')).toBe('unknown');
   });
 
   it('finds each name with J also with I', () => {
@@ -212,9 +212,9 @@ describe('names as people write them', () => {
   });
 
   it('does not take two letters of a name for a province, nor another province than the one that is given', () => {
-    expect(placeOf('Roma RM', 'RM')).toBe('H501');
-    expect(placeOf('Roma RM', 'MI')).toBe('unknown');
-    expect(placeOf('Roma ZZ')).toBe('unknown');
+    expect(locate('Roma RM', 'RM')).toBe('H501');
+    expect(locate('Roma RM', 'MI')).toBe('unknown');
+    expect(locate('Roma ZZ')).toBe('unknown');
     expect(findPlace('Roma MI')).toMatchObject({
       ok: false,
       hint: 'other-province',
@@ -234,8 +234,8 @@ describe('names as people write them', () => {
   });
 
   it('does not guess between two places that differ only by small words', () => {
-    expect(placeOf('Salle', 'PE')).toBe('H715');
-    expect(placeOf('La Salle')).toBe('E458');
+    expect(locate('Salle', 'PE')).toBe('H715');
+    expect(locate('La Salle')).toBe('E458');
   });
 });
 

@@ -17,7 +17,7 @@ import {
 } from '../../src/fiscal/index.ts';
 import { anyPerson, asOf } from './people.ts';
 
-const codeOf = (person: Person): string => {
+const pickCode = (person: Person): string => {
   const result = generate(person, { asOf });
   if (!result.ok) throw new Error(JSON.stringify(result.faults));
   return result.codiceFiscale;
@@ -34,7 +34,7 @@ describe('the functions of the library', () => {
     fc.assert(
       fc.property(anyPerson, (person) => {
         const { year, month, day } = person.birthDate;
-        const code = codeOf(person);
+        const code = pickCode(person);
         const read = decoded(code, year - (year % 100));
         expect(read).toMatchObject({
           codiceFiscale: code,
@@ -55,7 +55,7 @@ describe('the functions of the library', () => {
   it('generate a code with each name of a place that it decodes to', () => {
     fc.assert(
       fc.property(anyPerson, (person) => {
-        const { name, province, codiceCatastale } = decoded(codeOf(person)).birthplace;
+        const { name, province, codiceCatastale } = decoded(pickCode(person)).birthplace;
         const found = findPlace(name, { province });
         const places = found.ok ? [found.place, ...found.alternatives] : found.candidates;
         expect(places.map((place) => place.codiceCatastale)).toContain(codiceCatastale);
@@ -67,7 +67,7 @@ describe('the functions of the library', () => {
   it('decode all 128 forms of a code equally, and list each other', () => {
     fc.assert(
       fc.property(anyPerson, (person) => {
-        const base = codeOf(person);
+        const base = pickCode(person);
         const forms = omocodie(base, { asOf });
         if (!forms.ok) throw new Error(forms.message);
         expect(new Set([base, ...forms.omocodie]).size).toBe(128);
@@ -94,7 +94,7 @@ describe('the functions of the library', () => {
   it('return the same for text, bytes and status, in either case', () => {
     const checker = createChecker({ asOf });
     const codes = fc.oneof(
-      anyPerson.map(codeOf),
+      anyPerson.map(pickCode),
       fc.string({ unit: fc.constantFrom(...ALPHABET, ' ', 'à'), maxLength: 20 }),
       fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 11, maxLength: 11 }),
     );
@@ -128,7 +128,7 @@ describe('a wrong character', () => {
     const failures: string[] = [];
     fc.assert(
       fc.property(anyPerson, fc.nat(15), (person, at) => {
-        const code = codeOf(person);
+        const code = pickCode(person);
         for (const character of ALPHABET) {
           if (character === code.charAt(at)) continue;
           const wrong = code.slice(0, at) + character + code.slice(at + 1);
@@ -148,7 +148,7 @@ describe('a wrong character', () => {
         fc.nat(15),
         fc.constantFrom('-', ' ', '\u00e0', '\u0141', '\ud83d', '?'),
         (person, at, stray) => {
-          const code = codeOf(person);
+          const code = pickCode(person);
           const result = check(code.slice(0, at) + stray + code.slice(at + 1), { asOf });
           expect(result).toMatchObject({ ok: false, reason: 'characters', start: at, end: at + 1 });
         },
@@ -159,7 +159,7 @@ describe('a wrong character', () => {
   it('is reported with the right check character, if it is the last one', () => {
     fc.assert(
       fc.property(anyPerson, fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'), (person, letter) => {
-        const code = codeOf(person);
+        const code = pickCode(person);
         fc.pre(letter !== code.charAt(15));
         const result: CheckResult = check(code.slice(0, 15) + letter, { asOf });
         expect(result).toMatchObject({ ok: false, reason: 'check-character', start: 15, end: 16 });

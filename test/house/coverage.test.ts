@@ -30,7 +30,7 @@ const SOURCE = `(function run(value) {
 })`;
 
 /** Returns V8's coverage of a call, in the form that Node writes into NODE_V8_COVERAGE. */
-async function coverageOf(source: string, value: unknown) {
+async function makeCoverage(source: string, value: unknown) {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
@@ -45,7 +45,7 @@ async function coverageOf(source: string, value: unknown) {
 async function untakenLines(value: unknown): Promise<readonly number[]> {
   const branches = findBranches('run.ts', SOURCE);
   const offsets = branches.map(({ start }) => start);
-  const taken = takenOffsets(offsets, await coverageOf(SOURCE, value));
+  const taken = takenOffsets(offsets, await makeCoverage(SOURCE, value));
   return branches.filter(({ start }) => !taken.includes(start)).map(({ line }) => line);
 }
 

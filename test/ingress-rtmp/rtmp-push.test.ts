@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMediaWorkers } from '../../src/server/platform/livekit/count-media-workers.ts';
 import { collectingLog } from '../support/app.ts';
 import { startFfmpeg } from '../support/parts/ffmpeg.ts';
-import { type Ingress, rtmpUrlOf, startIngress } from '../support/parts/ingress.ts';
+import { type Ingress, startIngress, toRtmpUrl } from '../support/parts/ingress.ts';
 import { type Livekit, startLivekit } from '../support/parts/livekit.ts';
 import { isAudible, join, subscribedTrack, untilLoudness } from '../support/parts/participant.ts';
 import { type Redis, startRedis } from '../support/parts/redis.ts';
@@ -25,7 +25,7 @@ describe('the real ingress service', () => {
   beforeAll(async () => {
     const rtmpPort = await freePort();
     redis = await startRedis();
-    livekit = await startLivekit({ redis, ingressRtmpUrl: rtmpUrlOf(rtmpPort) });
+    livekit = await startLivekit({ redis, ingressRtmpUrl: toRtmpUrl(rtmpPort) });
     ingress = await startIngress({ redis, livekit, rtmpPort });
   });
 

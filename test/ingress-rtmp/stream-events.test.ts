@@ -15,7 +15,7 @@ import {
   type Receiver,
   startReceiver,
 } from '../server/webhooks/support/receiver.ts';
-import { type Ingress, rtmpUrlOf, startIngress } from '../support/parts/ingress.ts';
+import { type Ingress, startIngress, toRtmpUrl } from '../support/parts/ingress.ts';
 import { type Livekit, startLivekit } from '../support/parts/livekit.ts';
 import { type Redis, startRedis } from '../support/parts/redis.ts';
 import { freePort } from '../support/parts/run-part.ts';
@@ -38,7 +38,7 @@ describe('events of a real stream', () => {
     const rtmpPort = await freePort();
     const { port, webhookUrl } = await chooseServicePort();
     redis = await startRedis();
-    livekit = await startLivekit({ redis, ingressRtmpUrl: rtmpUrlOf(rtmpPort), webhookUrl });
+    livekit = await startLivekit({ redis, ingressRtmpUrl: toRtmpUrl(rtmpPort), webhookUrl });
     ingress = await startIngress({ redis, livekit, rtmpPort });
     service = await startHookedService(port, { livekit });
     receiver = await startReceiver();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, startHttpServer } from '../cli/support/http-server.ts';
 import { ROOT } from '../support/parts/built.ts';
 import {
-  filesOf,
+  listFiles,
   type PackedPackage,
   packPackage,
   publintMessages,
@@ -33,7 +33,7 @@ describe('the package @rtc-service/client', () => {
   it('requires Node 20 and has its licence, and no unused declarations', async () => {
     const manifest = JSON.parse(await readFile(join(packed.folder, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ sideEffects: false, engines: { node: '>=20' } });
-    const files = await filesOf(packed);
+    const files = await listFiles(packed);
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'index.js']));
     expect(files).not.toContain('types/contract/webhook-signing.d.ts');
   });

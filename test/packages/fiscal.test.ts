@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as fiscal from '../../src/fiscal/index.ts';
 import { ROOT } from '../support/parts/built.ts';
 import {
-  filesOf,
+  listFiles,
   type PackedPackage,
   packPackage,
   publintMessages,
@@ -48,7 +48,7 @@ describe('the package @rtc-service/fiscal', () => {
     const manifest = JSON.parse(await readFile(join(packed.folder, 'package.json'), 'utf8'));
     expect(manifest).not.toHaveProperty('dependencies');
     expect(manifest).toMatchObject({ sideEffects: false, engines: { node: '>=18' } });
-    expect(await filesOf(packed)).toEqual(expect.arrayContaining(['LICENSE', 'NOTICE', 'README.md']));
+    expect(await listFiles(packed)).toEqual(expect.arrayContaining(['LICENSE', 'NOTICE', 'README.md']));
   });
 
   it.each(['@rtc-service/fiscal', '@rtc-service/fiscal/check'])(

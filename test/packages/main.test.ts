@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../support/parts/built.ts';
 import {
-  filesOf,
+  listFiles,
   type PackedPackage,
   packPackage,
   publintMessages,
@@ -34,7 +34,7 @@ describe('the package rtc-service', () => {
   });
 
   it('has what the command, the libraries and the reference page need, and none of the sources', async () => {
-    const files = await filesOf(packed);
+    const files = await listFiles(packed);
     for (const path of ['bin/rtc.js', 'dist/cli/main.js', 'dist/server/main.js', 'dist/server/dev.js']) {
       expect(files).toContain(path);
     }
@@ -52,14 +52,14 @@ describe('the package rtc-service', () => {
   });
 
   it('takes less than 16 MB with everything that is installed with it', async () => {
-    const { dependencies } = await manifestOf(packed.folder);
+    const { dependencies } = await readManifest(packed.folder);
     expect(Object.keys(dependencies)).toEqual(['typebox']);
     const typebox = await folderBytes(`${ROOT}node_modules/typebox`);
     expect(packed.unpackedBytes + typebox).toBeLessThan(16_000_000);
   });
 
   it('contains no scripts, no Node and no tools, and the native packages of the workers only on request', async () => {
-    const manifest = await manifestOf(packed.folder);
+    const manifest = await readManifest(packed.folder);
     for (const field of ['scripts', 'devDependencies', 'optionalDependencies', 'private', 'overrides']) {
       expect(manifest).not.toHaveProperty(field);
     }
@@ -156,7 +156,7 @@ type Manifest = {
   readonly peerDependenciesMeta: unknown;
 };
 
-async function manifestOf(folder: string): Promise<Manifest> {
+async function readManifest(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 

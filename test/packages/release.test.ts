@@ -37,7 +37,7 @@ describe('the sizes of a release', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  async function fileOf(name: string, bytes: number): Promise<string> {
+  async function makeFile(name: string, bytes: number): Promise<string> {
     const path = join(folder, name);
     await writeFile(path, '');
     await truncate(path, bytes);
@@ -46,9 +46,9 @@ describe('the sizes of a release', () => {
 
   it('are compared with their budgets', async () => {
     const paths = [
-      await fileOf('rtc-service-1.0.0.tgz', 4_000_000),
-      await fileOf('rtc-service-client-1.0.0.tgz', 50_000),
-      await fileOf('NOTES.md', 9_000_000),
+      await makeFile('rtc-service-1.0.0.tgz', 4_000_000),
+      await makeFile('rtc-service-client-1.0.0.tgz', 50_000),
+      await makeFile('NOTES.md', 9_000_000),
     ];
     expect(await checkSizes(paths)).toEqual([
       { name: 'rtc-service-1.0.0.tgz', megabytes: 4, budget: 5 },
@@ -58,7 +58,7 @@ describe('the sizes of a release', () => {
   });
 
   it('name the file that exceeds its budget', async () => {
-    const path = await fileOf('rtc-1.0.0-linux-x64.tar.gz', 60_000_001);
+    const path = await makeFile('rtc-1.0.0-linux-x64.tar.gz', 60_000_001);
     await expect(checkSizes([path])).rejects.toThrow(
       'rtc-1.0.0-linux-x64.tar.gz has 60.00 MB, and may have 60',
     );

@@ -86,17 +86,17 @@ function claim(): Promise<unknown> {
 }
 
 function renew(): Promise<unknown> {
-  return stage.store.deliveries.renew('one', [idOf('unordered')], LEASE_END + 1);
+  return stage.store.deliveries.renew('one', [readId('unordered')], LEASE_END + 1);
 }
 
 function record(name: string, next: DeliveryOutcome['next']): Promise<void> {
   const response = { startedAt: NOW, durationMs: 1, statusCode: 200, error: null, responseBody: null };
-  const attempt = { deliveryId: idOf(name), ...response };
+  const attempt = { deliveryId: readId(name), ...response };
   return stage.store.deliveries.recordOutcomes('one', [{ attempt, next }]);
 }
 
 function leased(name: string, changes: Partial<NewDelivery> = {}): NewDelivery {
-  return newDelivery(idOf(name), { leaseOwner: 'one', leaseUntil: LEASE_END, ...changes });
+  return newDelivery(readId(name), { leaseOwner: 'one', leaseUntil: LEASE_END, ...changes });
 }
 
 /** Makes a delivery with this place in its room. Leased deliveries and those without a lease are of different rooms. */
@@ -105,6 +105,6 @@ function ordered(name: string, sequence: number, leaseOwner: string | null = 'on
   return leased(name, { orderingKey: `RM_${tests} ${leaseOwner}`, sequence, ...lease });
 }
 
-function idOf(name: string): string {
+function readId(name: string): string {
   return `${name} ${tests}`;
 }

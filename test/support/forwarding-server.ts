@@ -45,7 +45,7 @@ export async function startForwardingServer({
     return listening;
   };
   let server = await listen(0);
-  const port = portOf(server);
+  const port = readPort(server);
   return {
     port,
     through: (url) => {
@@ -66,7 +66,7 @@ export async function startForwardingServer({
   };
 }
 
-export function portOf(server: Pick<Server, 'address'>): number {
+export function readPort(server: Pick<Server, 'address'>): number {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('there is no port');
   return address.port;

@@ -30,7 +30,7 @@ export type Caller = {
 export async function createCaller(url: string, signing: () => Signing): Promise<Caller> {
   const agent = new Agent({ keepAlive: true });
   const send = (method: string, path: string, options: CallOptions = {}): Promise<WireResponse> => {
-    const body = bodyOf(options.body);
+    const body = readBody(options.body);
     const signed =
       options.signing === false
         ? {}
@@ -63,7 +63,7 @@ export async function createCaller(url: string, signing: () => Signing): Promise
   return { call, document, close: () => agent.destroy() };
 }
 
-function bodyOf(body: unknown): Buffer | undefined {
+function readBody(body: unknown): Buffer | undefined {
   if (body === undefined) return undefined;
   if (body instanceof Uint8Array) return Buffer.from(body);
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));

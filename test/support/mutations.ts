@@ -39,7 +39,7 @@ export function withHeader(request: RawRequest, name: string, change: (value: st
   };
 }
 
-function headerOf(request: RawRequest, name: string): string {
+function readHeader(request: RawRequest, name: string): string {
   return request.headers.find(([each]) => each === name)?.[1] ?? '';
 }
 
@@ -72,7 +72,7 @@ export function signedRequest({ method, target, body }: BaseRequest, signing: Si
 export type Mutation = (request: RawRequest, random: Random) => RawRequest;
 
 /** Mutations by their names. */
-export function mutationsOf(signing: Signing): Readonly<Record<string, Mutation>> {
+export function listMutations(signing: Signing): Readonly<Record<string, Mutation>> {
   const { apiKey, apiSecret, timestamp } = signing;
   return {
     'another method': (request, random) => ({
@@ -194,10 +194,10 @@ export function mutationsOf(signing: Signing): Readonly<Record<string, Mutation>
       ),
     'the signature of another request': (request, random) =>
       withHeader(request, 'X-Service-Signature', () =>
-        headerOf(signedRequest(random.pick(BASES), signing), 'X-Service-Signature'),
+        readHeader(signedRequest(random.pick(BASES), signing), 'X-Service-Signature'),
       ),
     'a signature of other lines': (request, random) => {
-      const time = headerOf(request, 'X-Service-Timestamp');
+      const time = readHeader(request, 'X-Service-Timestamp');
       const hash = sha256(request.body);
       const [path = ''] = request.target.split('?');
       const { method, target } = request;
@@ -231,7 +231,7 @@ export function mutationsOf(signing: Signing): Readonly<Record<string, Mutation>
       const lines = [
         request.method,
         request.target,
-        headerOf(request, 'X-Service-Timestamp'),
+        readHeader(request, 'X-Service-Timestamp'),
         sha256(request.body),
       ];
       return resign(request, secret, lines);
@@ -242,7 +242,7 @@ export function mutationsOf(signing: Signing): Readonly<Record<string, Mutation>
     },
     'a header sent twice': (request, random) => {
       const name = random.pick(SIGNED_HEADERS);
-      const value = random.pick([headerOf(request, name), 'other', '']);
+      const value = random.pick([readHeader(request, name), 'other', '']);
       const copy = [random.pick([name, name.toLowerCase(), name.toUpperCase()]), value] as const;
       return {
         ...request,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 export type GroupProcess = { readonly pid: number; readonly name: string };
 
 /** Returns the processes of a group (Linux). */
-export async function processesOf(groupId: number): Promise<readonly GroupProcess[]> {
+export async function listProcesses(groupId: number): Promise<readonly GroupProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(pids.map((pid) => readProcess(pid).catch(() => undefined)));
   return found.flatMap((one) => (one?.groupId === groupId ? [one] : []));

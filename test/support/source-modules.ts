@@ -23,7 +23,7 @@ export type SourceModule = {
 /** Reads every module below the folders, by path. */
 export function readSourceModules(root: string, folders: readonly string[]): readonly SourceModule[] {
   return folders
-    .flatMap((folder) => filesOf(join(root, folder)))
+    .flatMap((folder) => listFiles(join(root, folder)))
     .map((file) => relative(root, file).split(sep).join('/'))
     .filter((path) => /\.(tsx?|js|mjs)$/.test(path) && !path.endsWith('.d.ts'))
     .sort()
@@ -144,10 +144,10 @@ function resolveRequest(from: string, request: string): string {
     .join('/');
 }
 
-function filesOf(folder: string): readonly string[] {
+function listFiles(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    return entry.isDirectory() ? filesOf(path) : [path];
+    return entry.isDirectory() ? listFiles(path) : [path];
   });
 }
 

@@ -28,9 +28,9 @@ export type WordErrors = {
 
 /** Compares words in lower case and without punctuation. Numbers and spellings stay as they are. */
 export function countWordErrors(said: string, recognised: string): WordErrors {
-  const reference = wordsOf(said);
+  const reference = listWords(said);
   let row = Array.from({ length: reference.length + 1 }, (_, index) => index);
-  for (const word of wordsOf(recognised)) {
+  for (const word of listWords(recognised)) {
     const next = [(row[0] ?? 0) + 1];
     for (const [index, expected] of reference.entries()) {
       const substituted = (row[index] ?? 0) + (word === expected ? 0 : 1);
@@ -41,7 +41,7 @@ export function countWordErrors(said: string, recognised: string): WordErrors {
   return { words: reference.length, errors: row.at(-1) ?? 0 };
 }
 
-function wordsOf(text: string): readonly string[] {
+function listWords(text: string): readonly string[] {
   return text
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}\s']/gu, ' ')

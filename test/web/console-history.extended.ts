@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RtcClient } from '../../src/client/client.ts';
 import { collectErrors, type TestBrowser } from '../support/parts/browser.ts';
-import { expectAccessible, type OpenedConsole, openView, viewOf } from './support/console.ts';
+import { expectAccessible, type OpenedConsole, openView, readView } from './support/console.ts';
 import { type Stage, startStage } from './support/stage.ts';
 
 const HOSTILE = '=<img src=x onerror="document.title=1">';
@@ -69,7 +69,7 @@ describe('sessions and the audit log in the console', () => {
   it('lists sessions by room, state and day, as the command does', async () => {
     await client.rooms.create({ name: 'standing' });
     const { window, page } = await openView(browser, console);
-    await page.goto(viewOf(console, '/sessions'));
+    await page.goto(readView(console, '/sessions'));
     const rows = page.getByRole('table', { name: 'Sessions' }).getByRole('row');
     await expect.poll(() => rows.count()).toBe(3);
     await page.getByLabel('Only sessions in this state').selectOption('ended');
@@ -119,7 +119,7 @@ describe('sessions and the audit log in the console', () => {
     await page.getByText('This room is not open').waitFor();
 
     // The request id of an error in a dialog.
-    await page.goto(viewOf(console, '/webhooks'));
+    await page.goto(readView(console, '/webhooks'));
     await page.getByRole('button', { name: 'Register a webhook' }).click();
     await page.getByLabel('URL', { exact: true }).fill('not-a-url');
     await page.getByRole('dialog').getByRole('button', { name: 'Register', exact: true }).click();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepPushing, type Push } from '../ingress-rtmp/keep-pushing.ts';
-import { type Ingress, rtmpUrlOf, startIngress } from '../support/parts/ingress.ts';
+import { type Ingress, startIngress, toRtmpUrl } from '../support/parts/ingress.ts';
 import { type Redis, startRedis } from '../support/parts/redis.ts';
 import { freePort } from '../support/parts/run-part.ts';
 import { openView } from './support/console.ts';
@@ -18,7 +18,7 @@ describe('an ingress in the console', () => {
   beforeAll(async () => {
     const rtmpPort = await freePort();
     redis = await startRedis();
-    stage = await startStage({ media: { redis, ingressRtmpUrl: rtmpUrlOf(rtmpPort) } });
+    stage = await startStage({ media: { redis, ingressRtmpUrl: toRtmpUrl(rtmpPort) } });
     ingress = await startIngress({ redis, livekit: stage.livekit, rtmpPort });
   });
 

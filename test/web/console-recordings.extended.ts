@@ -20,7 +20,7 @@ import {
   type OpenedConsole,
   openConsole,
   openView,
-  viewOf,
+  readView,
 } from './support/console.ts';
 
 /** Twenty seconds of a test picture, with a tone of two seconds at 0, 5, 10 and 15. Each tone is a sentence. */
@@ -76,7 +76,7 @@ describe('recordings and transcriptions in the console', () => {
     return recordingId;
   };
 
-  const positionOf = (page: Page): Promise<number> =>
+  const readPosition = (page: Page): Promise<number> =>
     page.evaluate("document.querySelector('video').currentTime");
 
   it('plays a recording, transcribes it, and follows the text', async () => {
@@ -92,7 +92,7 @@ describe('recordings and transcriptions in the console', () => {
     await expectAccessible(page);
 
     await page.getByRole('button', { name: 'We are late.' }).click();
-    await expect.poll(() => positionOf(page)).toBeGreaterThan(9.5);
+    await expect.poll(() => readPosition(page)).toBeGreaterThan(9.5);
     await expect
       .poll(() => page.getByRole('button', { name: 'We are late.' }).getAttribute('aria-current'))
       .toBe('true');
@@ -118,7 +118,7 @@ describe('recordings and transcriptions in the console', () => {
   it('downloads and deletes a recording, and filters by room and state', async () => {
     const recordingId = await record('seminar');
     const { window, page } = await openView(browser, console);
-    await page.goto(viewOf(console, '/recordings'));
+    await page.goto(readView(console, '/recordings'));
     await page.getByLabel('Only recordings of this room').fill('seminar');
     await page.getByText('rtc recordings list --room seminar').waitFor();
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
@@ -173,7 +173,7 @@ describe('recordings and transcriptions in the console', () => {
   it('finds words in every room, and leads to their place in the transcript', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
-    await page.goto(viewOf(console, '/transcriptions'));
+    await page.goto(readView(console, '/transcriptions'));
     await client.rooms.create({ name: 'archive' });
     const { transcriptionId, startedAt } = await client.transcription.start('archive');
     const origin = Date.parse(startedAt);
@@ -201,7 +201,7 @@ describe('recordings and transcriptions in the console', () => {
 
   it('lists the transcriptions of recordings, and deletes one', async () => {
     const { window, page } = await openView(browser, console);
-    await page.goto(viewOf(console, '/transcriptions'));
+    await page.goto(readView(console, '/transcriptions'));
     await page.getByRole('link', { name: 'keynote' }).click();
     await page.getByText('Thank you all.').waitFor();
     await page.getByRole('link', { name: 'Play it beside its recording' }).waitFor();

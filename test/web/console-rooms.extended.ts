@@ -12,7 +12,7 @@ import {
   openConsole,
   openLink,
   openView,
-  viewOf,
+  readView,
 } from './support/console.ts';
 import { type Stage, startStage } from './support/stage.ts';
 
@@ -88,7 +88,7 @@ describe('rooms and events in the console', () => {
   it('blocks a participant, shows until when, and lifts the block', async () => {
     const { window, page } = await openView(browser, console);
     await stage.enter('doors', 'eve');
-    await page.goto(viewOf(console, '/rooms/doors'));
+    await page.goto(readView(console, '/rooms/doors'));
     await page.getByRole('button', { name: 'Remove eve' }).click();
     await page.getByLabel('They may come back').selectOption('Never');
     await page.getByText('rtc participants remove doors eve --block forever').waitFor();
@@ -116,7 +116,7 @@ describe('rooms and events in the console', () => {
     const errors = collectErrors(page);
     const fay = await stage.enter('change', 'fay');
     await fay.publishTone();
-    await page.goto(viewOf(console, '/rooms/change'));
+    await page.goto(readView(console, '/rooms/change'));
     await page.getByRole('button', { name: 'Change fay' }).click();
     await confirm(page, 'Change');
     await page.getByText('Nothing is changed yet.').waitFor();
@@ -185,7 +185,7 @@ describe('rooms and events in the console', () => {
   it('joins a room in a new tab', async () => {
     await client.rooms.create({ name: 'meeting' });
     const { window, page } = await openView(browser, console);
-    await page.goto(viewOf(console, '/rooms/meeting'));
+    await page.goto(readView(console, '/rooms/meeting'));
     await page.getByRole('button', { name: 'Join' }).click();
     const [tab] = await Promise.all([window.waitForEvent('page'), confirm(page, 'Open the room')]);
     await tab.getByText('operator (you)').waitFor();
@@ -197,7 +197,7 @@ describe('rooms and events in the console', () => {
 
   it('shows events as they happen, by room and kind, with their payload', async () => {
     const { window, page } = await openView(browser, console);
-    await page.goto(viewOf(console, '/events'));
+    await page.goto(readView(console, '/events'));
     const guest = await stage.enter('stage', 'carol');
     await page.getByLabel('Only events of this room').fill('stage');
     await page.getByText('rtc events tail --room stage --since 1h').waitFor();
@@ -223,7 +223,7 @@ describe('rooms and events in the console', () => {
     const title = await page.title();
     await page.getByRole('link', { name: HOSTILE }).click();
     await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
-    await page.goto(viewOf(console, '/events'));
+    await page.goto(readView(console, '/events'));
     await page.getByRole('cell', { name: HOSTILE }).first().waitFor();
     expect(await page.title()).toBe(title);
     expect(errors).toEqual([]);

@@ -9,7 +9,7 @@ import {
   type OpenedConsole,
   openConsole,
   openView,
-  viewOf,
+  readView,
 } from './support/console.ts';
 import { type Stage, startStage } from './support/stage.ts';
 
@@ -59,7 +59,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
 
   it('checks the service as rtc doctor does, repeatedly and with a probe', async () => {
     const { window, page } = await openView(browser, console);
-    await page.goto(viewOf(console, '/doctor'));
+    await page.goto(readView(console, '/doctor'));
     const check = (name: string) =>
       page.getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) });
     await check('signature').getByText('ok', { exact: true }).waitFor();
@@ -117,7 +117,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
   it('explains errors in a code or a person in Italian in an Italian browser', async () => {
     const { window, page } = await openView(browser, console, { locale: 'it-IT' });
     const errors = collectErrors(page);
-    await page.goto(viewOf(console, '/fiscal'));
+    await page.goto(readView(console, '/fiscal'));
     await page.getByRole('textbox', { name: 'Fiscal code' }).fill('RSSMRA85T10A562T');
     await page.getByText('il carattere di controllo non corrisponde').waitFor();
     await page.getByLabel('Surname').fill('Rossi');
@@ -142,7 +142,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
   it('generates the codes of a whole file in the browser, in Italian and in Windows-1252', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
-    await page.goto(viewOf(console, '/fiscal'));
+    await page.goto(readView(console, '/fiscal'));
     const rows = [
       'Cognome;Nome;Sesso;Data di nascita;Comune di nascita',
       'Rossi;Mario;M;01/02/1980;Roma',
@@ -170,7 +170,7 @@ describe('ingress, doctor and fiscal codes in the console', () => {
 
   it('never sends a fiscal code anywhere', async () => {
     const { window, page } = await openView(browser, console);
-    await page.goto(viewOf(console, '/fiscal'));
+    await page.goto(readView(console, '/fiscal'));
     const paths: string[] = [];
     page.on('request', (request) => paths.push(request.url() + (request.postData() ?? '')));
     await page.getByRole('textbox', { name: 'Fiscal code' }).fill('RSSMRA85T10A562S');

@@ -6,7 +6,7 @@ import type { RtcClient } from '../../src/client/client.ts';
 import { failPending } from '../server/webhooks/support/fail-pending.ts';
 import { type Receiver, respondWith, startReceiver } from '../server/webhooks/support/receiver.ts';
 import { collectErrors, type TestBrowser } from '../support/parts/browser.ts';
-import { confirm, expectAccessible, type OpenedConsole, openView, viewOf } from './support/console.ts';
+import { confirm, expectAccessible, type OpenedConsole, openView, readView } from './support/console.ts';
 import { type Stage, startStage } from './support/stage.ts';
 
 describe('webhooks in the console', () => {
@@ -81,7 +81,7 @@ describe('webhooks in the console', () => {
     await failPending(dataDir);
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);
-    await page.goto(viewOf(console, '/webhooks'));
+    await page.goto(readView(console, '/webhooks'));
     await page.getByText('1 failed').waitFor();
     await page.getByRole('link', { name: receiver.url }).click();
     const first = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1);
@@ -120,7 +120,7 @@ describe('webhooks in the console', () => {
     await failPending(dataDir);
     receiver.behave(respondWith(200));
     const { window, page } = await openView(browser, console);
-    await page.goto(viewOf(console, `/webhooks/${webhook?.id}`));
+    await page.goto(readView(console, `/webhooks/${webhook?.id}`));
     await page.getByRole('button', { name: 'Replay failed' }).click();
     await confirm(page, 'Send all again');
     await page.getByText('2 deliveries are sent again.').waitFor();
@@ -134,7 +134,7 @@ describe('webhooks in the console', () => {
 
   it('leads from an event to its delivery', async () => {
     const { window, page } = await openView(browser, console);
-    await page.goto(viewOf(console, '/events'));
+    await page.goto(readView(console, '/events'));
     await page.getByLabel('Only events of this kind').selectOption('participant_joined');
     await page.getByText('--events participant_joined').waitFor();
     await page.getByRole('row').filter({ hasText: 'fay' }).getByRole('button').click();
@@ -152,7 +152,7 @@ describe('webhooks in the console', () => {
     await page.route(/deliveries\?(?!eventId)/, (route) =>
       route.fulfill({ json: { deliveries: deliveries.slice(0, 1), nextCursor: null } }),
     );
-    await page.goto(viewOf(console, `/webhooks/${webhook?.id}?delivery=${id}&event=${eventId}`));
+    await page.goto(readView(console, `/webhooks/${webhook?.id}?delivery=${id}&event=${eventId}`));
     await page.getByRole('complementary').getByText(id).waitFor();
     await window.close();
   });

@@ -202,7 +202,7 @@ describe('the first steps of a newcomer', () => {
       await console.goto(dev.consoleLink);
       await client.rooms.create({ name: 'demo' });
       const joined = startRtc(['dev', 'join', 'demo', 'ada', '--publish', 'audio'], {
-        env: environmentOf(dev),
+        env: makeEnvironment(dev),
       });
       expect((await joined.ended).code).toBe(0);
       await console.getByRole('link', { name: 'demo' }).click();
@@ -217,7 +217,7 @@ describe('the first steps of a newcomer', () => {
   );
 });
 
-function environmentOf({ credentials }: Dev): Readonly<Record<string, string>> {
+function makeEnvironment({ credentials }: Dev): Readonly<Record<string, string>> {
   const { url, apiKey, apiSecret } = credentials;
   return { RTC_URL: url, RTC_API_KEY: apiKey, RTC_API_SECRET: apiSecret };
 }

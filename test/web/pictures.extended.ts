@@ -15,8 +15,8 @@ import {
   openConsole,
   openRoomPage,
   openView,
+  readView,
   seriousFindings,
-  viewOf,
 } from './support/console.ts';
 import { type Showcase, startShowcase } from './support/showcase.ts';
 import { startStage } from './support/stage.ts';
@@ -57,7 +57,7 @@ describe('pictures of every view', () => {
     await showcase?.close();
   });
 
-  const shotsOf = ({ webhookId, recordingId, sessionId }: Showcase) =>
+  const listShots = ({ webhookId, recordingId, sessionId }: Showcase) =>
     ({
       rooms: { path: '/rooms', awaits: 'weekly-review' },
       room: { path: '/rooms/all-hands', awaits: 'Alan Turing' },
@@ -136,9 +136,9 @@ describe('pictures of every view', () => {
   it.each(SHAPES)('show every view in %s without a serious finding', async (shape, options) => {
     const { window, page } = await openView(browser, console, options);
     const errors = collectErrors(page);
-    const shots: Readonly<Record<string, Shot>> = shotsOf(showcase);
+    const shots: Readonly<Record<string, Shot>> = listShots(showcase);
     for (const [name, { path, awaits, prepare }] of Object.entries(shots)) {
-      await page.goto(viewOf(console, path));
+      await page.goto(readView(console, path));
       await page.getByText(awaits).filter({ visible: true }).first().waitFor();
       await prepare?.(page);
       await page.screenshot({ path: join(FOLDER, `${name}-${shape}.png`) });
@@ -156,12 +156,12 @@ describe('pictures of every view', () => {
       height: 760,
       colorScheme: 'light',
     });
-    const shots = shotsOf(showcase);
+    const shots = listShots(showcase);
     for (const [name, height] of [
       ['recording', 545],
       ['webhook', 760],
     ] as const) {
-      await page.goto(viewOf(console, shots[name].path));
+      await page.goto(readView(console, shots[name].path));
       await page.getByText(shots[name].awaits).filter({ visible: true }).first().waitFor();
       await shots[name].prepare?.(page);
       const clip = { x: 0, y: 0, width: 1200, height };

@@ -14,7 +14,7 @@ import {
   type FleetInstance,
 } from '../../../test/server/webhooks/support/instance.ts';
 import { ABSENT_MEDIA } from '../../../test/server/webhooks/support/media-webhook.ts';
-import { portOf } from '../../../test/support/forwarding-server.ts';
+import { readPort } from '../../../test/support/forwarding-server.ts';
 import { type CountingProxy, startCountingProxy, type Traffic } from '../../support/counting-proxy.ts';
 import { openFiller } from '../../support/fill.ts';
 import { sampleProcess } from '../../support/process-figures.ts';
@@ -176,7 +176,7 @@ async function startEntrance() {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${portOf(server)}`,
+    url: `http://127.0.0.1:${readPort(server)}`,
     open: (urls: readonly string[]) => {
       pools = urls.map((url) => new Pool(url));
     },

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Pool } from 'undici';
 import { sampleProcess } from '../../support/process-figures.ts';
-import { median } from '../../support/statistics.ts';
 
 type TokenTimes = {
   /** Requests per second. */

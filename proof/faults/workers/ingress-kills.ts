@@ -10,7 +10,7 @@ import {
   startReceiver,
 } from '../../../test/server/webhooks/support/receiver.ts';
 import { startBrowser, type TestBrowser } from '../../../test/support/parts/browser.ts';
-import { type Ingress, rtmpUrlOf, startIngress, whipUrlOf } from '../../../test/support/parts/ingress.ts';
+import { type Ingress, startIngress, toRtmpUrl, toWhipUrl } from '../../../test/support/parts/ingress.ts';
 import { startLivekit } from '../../../test/support/parts/livekit.ts';
 import { startRedis } from '../../../test/support/parts/redis.ts';
 import { freePort } from '../../../test/support/parts/run-part.ts';
@@ -225,8 +225,8 @@ async function startIngressStage({ cleanUp }: Pick<ExperimentContext, 'cleanUp'>
   const livekit = await startLivekit({
     redis,
     webhookUrl,
-    ingressRtmpUrl: rtmpUrlOf(rtmpPort),
-    ingressWhipUrl: whipUrlOf(whipPort),
+    ingressRtmpUrl: toRtmpUrl(rtmpPort),
+    ingressWhipUrl: toWhipUrl(whipPort),
   });
   cleanUp(livekit.close);
   const addresses = { redis, livekit, rtmpPort, whipPort };

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 const rtc = (line: string): Promise<Run> => run(line.split(' '), { env: stack.environment });
-const entriesOf = async (options: string): Promise<readonly AuditEntry[]> =>
+const listEntries = async (options: string): Promise<readonly AuditEntry[]> =>
   (JSON.parse((await rtc(`audit list ${options} --json`)).stdout) as { entries: AuditEntry[] }).entries;
 
 describe('audit', () => {
@@ -30,13 +30,13 @@ describe('audit', () => {
 
   it('is narrowed by room, result, request, key and time', async () => {
     await rtc('rooms create other');
-    expect((await entriesOf('--room other')).map(({ ids }) => ids.roomId)).toEqual(['other']);
-    expect((await entriesOf('--result refused')).every(({ status }) => status >= 400)).toBe(true);
-    const [entry] = await entriesOf('--limit 1');
-    expect(await entriesOf(`--request ${entry?.requestId}`)).toEqual([entry]);
-    expect(await entriesOf('--key key_none')).toEqual([]);
-    expect(await entriesOf('--until 1h')).toEqual([]);
-    expect((await entriesOf('--since 1h --key root')).length).toBeGreaterThan(0);
+    expect((await listEntries('--room other')).map(({ ids }) => ids.roomId)).toEqual(['other']);
+    expect((await listEntries('--result refused')).every(({ status }) => status >= 400)).toBe(true);
+    const [entry] = await listEntries('--limit 1');
+    expect(await listEntries(`--request ${entry?.requestId}`)).toEqual([entry]);
+    expect(await listEntries('--key key_none')).toEqual([]);
+    expect(await listEntries('--until 1h')).toEqual([]);
+    expect((await listEntries('--since 1h --key root')).length).toBeGreaterThan(0);
     expect((await rtc('audit list --result perhaps')).code).toBe(2);
   });
 });

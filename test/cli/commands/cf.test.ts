@@ -100,11 +100,11 @@ describe('rtc cf check', () => {
     const young = (
       await cf('generate --name Mario --surname Rossi --gender M --date 2026-06-15 --city Roma')
     ).stdout.trim();
-    const birthdayOf = async (words: string) =>
+    const readBirthday = async (words: string) =>
       JSON.parse((await cf(`decode ${young} --json birthday ${words}`)).stdout).birthday;
-    expect(await birthdayOf('--as-of 2026-06-15')).toBe('2026-06-15');
-    expect(await birthdayOf('--as-of 2026-06-14')).toBe('1926-06-15');
-    expect(await birthdayOf('--century 1900')).toBe('1926-06-15');
+    expect(await readBirthday('--as-of 2026-06-15')).toBe('2026-06-15');
+    expect(await readBirthday('--as-of 2026-06-14')).toBe('1926-06-15');
+    expect(await readBirthday('--century 1900')).toBe('1926-06-15');
   });
 
   it.each([

@@ -189,10 +189,10 @@ describe('the server of the console', () => {
   it('rejects every other host name, so that no name can be bound to it', async () => {
     const { origin } = await open();
     const { host, port } = new URL(origin);
-    expect(await statusOf(origin, 'evil.example')).toBe(421);
-    expect(await statusOf(origin, `evil.example:${port}`)).toBe(421);
-    expect(await statusOf(origin, host)).toBe(200);
-    expect(await statusOf(origin, `localhost:${port}`)).toBe(200);
+    expect(await readStatus(origin, 'evil.example')).toBe(421);
+    expect(await readStatus(origin, `evil.example:${port}`)).toBe(421);
+    expect(await readStatus(origin, host)).toBe(200);
+    expect(await readStatus(origin, `localhost:${port}`)).toBe(200);
   });
 
   it('with --read-only refuses every change, and reads', async () => {
@@ -304,7 +304,7 @@ type Headers = Readonly<Record<string, string>>;
 type Asked = { readonly headers?: Headers; readonly body?: unknown };
 
 /** fetch does not let the caller set Host. */
-function statusOf(url: string, host: string): Promise<number | undefined> {
+function readStatus(url: string, host: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   request(url, { headers: { host } }, (response) => {
     response.resume();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { portOf } from '../../support/forwarding-server.ts';
+import { readPort } from '../../support/forwarding-server.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { bucketSettings, startS3 } from '../../support/parts/s3.ts';
 import { sharedLivekit } from '../../support/parts/shared.ts';
@@ -50,7 +50,7 @@ describe('rtc doctor', () => {
   it('finds no fault in a healthy service, and leaves no room behind', async () => {
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
-    const ingressUrls = { rtmp: `rtmp://127.0.0.1:${portOf(listener)}/live` };
+    const ingressUrls = { rtmp: `rtmp://127.0.0.1:${readPort(listener)}/live` };
     await withStack({ ingressUrls }, async (stack) => {
       const now = Date.now();
       const options = { argv: ['--probe'], clock: () => now };

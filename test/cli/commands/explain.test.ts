@@ -15,13 +15,13 @@ import type { TestService } from '../../support/service.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
-const environmentOf = ({ url, apiKey, apiSecret }: TestService) => ({
+const makeEnvironment = ({ url, apiKey, apiSecret }: TestService) => ({
   RTC_URL: url,
   RTC_API_KEY: apiKey,
   RTC_API_SECRET: apiSecret,
 });
 const explain = (service: TestService, words: readonly string[], options: RunOptions = {}): Promise<Run> =>
-  run(['explain', ...words], { ...options, env: { ...environmentOf(service), ...options.env } });
+  run(['explain', ...words], { ...options, env: { ...makeEnvironment(service), ...options.env } });
 
 async function explained(service: TestService, ...words: readonly string[]): Promise<Explanation> {
   const { stdout, stderr } = await explain(service, [...words, '--json']);
@@ -210,13 +210,13 @@ describe('rtc explain with the real media server', () => {
     await livekit?.close();
   });
 
-  const tokenOf = async (roomId: string, userId: string): Promise<Token> =>
+  const makeToken = async (roomId: string, userId: string): Promise<Token> =>
     (await service.call('POST', '/v1/token', { body: { roomId, userId, name: userId, role: 'viewer' } }))
       .json;
 
   it('explains a participant who was blocked and came back, and how to let the participant in', async () => {
-    const { url, token } = await tokenOf('class', 'eve');
-    joined.push(await join(url, token), await join(url, (await tokenOf('class', 'ada')).token));
+    const { url, token } = await makeToken('class', 'eve');
+    joined.push(await join(url, token), await join(url, (await makeToken('class', 'ada')).token));
     await expect.poll(tells(service, 'class')).toContain('ada joined as viewer');
     await service.call('DELETE', '/v1/rooms/class/participants/eve?block=3600');
     await expect.poll(tells(service, 'class')).toContain('eve was removed by the API');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { portOf } from '../../support/forwarding-server.ts';
+import { readPort } from '../../support/forwarding-server.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { run } from '../support/run.ts';
 import { startStack } from '../support/stack.ts';
@@ -27,7 +27,7 @@ describe('rtc ingress create', () => {
   it('does not warn when a worker listens on the address', async () => {
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
-    const rtmp = `rtmp://127.0.0.1:${portOf(listener)}/live`;
+    const rtmp = `rtmp://127.0.0.1:${readPort(listener)}/live`;
     const other = await startStack({ ingressUrls: { rtmp } });
     try {
       const { code, stderr } = await run(['ingress', 'create', 'stage'], { env: other.environment });

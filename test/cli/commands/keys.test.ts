@@ -80,17 +80,17 @@ describe('keys', () => {
   });
 
   it('are named by rtc doctor, which skips what they may not do, and warns before they expire', async () => {
-    const checksOf = async (key: Key | undefined) => {
+    const listChecks = async (key: Key | undefined) => {
       const { stdout, code } = await rtc('doctor --json', key === undefined ? {} : as(key));
       const checks = JSON.parse(stdout) as { check: string; status: string; detail: string }[];
       return { code, of: (name: string) => checks.find(({ check }) => check === name) };
     };
-    expect((await checksOf(undefined)).of('API key')).toMatchObject({
+    expect((await listChecks(undefined)).of('API key')).toMatchObject({
       status: 'ok',
       detail: 'the root key, which may do everything',
     });
     const narrow = await make('narrow --scope webhooks --valid-for 2d');
-    const { of } = await checksOf(narrow);
+    const { of } = await listChecks(narrow);
     expect(of('signature')).toMatchObject({ status: 'ok' });
     expect(of('API key')).toMatchObject({ status: 'warning' });
     expect(of('API key')?.detail).toContain(`${narrow.id} (narrow) has the scopes webhooks`);

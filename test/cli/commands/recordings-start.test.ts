@@ -14,13 +14,13 @@ const start = (...argv: readonly string[]): Promise<Run> =>
 
 describe('recordings start', () => {
   it('sends the options of the recording, and no body without options', async () => {
-    const bodyOf = async (...argv: readonly string[]) => (await start(...argv, '--curl')).stdout;
-    expect(await bodyOf('--layout', 'speaker', '--preset', 'H264_1080P_30')).toContain(
+    const readBody = async (...argv: readonly string[]) => (await start(...argv, '--curl')).stdout;
+    expect(await readBody('--layout', 'speaker', '--preset', 'H264_1080P_30')).toContain(
       '{"layout":"speaker","preset":"H264_1080P_30"}',
     );
-    expect(await bodyOf('--audio-only')).toContain('{"audioOnly":true}');
-    expect(await bodyOf('--record-tracks')).toContain('{"recordTracks":true}');
-    expect(await bodyOf()).not.toContain('{');
+    expect(await readBody('--audio-only')).toContain('{"audioOnly":true}');
+    expect(await readBody('--record-tracks')).toContain('{"recordTracks":true}');
+    expect(await readBody()).not.toContain('{');
   });
 
   it('starts a recording with its settings, and refuses those that have no effect', async () => {

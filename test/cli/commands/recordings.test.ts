@@ -174,41 +174,41 @@ describe('rtc recordings list, get, delete', () => {
 describe.each([
   ['a folder', () => local],
   ['a bucket', () => bucket],
-])('rtc recordings download from %s', (_where, stageOf) => {
+])('rtc recordings download from %s', (_where, findStage) => {
   let recording: Recording;
   /** Text in which every part is different, so that the file and stdout can be compared. */
   const content = Array.from({ length: 40_000 }, (_, index) => `line ${index}\n`).join('');
   beforeEach(async () => {
-    recording = await stageOf().recordWhole();
+    recording = await findStage().recordWhole();
     writeFileSync(pathOnDisk(recording), content);
   });
 
   it('saves under its id, prints the path, and leaves no partial file', async () => {
-    const { code, stdout, stderr } = await rtc(stageOf(), ['download', recording.recordingId]);
+    const { code, stdout, stderr } = await rtc(findStage(), ['download', recording.recordingId]);
     expect([code, stdout, stderr]).toEqual([0, `${join(folder, `${recording.recordingId}.mp4`)}\n`, '']);
     expect(readFileSync(stdout.trim(), 'utf8')).toBe(content);
     expect(await readdir(folder)).toEqual([`${recording.recordingId}.mp4`]);
   });
 
   it('saves to the given path: a file, or into a folder', async () => {
-    await rtc(stageOf(), ['download', recording.recordingId, 'lesson.mp4']);
+    await rtc(findStage(), ['download', recording.recordingId, 'lesson.mp4']);
     await mkdir(join(folder, 'sub'));
-    await rtc(stageOf(), ['download', recording.recordingId, 'sub']);
+    await rtc(findStage(), ['download', recording.recordingId, 'sub']);
     expect(readFileSync(join(folder, 'lesson.mp4'), 'utf8')).toBe(content);
     expect(await readdir(join(folder, 'sub'))).toEqual([`${recording.recordingId}.mp4`]);
   });
 
   it('overwrites only with --force, and then only a file', async () => {
     writeFileSync(join(folder, 'mine.mp4'), 'mine');
-    const refused = await rtc(stageOf(), ['download', recording.recordingId, 'mine.mp4']);
+    const refused = await rtc(findStage(), ['download', recording.recordingId, 'mine.mp4']);
     expect([refused.code, readFileSync(join(folder, 'mine.mp4'), 'utf8')]).toEqual([5, 'mine']);
     expect(refused.stderr).toContain('--force');
-    const forced = await rtc(stageOf(), ['download', recording.recordingId, 'mine.mp4', '--force']);
+    const forced = await rtc(findStage(), ['download', recording.recordingId, 'mine.mp4', '--force']);
     expect([forced.code, readFileSync(join(folder, 'mine.mp4'), 'utf8')]).toEqual([0, content]);
     await mkdir(join(folder, 'taken', `${recording.recordingId}.mp4`), { recursive: true });
-    expect((await rtc(stageOf(), ['download', recording.recordingId, 'taken', '-f'])).code).toBe(5);
-    const homeless = await rtc(stageOf(), ['download', recording.recordingId, 'mine.mp4/x.mp4']);
-    const lost = await rtc(stageOf(), ['download', recording.recordingId, 'nowhere/x.mp4']);
+    expect((await rtc(findStage(), ['download', recording.recordingId, 'taken', '-f'])).code).toBe(5);
+    const homeless = await rtc(findStage(), ['download', recording.recordingId, 'mine.mp4/x.mp4']);
+    const lost = await rtc(findStage(), ['download', recording.recordingId, 'nowhere/x.mp4']);
     expect([homeless.code, lost.code]).toEqual([1, 1]);
     expect(lost.stderr).toContain(`the folder ${join(folder, 'nowhere')} does not exist`);
   });
@@ -217,7 +217,7 @@ describe.each([
     const part = join(folder, `x.mp4.${recording.recordingId}.part`);
     // Other content, which shows that the part is not fetched again.
     writeFileSync(part, '#'.repeat(1000));
-    const { code, stderr } = await rtc(stageOf(), ['download', recording.recordingId, 'x.mp4']);
+    const { code, stderr } = await rtc(findStage(), ['download', recording.recordingId, 'x.mp4']);
     expect([code, stderr]).toEqual([0, 'Continuing after 1.0 kB, which are already here.\n']);
     expect(readFileSync(join(folder, 'x.mp4'), 'utf8')).toBe('#'.repeat(999) + content.slice(999));
     expect(existsSync(part)).toBe(false);
@@ -227,30 +227,32 @@ describe.each([
     const original = readFileSync(pathOnDisk(recording));
     const part = join(folder, `x.mp4.${recording.recordingId}.part`);
     writeFileSync(part, Buffer.alloc(original.length + 1));
-    expect((await rtc(stageOf(), ['download', recording.recordingId, 'x.mp4'])).code).toBe(0);
+    expect((await rtc(findStage(), ['download', recording.recordingId, 'x.mp4'])).code).toBe(0);
     expect(readFileSync(join(folder, 'x.mp4')).equals(original)).toBe(true);
     writeFileSync(part, Buffer.alloc(original.length, '#'));
-    expect((await rtc(stageOf(), ['download', recording.recordingId, 'x.mp4', '-f'])).code).toBe(0);
+    expect((await rtc(findStage(), ['download', recording.recordingId, 'x.mp4', '-f'])).code).toBe(0);
     expect(readFileSync(join(folder, 'x.mp4'), 'utf8')).toBe(`${'#'.repeat(original.length - 1)}\n`);
   });
 
   it('writes to stdout with -, but not to a terminal', async () => {
-    const piped = await rtc(stageOf(), ['download', recording.recordingId, '-']);
+    const piped = await rtc(findStage(), ['download', recording.recordingId, '-']);
     expect([piped.code, piped.stdout === content, piped.stderr]).toEqual([0, true, '']);
-    const refused = await rtc(stageOf(), ['download', recording.recordingId, '-'], { terminals: ['stdout'] });
+    const refused = await rtc(findStage(), ['download', recording.recordingId, '-'], {
+      terminals: ['stdout'],
+    });
     expect([refused.code, refused.stdout]).toEqual([2, '']);
   });
 
   it('draws a bar on a terminal and nowhere else', async () => {
-    const { stderr } = await rtc(stageOf(), ['download', recording.recordingId], { terminals: ['stderr'] });
+    const { stderr } = await rtc(findStage(), ['download', recording.recordingId], { terminals: ['stderr'] });
     expect(stderr).toMatch(/[█░]{24} +\d+ %/);
     expect(stderr).toContain(`of ${formatBytes(content.length)}`);
   });
 
   it('exits with 3 for an unknown recording, and for one whose file is gone', async () => {
-    expect((await rtc(stageOf(), ['download', 'EG_unknown'])).code).toBe(3);
+    expect((await rtc(findStage(), ['download', 'EG_unknown'])).code).toBe(3);
     await rm(pathOnDisk(recording));
-    const gone = await rtc(stageOf(), ['download', recording.recordingId]);
+    const gone = await rtc(findStage(), ['download', recording.recordingId]);
     expect(gone.code).toBe(3);
     expect(gone.stderr).toContain('no longer where it was stored');
     expect(await readdir(folder)).toEqual([]);

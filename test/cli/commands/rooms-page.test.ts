@@ -170,9 +170,9 @@ describe('the page of a room', () => {
 
   it('rejects every other host name, so that no name can be bound to it', async () => {
     const { server } = await serve({ publicUrl: new URL('https://call.example.org') });
-    expect(await statusOf(server.origin, 'evil.example')).toBe(421);
-    expect(await statusOf(server.origin, new URL(server.origin).host)).toBe(200);
-    expect(await statusOf(server.origin, 'call.example.org')).toBe(200);
+    expect(await readStatus(server.origin, 'evil.example')).toBe(421);
+    expect(await readStatus(server.origin, new URL(server.origin).host)).toBe(200);
+    expect(await readStatus(server.origin, 'call.example.org')).toBe(200);
   });
 
   it('runs only its own code, and connects only to itself and the media server', async () => {
@@ -228,7 +228,7 @@ type Post = {
 };
 
 /** fetch does not let the caller set Host. */
-function statusOf(origin: string, host: string): Promise<number | undefined> {
+function readStatus(origin: string, host: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   request(origin, { headers: { host } }, (response) => {
     response.resume();

@@ -12,12 +12,12 @@ beforeAll(async () => {
     stack.media.control.join('demo', { identity, name: `Name of ${identity}` });
   stack.media.control.leave('demo', 'bob');
   await vi.waitUntil(
-    sessionOf('demo', ({ totalParticipants }) => totalParticipants === 3),
+    makeSession('demo', ({ totalParticipants }) => totalParticipants === 3),
     WAITING,
   );
   await stack.service.call('DELETE', '/v1/rooms/demo');
   await vi.waitUntil(
-    sessionOf('demo', ({ status }) => status === 'ended'),
+    makeSession('demo', ({ status }) => status === 'ended'),
     WAITING,
   );
 });
@@ -32,8 +32,8 @@ async function listed(room: string): Promise<ListedSession | undefined> {
   const { json } = await stack.service.call('GET', `/v1/sessions?roomId=${room}`);
   return (json as SessionList).sessions[0];
 }
-const idOf = async (room: string) => (await listed(room))?.sessionId ?? '';
-const sessionOf = (room: string, isAsWanted: (session: ListedSession) => boolean) => async () => {
+const readId = async (room: string) => (await listed(room))?.sessionId ?? '';
+const makeSession = (room: string, isAsWanted: (session: ListedSession) => boolean) => async () => {
   const session = await listed(room);
   return session !== undefined && isAsWanted(session);
 };
@@ -59,7 +59,7 @@ describe('sessions', () => {
   });
 
   it('are shown one by one, with their participants', async () => {
-    const id = await idOf('demo');
+    const id = await readId('demo');
     const { stdout } = await rtc(`sessions get ${id}`);
     expect(stdout).toMatch(/^SESSION-ID\tRM_/);
     expect(stdout).toContain('\nWHO\tada, bob, =HYPERLINK("https://evil.example")\n');
@@ -74,7 +74,7 @@ describe('sessions', () => {
   });
 
   it('are CSV for a spreadsheet, in which no name is a formula', async () => {
-    const id = await idOf('demo');
+    const id = await readId('demo');
     const sessions = (await rtc('sessions list --csv')).stdout.split('\n');
     expect(sessions[0]).toBe(
       'session_id,room,status,opened,started,ended,duration_seconds,people,peak,participant_minutes',
@@ -95,15 +95,15 @@ describe('sessions', () => {
 
   it('are found by the name of a room, which finds its last one', async () => {
     for (const identity of ['ada', 'bob']) stack.media.control.join('twice', { identity, name: identity });
-    const isOpen = sessionOf('twice', ({ totalParticipants }) => totalParticipants === 2);
+    const isOpen = makeSession('twice', ({ totalParticipants }) => totalParticipants === 2);
     await vi.waitUntil(isOpen, WAITING);
     const first = await rtc('sessions get twice --json sessionId');
-    expect([first.stderr, JSON.parse(first.stdout)]).toEqual(['', { sessionId: await idOf('twice') }]);
+    expect([first.stderr, JSON.parse(first.stdout)]).toEqual(['', { sessionId: await readId('twice') }]);
     await stack.service.call('DELETE', '/v1/rooms/twice');
     stack.media.control.join('twice', { identity: 'eve', name: 'eve' });
-    const isAgain = sessionOf('twice', ({ totalParticipants }) => totalParticipants === 1);
+    const isAgain = makeSession('twice', ({ totalParticipants }) => totalParticipants === 1);
     await vi.waitUntil(isAgain, WAITING);
-    const last = await idOf('twice');
+    const last = await readId('twice');
     expect(last).not.toBe(JSON.parse(first.stdout).sessionId);
     const second = await rtc('sessions get twice --json sessionId');
     expect(JSON.parse(second.stdout)).toEqual({ sessionId: last });

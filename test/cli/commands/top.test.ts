@@ -199,8 +199,8 @@ describe('rtc top', () => {
     const shown = open();
     await shown.shows(/> demo/);
     shown.type('\u001a');
-    const stateOf = async () => (await readFile(`/proc/${shown.pty.pid}/stat`, 'utf8')).split(') ')[1]?.[0];
-    await expect.poll(stateOf).toBe('T');
+    const readState = async () => (await readFile(`/proc/${shown.pty.pid}/stat`, 'utf8')).split(') ')[1]?.[0];
+    await expect.poll(readState).toBe('T');
     await expect.poll(() => shown.raw.endsWith(LEAVE)).toBe(true);
     await stack.join('demo', 'bob');
     process.kill(shown.pty.pid, 'SIGCONT');

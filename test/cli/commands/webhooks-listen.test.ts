@@ -264,13 +264,13 @@ describe('webhooks listen', () => {
   });
 
   it('derives the same secret each time, another one for another key, and sends no request for it', async () => {
-    const secretOf = async (secret: string): Promise<string> => {
+    const readSecret = async (secret: string): Promise<string> => {
       const env = { RTC_URL: 'http://127.0.0.1:9', RTC_API_KEY: 'key', RTC_API_SECRET: secret };
       return (await run(['webhooks', 'listen', '--print-secret'], { env })).stdout;
     };
-    expect(await secretOf('one')).toMatch(/^whsec_[\w+/]{43}=\n$/);
-    expect(await secretOf('one')).toBe(await secretOf('one'));
-    expect(await secretOf('one')).not.toBe(await secretOf('two'));
+    expect(await readSecret('one')).toMatch(/^whsec_[\w+/]{43}=\n$/);
+    expect(await readSecret('one')).toBe(await readSecret('one'));
+    expect(await readSecret('one')).not.toBe(await readSecret('two'));
   });
 
   it('shows two lines per event on a terminal, with hostile text escaped', async () => {

@@ -40,7 +40,7 @@ async function create(words = ''): Promise<Webhook> {
   return JSON.parse(stdout) as Webhook;
 }
 
-async function deliveriesOf(id: string): Promise<readonly Delivery[]> {
+async function listDeliveries(id: string): Promise<readonly Delivery[]> {
   const { stdout } = await stack.rtc(`webhooks deliveries ${id} --json`);
   return (JSON.parse(stdout) as { deliveries: Delivery[] }).deliveries;
 }
@@ -48,7 +48,7 @@ async function deliveriesOf(id: string): Promise<readonly Delivery[]> {
 /** Waits until the delivery has succeeded or failed, which is shortly after the receiver's response. */
 async function untilSettled(id: string): Promise<void> {
   await expect
-    .poll(async () => (await deliveriesOf(id)).map(({ attempts }) => attempts.length), { timeout: 10_000 })
+    .poll(async () => (await listDeliveries(id)).map(({ attempts }) => attempts.length), { timeout: 10_000 })
     .not.toContain(0);
 }
 
@@ -353,7 +353,7 @@ describe('webhooks deliveries', () => {
     ]);
     const pending = await stack.rtc(`webhooks deliveries ${id} --status pending --json event`);
     expect(JSON.parse(pending.stdout).deliveries).toEqual([{ event: 'participant_joined' }]);
-    const [{ eventId } = { eventId: '' }] = await deliveriesOf(id);
+    const [{ eventId } = { eventId: '' }] = await listDeliveries(id);
     const ofEvent = await stack.rtc(`webhooks deliveries ${id} --event ${eventId} --json event`);
     expect(JSON.parse(ofEvent.stdout).deliveries).toEqual([{ event: 'participant_joined' }]);
     const shown = await stack.rtc(`webhooks deliveries ${id}`, {
@@ -370,7 +370,7 @@ describe('webhooks deliveries', () => {
     const { id } = await create();
     receiver.behave(respondWith(500));
     await stack.rtc(`webhooks test ${id}`);
-    const [delivery] = await deliveriesOf(id);
+    const [delivery] = await listDeliveries(id);
     const { stdout } = await stack.rtc(`webhooks deliveries ${id}${words}`, {
       terminals: ['stdout'],
       env: { NO_COLOR: '1' },
@@ -446,7 +446,7 @@ describe('webhooks replay', () => {
     await stack.join(room, 'ada');
     await receiver.waitFor(() => true);
     await untilSettled(id);
-    const [delivery] = await deliveriesOf(id);
+    const [delivery] = await listDeliveries(id);
     expect(await stack.rtc(`webhooks replay ${id} ${delivery?.id}`)).toEqual({
       code: 0,
       stdout: 'REPLAYED\t1\n',
@@ -470,7 +470,7 @@ describe('webhooks replay', () => {
     receiver.behave(respondWith(200));
     expect((await stack.rtc(`webhooks replay ${id} --since 5m --json`)).stdout).toBe('{"replayed":1}\n');
     await receiver.waitFor(() => true, 2);
-    await expect.poll(async () => (await deliveriesOf(id))[0]?.status).toBe('delivered');
+    await expect.poll(async () => (await listDeliveries(id))[0]?.status).toBe('delivered');
     expect((await stack.rtc(`webhooks replay ${id} --json`)).stdout).toBe('{"replayed":0}\n');
   });
 
@@ -480,7 +480,7 @@ describe('webhooks replay', () => {
     await stack.join(room, 'ada');
     await receiver.waitFor(() => true);
     await untilSettled(id);
-    const [delivery] = await deliveriesOf(id);
+    const [delivery] = await listDeliveries(id);
     expect((await stack.rtc(`webhooks replay ${id} ${delivery?.id}`)).code).toBe(5);
     expect((await stack.rtc(`webhooks replay ${id} dlv_absent`)).code).toBe(3);
     expect((await stack.rtc('webhooks replay wh_absent')).code).toBe(3);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { portOf } from '../../support/forwarding-server.ts';
+import { readPort } from '../../support/forwarding-server.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { json, startHttpServer } from '../support/http-server.ts';
 import { type Ended, rtcProcess } from '../support/process.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  url = `https://localhost:${portOf(server)}`;
+  url = `https://localhost:${readPort(server)}`;
   proxy = await startTunnelProxy();
 });
 afterAll(async () => {

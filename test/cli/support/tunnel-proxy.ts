@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { portOf } from '../../support/forwarding-server.ts';
+import { readPort } from '../../support/forwarding-server.ts';
 
 /** The reaction of the proxy to a CONNECT: it connects, or sends a text and ends, or does nothing at all. */
 export type TunnelBehaviour = 'connect' | 'silence' | { readonly text: string };
@@ -30,7 +30,7 @@ export async function startTunnelProxy(): Promise<TunnelProxy> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    port: portOf(server),
+    port: readPort(server),
     connects,
     behave: (next) => {
       behaviour = next;

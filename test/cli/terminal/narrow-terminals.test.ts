@@ -164,8 +164,8 @@ describe('in a table whose cells continue in the next line', () => {
   it.each(['word ', 'x', '会', 'a\u0301', '👩‍👩‍👧'])(
     '300 kB of %j are shown whole, in time that grows with the length and not with its square',
     async (part) => {
-      const textOf = (bytes: number): string => `${part.repeat(bytes / Buffer.byteLength(part))}.`;
-      const processorTimeOf = async (shown: string) => {
+      const readText = (bytes: number): string => `${part.repeat(bytes / Buffer.byteLength(part))}.`;
+      const measureProcessorTime = async (shown: string) => {
         served = saying(shown);
         const before = process.cpuUsage();
         const { stdout } = await rtc(get, 80);
@@ -173,10 +173,10 @@ describe('in a table whose cells continue in the next line', () => {
         return { stdout, micros: user + system };
       };
       // A first run compiles and loads code, which must not be counted.
-      await processorTimeOf(textOf(30_000));
-      const tenth = await processorTimeOf(textOf(30_000));
-      const text = textOf(300_000);
-      const { stdout, micros } = await processorTimeOf(text);
+      await measureProcessorTime(readText(30_000));
+      const tenth = await measureProcessorTime(readText(30_000));
+      const text = readText(300_000);
+      const { stdout, micros } = await measureProcessorTime(text);
       expect(micros / tenth.micros).toBeLessThan(40);
       expect(
         stdout

@@ -26,7 +26,7 @@ export async function readPanels(): Promise<readonly Panel[]> {
 }
 
 /** Returns a panel's queries as Grafana sends them with a scrape every 15 seconds; without a title, those of all panels. */
-export async function queriesOf(title?: string): Promise<readonly string[]> {
+export async function listQueries(title?: string): Promise<readonly string[]> {
   const panels = (await readPanels()).filter((panel) => title === undefined || panel.title === title);
   if (panels.length === 0) throw new Error(`the dashboard has no panel ${title}`);
   return panels.flatMap(({ targets = [] }) =>

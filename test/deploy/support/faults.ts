@@ -88,7 +88,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const recorder = await startRecorder(redis, livekit);
       closes(recorder);
       return {
-        environment: { ...environmentOf(livekit), REDIS_URL: redis.url },
+        environment: { ...makeEnvironment(livekit), REDIS_URL: redis.url },
         plant: () => recorder.kill(),
       };
     },
@@ -127,7 +127,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const port = await freePort();
       const livekit = await startLivekit({ port });
       return {
-        environment: environmentOf(livekit),
+        environment: makeEnvironment(livekit),
         plant: async () => {
           await livekit.close();
           closes(await startLivekit({ port, apiKey: livekit.apiKey }));
@@ -149,7 +149,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         name: 'worker',
         program: process.execPath,
         args: [WORKER],
-        env: { ...process.env, ...environmentOf(livekit), ...environment, METRICS_PORT: `${workerPort}` },
+        env: { ...process.env, ...makeEnvironment(livekit), ...environment, METRICS_PORT: `${workerPort}` },
       });
       closes({ close: () => worker.close().then(disk.unmount) });
       return { environment, plant: worker.kill };
@@ -177,7 +177,7 @@ async function startRecorder(redis: Redis, { url, apiKey, apiSecret }: Livekit):
 
 const WORKER = join(import.meta.dirname, '../../server/transcription/support/live-worker-process.ts');
 
-function environmentOf({ url, apiKey, apiSecret }: Livekit): Readonly<Record<string, string>> {
+function makeEnvironment({ url, apiKey, apiSecret }: Livekit): Readonly<Record<string, string>> {
   return { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret };
 }
 

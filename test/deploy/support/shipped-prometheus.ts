@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, runPart, untilReady } from '../../support/parts/run-part.ts';
 import '../../support/parts/prometheus.ts';
-import { DEPLOY, queriesOf } from './dashboard.ts';
+import { DEPLOY, listQueries } from './dashboard.ts';
 
 /* A real Prometheus with the configuration, the rules and the dashboard of deploy/. */
 
@@ -48,7 +48,7 @@ export async function startShippedPrometheus(scraped: Scraped): Promise<ShippedP
   };
   return {
     query,
-    panel: async (title) => (await Promise.all((await queriesOf(title)).map(query))).flat(),
+    panel: async (title) => (await Promise.all((await listQueries(title)).map(query))).flat(),
     rules: async () => await (await fetch(`${address}/api/v1/rules`)).text(),
     firing: async () => {
       const alerts = await query('ALERTS{alertstate="firing"}');

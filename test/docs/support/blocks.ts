@@ -11,7 +11,7 @@ export type Block = {
 };
 
 /** Includes blocks within a list. Their indentation is removed. */
-function blocksOf(page: string): readonly Block[] {
+function listBlocks(page: string): readonly Block[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   return [...text.matchAll(/^( *)```(\w+)\n([\s\S]*?)^\1```$/gm)].map((match) => {
     const [, indent = '', language = '', code = ''] = match;
@@ -24,7 +24,7 @@ function blocksOf(page: string): readonly Block[] {
   });
 }
 
-const BLOCKS: readonly Block[] = PAGES.flatMap(blocksOf);
+const BLOCKS: readonly Block[] = PAGES.flatMap(listBlocks);
 
 /** Returns the blocks, named by page and line, so that a failure shows where to look. */
 export function blocksIn(...languages: readonly string[]): readonly (readonly [string, Block])[] {

@@ -60,11 +60,11 @@ export const LINES_NOT_RUN: Readonly<Record<string, string>> = {
 
 /** Lines with an ellipsis are incomplete. */
 export function isRun(line: string): boolean {
-  return !line.includes('…') && reasonOf(line) === undefined;
+  return !line.includes('…') && readReason(line) === undefined;
 }
 
 /** Returns why a line is not run; undefined if it is. */
-function reasonOf(line: string): string | undefined {
+function readReason(line: string): string | undefined {
   return Object.entries(LINES_NOT_RUN).find(([begin]) => isMeant(begin, line))?.[1];
 }
 

@@ -64,7 +64,7 @@ export async function typesReport({ tarball }: PackedPackage): Promise<string> {
 }
 
 /** Returns the paths in the archive, without its top-level folder. */
-export async function filesOf({ tarball }: PackedPackage): Promise<readonly string[]> {
+export async function listFiles({ tarball }: PackedPackage): Promise<readonly string[]> {
   const { stdout } = await runFile('tar', ['-tzf', tarball]);
   return stdout
     .trim()

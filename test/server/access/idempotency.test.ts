@@ -15,7 +15,7 @@ const keyed = (key: string, body: object = { url: URL_OF_HOOK }) => ({
   body,
   headers: { 'Idempotency-Key': key },
 });
-const typeOf = (problem: Problem): string => problem.type.replace('urn:problem-type:rtc:', '');
+const toType = (problem: Problem): string => problem.type.replace('urn:problem-type:rtc:', '');
 
 describe('a POST with an Idempotency-Key', () => {
   let service: TestService;
@@ -57,7 +57,7 @@ describe('a POST with an Idempotency-Key', () => {
     const key = randomUUID();
     await post(key);
     const other = await post(key, { url: 'https://example.org/other' });
-    expect([other.status, typeOf(other.json)]).toEqual([422, 'idempotency-key-reused']);
+    expect([other.status, toType(other.json)]).toEqual([422, 'idempotency-key-reused']);
     const { id } = (await post(randomUUID())).json as Webhook;
     const since = (day: string) =>
       service.call('POST', `/v1/webhooks/${id}/replay?since=2026-01-${day}T00:00:00Z`, {
@@ -136,7 +136,7 @@ describe('a POST with an Idempotency-Key', () => {
     const { id, secret } = (await post(key, body, path)).json as Webhook;
     expect((await service.call('DELETE', `${path}/${id}`)).status).toBe(204);
     const again = await post(key, body, path);
-    expect([again.status, typeOf(again.json)]).toEqual([409, 'conflict']);
+    expect([again.status, toType(again.json)]).toEqual([409, 'conflict']);
     expect(again.text).toContain(id);
     expect(again.text).not.toContain(secret);
     // A new key makes another one.
@@ -151,7 +151,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post(key)).status).toBe(201);
     expect((await change({ secret: 'another secret' })).status).toBe(200);
     const again = await post(key);
-    expect([again.status, typeOf(again.json)]).toEqual([409, 'conflict']);
+    expect([again.status, toType(again.json)]).toEqual([409, 'conflict']);
     expect(again.text).not.toContain(secret);
   });
 
@@ -200,7 +200,7 @@ describe.each(['SQLite', 'PostgreSQL'])('twenty equal POSTs at once over two ins
       expect(done.length + refused.length).toBe(20);
       expect(new Set(done.map(({ text }) => text)).size).toBe(1);
       for (const { json, headers } of refused) {
-        expect([typeOf(json), headers['retry-after']]).toEqual(['idempotency-in-progress', '1']);
+        expect([toType(json), headers['retry-after']]).toEqual(['idempotency-in-progress', '1']);
       }
       const { webhooks } = (await two.call('GET', '/v1/webhooks')).json as { webhooks: Webhook[] };
       expect(webhooks).toHaveLength(1);

@@ -54,7 +54,7 @@ const storeWith = (changes: Partial<Store['idempotency']>): Store => ({
   },
 });
 
-const codeOf = (error: unknown): string => (error instanceof ServiceError ? error.code : String(error));
+const pickCode = (error: unknown): string => (error instanceof ServiceError ? error.code : String(error));
 
 describe('a request that is run once', () => {
   it('keeps its lease for as long as its handler runs', async () => {
@@ -64,7 +64,7 @@ describe('a request that is run once', () => {
     for (let second = 0; second < 120; second += 10) {
       await expect.poll(() => clock.sleeping).toBe(1);
       clock.advance(10_000);
-      await expect(instance()(REQUEST, work).catch(codeOf)).resolves.toBe('idempotency-in-progress');
+      await expect(instance()(REQUEST, work).catch(pickCode)).resolves.toBe('idempotency-in-progress');
     }
     end();
     expect(await running).toEqual({ status: 201, body: { run: 1 } });
@@ -85,7 +85,7 @@ describe('a request that is run once', () => {
     void lost(REQUEST, dead.work);
     await expect.poll(dead.runs).toBe(1);
     clock.advance(29_999);
-    expect(await instance()(REQUEST, dead.work).catch(codeOf)).toBe('idempotency-in-progress');
+    expect(await instance()(REQUEST, dead.work).catch(pickCode)).toBe('idempotency-in-progress');
     clock.advance(1);
     const next = handler();
     const taken = instance()(REQUEST, next.work);
@@ -138,7 +138,7 @@ describe('a request that is run once', () => {
       clock.advance(10_000);
     }
     await expect.poll(() => renewals).toBe(4);
-    expect(await instance()(REQUEST, work).catch(codeOf)).toBe('idempotency-in-progress');
+    expect(await instance()(REQUEST, work).catch(pickCode)).toBe('idempotency-in-progress');
     expect(lines.map(({ level }) => level)).toEqual(['warn']);
     end();
     expect(await running).toEqual({ status: 201, body: { run: 1 } });

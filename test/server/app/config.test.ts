@@ -18,7 +18,7 @@ const KEY_32 = Buffer.alloc(32, 7).toString('base64');
 
 const load = (environment: Environment) => loadConfig({ ...BASE, ...environment });
 
-function faultsOf(environment: Environment): readonly string[] {
+function findFaults(environment: Environment): readonly string[] {
   try {
     loadConfig(environment);
     return [];
@@ -227,13 +227,13 @@ const CASES = Object.entries(VALUES).flatMap(([name, { good, bad, beside = {} }]
 
 describe('a setting', () => {
   it.each(CASES.filter((each) => each.isGood))('$name accepts $value', ({ name, value, beside }) => {
-    expect(faultsOf({ ...BASE, ...beside, [name]: value })).toEqual([]);
+    expect(findFaults({ ...BASE, ...beside, [name]: value })).toEqual([]);
   });
 
   it.each(CASES.filter((each) => !each.isGood))(
     '$name rejects $value with an error',
     ({ name, value, beside }) => {
-      const faults = faultsOf({ ...BASE, ...beside, [name]: value });
+      const faults = findFaults({ ...BASE, ...beside, [name]: value });
       expect(faults).toHaveLength(1);
       expect(faults[0]).toContain(name);
       const shown = SETTINGS[name as SettingName].secret
@@ -247,20 +247,20 @@ describe('a setting', () => {
   it('that is empty counts as unset', () => {
     for (const name of Object.keys(SETTINGS) as SettingName[]) {
       if (name === 'API_KEY' || name === 'API_SECRET')
-        expect(faultsOf({ ...BASE, [name]: '' })).toHaveLength(1);
-      else expect([name, faultsOf({ ...BASE, [name]: '' })]).toEqual([name, []]);
+        expect(findFaults({ ...BASE, [name]: '' })).toHaveLength(1);
+      else expect([name, findFaults({ ...BASE, [name]: '' })]).toEqual([name, []]);
     }
   });
 });
 
 describe('the settings', () => {
   it('require only API_KEY and API_SECRET', () => {
-    expect(faultsOf({}).map((fault) => fault.split(' ')[0])).toEqual(['API_KEY', 'API_SECRET']);
-    expect(faultsOf(BASE)).toEqual([]);
+    expect(findFaults({}).map((fault) => fault.split(' ')[0])).toEqual(['API_KEY', 'API_SECRET']);
+    expect(findFaults(BASE)).toEqual([]);
   });
 
   it('are all checked, and each error is a line', () => {
-    const faults = faultsOf({ API_SECRET: 'a b', PORT: 'x', LOG_LEVEL: 'y', TOKEN_TTL: '0' });
+    const faults = findFaults({ API_SECRET: 'a b', PORT: 'x', LOG_LEVEL: 'y', TOKEN_TTL: '0' });
     expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
       'API_KEY',
       'API_SECRET',
@@ -272,19 +272,19 @@ describe('the settings', () => {
   });
 
   it('that depend on each other are checked together', () => {
-    expect(faultsOf({ ...BASE, S3_BUCKET: 'b' }).map((fault) => fault.split(' ')[0])).toEqual([
+    expect(findFaults({ ...BASE, S3_BUCKET: 'b' }).map((fault) => fault.split(' ')[0])).toEqual([
       'S3_ACCESS_KEY',
       'S3_SECRET_KEY',
     ]);
-    expect(faultsOf({ ...BASE, DATABASE_URL: 'postgres://h/d' })[0]).toContain('ENCRYPTION_KEY');
-    expect(faultsOf({ ...BASE, STT_ENGINE: 'openai' })[0]).toMatch(/^STT_OPENAI_URL .*STT_ENGINE/);
-    expect(faultsOf({ ...BASE, LIVEKIT_URL: 'ws://media:7880' })[0]).toMatch(
+    expect(findFaults({ ...BASE, DATABASE_URL: 'postgres://h/d' })[0]).toContain('ENCRYPTION_KEY');
+    expect(findFaults({ ...BASE, STT_ENGINE: 'openai' })[0]).toMatch(/^STT_OPENAI_URL .*STT_ENGINE/);
+    expect(findFaults({ ...BASE, LIVEKIT_URL: 'ws://media:7880' })[0]).toMatch(
       /^LIVEKIT_URL .*LIVEKIT_PUBLIC_URL/,
     );
   });
 
   it('have all errors reported at once, also contradictions', () => {
-    const names = (environment: Environment) => faultsOf(environment).map((fault) => fault.split(' ')[0]);
+    const names = (environment: Environment) => findFaults(environment).map((fault) => fault.split(' ')[0]);
     expect(
       names({ ...BASE, PORT: 'x', LIVEKIT_URL: 'ws://media:7880', S3_BUCKET: 'b', S3_ACCESS_KEY: 'k' }),
     ).toEqual(['PORT', 'LIVEKIT_URL', 'S3_SECRET_KEY']);
@@ -298,7 +298,12 @@ describe('the settings', () => {
 
   it('have each error reported once', () => {
     expect(
-      faultsOf({ ...BASE, DATABASE_URL: 'postgres://h/d', ENCRYPTION_KEY: 'short', LIVEKIT_PUBLIC_URL: 'x' }),
+      findFaults({
+        ...BASE,
+        DATABASE_URL: 'postgres://h/d',
+        ENCRYPTION_KEY: 'short',
+        LIVEKIT_PUBLIC_URL: 'x',
+      }),
     ).toHaveLength(2);
   });
 
@@ -352,11 +357,11 @@ describe('the settings', () => {
 
   it('stop the start with STRICT_SECRETS where a secret is unsafe', () => {
     const strict = { ...SAFE, HOST: '0.0.0.0', STRICT_SECRETS: 'true' };
-    expect(faultsOf(strict)).toEqual([]);
-    expect(faultsOf({ ...strict, API_SECRET: 'short' })).toEqual([
+    expect(findFaults(strict)).toEqual([]);
+    expect(findFaults({ ...strict, API_SECRET: 'short' })).toEqual([
       expect.stringMatching(/^API_SECRET has 5 characters/),
     ]);
-    expect(faultsOf({ ...strict, LIVEKIT_API_SECRET: undefined })).toEqual([
+    expect(findFaults({ ...strict, LIVEKIT_API_SECRET: undefined })).toEqual([
       expect.stringContaining('LIVEKIT_API_SECRET is the same'),
     ]);
   });
@@ -365,11 +370,11 @@ describe('the settings', () => {
     const secret = 'a secret with spaces';
     for (const [name, setting] of Object.entries(SETTINGS)) {
       if (!setting.secret) continue;
-      const faults = faultsOf({ ...BASE, [name]: secret });
+      const faults = findFaults({ ...BASE, [name]: secret });
       expect(faults.join('\n')).not.toContain(secret);
     }
-    expect(faultsOf({ ...BASE, S3_ENDPOINT: 'http://me:hunter2@minio' }).join()).not.toContain('hunter2');
-    expect(faultsOf({ ...BASE, LIVEKIT_PUBLIC_URL: 'ws://me:hunter2@media' }).join()).not.toContain(
+    expect(findFaults({ ...BASE, S3_ENDPOINT: 'http://me:hunter2@minio' }).join()).not.toContain('hunter2');
+    expect(findFaults({ ...BASE, LIVEKIT_PUBLIC_URL: 'ws://me:hunter2@media' }).join()).not.toContain(
       'hunter2',
     );
   });
@@ -453,7 +458,7 @@ describe('the settings', () => {
       resourceAttributes: { team: 'rooms' },
       export: { url: 'http://traces' },
     });
-    expect(faultsOf({ ...BASE, ...endpoint, OTEL_BSP_MAX_QUEUE_SIZE: '511' })).toEqual([
+    expect(findFaults({ ...BASE, ...endpoint, OTEL_BSP_MAX_QUEUE_SIZE: '511' })).toEqual([
       expect.stringContaining('must not be more than OTEL_BSP_MAX_QUEUE_SIZE'),
     ]);
   });

@@ -22,7 +22,7 @@ afterEach(async () => {
 
 type Check = { readonly check: string; readonly status: string; readonly detail: string };
 
-async function doctorOf(media: string): Promise<{ readonly code: number | null; readonly checks: Check[] }> {
+async function runDoctor(media: string): Promise<{ readonly code: number | null; readonly checks: Check[] }> {
   const env = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME };
   const port = String(await freePort());
   dev = startRtc(['dev', '--media', media, '--port', port, '--without', 'stt-live,stt-post,recorder'], {
@@ -38,7 +38,7 @@ async function doctorOf(media: string): Promise<{ readonly code: number | null; 
 
 describe('rtc doctor on a new rtc dev', { timeout: 60_000 }, () => {
   it('notes that the embedded media server receives no streams, and finds no error', async () => {
-    const { code, checks } = await doctorOf('embedded');
+    const { code, checks } = await runDoctor('embedded');
     expect(code).toBe(0);
     expect(checks.filter(({ status }) => status !== 'ok')).toEqual([
       expect.objectContaining({
@@ -51,7 +51,7 @@ describe('rtc doctor on a new rtc dev', { timeout: 60_000 }, () => {
   });
 
   it('notes that there is neither recorder nor ingress worker, and finds no error', async () => {
-    const { code, checks } = await doctorOf('livekit');
+    const { code, checks } = await runDoctor('livekit');
     expect(code).toBe(0);
     expect(
       checks.filter(({ status }) => status !== 'ok').map(({ check, status }) => [check, status]),

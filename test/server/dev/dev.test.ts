@@ -55,7 +55,7 @@ const cacheWithoutModels = async (): Promise<string> => {
 
 type Process = { readonly pid: number; readonly name: string };
 
-const processesOf = (dataDir: string): readonly Process[] => {
+const listProcesses = (dataDir: string): readonly Process[] => {
   const text = readFileSync(join(folder, dataDir, 'dev-processes.json'), 'utf8');
   return (JSON.parse(text) as { readonly started: readonly Process[] }).started;
 };
@@ -74,7 +74,7 @@ describe('rtc dev', () => {
   it('restarts a worker that ends, while everything else continues', async () => {
     const dev = await startDev('restarted', { environment: { A_SECRET: 'hunter2' } });
     await dev.seen(IS_UP);
-    const before = processesOf('restarted');
+    const before = listProcesses('restarted');
     if (process.platform === 'linux') {
       const knows = before.filter(({ pid }) =>
         readFileSync(`/proc/${pid}/environ`, 'utf8').includes('hunter2'),
@@ -87,8 +87,8 @@ describe('rtc dev', () => {
     const worker = before.find(({ name }) => name === 'stt-post');
     process.kill(worker?.pid ?? 0, 'SIGKILL');
     await dev.seen(/stt-post ended \(SIGKILL\).*it is started again in 1 s/);
-    await vi.waitUntil(() => processesOf('restarted').length === before.length, 20_000);
-    const after = processesOf('restarted');
+    await vi.waitUntil(() => listProcesses('restarted').length === before.length, 20_000);
+    const after = listProcesses('restarted');
     const others = (all: readonly Process[]) => all.filter(({ name }) => name !== 'stt-post');
     expect(others(after)).toEqual(others(before));
     expect(after.find(({ name }) => name === 'stt-post')?.pid).not.toBe(worker?.pid);
@@ -102,7 +102,7 @@ describe('rtc dev', () => {
   it('leaves no process behind when it is killed, and starts again', async () => {
     const killed = await startDev('killed');
     await killed.seen(IS_UP);
-    const started = processesOf('killed');
+    const started = listProcesses('killed');
     expect(started.map(({ name }) => name)).toEqual(expect.arrayContaining(['livekit-server', 'stt-post']));
     killed.child.kill('SIGKILL');
     const again = await startDev('killed');
@@ -115,7 +115,7 @@ describe('rtc dev', () => {
   it('ends its children when it is killed and not started again', async () => {
     const killed = await startDev('alone');
     await killed.seen(IS_UP);
-    const started = processesOf('alone');
+    const started = listProcesses('alone');
     expect(started.filter(isAlive)).toEqual(started);
     killed.child.kill('SIGKILL');
     await vi.waitUntil(() => started.filter(isAlive).length === 0, 20_000);
@@ -124,7 +124,7 @@ describe('rtc dev', () => {
   it('leaves a data directory to the server that runs on it', async () => {
     const first = await startDev('shared');
     await first.seen(IS_UP);
-    const started = processesOf('shared');
+    const started = listProcesses('shared');
     const second = await startDev('shared');
     const { code, stderr } = await second.ended;
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('already runs') });
@@ -138,7 +138,7 @@ describe('rtc dev', () => {
     try {
       const dev = await startDev('redis', { environment: { REDIS_URL: redis.url } });
       await dev.seen(IS_UP);
-      expect(processesOf('redis').map(({ name }) => name)).toEqual(['livekit-server', 'stt-post']);
+      expect(listProcesses('redis').map(({ name }) => name)).toEqual(['livekit-server', 'stt-post']);
       expect(readFileSync(join(folder, 'redis', 'livekit.log'), 'utf8')).toContain(redis.address);
       dev.child.kill('SIGINT');
       const { code, stdout, stderr } = await dev.ended;
@@ -152,7 +152,7 @@ describe('rtc dev', () => {
   it('starts speech to text and a recorder if possible, and ends them in order', async () => {
     const dev = await startDev('all', { argv: ['--json'], environment: { EGRESS_PROGRAM: FAKE_EGRESS } });
     await dev.seen(/"addOns"/);
-    const started = processesOf('all');
+    const started = listProcesses('all');
     expect(started.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['stt-live', 'stt-post', basename(FAKE_EGRESS)]),
     );

@@ -30,7 +30,7 @@ beforeEach(async () => {
   };
   deps = { store, clock: systemClock, ids: systemIds, dispatcher };
   await store.transaction(async (within) => {
-    for (let n = 0; n < WEBHOOKS; n += 1) await within.webhooks.insert(newWebhook(idOf(n)));
+    for (let n = 0; n < WEBHOOKS; n += 1) await within.webhooks.insert(newWebhook(readId(n)));
   });
 });
 afterEach(async () => {
@@ -38,7 +38,7 @@ afterEach(async () => {
   await testDatabase.close();
 });
 
-function idOf(n: number): string {
+function readId(n: number): string {
   return `hook ${String(n).padStart(4, '0')}`;
 }
 
@@ -58,7 +58,7 @@ function start(): void {
 }
 
 async function countDeliveries(n: number): Promise<number> {
-  return (await store.deliveries.list({ webhookId: idOf(n), limit: 10 })).length;
+  return (await store.deliveries.list({ webhookId: readId(n), limit: 10 })).length;
 }
 
 async function countAll(): Promise<readonly number[]> {
@@ -81,7 +81,10 @@ it('a fan-out stores the first thousand deliveries of an event with it, and the 
       return next !== undefined;
     });
   }
-  expect([...places]).toEqual([idOf(MAX_DELIVERIES_PER_COMMIT - 1), idOf(2 * MAX_DELIVERIES_PER_COMMIT - 1)]);
+  expect([...places]).toEqual([
+    readId(MAX_DELIVERIES_PER_COMMIT - 1),
+    readId(2 * MAX_DELIVERIES_PER_COMMIT - 1),
+  ]);
   expect(await countAll()).toEqual([1]);
   await expect.poll(() => dispatched.length).toBe(WEBHOOKS);
   expect(new Set(dispatched.map(({ webhook }) => webhook.id)).size).toBe(WEBHOOKS);
@@ -95,7 +98,7 @@ it('a fan-out delays later events, so that each webhook gets them in order', asy
   start();
   await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
   expect(await countAll()).toEqual([3]);
-  const ofLast = dispatched.filter(({ webhook }) => webhook.id === idOf(WEBHOOKS - 1));
+  const ofLast = dispatched.filter(({ webhook }) => webhook.id === readId(WEBHOOKS - 1));
   const positions = await Promise.all(
     ofLast.map(async ({ event }) => (await store.events.find(event.id))?.position),
   );
@@ -119,7 +122,7 @@ it('a fan-out continues after another process has died', async () => {
 
 it('a fan-out continues after a webhook was deleted, and drops deliveries without an event', async () => {
   await append('one');
-  await store.webhooks.delete(idOf(MAX_DELIVERIES_PER_COMMIT - 1), 1);
+  await store.webhooks.delete(readId(MAX_DELIVERIES_PER_COMMIT - 1), 1);
   await store.fanOuts.insert([{ eventId: 'gone', createdAt: 1, afterCreatedAt: null, afterId: null }]);
   start();
   await expect.poll(isDone, { timeout: 20_000 }).toBe(true);

@@ -197,15 +197,15 @@ describe('the types of GET /v1/events', () => {
     await app.close();
     return { status: response.statusCode, ...response.json() };
   };
-  const idsOf = ({ events }: { readonly events: readonly { readonly id: string }[] }) =>
+  const listIds = ({ events }: { readonly events: readonly { readonly id: string }[] }) =>
     events.map(({ id }) => id);
 
   it('select events by each of their names, and all of them by an asterisk', async () => {
     await happen('ended', 'room_finished');
-    expect(idsOf(await get('room_started'))).toEqual(['before']);
-    expect(idsOf(await get('room_finished'))).toEqual(['ended']);
-    expect(idsOf(await get('room_closed'))).toEqual(['ended']);
-    expect(idsOf(await get('room_started,*'))).toEqual(['before', 'ended']);
+    expect(listIds(await get('room_started'))).toEqual(['before']);
+    expect(listIds(await get('room_finished'))).toEqual(['ended']);
+    expect(listIds(await get('room_closed'))).toEqual(['ended']);
+    expect(listIds(await get('room_started,*'))).toEqual(['before', 'ended']);
   });
 
   it('are refused if one of them is unknown, with the names that exist', async () => {

@@ -24,7 +24,7 @@ const enter = async (livekit: Livekit, room: string, identity: string) => {
   return participant;
 };
 
-const eventsOf = async (service: TestService) => {
+const listEvents = async (service: TestService) => {
   const { events } = (await service.call('GET', '/v1/events?limit=100')).json as EventList;
   return events.map(({ event, participant, reconciled }) =>
     [event, participant?.identity, reconciled && 'reconciled'].filter((part) => part !== undefined).join(' '),
@@ -43,7 +43,7 @@ describe('an event at the real media server', () => {
     const service = await startTestService({ livekit, clock });
     cleanUps.push(service.close);
     await expect
-      .poll(() => eventsOf(service))
+      .poll(() => listEvents(service))
       .toEqual([
         'room_created reconciled',
         'room_started reconciled',
@@ -66,7 +66,7 @@ describe('an event at the real media server', () => {
     cleanUps.push(service.close);
     const ready = async () => (await service.call('GET', '/ready', { signing: false })).json;
     const ada = await enter(livekit, 'demo', 'ada');
-    await expect.poll(() => eventsOf(service)).toContain('participant_joined ada');
+    await expect.poll(() => listEvents(service)).toContain('participant_joined ada');
     expect(await ready()).toEqual({ ready: true, checks: { mediaServer: true, database: true } });
 
     await network.cut();
@@ -85,7 +85,7 @@ describe('an event at the real media server', () => {
     await expect.poll(ready).not.toHaveProperty('eventsRefusedSince');
     // LiveKit may be repeating the event just then. The comparison skips a room while an event of it is stored.
     const tracks = async () =>
-      (await eventsOf(service)).filter((event) => event.startsWith('track_published ada'));
+      (await listEvents(service)).filter((event) => event.startsWith('track_published ada'));
     await expect.poll(tracks).toHaveLength(1);
     expect(await metrics()).toContain('rtc_media_events_refused_since_seconds 0\n');
   });

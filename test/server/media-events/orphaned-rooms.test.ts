@@ -37,14 +37,14 @@ const enter = async (livekit: Livekit, room: string, identity: string) => {
   return await join(livekit.url, await token.toJwt());
 };
 
-const eventsOf = async (service: TestService, room: string) => {
+const listEvents = async (service: TestService, room: string) => {
   const { events } = (await service.call('GET', `/v1/events?room=${room}&limit=100`)).json as EventList;
   return events.map(({ event, participant }) => {
     const reason = participant !== undefined && 'leaveReason' in participant && participant.leaveReason;
     return [event, participant?.identity, reason].filter((part) => typeof part === 'string').join(' ');
   });
 };
-const roomsOf = async (service: TestService) => {
+const listRooms = async (service: TestService) => {
   const { rooms } = (await service.call('GET', '/v1/rooms')).json as RoomList;
   return rooms.map(({ name }) => name).toSorted();
 };
@@ -56,12 +56,12 @@ describe('rooms of a media server with Redis that was killed and started again',
     await livekit.kill();
     const again = await startNode(port);
     cleanUps.push(again.close);
-    expect(await roomsOf(service)).toEqual(['empty']);
+    expect(await listRooms(service)).toEqual(['empty']);
     // For some seconds the media server itself assumes that the dead process is alive.
     const remove = async () => (await service.call('DELETE', '/v1/rooms/empty')).status;
     await expect.poll(remove).toBe(204);
-    expect(await roomsOf(service)).toEqual([]);
-    await expect.poll(() => eventsOf(service, 'empty')).toEqual(['room_created', 'room_finished']);
+    expect(await listRooms(service)).toEqual([]);
+    await expect.poll(() => listEvents(service, 'empty')).toEqual(['room_created', 'room_finished']);
   }, 60_000);
 
   it('lose the participants who do not return, keep the others, and end when they are empty', async () => {
@@ -70,8 +70,8 @@ describe('rooms of a media server with Redis that was killed and started again',
     await ada.publishTone();
     const bob = await enter(livekit, 'resumed', 'bob');
     const cyd = await enter(livekit, 'resumed', 'cyd');
-    await expect.poll(() => eventsOf(service, 'deserted')).toContain('track_published ada');
-    await expect.poll(() => eventsOf(service, 'resumed')).toContain('participant_joined cyd');
+    await expect.poll(() => listEvents(service, 'deserted')).toContain('track_published ada');
+    await expect.poll(() => listEvents(service, 'resumed')).toContain('participant_joined cyd');
     await livekit.kill();
     // Bob returns by himself: his client reconnects.
     await Promise.all([ada.leave(), cyd.leave()]);
@@ -80,12 +80,12 @@ describe('rooms of a media server with Redis that was killed and started again',
     cleanUps.push(() => bob.leave());
     const joined = (events: readonly string[]) =>
       events.filter((event) => event === 'participant_joined bob');
-    await expect.poll(async () => joined(await eventsOf(service, 'resumed'))).toHaveLength(2);
-    expect(await roomsOf(service)).toEqual(['deserted', 'resumed']);
+    await expect.poll(async () => joined(await listEvents(service, 'resumed'))).toHaveLength(2);
+    expect(await listRooms(service)).toEqual(['deserted', 'resumed']);
 
     const skipRounds = (room: string) => async () => {
       clock.skip(20_000);
-      return (await eventsOf(service, room)).slice(4).toSorted();
+      return (await listEvents(service, room)).slice(4).toSorted();
     };
     await expect
       .poll(skipRounds('deserted'), { interval: 1_000, timeout: 45_000 })
@@ -93,7 +93,7 @@ describe('rooms of a media server with Redis that was killed and started again',
     await expect
       .poll(skipRounds('resumed'), { interval: 1_000, timeout: 45_000 })
       .toEqual(['participant_joined bob', 'participant_left bob lost', 'participant_left cyd lost']);
-    expect(await roomsOf(service)).toEqual(['resumed']);
+    expect(await listRooms(service)).toEqual(['resumed']);
     // The media server lists Cyd until the room ends.
     const { participants } = (await service.call('GET', '/v1/rooms/resumed/participants'))
       .json as ParticipantList;

@@ -4,7 +4,7 @@ import { AccessToken, type VideoGrant } from 'livekit-server-sdk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Faults } from '../../../src/server/media-simulator/settings.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
-import { failureOf } from '../platform/livekit/media-server-contract.ts';
+import { catchFailure } from '../platform/livekit/media-server-contract.ts';
 import { KEYS, type ManualServer, startManualServer } from './manual-server.ts';
 
 let manual: ManualServer;
@@ -201,7 +201,7 @@ describe('a media server with faults', () => {
     ['garbage', 'media-server-error', 'cannot be understood'],
   ])('that is %s is reported as %s', async (api, code, text) => {
     manual.control.setFaults({ api });
-    const failure = await failureOf(withShortTimeout().listRooms());
+    const failure = await catchFailure(withShortTimeout().listRooms());
     expect(failure.code).toBe(code);
     expect(failure.message).toContain(text);
     expect(failure.message).not.toContain('127.0.0.1');

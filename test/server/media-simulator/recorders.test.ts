@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Faults } from '../../../src/server/media-simulator/settings.ts';
 import type { Egress, EgressStatus } from '../../../src/server/platform/livekit/media-server.ts';
 import { type S3, startS3 } from '../../support/parts/s3.ts';
-import { failureOf, unique, until } from '../platform/livekit/media-server-contract.ts';
+import { catchFailure, unique, until } from '../platform/livekit/media-server-contract.ts';
 import { type EmbeddedFixture, startEmbeddedFixture } from './embedded-fixture.ts';
 
 let folder: string;
@@ -156,7 +156,7 @@ describe('a recorder without published media', () => {
     embedded.control.join(room, { identity: 'ada' });
     const { egressId } = await server.startRoomComposite({ room, filepath: 'x.mp4' });
     await until(async () => (await server.listParticipants(room)).length === 2);
-    expect((await statusOf(egressId)).status).toBe('EGRESS_STARTING');
+    expect((await readStatus(egressId)).status).toBe('EGRESS_STARTING');
     embedded.control.publish(room, 'ada');
     await untilStatus(egressId, 'EGRESS_ACTIVE');
   });
@@ -178,7 +178,7 @@ describe('a recorder without published media', () => {
 describe('an egress that is over', () => {
   it('cannot be stopped again', async () => {
     const complete = await recorded({ filepath: 'x.mp4' });
-    const failure = await failureOf(fixture.server.stopEgress(complete.egressId));
+    const failure = await catchFailure(fixture.server.stopEgress(complete.egressId));
     expect(failure).toMatchObject({ code: 'conflict', retryable: false });
     expect(failure.message).toContain('says: egress with status EGRESS_COMPLETE cannot be stopped');
   });
@@ -208,10 +208,10 @@ describe('a faulty recorder', () => {
       const { egressId } = await server.startRoomComposite({ room, filepath: 'x.mp4' });
       await untilStatus(egressId, 'EGRESS_ACTIVE');
       await until(async () => (await server.listParticipants(room)).length === 1);
-      const failure = await failureOf(server.stopEgress(egressId));
+      const failure = await catchFailure(server.stopEgress(egressId));
       expect(failure).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
       await server.deleteRoom(room);
-      expect((await statusOf(egressId)).status).toBe('EGRESS_ACTIVE');
+      expect((await readStatus(egressId)).status).toBe('EGRESS_ACTIVE');
     });
   });
 
@@ -222,7 +222,7 @@ describe('a faulty recorder', () => {
     await untilStatus(egressId, 'EGRESS_ACTIVE');
     embedded.control.killRecorder(egressId);
     expect((await server.getParticipant(room, egressId)).identity).toBe(egressId);
-    const failure = await failureOf(server.stopEgress(egressId));
+    const failure = await catchFailure(server.stopEgress(egressId));
     expect(failure).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
     await until(async () => (await server.listParticipants(room)).length === 1);
   });
@@ -239,7 +239,7 @@ describe('a faulty recorder', () => {
     await server.stopEgress(egressId);
     expect((await server.stopEgress(egressId)).status).toBe('EGRESS_ENDING');
     embedded.control.killRecorder(egressId);
-    expect(await failureOf(server.stopEgress(egressId))).toMatchObject({ code: 'conflict' });
+    expect(await catchFailure(server.stopEgress(egressId))).toMatchObject({ code: 'conflict' });
     await until(async () => (await server.listParticipants(room)).length === 1);
     expect(await statusThere()).toBe('EGRESS_ENDING');
     await dying.close();
@@ -254,7 +254,7 @@ describe('a faulty recorder', () => {
     const room = unique();
     embedded.control.join(room, { identity: 'ada' });
     const withShortTimeout = slow.withTimeouts({ startMs: 100 });
-    const failure = await failureOf(withShortTimeout.startRoomComposite({ room, filepath: 'x.mp4' }));
+    const failure = await catchFailure(withShortTimeout.startRoomComposite({ room, filepath: 'x.mp4' }));
     expect(failure).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
     expect(await server.listEgress({ room })).toEqual([]);
     await until(async () => (await server.listEgress({ room, active: true })).length === 1);
@@ -280,15 +280,15 @@ async function recorded(target: Target, end: EgressStatus = 'EGRESS_COMPLETE'): 
   return untilStatus(egressId, end);
 }
 
-async function statusOf(egressId: string): Promise<Egress> {
+async function readStatus(egressId: string): Promise<Egress> {
   const [egress] = await fixture.server.listEgress({ egressId });
   if (egress === undefined) throw new Error('no such egress');
   return egress;
 }
 
 async function untilStatus(egressId: string, status: EgressStatus): Promise<Egress> {
-  await until(async () => (await statusOf(egressId)).status === status);
-  return statusOf(egressId);
+  await until(async () => (await readStatus(egressId)).status === status);
+  return readStatus(egressId);
 }
 
 async function withFaults<T>(faults: Partial<Faults>, work: () => Promise<T>): Promise<T> {

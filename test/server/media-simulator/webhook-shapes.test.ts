@@ -33,8 +33,8 @@ const OF_A_CLIENT = [
 it('the simulator sends the same events with the same fields as the real server', () => {
   expect(embedded.map(({ event }) => event)).toEqual(real.map(({ event }) => event));
   for (const [index, webhook] of embedded.entries()) {
-    const expected = fieldsOf(real[index]).filter((field) => !OF_A_CLIENT.includes(field));
-    expect({ event: webhook.event, fields: fieldsOf(webhook) }).toEqual({
+    const expected = listFields(real[index]).filter((field) => !OF_A_CLIENT.includes(field));
+    expect({ event: webhook.event, fields: listFields(webhook) }).toEqual({
       event: webhook.event,
       fields: expected,
     });
@@ -69,7 +69,7 @@ async function roomLife({ server, join, inbox }: MediaServerFixture): Promise<re
 }
 
 /** Returns the sorted names of the fields of an event and of the records in it. */
-function fieldsOf(webhook: ReceivedWebhook | undefined): readonly string[] {
+function listFields(webhook: ReceivedWebhook | undefined): readonly string[] {
   return Object.entries(webhook?.body ?? {})
     .flatMap(([name, value]) =>
       typeof value === 'object' ? Object.keys(value).map((field) => `${name}.${field}`) : [name],

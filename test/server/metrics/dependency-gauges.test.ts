@@ -86,7 +86,7 @@ describe('a service in front of the real LiveKit', () => {
   });
 
   /** On a busy machine a check may take longer than a scrape waits. The next scrape tries again. */
-  const linesOf = (service: TestService) => async (): Promise<readonly string[]> =>
+  const listLines = (service: TestService) => async (): Promise<readonly string[]> =>
     (await service.call('GET', '/metrics')).text.split('\n');
 
   it.each([
@@ -96,17 +96,17 @@ describe('a service in front of the real LiveKit', () => {
     const apiSecret = value === 1 ? livekit.apiSecret : 'wrong'.repeat(8);
     const service = await startTestService({ livekit: { ...livekit, apiSecret } });
     await expect
-      .poll(linesOf(service))
+      .poll(listLines(service))
       .toEqual(expect.arrayContaining(['rtc_media_server_up 1', `rtc_media_server_accepts_key ${value}`]));
     await service.close();
   });
 
   it('counts no recorder on a Redis that has none, and has no series without REDIS_URL', async () => {
     const configured = await startTestService({ livekit, environment: { REDIS_URL: livekit.redis.url } });
-    await expect.poll(linesOf(configured)).toContain('rtc_media_workers{kind="recorder"} 0');
+    await expect.poll(listLines(configured)).toContain('rtc_media_workers{kind="recorder"} 0');
     await configured.close();
     const unconfigured = await startTestService({ livekit });
-    expect((await linesOf(unconfigured)()).join('\n')).not.toContain('rtc_media_workers{');
+    expect((await listLines(unconfigured)()).join('\n')).not.toContain('rtc_media_workers{');
     await unconfigured.close();
   });
 
@@ -114,8 +114,8 @@ describe('a service in front of the real LiveKit', () => {
     const service = await startTestService({ livekit });
     const before = Date.now() / 1000;
     await service.call('GET', '/v1/recordings/none');
-    await expect.poll(linesOf(service)).toContain('rtc_http_problems_total{code="recording-not-found"} 1');
-    const [seconds] = (await linesOf(service)()).flatMap(
+    await expect.poll(listLines(service)).toContain('rtc_http_problems_total{code="recording-not-found"} 1');
+    const [seconds] = (await listLines(service)()).flatMap(
       (line) => /^rtc_time_seconds (\S+)$/.exec(line)?.[1] ?? [],
     );
     await service.close();

@@ -10,20 +10,20 @@ const ERRORS = new URL('../../../src/contract/errors.ts', import.meta.url).href;
 let stop = (): void => {};
 afterEach(() => stop());
 
-function argumentsOf(body: string): readonly string[] {
+function readArguments(body: string): readonly string[] {
   const program = `import { createLog } from ${JSON.stringify(LOG)};\nconst log = createLog('info');\n${body}`;
   return ['--input-type=module', '--eval', program];
 }
 
 /** Runs `body` in a process in which `log` is defined. */
 function runWithLog(body: string) {
-  const child = spawn(process.execPath, argumentsOf(body), { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, readArguments(body), { stdio: ['ignore', 'ignore', 'pipe'] });
   stop = () => void child.kill('SIGKILL');
   return { lines: createInterface({ input: child.stderr }), ended: once(child, 'close') };
 }
 
 /** Returns every line of a process that ends by itself. Lines that are not JSON are separate. */
-async function linesOf(body: string) {
+async function listLines(body: string) {
   const { lines, ended } = runWithLog(body);
   const all: string[] = [];
   lines.on('line', (line) => all.push(line));
@@ -34,7 +34,7 @@ async function linesOf(body: string) {
 
 describe('the log', () => {
   it('has one JSON object per line, with the time, the level by name and the fields', async () => {
-    const { logged } = await linesOf(
+    const { logged } = await listLines(
       `log.warn({ code: 'rate-limited', n: 1 }, 'request "refused"'); log.debug({}, 'x');`,
     );
     expect(logged).toEqual([
@@ -50,7 +50,7 @@ describe('the log', () => {
   });
 
   it.each(['info', 'warn'])('writes the same members at level %s', async (level) => {
-    const { logged } = await linesOf(`
+    const { logged } = await listLines(`
       const loop = { name: 'loop' };
       loop.self = loop;
       log.${level}({}, 'none');
@@ -80,14 +80,14 @@ describe('the log', () => {
   });
 
   it('names version and instance', async () => {
-    const { logged } = await linesOf(
+    const { logged } = await listLines(
       `createLog('info', { version: '1.2.3', instance: 'i1' }).info({}, 'x');`,
     );
     expect(logged).toMatchObject([{ service: 'rtc-service', version: '1.2.3', instance: 'i1', msg: 'x' }]);
   });
 
   it('describes an expected error by its code and causes, and others with their stack', async () => {
-    const { logged } = await linesOf(`
+    const { logged } = await listLines(`
       const { ServiceError } = await import(${JSON.stringify(ERRORS)});
       const cause = new Error('connect ECONNREFUSED');
       log.warn({ err: new ServiceError('media-server-unavailable', 'It is down.', { cause }) }, 'foreseen');
@@ -101,7 +101,7 @@ describe('the log', () => {
   });
 
   it('has the time of each line', async () => {
-    const { logged } = await linesOf(`
+    const { logged } = await listLines(`
       for (let n = 0; n < 5; n += 1) {
         const from = Date.now();
         log.info({ from }, 'line');
@@ -112,14 +112,14 @@ describe('the log', () => {
   });
 
   it('is complete and in order when the process ends, however long it is', async () => {
-    const { logged } = await linesOf(`for (let n = 0; n < 5000; n += 1) log.info({ n }, 'line');`);
+    const { logged } = await listLines(`for (let n = 0; n < 5000; n += 1) log.info({ n }, 'line');`);
     expect(logged.map(({ n }) => n)).toEqual(Array.from({ length: 5000 }, (_, n) => n));
   });
 
   it('is written by a process that exits, and by one that an exception ends', async () => {
-    const exiting = await linesOf(`log.info({ n: 1 }, 'last'); process.exit(3);`);
+    const exiting = await listLines(`log.info({ n: 1 }, 'last'); process.exit(3);`);
     expect([exiting.exitCode, exiting.logged.map(({ n }) => n)]).toEqual([3, [1]]);
-    const failing = await linesOf(`log.info({ n: 1 }, 'last'); throw new Error('nobody catches it');`);
+    const failing = await listLines(`log.info({ n: 1 }, 'last'); throw new Error('nobody catches it');`);
     expect([failing.exitCode, failing.logged.map(({ n }) => n)]).toEqual([1, [1]]);
     expect(failing.others.join('\n')).toContain('nobody catches it');
   });
@@ -131,7 +131,7 @@ describe('the log', () => {
   });
 
   it('does not keep a process running that has nothing else to do', async () => {
-    expect((await linesOf(`log.info({}, 'line');`)).exitCode).toBe(0);
+    expect((await listLines(`log.info({}, 'line');`)).exitCode).toBe(0);
   });
 
   const MANY = 100_000;
@@ -143,7 +143,7 @@ describe('the log', () => {
     process.stdout.write('logged');`;
 
   it('drops lines while its reader stalls, and reports their number when the reader continues', async () => {
-    const child = spawn(process.execPath, argumentsOf(`${logMany} setInterval(() => {}, 1000);`), {
+    const child = spawn(process.execPath, readArguments(`${logMany} setInterval(() => {}, 1000);`), {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     stop = () => void child.kill('SIGKILL');
@@ -161,7 +161,7 @@ describe('the log', () => {
   });
 
   it('lets a process end whose reader stalls', async () => {
-    const child = spawn(process.execPath, argumentsOf(`${logMany} process.exit(7);`), {
+    const child = spawn(process.execPath, readArguments(`${logMany} process.exit(7);`), {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     stop = () => void child.kill('SIGKILL');
@@ -177,7 +177,7 @@ describe('the log', () => {
     ['lets a process end whose disk is full', `log.info({}, 'line'); process.exit(7);`],
   ])('%s', async (_title, body) => {
     const full = openSync('/dev/full', 'w');
-    const child = spawn(process.execPath, argumentsOf(body), { stdio: ['ignore', 'ignore', full] });
+    const child = spawn(process.execPath, readArguments(body), { stdio: ['ignore', 'ignore', full] });
     closeSync(full);
     stop = () => void child.kill('SIGKILL');
     expect(await once(child, 'close')).toEqual([7, null]);

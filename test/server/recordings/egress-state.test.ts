@@ -66,7 +66,7 @@ async function openPostgres(): Promise<Store> {
   return store;
 }
 
-function depsOf(store: Store, ends: EndEvent[] = []): LibraryDeps {
+function createDeps(store: Store, ends: EndEvent[] = []): LibraryDeps {
   return {
     store,
     clock,
@@ -139,7 +139,7 @@ describe.each([
     const ends: EndEvent[] = [];
     const endedAt = NOW - 20_000;
     const egress = { ...COMPLETE, endedAt };
-    await applyObservation(depsOf(store, ends), recording, { type: 'egress', egress, at: clock.now() });
+    await applyObservation(createDeps(store, ends), recording, { type: 'egress', egress, at: clock.now() });
     expect(await found(store, recording.id)).toMatchObject({
       status: 'stopped',
       durationMs: 59_877,
@@ -154,7 +154,9 @@ describe.each([
   it('finds no recording for an id that a database cannot store', async () => {
     const store = await open();
     for (const id of ['EG_\0', 'EG_\ud800', "EG_' or 1=1", '../rec_x', '']) {
-      await expect(getRecording(depsOf(store), id)).rejects.toMatchObject({ code: 'recording-not-found' });
+      await expect(getRecording(createDeps(store), id)).rejects.toMatchObject({
+        code: 'recording-not-found',
+      });
     }
   });
 });
@@ -179,7 +181,7 @@ describe('the duration of a recording', () => {
     };
     script = replying({ ListEgress: [200, { items: [info] }] });
     const log = { ...collectingLog([]), warn: (fields: unknown) => void lines.push(fields) };
-    const recording = await getRecording({ ...depsOf(store, ends), log }, id);
+    const recording = await getRecording({ ...createDeps(store, ends), log }, id);
     return { recording, ends, lines };
   };
 
@@ -208,7 +210,7 @@ describe('a stopped recording that the media server has forgotten', () => {
     const { id, filepath } = await addStopped(store, 'demo');
     await writeFile(filepath, silentMp4(3_210));
     const ends: EndEvent[] = [];
-    expect(await getRecording(depsOf(store, ends), id)).toMatchObject({ durationMs: 3_210 });
+    expect(await getRecording(createDeps(store, ends), id)).toMatchObject({ durationMs: 3_210 });
     expect(ends).toMatchObject([{ file: { durationMs: 3_210 } }]);
   });
 
@@ -218,7 +220,7 @@ describe('a stopped recording that the media server has forgotten', () => {
     await writeFile(filepath, 'frames');
     const ends: EndEvent[] = [];
     const modifiedAt = Math.floor((await stat(filepath)).mtimeMs);
-    expect(await getRecording(depsOf(store, ends), id)).toMatchObject({
+    expect(await getRecording(createDeps(store, ends), id)).toMatchObject({
       recordingId: 'EG_demo',
       status: 'stopped',
       sizeBytes: 6,
@@ -227,7 +229,7 @@ describe('a stopped recording that the media server has forgotten', () => {
       file: { bucket: null, path: filepath },
     });
     expect(ends).toMatchObject([{ status: 'stopped', file: { sizeBytes: 6 } }]);
-    await getRecording(depsOf(store, ends), id);
+    await getRecording(createDeps(store, ends), id);
     expect(ends).toHaveLength(1);
   });
 
@@ -235,14 +237,14 @@ describe('a stopped recording that the media server has forgotten', () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     const ends: EndEvent[] = [];
-    expect(await getRecording(depsOf(store, ends), id)).toMatchObject({ status: 'failed', file: null });
+    expect(await getRecording(createDeps(store, ends), id)).toMatchObject({ status: 'failed', file: null });
     expect(ends).toMatchObject([{ status: 'failed', file: undefined }]);
   });
 
   it('stays as it is while its storage does not respond', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
-    const deps = depsOf(store);
+    const deps = createDeps(store);
     const away = { clock, storage: undefined, directory: join(directory, 'not-mounted') };
     const recording = await getRecording({ ...deps, recordingFiles: createRecordingFiles(away) }, id);
     expect(recording).toMatchObject({ status: 'stopped', endedAt: null });
@@ -261,7 +263,7 @@ describe('a stopped recording whose end is not reported', () => {
   };
   const reconcileAfter = async (store: Store, waitedMs: number, ends: EndEvent[] = []) => {
     clock.advance(waitedMs);
-    await reconcileRecordings(depsOf(store, ends));
+    await reconcileRecordings(createDeps(store, ends));
   };
 
   it('has failed when its recorder does not respond and it has no file', async () => {
@@ -276,7 +278,7 @@ describe('a stopped recording whose end is not reported', () => {
       error: 'the recorder was lost, and it has no file',
     });
     expect(ends).toMatchObject([{ status: 'failed' }]);
-    await deleteRecording(depsOf(store), id);
+    await deleteRecording(createDeps(store), id);
   });
 
   it('is complete when its file exists', async () => {
@@ -334,7 +336,7 @@ describe('a stop without a response of the recorder', () => {
     const { id } = await addRunning(store, 'demo', 59_999);
     script = replying(shown('EGRESS_STARTING'));
     const ends: EndEvent[] = [];
-    expect(await stopRecording(depsOf(store, ends), 'demo')).toMatchObject({ status: 'stopped' });
+    expect(await stopRecording(createDeps(store, ends), 'demo')).toMatchObject({ status: 'stopped' });
     expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null, error: null });
     expect(ends).toEqual([]);
   });
@@ -343,7 +345,9 @@ describe('a stop without a response of the recorder', () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 60_000);
     script = replying(shown('EGRESS_STARTING'));
-    await expect(stopRecording(depsOf(store), 'demo')).rejects.toMatchObject({ code: 'no-active-recording' });
+    await expect(stopRecording(createDeps(store), 'demo')).rejects.toMatchObject({
+      code: 'no-active-recording',
+    });
     expect(await found(store, id)).toMatchObject({ status: 'failed', error: 'the recorder was lost' });
   });
 
@@ -351,7 +355,9 @@ describe('a stop without a response of the recorder', () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 5_000);
     script = replying(shown('EGRESS_ACTIVE'));
-    await expect(stopRecording(depsOf(store), 'demo')).rejects.toMatchObject({ code: 'no-active-recording' });
+    await expect(stopRecording(createDeps(store), 'demo')).rejects.toMatchObject({
+      code: 'no-active-recording',
+    });
     expect(await found(store, id)).toMatchObject({ status: 'failed', error: 'the recorder was lost' });
   });
 
@@ -370,7 +376,7 @@ describe('a stop without a response of the recorder', () => {
         isGone ||= request.url?.endsWith('/GetParticipant') === true;
         (isGone ? ended : running)(request, response, ...rest);
       };
-      await expect(stopRecording(depsOf(store), 'demo')).rejects.toMatchObject({
+      await expect(stopRecording(createDeps(store), 'demo')).rejects.toMatchObject({
         code: 'no-active-recording',
       });
       expect(await found(store, id)).toMatchObject({ status: 'stopped', error: null });
@@ -385,7 +391,7 @@ describe('a failed recording whose end is incomplete', () => {
     const stoppedAt = clock.now();
     const running = await found(store, id);
     await store.recordings.update(running, { status: 'failed', stoppedAt, error: 'the recorder was lost' });
-    await deleteRecording(depsOf(store), id);
+    await deleteRecording(createDeps(store), id);
     expect(await store.recordings.find(id)).toBeUndefined();
   });
 });
@@ -394,7 +400,7 @@ describe('comparing with the media server', () => {
   it('reaches every recording, however many there are', async () => {
     const store = await openSqlite();
     for (let index = 0; index < 450; index += 1) await addRunning(store, `r${index}`, 60_000 + index);
-    await reconcileRecordings(depsOf(store));
+    await reconcileRecordings(createDeps(store));
     expect(await store.recordings.list({ status: 'recording', limit: 1000 })).toEqual([]);
     expect(await store.recordings.list({ status: 'failed', limit: 1000 })).toHaveLength(450);
   });
@@ -414,7 +420,7 @@ describe('comparing with the media server', () => {
       })(request, response);
     };
     const ends: EndEvent[] = [];
-    await reconcileRecordings(depsOf(store, ends));
+    await reconcileRecordings(createDeps(store, ends));
     expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null });
     expect(ends).toEqual([]);
   });
@@ -433,7 +439,7 @@ describe('comparing with the media server', () => {
         response.end(isBad ? '{"code":"internal","msg":"nil"}' : '{}');
       });
     };
-    await reconcileRecordings(depsOf(store));
+    await reconcileRecordings(createDeps(store));
     const left = await store.recordings.list({ status: 'recording', limit: 10 });
     expect(left.map(({ room }) => room)).toEqual(['bad']);
   });
@@ -442,7 +448,7 @@ describe('comparing with the media server', () => {
     const store = await openSqlite();
     for (const name of ['one', 'two', 'three']) await addRunning(store, name);
     script = (request) => request.socket.destroy();
-    await expect(reconcileRecordings(depsOf(store))).rejects.toMatchObject({
+    await expect(reconcileRecordings(createDeps(store))).rejects.toMatchObject({
       code: 'media-server-unavailable',
     });
     expect(media.calls).toHaveLength(1);

@@ -9,7 +9,7 @@ import {
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import { systemIds } from '../../../src/server/platform/system.ts';
-import { portOf } from '../../support/forwarding-server.ts';
+import { readPort } from '../../support/forwarding-server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { fastClock } from '../media-simulator/clocks.ts';
 
@@ -116,5 +116,5 @@ async function startLossyProxy(target: string, method: string): Promise<{ url: s
     server.close();
     server.closeAllConnections();
   };
-  return { url: `http://127.0.0.1:${portOf(server)}`, close };
+  return { url: `http://127.0.0.1:${readPort(server)}`, close };
 }

@@ -40,7 +40,7 @@ function pathOnDisk({ file }: Recording): string {
   return file.bucket === null ? file.path : join(s3.bucketFolder, file.path);
 }
 
-async function problemOf(response: { readonly status: number; readonly json: unknown }) {
+async function readProblem(response: { readonly status: number; readonly json: unknown }) {
   const { type, detail } = response.json as Problem;
   return { status: response.status, code: type.split(':').at(-1), detail };
 }
@@ -58,9 +58,9 @@ const HOSTILE_ROOMS = [
   '/absolute//twice/',
 ];
 
-describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
+describe.each(STAGES)('a recording in %s', (_where, findStage) => {
   it('is complete with size, duration and instants soon after it was stopped', async () => {
-    const recording = await stageOf().recordWhole();
+    const recording = await findStage().recordWhole();
     expect(recording).toMatchObject({ status: 'stopped', error: null });
     expect(recording.sizeBytes).toBe(statSync(pathOnDisk(recording)).size);
     const file = await readFile(pathOnDisk(recording));
@@ -72,7 +72,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
   });
 
   it('is shown while it runs, without a file', async () => {
-    const stage = stageOf();
+    const stage = findStage();
     const { egressId, roomId, startedAt } = await stage.record();
     const { mediaStartedAt, ...known } = await stage.get(egressId);
     expect(mediaStartedAt === null || Date.parse(mediaStartedAt) > Date.parse(startedAt)).toBe(true);
@@ -93,13 +93,13 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
       ['DELETE', ''],
     ] as const) {
       const response = await stage.service.call(method, `/v1/recordings/${egressId}${path}`);
-      expect(await problemOf(response)).toMatchObject({ status: 409, code: 'recording-not-finished' });
+      expect(await readProblem(response)).toMatchObject({ status: 409, code: 'recording-not-finished' });
     }
     await stage.service.call('POST', `/v1/rooms/${roomId}/recording/stop`);
   });
 
   it('is downloaded byte for byte', async () => {
-    const stage = stageOf();
+    const stage = findStage();
     const recording = await stage.recordWhole();
     const response = await stage.fetch(`/v1/recordings/${recording.recordingId}/download`);
     const location = response.headers.get('location');
@@ -111,7 +111,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
   });
 
   it('is deleted with its file, once and for all', async () => {
-    const stage = stageOf();
+    const stage = findStage();
     const recording = await stage.recordWhole();
     const path = `/v1/recordings/${recording.recordingId}`;
     expect((await stage.service.call('DELETE', path)).status).toBe(204);
@@ -122,12 +122,12 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
       ['DELETE', ''],
     ] as const) {
       const response = await stage.service.call(method, path + suffix);
-      expect(await problemOf(response)).toMatchObject({ status: 404, code: 'recording-not-found' });
+      expect(await readProblem(response)).toMatchObject({ status: 404, code: 'recording-not-found' });
     }
   });
 
   it.each(HOSTILE_ROOMS)('of a room called %s is stored inside its folder', async (name) => {
-    const stage = stageOf();
+    const stage = findStage();
     const recording = await stage.recordWhole(name);
     const root = recording.file?.bucket === null ? stage.recordingDir : s3.bucketFolder;
     const parts = pathOnDisk(recording)
@@ -144,12 +144,12 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
   });
 
   it('is reported as without a file when that is gone, and can be deleted', async () => {
-    const stage = stageOf();
+    const stage = findStage();
     const recording = await stage.recordWhole();
     const path = `/v1/recordings/${recording.recordingId}`;
     await rm(pathOnDisk(recording));
     const response = await stage.service.call('GET', `${path}/download`);
-    expect(await problemOf(response)).toEqual({
+    expect(await readProblem(response)).toEqual({
       status: 404,
       code: 'recording-file-not-found',
       detail: 'The file of the recording is no longer where it was stored.',
@@ -158,7 +158,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
   });
 
   it('has no file and can be deleted when it was aborted', async () => {
-    const stage = stageOf();
+    const stage = findStage();
     const room = `empty-${randomUUID()}`;
     await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
     const started = await stage.service.call('POST', `/v1/rooms/${room}/recording/start`);
@@ -166,7 +166,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     await stage.service.call('POST', `/v1/rooms/${room}/recording/stop`);
     expect(await stage.get(egressId)).toMatchObject({ status: 'aborted', file: null, sizeBytes: null });
     const response = await stage.service.call('GET', `/v1/recordings/${egressId}/download`);
-    expect(await problemOf(response)).toMatchObject({ status: 404, code: 'recording-file-not-found' });
+    expect(await readProblem(response)).toMatchObject({ status: 404, code: 'recording-file-not-found' });
     expect((await stage.service.call('DELETE', `/v1/recordings/${egressId}`)).status).toBe(204);
   });
 });
@@ -179,9 +179,9 @@ describe('the folder of a room', () => {
     const started = await local.service.call('POST', `/v1/rooms/${room}/recording/start`);
     return (started.json as { egressId: string }).egressId;
   }
-  const folderOf = (room: string): string => join(local.recordingDir, room);
+  const findFolder = (room: string): string => join(local.recordingDir, room);
   const untilRemoved = (room: string) =>
-    expect.poll(() => existsSync(folderOf(room)), { timeout: 20_000, interval: 20 }).toBe(false);
+    expect.poll(() => existsSync(findFolder(room)), { timeout: 20_000, interval: 20 }).toBe(false);
 
   it('is removed after a recording that failed', async () => {
     const room = `failing-${randomUUID()}`;
@@ -189,7 +189,7 @@ describe('the folder of a room', () => {
     local.media.control.join(room, { identity: 'ada' });
     local.media.control.publish(room, 'ada');
     const egressId = await startIn(room);
-    expect(existsSync(folderOf(room))).toBe(true);
+    expect(existsSync(findFolder(room))).toBe(true);
     await expect
       .poll(() => local.get(egressId), { timeout: 20_000 })
       .toMatchObject({ status: 'failed', file: null });
@@ -219,16 +219,16 @@ describe('the folder of a room', () => {
   });
 });
 
-describe.each(STAGES)('a webhook of a recording in %s', (_where, stageOf) => {
+describe.each(STAGES)('a webhook of a recording in %s', (_where, findStage) => {
   let receiver: Receiver;
   beforeAll(async () => {
     receiver = await startReceiver();
-    await register(stageOf().service, receiver.url, ['egress_started', 'egress_ended']);
+    await register(findStage().service, receiver.url, ['egress_started', 'egress_ended']);
   });
   afterAll(() => receiver?.close());
 
   it('has a URL with which anyone gets the whole file', async () => {
-    const recording = await stageOf().recordWhole();
+    const recording = await findStage().recordWhole();
     const [delivery] = await receiver.waitFor(
       ({ body }) => body.event === 'egress_ended' && body.recording?.egressId === recording.recordingId,
     );
@@ -247,7 +247,7 @@ describe.each(STAGES)('a webhook of a recording in %s', (_where, stageOf) => {
   });
 
   it('has no URL when there is no file', async () => {
-    const stage = stageOf();
+    const stage = findStage();
     const room = `empty-${randomUUID()}`;
     await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
     await stage.service.call('POST', `/v1/rooms/${room}/recording/start`);
@@ -276,18 +276,18 @@ describe('the list of recordings', () => {
     expect(response.status, response.text).toBe(200);
     return response.json;
   }
-  const idsOf = ({ recordings }: RecordingList) => recordings.map(({ recordingId }) => recordingId);
+  const listIds = ({ recordings }: RecordingList) => recordings.map(({ recordingId }) => recordingId);
 
   it('returns all of them, newest first', async () => {
-    expect(idsOf(await list())).toEqual(ids.toReversed());
+    expect(listIds(await list())).toEqual(ids.toReversed());
     expect((await list()).nextCursor).toBeNull();
   });
 
   it('is filtered by room and by status, and by both', async () => {
-    expect(idsOf(await list('?roomId=one'))).toEqual([ids[4], ids[2], ids[0]]);
-    expect(idsOf(await list('?status=recording'))).toEqual([ids[5]]);
-    expect(idsOf(await list('?roomId=one&status=recording'))).toEqual([]);
-    expect(idsOf(await list('?roomId=nobody'))).toEqual([]);
+    expect(listIds(await list('?roomId=one'))).toEqual([ids[4], ids[2], ids[0]]);
+    expect(listIds(await list('?status=recording'))).toEqual([ids[5]]);
+    expect(listIds(await list('?roomId=one&status=recording'))).toEqual([]);
+    expect(listIds(await list('?roomId=nobody'))).toEqual([]);
   });
 
   it.each([1, 2, 5, 6, 7])('has pages of %i without a gap or a repetition', async (limit) => {
@@ -296,7 +296,7 @@ describe('the list of recordings', () => {
     let pages = 0;
     do {
       const page: RecordingList = await list(`?limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      seen.push(...idsOf(page));
+      seen.push(...listIds(page));
       cursor = page.nextCursor;
       pages += 1;
     } while (cursor !== null);
@@ -314,12 +314,12 @@ describe('the list of recordings', () => {
     '?room=one',
   ])('rejects %s', async (query) => {
     const response = await stage.service.call('GET', `/v1/recordings${query}`);
-    expect(await problemOf(response)).toMatchObject({ status: 400, code: 'invalid-request' });
+    expect(await readProblem(response)).toMatchObject({ status: 400, code: 'invalid-request' });
   });
 
   it('is read without the media server', async () => {
     stage.media.control.setFaults({ api: 'closing' });
-    expect(idsOf(await list())).toEqual(ids.toReversed());
+    expect(listIds(await list())).toEqual(ids.toReversed());
     expect(await stage.get(ids[5] ?? '')).toMatchObject({ status: 'recording' });
     stage.media.control.setFaults({ api: 'responding' });
   });

@@ -139,7 +139,7 @@ const TABLE: Readonly<Record<keyof typeof OBSERVATIONS, readonly string[]>> = {
   'recorder gone, file found': ['-',          '-',  'stopped!',  'facts!',    '-',         '-',         '-',         '-'],
 };
 
-function cellOf({ change, event }: Transition, before: Recording): string {
+function readCell({ change, event }: Transition, before: Recording): string {
   const mark = event === undefined ? '' : '!';
   if (change === undefined) return `-${mark}`;
   if (change === 'delete') return `deleted${mark}`;
@@ -153,7 +153,7 @@ describe.each(Object.entries(TABLE))('the observation of a recording: %s', (name
     'turns %s into %s',
     (state, cell) => {
       if (observation === undefined) throw new Error(`there is no observation ${name}`);
-      expect(cellOf(nextState(STATES[state], observation), STATES[state])).toBe(cell);
+      expect(readCell(nextState(STATES[state], observation), STATES[state])).toBe(cell);
     },
   );
 });

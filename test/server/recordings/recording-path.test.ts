@@ -3,7 +3,7 @@ import { recordingPath } from '../../../src/server/recordings/recording-path.ts'
 
 const AT = Date.UTC(2026, 0, 31, 9, 30);
 const TIME = '2026-01-31T09-30-00.000Z';
-const nameOf = (room: string): string => recordingPath('{room}/x.mp4', room, AT).replace('/x.mp4', '');
+const readName = (room: string): string => recordingPath('{room}/x.mp4', room, AT).replace('/x.mp4', '');
 
 describe('the path of a recording', () => {
   it('is the template with the room and the time', () => {
@@ -11,21 +11,21 @@ describe('the path of a recording', () => {
   });
 
   it('stays inside its folder whatever the name of the room', () => {
-    expect(nameOf('../../etc/x')).toBe('..%2F..%2Fetc%2Fx');
-    expect(nameOf('..')).toBe('%2E%2E');
-    expect(nameOf('{time}')).toBe('%7Btime%7D');
-    expect(nameOf('caffè 🎥')).toBe('caff%C3%A8%20%F0%9F%8E%A5');
+    expect(readName('../../etc/x')).toBe('..%2F..%2Fetc%2Fx');
+    expect(readName('..')).toBe('%2E%2E');
+    expect(readName('{time}')).toBe('%7Btime%7D');
+    expect(readName('caffè 🎥')).toBe('caff%C3%A8%20%F0%9F%8E%A5');
   });
 
   it('contains a name of 160 characters unchanged, and shortens one of 161', () => {
-    expect(nameOf('a'.repeat(160))).toBe('a'.repeat(160));
-    expect(nameOf('a'.repeat(161))).toMatch(/^a{143}-[0-9a-f]{16}$/);
+    expect(readName('a'.repeat(160))).toBe('a'.repeat(160));
+    expect(readName('a'.repeat(161))).toMatch(/^a{143}-[0-9a-f]{16}$/);
   });
 
   it('is never longer than a file system allows, and never cut inside an encoded character', () => {
     for (const letter of ['日', 'é', '🎥']) {
       for (const prefix of ['', 'x', 'xx']) {
-        const name = nameOf(prefix + letter.repeat(60));
+        const name = readName(prefix + letter.repeat(60));
         expect(name.length).toBeLessThanOrEqual(160);
         expect(name).toMatch(/^x*(%[0-9A-F]{2})+-[0-9a-f]{16}$/);
       }
@@ -34,6 +34,6 @@ describe('the path of a recording', () => {
 
   it('differs for rooms whose names differ only after the cut', () => {
     const long = '日'.repeat(80);
-    expect(nameOf(`${long}1`)).not.toBe(nameOf(`${long}2`));
+    expect(readName(`${long}1`)).not.toBe(readName(`${long}2`));
   });
 });

@@ -90,20 +90,20 @@ afterEach(async () => {
   await media.deleteRoom(room).catch(() => {});
 });
 
-const pathOf = (verb = ''): string => `/v1/rooms/${encodeURIComponent(room)}/recording${verb}`;
+const toPath = (verb = ''): string => `/v1/rooms/${encodeURIComponent(room)}/recording${verb}`;
 
 async function start(service = first) {
-  const response = await service.call('POST', pathOf('/start'));
+  const response = await service.call('POST', toPath('/start'));
   const body = response.json as RecordingStart & Pick<Problem, 'type' | 'detail'>;
   return { ...body, httpStatus: response.status, code: body.type?.split(':').at(-1) };
 }
 async function stop(service = first) {
-  const response = await service.call('POST', pathOf('/stop'));
+  const response = await service.call('POST', toPath('/stop'));
   const body = response.json as RecordingStop & Pick<Problem, 'type' | 'detail'>;
   return { ...body, httpStatus: response.status, code: body.type?.split(':').at(-1) };
 }
 async function status(service = first): Promise<RecordingStatus> {
-  return (await service.call('GET', pathOf())).json;
+  return (await service.call('GET', toPath())).json;
 }
 const NOT_RECORDING = { isRecording: false, egressId: null, startedAt: null, mediaStartedAt: null };
 

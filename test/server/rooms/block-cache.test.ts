@@ -12,7 +12,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const NOW = 1_000_000;
 const ADA = { room: 'demo', identity: 'ada' };
 
-const blockOf = (identity: string, changes: Partial<Block> = {}): Block => ({
+const findBlock = (identity: string, changes: Partial<Block> = {}): Block => ({
   room: 'demo',
   identity,
   createdAt: NOW,
@@ -42,7 +42,7 @@ function setUp(...blocks: Block[]) {
 
 describe('the cached blocks', () => {
   it('are read once for many tokens', async () => {
-    const { find, state } = setUp(blockOf('ada'));
+    const { find, state } = setUp(findBlock('ada'));
     const found = await Promise.all(
       ['ada', 'bruno', 'ada'].map((identity) => find({ room: 'demo', identity })),
     );
@@ -52,12 +52,12 @@ describe('the cached blocks', () => {
   });
 
   it('distinguish a room and an identity from others of the same letters', async () => {
-    const { find } = setUp(blockOf('ada'));
+    const { find } = setUp(findBlock('ada'));
     expect(await find({ room: 'dem', identity: 'oada' })).toBeUndefined();
   });
 
   it('expire in time', async () => {
-    const { find, clock } = setUp(blockOf('ada', { blockedUntil: NOW + 100 }));
+    const { find, clock } = setUp(findBlock('ada', { blockedUntil: NOW + 100 }));
     expect(await find(ADA)).toBeDefined();
     clock.advance(100);
     expect(await find(ADA)).toBeUndefined();
@@ -66,7 +66,7 @@ describe('the cached blocks', () => {
   it.each(['here', 'elsewhere'] as const)('are read again when one was changed %s', async (origin) => {
     const { find, state, changes } = setUp();
     expect(await find(ADA)).toBeUndefined();
-    state.blocks = [blockOf('ada')];
+    state.blocks = [findBlock('ada')];
     changes.publish('blocks', origin);
     expect(await find(ADA)).toBeDefined();
   });
@@ -74,7 +74,7 @@ describe('the cached blocks', () => {
   it('are read again after a while without a notification, also when the clock was set back', async () => {
     const { find, state, clock } = setUp();
     await find(ADA);
-    state.blocks = [blockOf('ada')];
+    state.blocks = [findBlock('ada')];
     clock.setBack(3_600_000);
     clock.advance(MAX_AGE_MS - 1);
     expect(await find(ADA)).toBeUndefined();
@@ -89,7 +89,7 @@ describe('the cached blocks', () => {
       open = resolve;
     });
     const early = find(ADA);
-    state.blocks = [blockOf('ada')];
+    state.blocks = [findBlock('ada')];
     changes.publish('blocks', 'here');
     const late = find(ADA);
     open();
@@ -100,7 +100,7 @@ describe('the cached blocks', () => {
   });
 
   it('are read one by one when there are too many to cache', async () => {
-    const many = Array.from({ length: MAX_CACHED_BLOCKS + 1 }, (_, index) => blockOf(`person-${index}`));
+    const many = Array.from({ length: MAX_CACHED_BLOCKS + 1 }, (_, index) => findBlock(`person-${index}`));
     const { find, state } = setUp(...many);
     expect(await find({ room: 'demo', identity: 'person-7' })).toBeDefined();
     expect(await find(ADA)).toBeUndefined();
@@ -110,7 +110,7 @@ describe('the cached blocks', () => {
 
 describe('while the database does not respond', () => {
   it('the last cached blocks apply, and the database is asked once a second', async () => {
-    const { find, state, clock, changes } = setUp(blockOf('ada'));
+    const { find, state, clock, changes } = setUp(findBlock('ada'));
     await find(ADA);
     state.isUnavailable = true;
     changes.publishAll('elsewhere');
@@ -126,7 +126,7 @@ describe('while the database does not respond', () => {
   });
 
   it('the cached blocks apply that were read while a change elsewhere was notified, as at the start', async () => {
-    const { find, state, changes } = setUp(blockOf('ada'));
+    const { find, state, changes } = setUp(findBlock('ada'));
     const first = find(ADA);
     changes.publish('blocks', 'elsewhere');
     expect(await first).toBeDefined();
@@ -135,7 +135,7 @@ describe('while the database does not respond', () => {
   });
 
   it('a token waits no longer than a second for the database', async () => {
-    const { find, state, clock } = setUp(blockOf('ada'));
+    const { find, state, clock } = setUp(findBlock('ada'));
     await find(ADA);
     state.gate = new Promise(() => {});
     clock.advance(MAX_AGE_MS);

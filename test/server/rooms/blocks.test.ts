@@ -58,7 +58,7 @@ const participantPath = (room: string, identity: string) =>
   `/v1/rooms/${encodeURIComponent(room)}/participants/${encodeURIComponent(identity)}`;
 const blocksPath = (room: string) => `/v1/rooms/${encodeURIComponent(room)}/blocks`;
 
-async function tokenOf(service: TestService, room: string, identity: string): Promise<Token> {
+async function makeToken(service: TestService, room: string, identity: string): Promise<Token> {
   const response = await service.call('POST', '/v1/token', tokenBody(room, identity));
   expect(response.status, response.text).toBe(200);
   return response.json;
@@ -99,9 +99,9 @@ describe.each([
 
   it('removes a participant, and removes one who returns with an older token, until it is lifted', async () => {
     const room = `block ${randomUUID()}`;
-    const token = await tokenOf(service, room, 'ada');
+    const token = await makeToken(service, room, 'ada');
     await stage.join(room, 'ada', token);
-    await stage.join(room, 'bob', await tokenOf(service, room, 'bob'));
+    await stage.join(room, 'bob', await makeToken(service, room, 'bob'));
     await expect.poll(() => comings(service, room, 'ada')).toEqual(['participant_joined']);
 
     const removed = await service.call('DELETE', `${participantPath(room, 'ada')}?block=3600`);
@@ -113,15 +113,15 @@ describe.each([
     expect(await present(service, room)).toEqual(['bob']);
 
     expect((await service.call('DELETE', `${blocksPath(room)}/ada`)).status).toBe(204);
-    await stage.join(room, 'ada', await tokenOf(service, room, 'ada'));
-    await stage.join(room, 'eve', await tokenOf(service, room, 'eve'));
+    await stage.join(room, 'ada', await makeToken(service, room, 'ada'));
+    await stage.join(room, 'eve', await makeToken(service, room, 'eve'));
     await expect.poll(() => comings(service, room, 'eve')).toEqual(['participant_joined']);
     expect((await present(service, room)).toSorted()).toEqual(['ada', 'bob', 'eve']);
   });
 
   it('applies to an identity that has not joined, in a room that is not open', async () => {
     const room = `early ${randomUUID()}`;
-    const token = await tokenOf(service, room, 'ada');
+    const token = await makeToken(service, room, 'ada');
     const removed = await service.call('DELETE', `${participantPath(room, 'ada')}?block=forever`);
     expect([removed.status, removed.headers['x-participant-removed']]).toEqual([204, 'false']);
     await stage.join(room, 'ada', token);
@@ -166,14 +166,14 @@ describe('a block', () => {
         },
       });
     }
-    await tokenOf(service, 'refused', 'bob');
-    await tokenOf(service, 'another', 'ada');
+    await makeToken(service, 'refused', 'bob');
+    await makeToken(service, 'another', 'ada');
     await block('refused', 'ada', 'forever');
     expect(await service.call('POST', '/v1/token', tokenBody('refused', 'ada'))).toMatchObject({
       json: { blockedUntil: null },
     });
     expect((await service.call('DELETE', `${blocksPath('refused')}/ada`)).status).toBe(204);
-    await tokenOf(service, 'refused', 'ada');
+    await makeToken(service, 'refused', 'ada');
   });
 
   it('ends by itself', async () => {
@@ -181,7 +181,7 @@ describe('a block', () => {
     clock.skip(3_599_000);
     expect((await service.call('POST', '/v1/token', tokenBody('ending', 'ada'))).status).toBe(403);
     clock.skip(1_000);
-    await tokenOf(service, 'ending', 'ada');
+    await makeToken(service, 'ending', 'ada');
     expect(await listed('ending')).toEqual({ blocks: [], nextCursor: null });
     expect(await service.call('DELETE', `${blocksPath('ending')}/ada`)).toMatchObject({
       status: 404,

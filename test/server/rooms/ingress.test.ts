@@ -6,7 +6,7 @@ import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
-const pathOf = (room: string, id?: string): string =>
+const toPath = (room: string, id?: string): string =>
   `/v1/rooms/${encodeURIComponent(room)}/ingress${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
 
 describe('ingress with Redis', () => {
@@ -19,17 +19,17 @@ describe('ingress with Redis', () => {
   afterAll(() => service.close());
 
   async function create(room: string, body?: unknown): Promise<Ingress> {
-    const response = await service.call('POST', pathOf(room), body === undefined ? {} : { body });
+    const response = await service.call('POST', toPath(room), body === undefined ? {} : { body });
     expect(response.status).toBe(201);
     return response.json;
   }
   async function list(room: string): Promise<readonly Ingress[]> {
-    const response = await service.call('GET', pathOf(room));
+    const response = await service.call('GET', toPath(room));
     expect(response.status).toBe(200);
     return (response.json as { ingress: readonly Ingress[] }).ingress;
   }
   async function remove(room: string, id: string) {
-    const response = await service.call('DELETE', pathOf(room, id));
+    const response = await service.call('DELETE', toPath(room, id));
     return { status: response.status, code: (response.json as Problem | undefined)?.type?.split(':').at(-1) };
   }
 
@@ -70,7 +70,7 @@ describe('ingress with Redis', () => {
   it('is not returned again under its Idempotency-Key once it is deleted', async () => {
     const room = `repeated-${randomUUID()}`;
     const headers = { 'Idempotency-Key': randomUUID() };
-    const send = () => service.call('POST', pathOf(room), { headers });
+    const send = () => service.call('POST', toPath(room), { headers });
     const first = await send();
     expect((await send()).text).toBe(first.text);
     const { ingressId, streamKey } = first.json as Ingress;
@@ -87,7 +87,7 @@ describe('ingress with Redis', () => {
   });
 
   it('is rejected with the list of known types for a wrong one', async () => {
-    const response = await service.call('POST', pathOf('any'), { body: { type: 'srt' } });
+    const response = await service.call('POST', toPath('any'), { body: { type: 'srt' } });
     expect(response.json as Problem).toMatchObject({
       status: 400,
       errors: [{ pointer: '#/type', detail: 'must be one of rtmp, whip' }],
@@ -108,9 +108,9 @@ describe('ingress without Redis', () => {
   });
 
   it.each([
-    ['POST', pathOf('demo')],
-    ['GET', pathOf('demo')],
-    ['DELETE', pathOf('demo', 'IN_x')],
+    ['POST', toPath('demo')],
+    ['GET', toPath('demo')],
+    ['DELETE', toPath('demo', 'IN_x')],
   ])('is 503 with the reason: %s', async (method, path) => {
     const response = await service.call(method, path);
     expect(response.json as Problem).toMatchObject({

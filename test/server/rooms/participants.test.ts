@@ -14,7 +14,7 @@ import {
 } from '../../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { callsOf } from './support/calls-of.ts';
+import { listCalls } from './support/calls-of.ts';
 
 let livekit: SharedParts['livekit'];
 let service: TestService;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   livekit = await sharedLivekit();
   service = await startTestService({ livekit });
 });
-const outcomeOf = callsOf(() => service);
+const outcomeOf = listCalls(() => service);
 afterAll(() => service.close());
 afterEach(async () => {
   await Promise.all(present.splice(0).map((participant) => participant.leave()));
@@ -38,11 +38,11 @@ async function enter(roomId: string, userId: string): Promise<JoinedParticipant>
   return participant;
 }
 
-const pathOf = (room: string, identity?: string): string =>
+const toPath = (room: string, identity?: string): string =>
   `/v1/rooms/${encodeURIComponent(room)}/participants${identity === undefined ? '' : `/${encodeURIComponent(identity)}`}`;
 
 async function list(room: string): Promise<readonly Participant[]> {
-  const response = await service.call('GET', pathOf(room));
+  const response = await service.call('GET', toPath(room));
   expect(response.status).toBe(200);
   return (response.json as { participants: readonly Participant[] }).participants;
 }
@@ -71,7 +71,7 @@ describe('participants', () => {
     token.addGrant({ roomJoin: true, room, hidden: true, canPublish: true, canSubscribe: true });
     present.push(await join(livekit.url, await token.toJwt()));
     expect((await list(room)).map((participant) => participant.identity)).toEqual(['ada']);
-    expect(await outcomeOf('DELETE', pathOf(room, 'ghost'))).toEqual({
+    expect(await outcomeOf('DELETE', toPath(room, 'ghost'))).toEqual({
       status: 404,
       code: 'participant-not-found',
     });
@@ -89,7 +89,7 @@ describe('participants', () => {
       const room = `odd ${identity} ${randomUUID()}`;
       await enter(room, identity);
       expect((await list(room)).map((participant) => participant.identity)).toEqual([identity]);
-      expect((await outcomeOf('DELETE', pathOf(room, identity))).status).toBe(204);
+      expect((await outcomeOf('DELETE', toPath(room, identity))).status).toBe(204);
     },
   );
 });
@@ -100,12 +100,12 @@ describe('removing a participant', () => {
     const ada = await enter(room, 'ada');
     await enter(room, 'bob');
     const disconnected = new Promise((resolve) => ada.room.once(RoomEvent.Disconnected, resolve));
-    expect((await outcomeOf('DELETE', pathOf(room, 'ada'))).status).toBe(204);
+    expect((await outcomeOf('DELETE', toPath(room, 'ada'))).status).toBe(204);
     await disconnected;
     await expect
       .poll(async () => (await list(room)).map((participant) => participant.identity))
       .toEqual(['bob']);
-    expect(await outcomeOf('DELETE', pathOf(room, 'ada'))).toEqual({
+    expect(await outcomeOf('DELETE', toPath(room, 'ada'))).toEqual({
       status: 404,
       code: 'participant-not-found',
     });
@@ -115,7 +115,7 @@ describe('removing a participant', () => {
     const room = `by-sid-${randomUUID()}`;
     await enter(room, 'ada');
     const [ada] = await list(room);
-    const { status, json } = await service.call('DELETE', pathOf(room, ada?.sid ?? ''));
+    const { status, json } = await service.call('DELETE', toPath(room, ada?.sid ?? ''));
     expect(status).toBe(404);
     expect(json).toMatchObject({ detail: expect.stringContaining('by identity here, and not by sid') });
   });
@@ -123,7 +123,7 @@ describe('removing a participant', () => {
   it('is 404 at once for an unknown identity', async () => {
     const room = `remove-${randomUUID()}`;
     await enter(room, 'ada');
-    expect(await outcomeOf('DELETE', pathOf(room, 'nobody'))).toEqual({
+    expect(await outcomeOf('DELETE', toPath(room, 'nobody'))).toEqual({
       status: 404,
       code: 'participant-not-found',
     });
@@ -137,12 +137,12 @@ describe('muting a track', () => {
     const { sid } = await speaker.publishTone();
     const heard = await subscribedTrack(listener, { identity: 'speaker' });
     expect(await untilLoudness(heard, { accepts: isAudible })).toBeGreaterThan(0.1);
-    expect((await outcomeOf('POST', `${pathOf(room, 'speaker')}/mute`, { trackSid: sid })).status).toBe(204);
+    expect((await outcomeOf('POST', `${toPath(room, 'speaker')}/mute`, { trackSid: sid })).status).toBe(204);
     expect(await untilLoudness(heard, { accepts: isSilent })).toBeLessThan(0.001);
     const [muted] =
       (await list(room)).find((participant) => participant.identity === 'speaker')?.tracks ?? [];
     expect(muted).toMatchObject({ sid, muted: true });
-    expect((await outcomeOf('POST', `${pathOf(room, 'speaker')}/mute`, { trackSid: sid })).status).toBe(204);
+    expect((await outcomeOf('POST', `${toPath(room, 'speaker')}/mute`, { trackSid: sid })).status).toBe(204);
   });
 
   it('leaves the other tracks alone', async () => {
@@ -156,7 +156,7 @@ describe('muting a track', () => {
     await other.publishTone();
     const heard = await subscribedTrack(listener, { identity: 'other' });
     await untilLoudness(heard, { accepts: isAudible });
-    await service.call('POST', `${pathOf(room, 'one')}/mute`, { body: { trackSid: sid } });
+    await service.call('POST', `${toPath(room, 'one')}/mute`, { body: { trackSid: sid } });
     await expect(untilLoudness(heard, { accepts: isSilent, deadlineMs: 1000 })).rejects.toThrow(
       /not as asked/,
     );
@@ -167,7 +167,7 @@ describe('muting a track', () => {
     const [ada] = [await enter(room, 'ada'), await enter(room, 'bob')];
     const { sid } = await ada.publishTone();
     const mute = (identity: string, trackSid: string) =>
-      outcomeOf('POST', `${pathOf(room, identity)}/mute`, { trackSid });
+      outcomeOf('POST', `${toPath(room, identity)}/mute`, { trackSid });
     expect(await mute('nobody', sid)).toEqual({ status: 404, code: 'participant-not-found' });
     expect(await mute('ada', 'TR_unknown')).toEqual({ status: 404, code: 'track-not-found' });
     expect(await mute('bob', sid)).toEqual({ status: 404, code: 'track-not-found' });

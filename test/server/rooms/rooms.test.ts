@@ -9,7 +9,7 @@ import { cursorCodec } from '../../../src/server/platform/http/read-page.ts';
 import { join } from '../../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { callsOf } from './support/calls-of.ts';
+import { listCalls } from './support/calls-of.ts';
 
 /* Uses the shared media server, so the rooms have unique names. */
 
@@ -21,11 +21,11 @@ beforeAll(async () => {
   service = await startTestService({ livekit });
   media = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
 });
-const outcomeOf = callsOf(() => service);
+const outcomeOf = listCalls(() => service);
 afterAll(() => service.close());
 
 const unique = (name: string): string => `${name}-${randomUUID().slice(0, 8)}`;
-const pathOf = (name: string): string => `/v1/rooms/${encodeURIComponent(name)}`;
+const toPath = (name: string): string => `/v1/rooms/${encodeURIComponent(name)}`;
 
 async function create(body: Readonly<Record<string, unknown>>) {
   const { status, json, headers } = await service.call('POST', '/v1/rooms', { body });
@@ -115,7 +115,7 @@ describe('creating a room', () => {
     const name = unique('large');
     const metadata = 'é'.repeat(256 * 1024);
     expect((await create({ name, metadata })).room.metadata).toBe(metadata);
-    await service.call('DELETE', pathOf(name));
+    await service.call('DELETE', toPath(name));
   });
 });
 
@@ -140,11 +140,11 @@ describe('an unusual name', () => {
     const name = start.length > 2 ? unique(start) : start;
     const { room } = await create({ name });
     expect(room.name).toBe(name);
-    expect(((await service.call('GET', pathOf(name))).json as Room).name).toBe(name);
+    expect(((await service.call('GET', toPath(name))).json as Room).name).toBe(name);
     expect((await listAll()).rooms.map((each) => each.name)).toContain(name);
-    expect((await service.call('GET', `${pathOf(name)}/participants`)).json).toEqual({ participants: [] });
-    expect((await service.call('DELETE', pathOf(name))).status).toBe(204);
-    expect((await service.call('GET', pathOf(name))).status).toBe(404);
+    expect((await service.call('GET', `${toPath(name)}/participants`)).json).toEqual({ participants: [] });
+    expect((await service.call('DELETE', toPath(name))).status).toBe(204);
+    expect((await service.call('GET', toPath(name))).status).toBe(404);
   });
 });
 
@@ -174,7 +174,7 @@ describe('listing rooms', () => {
       pages += 1;
       if (seen.includes(`${prefix}-b`) && pages < 1000) {
         // Deleting rooms before the cursor does not change the following pages.
-        await service.call('DELETE', pathOf(`${prefix}-a`));
+        await service.call('DELETE', toPath(`${prefix}-a`));
         await create({ name: `${prefix}-A` });
       }
     } while (cursor != null);
@@ -209,7 +209,7 @@ describe('listing rooms', () => {
 });
 
 describe('a room that does not exist', () => {
-  const missing = pathOf(unique('missing'));
+  const missing = toPath(unique('missing'));
 
   it.each([
     ['GET', missing, undefined],
@@ -225,15 +225,15 @@ describe('a room that does not exist', () => {
   });
 
   it('is named in the error', async () => {
-    const response = await service.call('GET', pathOf('no "such" room'));
+    const response = await service.call('GET', toPath('no "such" room'));
     expect((response.json as Problem).detail).toBe('There is no room "no \\"such\\" room".');
   });
 
   it('cannot be deleted twice', async () => {
     const name = unique('twice');
     await create({ name });
-    expect(await outcomeOf('DELETE', pathOf(name))).toEqual({ status: 204, code: undefined });
-    expect(await outcomeOf('DELETE', pathOf(name))).toEqual({ status: 404, code: 'room-not-found' });
+    expect(await outcomeOf('DELETE', toPath(name))).toEqual({ status: 204, code: undefined });
+    expect(await outcomeOf('DELETE', toPath(name))).toEqual({ status: 404, code: 'room-not-found' });
   });
 });
 
@@ -245,7 +245,7 @@ describe('changing a room', () => {
     const ada = await join(url, token);
     const changes: string[] = [];
     ada.room.on(RoomEvent.RoomMetadataChanged, (metadata) => changes.push(metadata));
-    const patched = await service.call('PATCH', pathOf(room.name), { body: { metadata: '{"topic":"ü"}' } });
+    const patched = await service.call('PATCH', toPath(room.name), { body: { metadata: '{"topic":"ü"}' } });
     expect(patched.status).toBe(200);
     expect(patched.json).toMatchObject({
       sid: room.sid,
@@ -253,35 +253,35 @@ describe('changing a room', () => {
       maxParticipants: 3,
     });
     await expect.poll(() => changes).toEqual(['{"topic":"ü"}']);
-    expect((await service.call('PATCH', pathOf(room.name), { body: { metadata: '' } })).json).toMatchObject({
+    expect((await service.call('PATCH', toPath(room.name), { body: { metadata: '' } })).json).toMatchObject({
       metadata: '',
     });
-    expect((await service.call('GET', pathOf(room.name))).json).toMatchObject({ metadata: '' });
+    expect((await service.call('GET', toPath(room.name))).json).toMatchObject({ metadata: '' });
     await ada.leave();
   });
 
   it('changes nothing without metadata', async () => {
     const { room } = await create({ name: unique('kept'), metadata: 'kept' });
     for (const body of [{}, { metadata: null }]) {
-      const patched = await service.call('PATCH', pathOf(room.name), { body });
+      const patched = await service.call('PATCH', toPath(room.name), { body });
       expect([patched.status, patched.json]).toMatchObject([200, { metadata: 'kept' }]);
     }
   });
 
   it('is 404 for a room that is not open, and 400 for unknown fields and too long metadata', async () => {
-    expect(await outcomeOf('PATCH', pathOf(unique('absent')), { metadata: 'x' })).toEqual({
+    expect(await outcomeOf('PATCH', toPath(unique('absent')), { metadata: 'x' })).toEqual({
       status: 404,
       code: 'room-not-found',
     });
-    expect(await outcomeOf('PATCH', pathOf(unique('absent')), {})).toEqual({
+    expect(await outcomeOf('PATCH', toPath(unique('absent')), {})).toEqual({
       status: 404,
       code: 'room-not-found',
     });
     const { room } = await create({ name: unique('limits') });
     const refused = { status: 400, code: 'invalid-request' };
-    expect(await outcomeOf('PATCH', pathOf(room.name), { maxParticipants: 2 })).toEqual(refused);
-    expect(await outcomeOf('PATCH', pathOf(room.name), { metadata: 'é'.repeat(262_145) })).toEqual(refused);
-    expect((await service.call('GET', pathOf(room.name))).json).toMatchObject({ metadata: '' });
+    expect(await outcomeOf('PATCH', toPath(room.name), { maxParticipants: 2 })).toEqual(refused);
+    expect(await outcomeOf('PATCH', toPath(room.name), { metadata: 'é'.repeat(262_145) })).toEqual(refused);
+    expect((await service.call('GET', toPath(room.name))).json).toMatchObject({ metadata: '' });
   });
 });
 

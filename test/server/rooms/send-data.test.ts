@@ -9,7 +9,7 @@ import { startStage } from '../recordings/support/stage.ts';
 
 type Sent = { readonly data: Buffer; readonly topic: string | undefined };
 
-const pathOf = (room: string) => `/v1/rooms/${encodeURIComponent(room)}/data`;
+const toPath = (room: string) => `/v1/rooms/${encodeURIComponent(room)}/data`;
 
 describe('data that is sent to a room of the real media server', () => {
   const room = `data ${randomUUID()}`;
@@ -37,11 +37,11 @@ describe('data that is sent to a room of the real media server', () => {
     return participant;
   };
   const send = async (body: object) => {
-    const response = await service.call('POST', pathOf(room), { body });
+    const response = await service.call('POST', toPath(room), { body });
     expect(response.status, response.text).toBe(200);
     return (response.json as { sentTo: readonly string[] }).sentTo.toSorted();
   };
-  const lastOf = (identity: string) => () => received[identity]?.at(-1);
+  const findLast = (identity: string) => () => received[identity]?.at(-1);
 
   it('reaches everyone, with its topic', async () => {
     const greeting = { data: 'Grüße 🎥', topic: 'greeting' };
@@ -50,7 +50,7 @@ describe('data that is sent to a room of the real media server', () => {
       // LiveKit drops data for a client whose data channel is not open yet.
       const sendAndLook = async () => {
         expect(await send(greeting)).toEqual(['ada', 'bob']);
-        return lastOf(identity)();
+        return findLast(identity)();
       };
       await expect.poll(sendAndLook).toEqual(expected);
     }
@@ -60,10 +60,10 @@ describe('data that is sent to a room of the real media server', () => {
     const data = randomBytes(15 * 1024);
     const body = { data: data.toString('base64'), encoding: 'base64' };
     expect(await send({ ...body, destinationIdentities: ['ada', 'nobody'] })).toEqual(['ada']);
-    await expect.poll(lastOf('ada')).toEqual({ data, topic: undefined });
+    await expect.poll(findLast('ada')).toEqual({ data, topic: undefined });
     // Reliable messages arrive in order. This one arrives after anything that bob might have received.
     await send({ data: 'end', destinationIdentities: ['bob'] });
-    await expect.poll(lastOf('bob')).toEqual({ data: Buffer.from('end'), topic: undefined });
+    await expect.poll(findLast('bob')).toEqual({ data: Buffer.from('end'), topic: undefined });
     expect(received.bob?.some((sent) => sent.data.equals(data))).toBe(false);
   });
 
@@ -81,7 +81,7 @@ describe('data to a room', () => {
   });
   afterAll(() => stage.close());
 
-  const send = (body: object, room = 'demo') => stage.service.call('POST', pathOf(room), { body });
+  const send = (body: object, room = 'demo') => stage.service.call('POST', toPath(room), { body });
   const type = (code: string) => ({ json: { type: `urn:problem-type:rtc:${code}` } });
 
   it('is returned with the identities to which it was sent', async () => {

@@ -55,7 +55,7 @@ const CLAIMS: Readonly<Record<Role, { readonly video: object; readonly attribute
   },
 };
 
-const payloadOf = (token: string): Record<string, unknown> =>
+const readPayload = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 
 async function issue(
@@ -86,7 +86,7 @@ describe('a token', () => {
 
   it.each(ROLES)('of a %s has exactly its claims', async (role) => {
     const { token, url, expiresAt } = await issue(service, { ...request, role });
-    expect(payloadOf(token)).toEqual({
+    expect(readPayload(token)).toEqual({
       iss: 'media-key',
       sub: 'ada',
       name: 'Ada Lovelace',
@@ -102,7 +102,7 @@ describe('a token', () => {
 
   it('has the same expiry in the response and in its exp', async () => {
     const { token, expiresAt } = await issue(service, { ...request, role: 'viewer' });
-    expect(Date.parse(expiresAt)).toBe(Number(payloadOf(token).exp) * 1000);
+    expect(Date.parse(expiresAt)).toBe(Number(readPayload(token).exp) * 1000);
     expect(expiresAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
@@ -128,9 +128,9 @@ describe('a token', () => {
   it('has metadata as its JSON text', async () => {
     const metadata = { team: 'blue', nested: { '': [1, null, 'è'] }, __proto__x: true };
     const { token } = await issue(service, { ...request, role: 'host', metadata });
-    expect(JSON.parse(String(payloadOf(token).metadata))).toEqual(metadata);
+    expect(JSON.parse(String(readPayload(token).metadata))).toEqual(metadata);
     const empty = await issue(service, { ...request, role: 'host', metadata: {} });
-    expect(payloadOf(empty.token).metadata).toBe('{}');
+    expect(readPayload(empty.token).metadata).toBe('{}');
   });
 
   it.each([
@@ -142,7 +142,7 @@ describe('a token', () => {
     const body = `{"roomId":"demo","userId":"ada","name":"Ada","role":"host","metadata":${metadata}}`;
     const headers = { 'Content-Type': 'application/json' };
     const response = await service.call('POST', '/v1/token', { body, headers });
-    expect(payloadOf((response.json as Token).token).metadata).toBe(metadata);
+    expect(readPayload((response.json as Token).token).metadata).toBe(metadata);
   });
 
   it('is refused for metadata whose nesting is too deep to compare its numbers', async () => {
@@ -162,8 +162,8 @@ describe('a token', () => {
     clock.advance(60_000);
     const second = await issue(service, body, '/v1/token/refresh');
     expect(Date.parse(second.expiresAt) - Date.parse(first.expiresAt)).toBe(60_000);
-    expect(payloadOf(second.token)).toEqual({
-      ...payloadOf(first.token),
+    expect(readPayload(second.token)).toEqual({
+      ...readPayload(first.token),
       iat: NOW_SECONDS + 60,
       nbf: NOW_SECONDS + 60,
       exp: NOW_SECONDS + 150,
@@ -290,7 +290,7 @@ describe('the options of a token', () => {
     for (const ttl of [1, 61, 7200]) {
       const { expiresAt, token } = await issue(service, { ...body, ttl }, path);
       expect(Date.parse(expiresAt)).toBe(NOW_MS + ttl * 1000);
-      expect(payloadOf(token).exp).toBe(NOW_MS / 1000 + ttl);
+      expect(readPayload(token).exp).toBe(NOW_MS / 1000 + ttl);
     }
     expect(Date.parse((await issue(service, body, path)).expiresAt)).toBe(NOW_MS + 60_000);
     expect(await ask({ ttl: 7201 }, path)).toMatchObject({
@@ -316,8 +316,8 @@ describe('the options of a token', () => {
   it('include the sources to publish, for a role that publishes', async () => {
     const canPublishSources = ['microphone', 'screen_share_audio'];
     const { token } = await issue(service, { ...body, canPublishSources });
-    expect(payloadOf(token).video).toMatchObject({ canPublish: true, canPublishSources });
-    expect(payloadOf((await issue(service, body)).token).video).not.toHaveProperty('canPublishSources');
+    expect(readPayload(token).video).toMatchObject({ canPublish: true, canPublishSources });
+    expect(readPayload((await issue(service, body)).token).video).not.toHaveProperty('canPublishSources');
     expect(await ask({ role: 'viewer', canPublishSources })).toMatchObject({
       status: 400,
       json: { errors: [{ pointer: '#/canPublishSources' }] },

@@ -14,7 +14,7 @@ type ParticipantStage = {
   readonly close: () => Promise<void>;
 };
 
-const pathOf = (room: string, identity: string) =>
+const toPath = (room: string, identity: string) =>
   `/v1/rooms/${encodeURIComponent(room)}/participants/${encodeURIComponent(identity)}`;
 
 async function enter(service: TestService, roomId: string, userId: string): Promise<JoinedParticipant> {
@@ -62,7 +62,7 @@ describe.each([
   afterAll(() => stage?.close());
 
   const patch = (body: object, identity = 'ada é') =>
-    stage.service.call('PATCH', pathOf(room, identity), { body });
+    stage.service.call('PATCH', toPath(room, identity), { body });
   const changed = async (body: object): Promise<Participant> => {
     const response = await patch(body);
     expect(response.status, response.text).toBe(200);
@@ -132,7 +132,7 @@ describe.each([
   it('is 404 for an unknown participant and for an unknown room', async () => {
     const type = (code: string) => ({ json: { type: `urn:problem-type:rtc:${code}` } });
     expect(await patch({ name: 'x' }, 'nobody')).toMatchObject(type('participant-not-found'));
-    const elsewhere = await stage.service.call('PATCH', pathOf(randomUUID(), 'ada é'), { body: {} });
+    const elsewhere = await stage.service.call('PATCH', toPath(randomUUID(), 'ada é'), { body: {} });
     expect(elsewhere).toMatchObject(type('room-not-found'));
   });
 });
@@ -157,12 +157,12 @@ describe('a changed role', () => {
     await ada.publishTone();
     await heard;
     const ended = new Promise((resolve) => bob.room.once(RoomEvent.TrackUnpublished, resolve));
-    await service.call('PATCH', pathOf(room, 'ada'), { body: { role: 'viewer' } });
+    await service.call('PATCH', toPath(room, 'ada'), { body: { role: 'viewer' } });
     await ended;
-    const grantsOf = (token = ''): unknown =>
+    const readGrants = (token = ''): unknown =>
       JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
     await expect
-      .poll(() => grantsOf(ada.room.token))
+      .poll(() => readGrants(ada.room.token))
       .toMatchObject({
         attributes: { 'rtc.role': 'viewer' },
         video: { room, roomJoin: true, canPublish: false, canPublishData: false, canSubscribe: true },

@@ -60,13 +60,13 @@ async function simulatedStage(): Promise<SessionStage> {
   };
 }
 
-async function sessionsOf(service: TestService, room: string): Promise<readonly Session[]> {
+async function listSessions(service: TestService, room: string): Promise<readonly Session[]> {
   const response = await service.call('GET', `/v1/sessions?roomId=${encodeURIComponent(room)}`);
   expect(response.status, response.text).toBe(200);
   return (response.json as SessionList).sessions;
 }
 
-async function detailOf(service: TestService, sessionId: string): Promise<SessionDetail> {
+async function readDetail(service: TestService, sessionId: string): Promise<SessionDetail> {
   const response = await service.call('GET', `/v1/sessions/${sessionId}`);
   expect(response.status, response.text).toBe(200);
   return response.json;
@@ -88,9 +88,9 @@ describe.each([
   /** Resolves to the newest session of the room, when it matches. */
   const newest = async (room: string, isAsWanted: (session: Session) => boolean): Promise<Session> => {
     await expect
-      .poll(async () => (await sessionsOf(service, room)).slice(0, 1).map(isAsWanted))
+      .poll(async () => (await listSessions(service, room)).slice(0, 1).map(isAsWanted))
       .toEqual([true]);
-    const [session] = await sessionsOf(service, room);
+    const [session] = await listSessions(service, room);
     return session ?? expect.unreachable();
   };
 
@@ -103,7 +103,7 @@ describe.each([
     await stage.leave(room, 'bob');
     await expect
       .poll(async () =>
-        (await detailOf(service, open.sessionId)).participants.map(({ leftAt }) => leftAt !== null),
+        (await readDetail(service, open.sessionId)).participants.map(({ leftAt }) => leftAt !== null),
       )
       .toEqual([false, true]);
     await close(room);
@@ -117,7 +117,7 @@ describe.each([
     await close(room);
 
     expect(ended.sessionId).toMatch(/^RM_/);
-    const detail = await detailOf(service, ended.sessionId);
+    const detail = await readDetail(service, ended.sessionId);
     expect(detail).toMatchObject({ ...ended, recordings: [], transcriptions: [] });
     expect(detail.participantsTruncated).toBeUndefined();
     expect(detail.participants).toMatchObject([
@@ -138,10 +138,10 @@ describe.each([
     await stage.join(room, 'ada');
     await expect
       .poll(async () =>
-        (await detailOf(service, sessionId)).participants.map(({ leftAt }) => leftAt !== null),
+        (await readDetail(service, sessionId)).participants.map(({ leftAt }) => leftAt !== null),
       )
       .toEqual([true, false]);
-    const detail = await detailOf(service, sessionId);
+    const detail = await readDetail(service, sessionId);
     expect(detail).toMatchObject({ totalParticipants: 1, peakParticipants: 1 });
     expect(detail.participants.map(({ identity }) => identity)).toEqual(['ada', 'ada']);
     await close(room);
@@ -176,7 +176,7 @@ describe.each([
     const people: SessionParticipantList = (await peoplePage('')).json;
     const rest: SessionParticipantList = (await peoplePage(`&cursor=${people.nextCursor}`)).json;
     expect([...people.participants, ...rest.participants]).toEqual(
-      (await detailOf(service, sessionId)).participants,
+      (await readDetail(service, sessionId)).participants,
     );
     expect([people.participants.length, rest.nextCursor]).toEqual([2, null]);
     expect((await peoplePage(`&cursor=${first.nextCursor}`)).status).toBe(400);
@@ -205,11 +205,11 @@ describe('recordings and transcriptions of a session', () => {
     const room = `recorded ${randomUUID()}`;
     const { recordingId } = await stage.recordWhole(room);
     await stage.service.call('DELETE', `/v1/rooms/${encodeURIComponent(room)}`);
-    await expect.poll(async () => (await sessionsOf(stage.service, room))[0]?.status).toBe('ended');
+    await expect.poll(async () => (await listSessions(stage.service, room))[0]?.status).toBe('ended');
     const second = await stage.recordWhole(room);
-    await expect.poll(async () => (await sessionsOf(stage.service, room)).length).toBe(2);
-    const found = await sessionsOf(stage.service, room);
-    const details = await Promise.all(found.map(({ sessionId }) => detailOf(stage.service, sessionId)));
+    await expect.poll(async () => (await listSessions(stage.service, room)).length).toBe(2);
+    const found = await listSessions(stage.service, room);
+    const details = await Promise.all(found.map(({ sessionId }) => readDetail(stage.service, sessionId)));
     expect(details.map(({ recordings }) => recordings)).toEqual([
       [await stage.get(second.recordingId)],
       [await stage.get(recordingId)],

@@ -29,7 +29,7 @@ async function receiverFor(behaviour?: Behaviour): Promise<Receiver> {
   return receiver;
 }
 
-async function portOf(server: Server): Promise<number> {
+async function readPort(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   cleanUps.push(() => server.close());
@@ -39,7 +39,7 @@ async function portOf(server: Server): Promise<number> {
 /** Returns a port on which nobody listens. */
 async function closedPort(): Promise<number> {
   const server = createTcpServer();
-  const port = await portOf(server);
+  const port = await readPort(server);
   server.close();
   await once(server, 'close');
   return port;
@@ -83,7 +83,7 @@ async function stageWith(resolve: Resolve): Promise<Stage> {
 }
 
 /** Returns the status and error of every attempt to deliver to a webhook. */
-async function logOf({ store }: Stage, webhookId: string) {
+async function readLog({ store }: Stage, webhookId: string) {
   const deliveries = await store.deliveries.list({ webhookId, limit: 10 });
   const attempts = await store.deliveries.listAttempts(deliveries.map(({ id }) => id));
   return attempts.map(({ statusCode, error }) => [statusCode, error]);
@@ -116,7 +116,7 @@ describe('misbehaving receivers', () => {
       ],
       'is a private address': [`http://127.0.0.99:${insidePort}/`, null, PRIVATE],
       'has bad TLS': [
-        `https://127.0.0.1:${await portOf(tlsServer())}/`,
+        `https://127.0.0.1:${await readPort(tlsServer())}/`,
         null,
         'the TLS certificate or handshake is not valid (DEPTH_ZERO_SELF_SIGNED_CERT)',
       ],
@@ -129,10 +129,10 @@ describe('misbehaving receivers', () => {
     await instance.append('one');
     await good.waitFor(() => true, 1);
     // The good receiver did not wait for the end of the attempt at the hanging one.
-    expect(await logOf(stage, ids.get('hangs') ?? '')).toEqual([]);
+    expect(await readLog(stage, ids.get('hangs') ?? '')).toEqual([]);
     for (const [kind, [, status, error]] of Object.entries(kinds)) {
-      const firstOf = async () => ({ kind, log: (await logOf(stage, ids.get(kind) ?? ''))[0] });
-      await expect.poll(firstOf, { timeout: 20_000 }).toEqual({ kind, log: [status, error] });
+      const findFirst = async () => ({ kind, log: (await readLog(stage, ids.get(kind) ?? ''))[0] });
+      await expect.poll(findFirst, { timeout: 20_000 }).toEqual({ kind, log: [status, error] });
     }
     expect(inside.received).toEqual([]);
   }, 20_000);
@@ -146,7 +146,7 @@ describe('misbehaving receivers', () => {
     const id = await stage.webhook(`http://rebinding.example:${new URL(outside.url).port}/`);
     await stage.instance().append('one');
     await expect
-      .poll(() => logOf(stage, id), { timeout: 20_000 })
+      .poll(() => readLog(stage, id), { timeout: 20_000 })
       .toEqual([
         [500, 'the receiver responded with 500'],
         [null, PRIVATE],

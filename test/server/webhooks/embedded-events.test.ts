@@ -54,7 +54,7 @@ describe('events of recordings and streams', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const eventsOf = (room: string) =>
+  const listEvents = (room: string) =>
     receiver.received
       .filter(({ body }) => body.room?.name === room)
       .toSorted((one, other) => (one.body.sequence ?? 0) - (other.body.sequence ?? 0))
@@ -84,7 +84,7 @@ describe('events of recordings and streams', () => {
     await service.call('POST', '/v1/rooms/taped/recording/stop');
     const [ended] = await until('taped', 'egress_ended');
     await embedded.control.webhooksSettled();
-    expect(eventsOf('taped').map(({ event }) => event)).toEqual([
+    expect(listEvents('taped').map(({ event }) => event)).toEqual([
       'room_created',
       'room_started',
       'participant_joined',
@@ -92,8 +92,8 @@ describe('events of recordings and streams', () => {
       'egress_started',
       'egress_ended',
     ]);
-    for (const event of eventsOf('taped')) expect(Schema.Errors(EventSchema, event)).toEqual([true, []]);
-    expect(eventsOf('taped').every(({ room }) => room.numParticipants <= 1)).toBe(true);
+    for (const event of listEvents('taped')) expect(Schema.Errors(EventSchema, event)).toEqual([true, []]);
+    expect(listEvents('taped').every(({ room }) => room.numParticipants <= 1)).toBe(true);
     const recording = ended?.body.recording as { fileUrl?: string; status: string; egressId: string };
     expect(recording).toMatchObject({ egressId, status: 'stopped' });
     expect(recording).not.toHaveProperty('recordingId');
@@ -112,8 +112,8 @@ describe('events of recordings and streams', () => {
     const [ended] = await until('stage', 'ingress_ended');
     expect(ended?.body.ingress).toMatchObject({ ingressId: created.ingressId, participantName: 'Camera' });
     expect(JSON.stringify(receiver.received.map(({ text }) => text))).not.toContain('streamKey');
-    for (const event of eventsOf('stage')) expect(Schema.Errors(EventSchema, event)).toEqual([true, []]);
-    expect(eventsOf('stage').filter(({ event }) => event.startsWith('ingress_'))).toHaveLength(2);
+    for (const event of listEvents('stage')) expect(Schema.Errors(EventSchema, event)).toEqual([true, []]);
+    expect(listEvents('stage').filter(({ event }) => event.startsWith('ingress_'))).toHaveLength(2);
   });
 
   it('are not sent to webhooks for the rooms that rtc doctor creates, but stored', async () => {
@@ -140,7 +140,7 @@ describe('events of recordings and streams', () => {
     const [joined] = await until('helped', 'participant_joined');
     expect(joined?.body).toMatchObject({ participant: { identity: 'ada' }, room: { numParticipants: 1 } });
     await embedded.control.webhooksSettled();
-    expect(eventsOf('helped').map(({ event }) => event)).toEqual([
+    expect(listEvents('helped').map(({ event }) => event)).toEqual([
       'room_created',
       'room_started',
       'participant_joined',

@@ -48,7 +48,7 @@ describe('events of the real media server', () => {
     return join(livekit.url, await token.toJwt());
   };
   const ofRoom = (room: string) => (received: Received) => received.body.room?.name === room;
-  const eventsOf = (room: string) =>
+  const listEvents = (room: string) =>
     receiver.received
       .filter(ofRoom(room))
       // Events that are published at the same time are delivered at the same time. The sequence number shows which one is
@@ -87,7 +87,7 @@ describe('events of the real media server', () => {
     await Promise.all([bob.leave(), again.leave()]);
 
     expect(tone.sid).toMatch(/^TR_/);
-    const events = eventsOf(room);
+    const events = listEvents(room);
     expect(events.slice(0, 4)).toEqual([
       ['room_created', 0],
       ['room_started', 1],
@@ -177,8 +177,8 @@ describe('events of the real media server', () => {
     await rooms.deleteRoom(room);
     await untilFinished(room);
     await Promise.all([ada.leave(), bob.leave()]);
-    expect(eventsOf(room).filter(([, identity]) => identity === 'spy')).toEqual([]);
-    expect(eventsOf(room).slice(2, 4)).toEqual([
+    expect(listEvents(room).filter(([, identity]) => identity === 'spy')).toEqual([]);
+    expect(listEvents(room).slice(2, 4)).toEqual([
       ['participant_joined', 'ada', 1],
       ['participant_joined', 'bob', 2],
     ]);

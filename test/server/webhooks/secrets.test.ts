@@ -42,7 +42,7 @@ async function receiverFor(): Promise<Receiver> {
 const newKey = () => randomBytes(32).toString('base64');
 
 /** Returns the secret itself, its bytes in hex and base64url, and its forms in JSON and URLs. */
-function formsOf(secret: string): readonly string[] {
+function listForms(secret: string): readonly string[] {
   const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64');
   return [
     secret,
@@ -86,7 +86,7 @@ describe('a secret', () => {
       ),
       ...contents,
     ].join('\n');
-    for (const form of [...formsOf(secret), ...formsOf(given)]) expect(haystack).not.toContain(form);
+    for (const form of [...listForms(secret), ...listForms(given)]) expect(haystack).not.toContain(form);
     // Shows that the search would find a text that is present.
     expect(haystack).toContain(id);
   });

@@ -31,7 +31,7 @@ async function startWith(environment: Readonly<Record<string, string>>) {
   return { receiver, service };
 }
 
-const arrivedOf = ({ received }: Receiver) =>
+const listArrived = ({ received }: Receiver) =>
   new Set(received.map(({ path, body }) => `${path} ${body.room.name}`));
 
 const untilNonePending = async (service: TestService, id: string) => {
@@ -83,13 +83,13 @@ describe('PostgreSQL that crashes and starts again under load', () => {
     for (let crash = 1; crash <= CRASHES; crash += 1) {
       const arrivals = (EVENTS * WEBHOOKS * crash) / (CRASHES + 2) + random.integer(100);
       await expect
-        .poll(() => arrivedOf(receiver).size, { timeout: 30_000, interval: 5 })
+        .poll(() => listArrived(receiver).size, { timeout: 30_000, interval: 5 })
         .toBeGreaterThan(arrivals);
       await crashBackend(database.url);
     }
     await load;
     const complete = EVENTS * WEBHOOKS;
-    await expect.poll(() => arrivedOf(receiver).size, { timeout: 30_000, interval: 50 }).toBe(complete);
+    await expect.poll(() => listArrived(receiver).size, { timeout: 30_000, interval: 50 }).toBe(complete);
     for (const id of webhooks) await untilNonePending(service, id);
     expect([...statuses].sort()).toEqual([200, 503]);
   }, 120_000);
@@ -156,11 +156,11 @@ describe.skipIf(!isRoot)('a disk that is full, with SQLite on it (a tmpfs, for r
     for (const name of refused.splice(0)) await post(name);
     expect(refused).toEqual([]);
     await expect
-      .poll(() => acknowledged.filter((name) => !arrivedOf(receiver).has(`/ ${name}`)), { timeout: 20_000 })
+      .poll(() => acknowledged.filter((name) => !listArrived(receiver).has(`/ ${name}`)), { timeout: 20_000 })
       .toEqual([]);
     await untilNonePending(service, id);
     // Nothing that was refused was stored: the arrived events are the acknowledged ones.
-    expect(arrivedOf(receiver).size).toBe(new Set(acknowledged).size);
+    expect(listArrived(receiver).size).toBe(new Set(acknowledged).size);
   }, 120_000);
 });
 

@@ -58,12 +58,12 @@ const finishRoom = async (): Promise<string> => {
   return name;
 };
 
-const deliveriesOf = async (id: string, query = ''): Promise<Listed> =>
+const listDeliveries = async (id: string, query = ''): Promise<Listed> =>
   (await service.call('GET', `/v1/webhooks/${id}/deliveries${query}`)).json as Listed;
 
 const untilStatus = (id: string, ...statuses: readonly string[]) =>
   expect
-    .poll(async () => (await deliveriesOf(id)).deliveries.map(({ status }) => status), { timeout: 20_000 })
+    .poll(async () => (await listDeliveries(id)).deliveries.map(({ status }) => status), { timeout: 20_000 })
     .toEqual(statuses);
 
 describe('registering a webhook', () => {
@@ -230,21 +230,21 @@ describe('registering a webhook', () => {
 
   it('keeps the order that a webhook asks for, and changes it by PATCH and PUT', async () => {
     const { id } = await withReceiver();
-    const orderingOf = (response: { readonly json: unknown }) =>
+    const readOrdering = (response: { readonly json: unknown }) =>
       (response.json as { readonly ordering: unknown }).ordering;
     const path = `/v1/webhooks/${id}`;
-    expect(orderingOf(await service.call('GET', path))).toBe('none');
+    expect(readOrdering(await service.call('GET', path))).toBe('none');
     const body = { url: 'https://example.org/hook', ordering: 'room' };
     const created = await service.call('POST', '/v1/webhooks', { body: body });
     registered.push((created.json as { id: string }).id);
-    expect([created.status, orderingOf(created)]).toEqual([201, 'room']);
+    expect([created.status, readOrdering(created)]).toEqual([201, 'room']);
     for (const [method, ordering] of [
       ['PATCH', 'room'],
       ['PUT', 'none'],
     ] as const) {
       const changed = await service.call(method, path, { body: { ordering } });
-      expect([changed.status, orderingOf(changed)]).toEqual([200, ordering]);
-      expect(orderingOf(await service.call('GET', path))).toBe(ordering);
+      expect([changed.status, readOrdering(changed)]).toEqual([200, ordering]);
+      expect(readOrdering(await service.call('GET', path))).toBe(ordering);
     }
     const wrong = await service.call('PATCH', path, { body: { ordering: 'global' } });
     expect(wrong.status).toBe(400);
@@ -379,7 +379,7 @@ describe('a delivery', () => {
   it('is not sent to webhooks with other events', async () => {
     const { id } = await withReceiver(['room_started']);
     await finishRoom();
-    expect((await deliveriesOf(id)).deliveries).toEqual([]);
+    expect((await listDeliveries(id)).deliveries).toEqual([]);
   });
 
   it('is not repeated when the media server repeats itself', async () => {
@@ -435,8 +435,8 @@ describe('the log of deliveries', () => {
     const { id } = await withReceiver();
     receiver.behave(respondWith(503, 'busy'));
     await finishRoom();
-    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
-    const [delivery] = (await deliveriesOf(id)).deliveries;
+    await expect.poll(async () => (await listDeliveries(id)).deliveries[0]?.attempts.length).toBe(1);
+    const [delivery] = (await listDeliveries(id)).deliveries;
     expect(delivery).toMatchObject({
       event: 'room_finished',
       status: 'pending',
@@ -451,33 +451,33 @@ describe('the log of deliveries', () => {
     const { id } = await withReceiver();
     for (let count = 0; count < 5; count += 1) await finishRoom();
     await untilStatus(id, ...Array(5).fill('delivered'));
-    const all = (await deliveriesOf(id)).deliveries.map((delivery) => delivery.id);
+    const all = (await listDeliveries(id)).deliveries.map((delivery) => delivery.id);
     const paged: string[] = [];
     let cursor: string | null = null;
     do {
-      const page: Listed = await deliveriesOf(id, `?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`);
+      const page: Listed = await listDeliveries(id, `?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`);
       paged.push(...page.deliveries.map((delivery) => delivery.id));
       cursor = page.nextCursor;
     } while (cursor !== null);
     expect(paged).toEqual(all);
-    expect((await deliveriesOf(id, '?status=delivered')).deliveries).toHaveLength(5);
-    expect((await deliveriesOf(id, '?status=failed')).deliveries).toEqual([]);
+    expect((await listDeliveries(id, '?status=delivered')).deliveries).toHaveLength(5);
+    expect((await listDeliveries(id, '?status=failed')).deliveries).toEqual([]);
   });
 
   it('has the delivery of one event, with the id that the receiver got', async () => {
     const { id } = await withReceiver();
     for (let count = 0; count < 2; count += 1) await finishRoom();
     await untilStatus(id, 'delivered', 'delivered');
-    const [newest, oldest] = (await deliveriesOf(id)).deliveries;
+    const [newest, oldest] = (await listDeliveries(id)).deliveries;
     for (const delivery of [newest, oldest]) {
-      const { deliveries, nextCursor } = await deliveriesOf(id, `?eventId=${delivery?.eventId}`);
+      const { deliveries, nextCursor } = await listDeliveries(id, `?eventId=${delivery?.eventId}`);
       expect([deliveries, nextCursor]).toEqual([[delivery], null]);
     }
-    expect((await deliveriesOf(id, `?eventId=${newest?.eventId}&status=failed`)).deliveries).toEqual([]);
-    expect((await deliveriesOf(id, '?eventId=evt_nothing')).deliveries).toEqual([]);
+    expect((await listDeliveries(id, `?eventId=${newest?.eventId}&status=failed`)).deliveries).toEqual([]);
+    expect((await listDeliveries(id, '?eventId=evt_nothing')).deliveries).toEqual([]);
     await service.call('POST', `/v1/webhooks/${id}/test`);
-    const [test] = (await deliveriesOf(id)).deliveries;
-    expect((await deliveriesOf(id, `?eventId=${test?.eventId}`)).deliveries).toEqual([test]);
+    const [test] = (await listDeliveries(id)).deliveries;
+    expect((await listDeliveries(id, `?eventId=${test?.eventId}`)).deliveries).toEqual([test]);
   });
 
   it.each([
@@ -501,7 +501,7 @@ describe('changing a webhook', () => {
     const { id } = await withReceiver();
     receiver.behave(respondWith(500));
     await finishRoom();
-    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
+    await expect.poll(async () => (await listDeliveries(id)).deliveries[0]?.attempts.length).toBe(1);
     const other = await startReceiver();
     cleanUps.push(other.close);
     await service.call('PATCH', `/v1/webhooks/${id}`, { body: { url: other.url } });
@@ -516,7 +516,7 @@ describe('changing a webhook', () => {
     const { id } = await withReceiver();
     receiver.behave(respondWith(500));
     await finishRoom();
-    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
+    await expect.poll(async () => (await listDeliveries(id)).deliveries[0]?.attempts.length).toBe(1);
     expect((await service.call('DELETE', `/v1/webhooks/${id}`)).status).toBe(204);
     registered.length = 0;
     expect((await service.call('GET', `/v1/webhooks/${id}/deliveries`)).status).toBe(404);
@@ -534,7 +534,7 @@ describe('one delivery', () => {
     });
     await finishRoom();
     await receiver.waitFor(() => true);
-    const [delivery] = (await deliveriesOf(id)).deliveries;
+    const [delivery] = (await listDeliveries(id)).deliveries;
     return { path: `/v1/webhooks/${id}/deliveries/${delivery?.id}`, delivery, end: () => end() };
   };
 
@@ -619,21 +619,21 @@ describe('a replay', () => {
     const { id } = await withReceiver();
     await finishRoom();
     await untilStatus(id, 'delivered');
-    const [delivery] = (await deliveriesOf(id)).deliveries;
+    const [delivery] = (await listDeliveries(id)).deliveries;
     const path = `/v1/webhooks/${id}/deliveries/${delivery?.id}/replay`;
     const replayed = await service.call('POST', path);
     expect([replayed.status, replayed.json]).toEqual([202, { replayed: 1 }]);
     const [first, second] = await receiver.waitFor(() => true, 2);
     expect(second?.text).toBe(first?.text);
-    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(2);
+    await expect.poll(async () => (await listDeliveries(id)).deliveries[0]?.attempts.length).toBe(2);
   });
 
   it('of a pending one is refused', async () => {
     const { id } = await withReceiver();
     receiver.behave(respondWith(500));
     await finishRoom();
-    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
-    const [delivery] = (await deliveriesOf(id)).deliveries;
+    await expect.poll(async () => (await listDeliveries(id)).deliveries[0]?.attempts.length).toBe(1);
+    const [delivery] = (await listDeliveries(id)).deliveries;
     const refused = await service.call('POST', `/v1/webhooks/${id}/deliveries/${delivery?.id}/replay`);
     expect([refused.status, (refused.json as { type: string }).type]).toEqual([
       409,
@@ -646,7 +646,7 @@ describe('a replay', () => {
     const other = await withReceiver();
     await finishRoom();
     await untilStatus(other.id, 'delivered');
-    const [delivery] = (await deliveriesOf(other.id)).deliveries;
+    const [delivery] = (await listDeliveries(other.id)).deliveries;
     const { id } = await withReceiver();
     for (const deliveryId of ['dlv_none', delivery?.id]) {
       const missing = await service.call('POST', `/v1/webhooks/${id}/deliveries/${deliveryId}/replay`);
@@ -660,7 +660,7 @@ describe('a replay', () => {
     await service.call('POST', `/v1/webhooks/${id}/test`);
     await finishRoom();
     await untilStatus(id, 'pending', 'failed');
-    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
+    await expect.poll(async () => (await listDeliveries(id)).deliveries[0]?.attempts.length).toBe(1);
     expect(await failPending(dataDir)).toBe(1);
     receiver.behave(respondWith(200));
     const replay = async (since: string) =>
@@ -668,7 +668,7 @@ describe('a replay', () => {
     expect(await replay(new Date(Date.now() + 60_000).toISOString())).toEqual({ replayed: 0 });
     expect(await replay('2020-01-01T00:00:00Z')).toEqual({ replayed: 1 });
     await untilStatus(id, 'delivered', 'failed');
-    const [, test] = (await deliveriesOf(id)).deliveries;
+    const [, test] = (await listDeliveries(id)).deliveries;
     await service.call('POST', `/v1/webhooks/${id}/deliveries/${test?.id}/replay`);
     await untilStatus(id, 'delivered', 'delivered');
   });

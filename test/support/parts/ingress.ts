@@ -63,16 +63,16 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     await part.kill();
     await rm(folder, { recursive: true, force: true });
   };
-  return { rtmpUrl: rtmpUrlOf(options.rtmpPort), output: part.output, kill, close };
+  return { rtmpUrl: toRtmpUrl(options.rtmpPort), output: part.output, kill, close };
 }
 
 /** Returns the ingress URL for the media server's configuration, before the ingress service is started. */
-export function rtmpUrlOf(rtmpPort: number): string {
+export function toRtmpUrl(rtmpPort: number): string {
   return `rtmp://127.0.0.1:${rtmpPort}/live`;
 }
 
 /** Returns the ingress URL of WHIP for the media server's configuration. */
-export function whipUrlOf(whipPort: number): string {
+export function toWhipUrl(whipPort: number): string {
   return `http://127.0.0.1:${whipPort}/w`;
 }
 

@@ -44,7 +44,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     let running = await startCluster(cluster);
     return {
       url: running.url,
-      version: await versionOf(running.url),
+      version: await readVersion(running.url),
       kill: () => running.kill(),
       startAgain: async () => {
         // The dead server may not have been reaped yet. The next one would assume that it is alive.
@@ -68,7 +68,7 @@ function signalAll(folder: string, signal: NodeJS.Signals): void {
   for (const pid of [parent, ...children.map(Number)]) process.kill(pid, signal);
 }
 
-async function versionOf(url: string): Promise<string> {
+async function readVersion(url: string): Promise<string> {
   const client = new Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query<{ server_version: string }>('show server_version');

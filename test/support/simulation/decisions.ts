@@ -13,7 +13,7 @@ export type Branch = {
 type Choices = {
   /** For each choice how often it interrupts the run. An infinite number means that the choice is not to be tried. */
   readonly interruptions: readonly number[];
-  readonly edgeOf?: (choice: number) => string;
+  readonly findEdge?: (choice: number) => string;
 };
 
 /** Makes the decisions that a simulation leaves open. */
@@ -31,7 +31,7 @@ export class Decisions {
   #interruptions: number;
 
   constructor(branch: Branch | undefined, open: (branch: Branch) => void) {
-    this.#repeated = choicesOf(branch?.step);
+    this.#repeated = listChoices(branch?.step);
     this.#interruptions = branch?.interruptions ?? 0;
     this.#open = open;
   }
@@ -52,7 +52,7 @@ export class Decisions {
   }
 
   /** Returns the index of a choice. */
-  decide({ interruptions, edgeOf }: Choices): number {
+  decide({ interruptions, findEdge: edgeOf }: Choices): number {
     const choice = this.#repeated[this.#taken] ?? interruptions.indexOf(0);
     if (!this.isRepeating) {
       for (const [other, more] of interruptions.entries()) {
@@ -70,7 +70,7 @@ export class Decisions {
   }
 }
 
-function choicesOf(last: Step | undefined): readonly number[] {
+function listChoices(last: Step | undefined): readonly number[] {
   const choices: number[] = [];
   for (let step = last; step !== undefined; step = step.before) choices.push(step.choice);
   return choices.reverse();

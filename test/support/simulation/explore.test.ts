@@ -15,7 +15,7 @@ function counters(
       read: undefined as number | undefined,
       isDone: false,
     }));
-    const moveOf = (program: (typeof programs)[number]): Move => ({
+    const makeMove = (program: (typeof programs)[number]): Move => ({
       name: `${program.number}`,
       actor: `${program.number}`,
       run: () => {
@@ -27,7 +27,7 @@ function counters(
     });
     return {
       state: () => JSON.stringify(shown === 'everything' ? [counter, programs] : [counter]),
-      moves: () => programs.filter(({ isDone }) => !isDone).map(moveOf),
+      moves: () => programs.filter(({ isDone }) => !isDone).map(makeMove),
       settle: async () => {},
       wrong: () => [],
       wrongAtEnd: async () => (counter === 2 ? [] : [`the counter is ${counter}`]),

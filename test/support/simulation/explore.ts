@@ -110,9 +110,12 @@ async function runOnce(world: Explorable, decisions: Decisions, seen: SeenStates
       const visit = seen.visit(state, current);
       if (visit === 'known') return { names, wrong: [], isEnd: false };
       if (moves.length === 0) return { names, wrong: await world.wrongAtEnd(), isEnd: true };
-      const edgeOf = (index: number): string => `${state}${index}`;
-      choice = decisions.decide({ interruptions: interruptionsOf(moves, { current, visit }), edgeOf });
-      seen.addEdge(edgeOf(choice));
+      const findEdge = (index: number): string => `${state}${index}`;
+      choice = decisions.decide({
+        interruptions: countInterruptions(moves, { current, visit }),
+        findEdge: findEdge,
+      });
+      seen.addEdge(findEdge(choice));
     }
     const move = moves[choice];
     if (move === undefined) throw new Error('a run does not repeat what it did before');
@@ -129,7 +132,7 @@ type Situation = { readonly current: string; readonly visit: Visit };
  * How often each move interrupts the run. From a state that was seen before, only moves that interrupt less often than they
  * did then are to be tried.
  */
-function interruptionsOf(moves: readonly Move[], { current, visit }: Situation): readonly number[] {
+function countInterruptions(moves: readonly Move[], { current, visit }: Situation): readonly number[] {
   const isFree = ({ actor, isInterruption }: Move): boolean =>
     isInterruption !== true && (current === '' || actor === current);
   // Where nothing else can happen, a fault interrupts nothing.

@@ -65,7 +65,10 @@ export class ExploredSchedule extends Schedule {
    * its channel is an interruption.
    */
   turns(): readonly Move[] {
-    const named = this.waiting.map(({ actor, channel }, index) => ({ name: nameOf(actor, channel), index }));
+    const named = this.waiting.map(({ actor, channel }, index) => ({
+      name: readName(actor, channel),
+      index,
+    }));
     return named
       .toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0))
       .map(({ name, index }) => ({
@@ -153,7 +156,7 @@ export class ExploredSchedule extends Schedule {
 }
 
 /** The statements of an actor have its name, because it makes few other moves. */
-function nameOf(actor: string, channel: Channel): string {
+function readName(actor: string, channel: Channel): string {
   return channel === 'statement' ? actor : `${actor} (${channel})`;
 }
 

@@ -80,7 +80,7 @@ export class Schedule {
   }
 
   /** Returns the clock of an instance. */
-  clockOf(actor: string, offsetMs: number): Clock {
+  createClock(actor: string, offsetMs: number): Clock {
     const { clock } = this;
     return {
       now: () => clock.now() + offsetMs,

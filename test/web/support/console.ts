@@ -15,18 +15,18 @@ type Service = { readonly url: string; readonly apiKey: string; readonly apiSecr
 
 /** Runs `rtc console --print` against a service, with further options. */
 export function openConsole(service: Service, options: readonly string[] = []): Promise<OpenedConsole> {
-  return openLink(['console', '--print', ...options], environmentOf(service));
+  return openLink(['console', '--print', ...options], makeEnvironment(service));
 }
 
 /** Runs `rtc rooms open ROOM --print`. */
 export function openRoomPage(service: Service, room: string): Promise<OpenedConsole> {
   return openLink(
     ['rooms', 'open', room, '--as', 'ada', '--name', 'Ada Lovelace', '--print'],
-    environmentOf(service),
+    makeEnvironment(service),
   );
 }
 
-function environmentOf(service: Service): Readonly<Record<string, string>> {
+function makeEnvironment(service: Service): Readonly<Record<string, string>> {
   return { RTC_URL: service.url, RTC_API_KEY: service.apiKey, RTC_API_SECRET: service.apiSecret };
 }
 
@@ -72,7 +72,7 @@ export async function openView(
 }
 
 /** Returns the address of a view of the console. */
-export function viewOf({ link }: OpenedConsole, path: string): string {
+export function readView({ link }: OpenedConsole, path: string): string {
   return new URL(path, link).href;
 }
 

@@ -242,13 +242,13 @@ describe('the audit log of two instances on PostgreSQL', () => {
     try {
       await one.call('DELETE', '/v1/webhooks/wh_one');
       await two.call('DELETE', '/v1/webhooks/wh_two');
-      const idsOf = async (service: TestService) =>
+      const listIds = async (service: TestService) =>
         (await read(service)).entries.map(({ ids }) => ids.webhookId).toSorted();
-      await expect.poll(() => idsOf(two)).toEqual(['wh_one', 'wh_two']);
+      await expect.poll(() => listIds(two)).toEqual(['wh_one', 'wh_two']);
       await network.cut();
       expect((await one.call('DELETE', '/v1/webhooks/wh_away')).status).toBe(503);
       await network.mend();
-      await expect.poll(() => idsOf(two), { timeout: 20_000 }).toEqual(['wh_away', 'wh_one', 'wh_two']);
+      await expect.poll(() => listIds(two), { timeout: 20_000 }).toEqual(['wh_away', 'wh_one', 'wh_two']);
     } finally {
       await Promise.all([one.close(), two.close()]);
       await network.close();

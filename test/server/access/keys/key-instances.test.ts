@@ -11,7 +11,7 @@ const encryptionKey = () => randomBytes(32).toString('base64');
 
 const make = async (service: TestService): Promise<Key> =>
   (await service.call('POST', '/v1/keys', { body: { name: 'a program', scopes: ['read'] } })).json as Key;
-const statusOf = async (service: TestService, { id, secret = '' }: Key): Promise<number> =>
+const readStatus = async (service: TestService, { id, secret = '' }: Key): Promise<number> =>
   (await service.call('GET', '/v1/keys/self', { signing: { apiKey: id, apiSecret: secret } })).status;
 
 describe.each(['SQLite', 'PostgreSQL'])('an API key at two instances on %s', (engine) => {
@@ -26,14 +26,14 @@ describe.each(['SQLite', 'PostgreSQL'])('an API key at two instances on %s', (en
     const [one, two] = [await start(environment), await start(environment)];
     // The other instance does not know this key yet.
     const earlier = await make(one);
-    await expect.poll(() => statusOf(two, earlier)).toBe(200);
+    await expect.poll(() => readStatus(two, earlier)).toBe(200);
     const key = await make(one);
-    expect(await statusOf(one, key)).toBe(200);
-    await expect.poll(() => statusOf(two, key)).toBe(200);
+    expect(await readStatus(one, key)).toBe(200);
+    await expect.poll(() => readStatus(two, key)).toBe(200);
     await two.call('DELETE', `/v1/keys/${key.id}`);
-    expect(await statusOf(two, key)).toBe(401);
-    await expect.poll(() => statusOf(one, key)).toBe(401);
-    expect(await statusOf(one, earlier)).toBe(200);
+    expect(await readStatus(two, key)).toBe(401);
+    await expect.poll(() => readStatus(one, key)).toBe(401);
+    expect(await readStatus(one, earlier)).toBe(200);
   });
 });
 
@@ -52,11 +52,11 @@ describe('while the database does not respond', () => {
       503,
       { type: 'urn:problem-type:rtc:storage-unavailable' },
     ]);
-    expect(await statusOf(service, { ...key, id: 'key_unknown' })).toBe(503);
-    expect(await statusOf(service, { ...key, id: 'no key of ours' })).toBe(401);
+    expect(await readStatus(service, { ...key, id: 'key_unknown' })).toBe(503);
+    expect(await readStatus(service, { ...key, id: 'no key of ours' })).toBe(401);
     expect((await service.call('GET', '/v1/keys/self')).status).toBe(200);
     await network.mend();
-    await expect.poll(() => statusOf(service, key)).toBe(200);
+    await expect.poll(() => readStatus(service, key)).toBe(200);
   });
 });
 
@@ -72,10 +72,10 @@ describe('a new ENCRYPTION_KEY', () => {
     await expect
       .poll(() => second.logLines.map(({ message }) => message))
       .toContain('encrypted API keys with the current ENCRYPTION_KEY');
-    expect(await statusOf(second, key)).toBe(200);
+    expect(await readStatus(second, key)).toBe(200);
     await second.close();
     const third = await start({ DATA_DIR: dataDir, ENCRYPTION_KEY: after });
-    expect(await statusOf(third, key)).toBe(200);
+    expect(await readStatus(third, key)).toBe(200);
   });
 
   it('without the old one causes its keys to be refused, and named in the log', async () => {
@@ -86,7 +86,7 @@ describe('a new ENCRYPTION_KEY', () => {
     const key = await make(first);
     await first.close();
     const second = await start({ DATA_DIR: dataDir, ENCRYPTION_KEY: encryptionKey() });
-    expect(await statusOf(second, key)).toBe(401);
+    expect(await readStatus(second, key)).toBe(401);
     await expect
       .poll(() => second.logLines.filter(({ level }) => level === 'error').map(({ fields }) => fields))
       .toContainEqual({ apiKeyIds: [key.id] });

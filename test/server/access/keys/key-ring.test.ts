@@ -6,7 +6,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 
 const NOW = 1_000_000;
 
-const keyOf = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
+const makeKey = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
   id,
   name: id,
   scopes: ['read'],
@@ -39,7 +39,7 @@ function setUp(...keys: ApiKey[]) {
 
 describe('the cached keys', () => {
   it('are read once, also for many unknown keys', async () => {
-    const { ring, state } = setUp(keyOf('key_one'));
+    const { ring, state } = setUp(makeKey('key_one'));
     const found = await Promise.all(
       Array.from({ length: 100 }, (_, n) => ring.find(n === 0 ? 'key_one' : `key_${n}`)),
     );
@@ -52,7 +52,7 @@ describe('the cached keys', () => {
   });
 
   it('are read again in time although the clock was set back', async () => {
-    const { ring, state, clock } = setUp(keyOf('key_one'));
+    const { ring, state, clock } = setUp(makeKey('key_one'));
     await ring.find('key_one');
     state.keys = [];
     clock.setBack(3_600_000);
@@ -68,14 +68,14 @@ describe('the cached keys', () => {
   });
 
   it('are read again after a change, and when they are too old', async () => {
-    const { ring, state, changes, clock } = setUp(keyOf('key_one'));
+    const { ring, state, changes, clock } = setUp(makeKey('key_one'));
     await ring.find('key_one');
     state.keys = [];
     clock.advance(MAX_AGE_MS - 1);
     expect(await ring.find('key_one')).toBeDefined();
     clock.advance(1);
     expect(await ring.find('key_one')).toBeUndefined();
-    state.keys = [keyOf('key_two')];
+    state.keys = [makeKey('key_two')];
     expect(await ring.find('key_two')).toBeUndefined();
     changes.publish('keys', 'elsewhere');
     expect(await ring.find('key_two')).toBeDefined();
@@ -83,7 +83,7 @@ describe('the cached keys', () => {
   });
 
   it('are read again for a caller who comes after a change that was reported during a read', async () => {
-    const { ring, state, changes } = setUp(keyOf('key_one'));
+    const { ring, state, changes } = setUp(makeKey('key_one'));
     const { promise, resolve } = Promise.withResolvers<void>();
     state.gate = promise;
     const early = ring.find('key_one');
@@ -96,7 +96,7 @@ describe('the cached keys', () => {
   });
 
   it('are used for five seconds while the database does not respond, and then refused until it is back', async () => {
-    const { ring, state, clock } = setUp(keyOf('key_one'));
+    const { ring, state, clock } = setUp(makeKey('key_one'));
     await ring.find('key_one');
     state.isUnavailable = true;
     clock.advance(MAX_AGE_MS - 1);
@@ -108,7 +108,7 @@ describe('the cached keys', () => {
   });
 
   it('expire at their time, without a read', async () => {
-    const { ring, state, clock } = setUp(keyOf('key_one', { expiresAt: NOW + 100 }));
+    const { ring, state, clock } = setUp(makeKey('key_one', { expiresAt: NOW + 100 }));
     expect(await ring.find('key_one')).toBeDefined();
     clock.advance(100);
     expect(await ring.find('key_one')).toBeUndefined();
@@ -116,7 +116,7 @@ describe('the cached keys', () => {
   });
 
   it('leave out a key whose secret cannot be opened', async () => {
-    const { ring } = setUp(keyOf('key_lost', { secret: 'sealed key_one' }), keyOf('key_one'));
+    const { ring } = setUp(makeKey('key_lost', { secret: 'sealed key_one' }), makeKey('key_one'));
     expect(await ring.find('key_lost')).toBeUndefined();
     expect(await ring.find('key_one')).toBeDefined();
   });

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const codeOf = ({ status, json }: JsonResponse) => [
+const pickCode = ({ status, json }: JsonResponse) => [
   status,
   (json as Problem | undefined)?.type?.replace('urn:problem-type:rtc:', ''),
 ];
@@ -73,7 +73,7 @@ describe('an API key', () => {
   it('is refused when it lacks the scope, and the problem names the sufficient scopes', async () => {
     const reader = by(await make(['read']));
     const refused = await reader('POST', '/v1/token', TOKEN);
-    expect(codeOf(refused)).toEqual([403, 'insufficient-scope']);
+    expect(pickCode(refused)).toEqual([403, 'insufficient-scope']);
     expect(refused.json).toMatchObject({
       requiredScopes: ['tokens', 'rooms'],
       detail: expect.stringMatching(
@@ -94,19 +94,19 @@ describe('an API key', () => {
       ['DELETE', '/v1/rooms/demo/blocks/ada'],
       ['GET', '/v1/rooms/demo/ingress'],
     ] as const) {
-      expect(codeOf(await issuer(method, path))).toEqual([403, 'insufficient-scope']);
+      expect(pickCode(await issuer(method, path))).toEqual([403, 'insufficient-scope']);
     }
   });
 
   it('with the scope rooms does not see stream keys, which need the scope ingress', async () => {
     const refused = await by(await make(['rooms']))('GET', '/v1/rooms/demo/ingress');
-    expect(codeOf(refused)).toEqual([403, 'insufficient-scope']);
+    expect(pickCode(refused)).toEqual([403, 'insufficient-scope']);
     expect(refused.json).toMatchObject({ requiredScopes: ['ingress'] });
   });
 
   it('is refused before its input is read', async () => {
     const refused = await by(await make(['read']))('POST', '/v1/token', { body: { nonsense: true } });
-    expect(codeOf(refused)).toEqual([403, 'insufficient-scope']);
+    expect(pickCode(refused)).toEqual([403, 'insufficient-scope']);
   });
 
   it('with the scope admin may do everything that any scope allows, but create no keys', async () => {
@@ -120,7 +120,7 @@ describe('an API key', () => {
       ['DELETE', '/v1/keys/key_x'],
     ] as const) {
       const refused = await admin(method, path);
-      expect(codeOf(refused)).toEqual([403, 'insufficient-scope']);
+      expect(pickCode(refused)).toEqual([403, 'insufficient-scope']);
       expect(refused.json).toMatchObject({ requiredScopes: ['root'] });
     }
   });
@@ -149,7 +149,7 @@ describe('an API key', () => {
     clock.advance(59_999);
     expect((await reader('GET', '/v1/keys/self')).status).toBe(200);
     clock.advance(1);
-    expect(codeOf(await reader('GET', '/v1/keys/self'))).toEqual([401, 'invalid-api-key']);
+    expect(pickCode(await reader('GET', '/v1/keys/self'))).toEqual([401, 'invalid-api-key']);
     expect((await service.call('GET', `/v1/keys/${key.id}`)).json).toMatchObject({ status: 'expired' });
   });
 
@@ -157,7 +157,7 @@ describe('an API key', () => {
     const key = await make(['read']);
     expect((await by(key)('GET', '/v1/keys/self')).status).toBe(200);
     expect((await service.call('DELETE', `/v1/keys/${key.id}`)).status).toBe(204);
-    expect(codeOf(await by(key)('GET', '/v1/keys/self'))).toEqual([401, 'invalid-api-key']);
+    expect(pickCode(await by(key)('GET', '/v1/keys/self'))).toEqual([401, 'invalid-api-key']);
     const revoked = (await service.call('GET', `/v1/keys/${key.id}`)).json as Key;
     expect(revoked.status).toBe('revoked');
     clock.advance(1000);
@@ -167,7 +167,7 @@ describe('an API key', () => {
 
   it('that is unknown is not found', async () => {
     for (const method of ['GET', 'DELETE'])
-      expect(codeOf(await service.call(method, '/v1/keys/key_none'))).toEqual([404, 'key-not-found']);
+      expect(pickCode(await service.call(method, '/v1/keys/key_none'))).toEqual([404, 'key-not-found']);
   });
 
   it('is refused in the same words whether it is unknown, revoked or expired', async () => {
@@ -190,13 +190,13 @@ describe('an API key', () => {
     const key = await make(['read']);
     const send = (headers: Readonly<Record<string, string>>) =>
       service.call('GET', '/v1/keys/self', { signing: false, headers });
-    expect(codeOf(await send({ 'X-Api-Key': key.id }))).toEqual([401, 'missing-credentials']);
+    expect(pickCode(await send({ 'X-Api-Key': key.id }))).toEqual([401, 'missing-credentials']);
     const late = by(key)('GET', '/v1/keys/self', { signing: { timestamp: 1 } });
-    expect(codeOf(await late)).toEqual([403, 'timestamp-out-of-window']);
+    expect(pickCode(await late)).toEqual([403, 'timestamp-out-of-window']);
     const forged = by(key)('GET', '/v1/keys/self', { signing: { apiSecret: service.apiSecret } });
-    expect(codeOf(await forged)).toEqual([403, 'invalid-signature']);
+    expect(pickCode(await forged)).toEqual([403, 'invalid-signature']);
     const crossed = service.call('GET', '/v1/keys/self', { signing: { apiSecret: key.secret ?? '' } });
-    expect(codeOf(await crossed)).toEqual([403, 'invalid-signature']);
+    expect(pickCode(await crossed)).toEqual([403, 'invalid-signature']);
   });
 
   it.each([
@@ -207,7 +207,7 @@ describe('an API key', () => {
   ])('is refused with %s', async (_what, id, status) => {
     const apiKey = Buffer.from(id).toString('latin1');
     const refused = await service.call('GET', '/v1/keys/self', { signing: { apiKey } });
-    expect(codeOf(refused)).toEqual([status, 'invalid-api-key']);
+    expect(pickCode(refused)).toEqual([status, 'invalid-api-key']);
   });
 
   it.each([

@@ -38,15 +38,15 @@ describe('a backup of a SQLite database', () => {
   const back = (changes: Partial<Parameters<typeof createBackup>[0]> = {}) =>
     createBackup({ dataDir, hasKeySetting: false, version: '1.2.3', now: NOW, ...changes }, folder);
   const restore = () => restoreBackup({ dataDir, now: NOW }, folder);
-  const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+  const readMode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
   it('has the database, the key and a manifest, for the owner alone', async () => {
     const { sizeBytes, ...made } = await back();
     expect(made).toEqual({ folder, key: 'file' });
     expect((await readdir(folder)).sort()).toEqual(['backup.json', 'encryption.key', 'rtc.sqlite']);
     expect(sizeBytes).toBe((await stat(join(folder, 'rtc.sqlite'))).size);
-    expect(await modeOf(folder)).toBe('700');
-    for (const name of await readdir(folder)) expect(await modeOf(join(folder, name))).toBe('600');
+    expect(await readMode(folder)).toBe('700');
+    for (const name of await readdir(folder)) expect(await readMode(join(folder, name))).toBe('600');
     expect(await readdir(parent)).toEqual(['backup', 'data']);
     expect(JSON.parse(await readFile(join(folder, 'backup.json'), 'utf8'))).toMatchObject({
       format: 1,
@@ -67,8 +67,8 @@ describe('a backup of a SQLite database', () => {
     ]);
     expect(await ids()).toEqual(['one']);
     expect(await readFile(join(dataDir, 'encryption.key'), 'utf8')).toBe('the key');
-    expect(await modeOf(join(dataDir, 'rtc.sqlite'))).toBe('600');
-    expect(await modeOf(join(dataDir, 'encryption.key'))).toBe('600');
+    expect(await readMode(join(dataDir, 'rtc.sqlite'))).toBe('600');
+    expect(await readMode(join(dataDir, 'encryption.key'))).toBe('600');
     const store = await open({ sqlitePath: keptAside[0] ?? '' });
     expect(await store.recordings.list({ limit: 10 })).toHaveLength(2);
     await store.close();

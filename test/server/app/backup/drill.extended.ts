@@ -45,7 +45,7 @@ function startLoad({ url }: FleetInstance) {
   return { acknowledged, ended, untilMore };
 }
 
-async function roomsOf(instance: FleetInstance): Promise<ReadonlySet<string>> {
+async function listRooms(instance: FleetInstance): Promise<ReadonlySet<string>> {
   const rooms = new Set<string>();
   for (let cursor = ''; ; ) {
     const path = `/v1/events?limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
@@ -70,10 +70,10 @@ it('a backup under load, a kill and a restore lose nothing that was acknowledged
 
   await restoreBackup({ dataDir, now: NOW }, folder);
   const restored = await fleet.start();
-  const rooms = await roomsOf(restored);
+  const rooms = await listRooms(restored);
   expect(before.filter((room) => !rooms.has(room))).toEqual([]);
   // Later events are missing, which shows that the backup was restored and the old data is gone.
   expect(acknowledged.filter((room) => !rooms.has(room)).length).toBeGreaterThan(0);
   expect(await postMediaEvent(restored.url, roomFinished('after'))).toBe(200);
-  expect(await roomsOf(restored)).toContain('after');
+  expect(await listRooms(restored)).toContain('after');
 });

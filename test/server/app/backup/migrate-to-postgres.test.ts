@@ -45,7 +45,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
       await client.end();
     }
   };
-  const tablesOf = (database: DatabaseSync): readonly string[] =>
+  const listTables = (database: DatabaseSync): readonly string[] =>
     database
       .prepare(
         `select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite%'`,
@@ -57,7 +57,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
   const fill = () =>
     inFile((database) => {
       database.exec('begin');
-      for (const table of tablesOf(database).filter((name) => name !== 'rtcMigrations')) {
+      for (const table of listTables(database).filter((name) => name !== 'rtcMigrations')) {
         const columns = database.prepare('select * from pragma_table_xinfo(?) where hidden = 0').all(table);
         const names = columns.map(({ name }) => `"${name}"`).join(', ');
         const insert = database.prepare(
@@ -82,7 +82,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
     inFile((database) =>
       database.exec(`update segments set text = 'Perché', language = 'it' where "searchKey" = 3`),
     );
-    const before = inFile((database) => tablesOf(database).map((table) => [table, rowsIn(table)] as const));
+    const before = inFile((database) => listTables(database).map((table) => [table, rowsIn(table)] as const));
     const migrated = await migrate();
     expect(migrated.map(({ table, rows }) => [table, rows])).toEqual(
       before.map(([table, rows]) => [table, rows.length]).toSorted(),
@@ -121,7 +121,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
     expect(last.map(({ position }) => position)).toEqual([2344, 2345, Number.MAX_SAFE_INTEGER - 3]);
     await store.close();
     expect(await readdir(dataDir)).toEqual(['rtc.sqlite']);
-    expect(inFile((database) => tablesOf(database).map((table) => [table, rowsIn(table)]))).toEqual(before);
+    expect(inFile((database) => listTables(database).map((table) => [table, rowsIn(table)]))).toEqual(before);
   });
 
   it('is refused while a service has the database open, even an idle one', async () => {
@@ -162,7 +162,7 @@ describe('a migration from SQLite to PostgreSQL', () => {
   });
 
   it('accepts no password as an argument, but one from PGPASSWORD', async () => {
-    const { password, ...parts } = partsOf(target.url);
+    const { password, ...parts } = splitParts(target.url);
     const run = (to: string, env: Readonly<Record<string, string>>) =>
       rtcProcess(['admin', 'migrate', '--to', to, '--json'], {
         env: { DATA_DIR: dataDir, ...env },
@@ -188,7 +188,7 @@ function sampleValue({ name, type, notnull }: ColumnInfo, row: number): SQLInput
   return `${name} ${row}${row === 1 ? ' with \0' : ''}`;
 }
 
-function partsOf(url: string) {
+function splitParts(url: string) {
   const parsed = new URL(url);
   const { password } = parsed;
   parsed.password = '';

@@ -27,11 +27,15 @@ beforeEach(async () => {
 afterEach(() => rm(cacheDir, { recursive: true, force: true }));
 
 describe('installGoProgram', () => {
-  const programOf = (packagePath: string): GoProgram => ({ name: 'greeter', packagePath, version: 'v1.0.0' });
+  const makeProgram = (packagePath: string): GoProgram => ({
+    name: 'greeter',
+    packagePath,
+    version: 'v1.0.0',
+  });
 
   it('builds once, under our own name, also when two callers ask at the same time', async () => {
     const module = await writeGoModule(greeting);
-    const program = programOf(module.packagePath);
+    const program = makeProgram(module.packagePath);
     const lines: string[] = [];
     const onProgress = (line: string) => lines.push(line);
     // Either of the two may be the one that builds.
@@ -49,7 +53,7 @@ describe('installGoProgram', () => {
 
   it("repeats the compiler's output when the build fails, and leaves no incomplete program", async () => {
     const module = await writeGoModule('package main\n\nfunc main() { undefinedName() }\n');
-    const program = programOf(module.packagePath);
+    const program = makeProgram(module.packagePath);
     const building = installGoProgram(program, { cacheDir, env: module.env, moduleFolder: module.folder });
     await expect(building).rejects.toThrow(/undefined: undefinedName/);
     expect(await readdir(join(cacheDir, 'greeter', 'v1.0.0'))).toEqual([]);
@@ -57,7 +61,10 @@ describe('installGoProgram', () => {
   });
 
   it('reports a missing Go', async () => {
-    const building = installGoProgram(programOf('example.test/hello'), { cacheDir, env: { PATH: cacheDir } });
+    const building = installGoProgram(makeProgram('example.test/hello'), {
+      cacheDir,
+      env: { PATH: cacheDir },
+    });
     await expect(building).rejects.toThrow(/cannot run go install example\.test\/hello@v1\.0\.0/);
   });
 
@@ -65,7 +72,7 @@ describe('installGoProgram', () => {
     const module = await writeGoModule(greeting);
     const signal = AbortSignal.abort();
     const options = { cacheDir, env: module.env, moduleFolder: module.folder, signal };
-    await expect(installGoProgram(programOf(module.packagePath), options)).rejects.toThrow(/abort/);
+    await expect(installGoProgram(makeProgram(module.packagePath), options)).rejects.toThrow(/abort/);
     await module.close();
   });
 });

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Route } from '../../../../src/server/platform/http/route.ts';
 import { buildTestApp, TEST_KEY, TEST_NOW_SECONDS, TEST_SECRET, testRoute } from '../../../support/app.ts';
-import { BASES, mutationsOf, signedRequest, withHeader } from '../../../support/mutations.ts';
+import { BASES, listMutations, signedRequest, withHeader } from '../../../support/mutations.ts';
 import { Random } from '../../../support/random.ts';
 import { RawConnection, type RawRequest, serializeRequest } from '../../../support/raw-http.ts';
 
@@ -50,7 +50,7 @@ beforeEach(() => {
 });
 
 const SIGNING = { apiKey: TEST_KEY, apiSecret: TEST_SECRET, timestamp: TEST_NOW_SECONDS };
-const MUTATIONS = mutationsOf(SIGNING);
+const MUTATIONS = listMutations(SIGNING);
 
 /** Whether a part that is signed, or that identifies the caller, differs. */
 function isChanged(base: RawRequest, request: RawRequest): boolean {

@@ -431,25 +431,25 @@ describe('a connection', () => {
 });
 
 describe('the request id', () => {
-  const idOf = async (given: string): Promise<string | undefined> =>
+  const readId = async (given: string): Promise<string | undefined> =>
     (await send(`GET /v1/echo HTTP/1.1\r\nHost: x\r\n${given}\r\n`))?.headers['x-request-id'];
 
   it("is the caller's when it is valid", async () => {
     for (const id of ['a', 'a.b_c:d-1', 'x'.repeat(128), '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51']) {
-      expect(await idOf(`X-Request-Id: ${id}\r\n`)).toBe(id);
+      expect(await readId(`X-Request-Id: ${id}\r\n`)).toBe(id);
     }
   });
 
   it('is a new UUID otherwise', async () => {
     for (const id of ['', 'a b', 'x'.repeat(129), '<script>', 'a\u00e9', '../..', 'a, b']) {
-      expect(await idOf(`X-Request-Id: ${id}\r\n`)).toMatch(/^[0-9a-f-]{36}$/);
+      expect(await readId(`X-Request-Id: ${id}\r\n`)).toMatch(/^[0-9a-f-]{36}$/);
     }
-    expect(await idOf('')).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await idOf('X-Request-Id: a\r\nX-Request-Id: b\r\n')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await readId('')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await readId('X-Request-Id: a\r\nX-Request-Id: b\r\n')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it('is in the log of the request', async () => {
-    await idOf('X-Request-Id: find-me\r\n');
+    await readId('X-Request-Id: find-me\r\n');
     expect(lines.map((line) => line.fields.requestId)).toContain('find-me');
   });
 });

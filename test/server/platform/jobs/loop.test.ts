@@ -3,7 +3,7 @@ import { startLoop } from '../../../../src/server/platform/jobs/loop.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 /** Starts a loop with the listed rounds. Each returns a due time or throws. */
-function loopOf(rounds: readonly (() => number | undefined)[]) {
+function startRounds(rounds: readonly (() => number | undefined)[]) {
   const clock = new ManualClock(0);
   const roundTimes: number[] = [];
   const warnings: string[] = [];
@@ -25,7 +25,7 @@ const fail = () => {
 
 describe('a loop', () => {
   it('sleeps until its next round is due, not a millisecond less', async () => {
-    const { clock, loop, roundTimes } = loopOf([() => 1_000, () => undefined]);
+    const { clock, loop, roundTimes } = startRounds([() => 1_000, () => undefined]);
     await expect.poll(() => clock.sleeping).toBe(1);
     clock.advance(999);
     expect(roundTimes).toEqual([0]);
@@ -35,7 +35,7 @@ describe('a loop', () => {
   });
 
   it("starts its round in time although the machine's clock was set back in the meantime", async () => {
-    const { clock, loop, roundTimes } = loopOf([() => 1_000, () => undefined]);
+    const { clock, loop, roundTimes } = startRounds([() => 1_000, () => undefined]);
     await expect.poll(() => clock.sleeping).toBe(1);
     clock.setBack(3_600_000);
     clock.advance(1_000);
@@ -44,7 +44,7 @@ describe('a loop', () => {
   });
 
   it('starts a round in time that was requested before the clock was set back', async () => {
-    const { clock, loop, roundTimes } = loopOf([]);
+    const { clock, loop, roundTimes } = startRounds([]);
     await expect.poll(() => roundTimes.length).toBe(1);
     loop.wakeWithin(1_000);
     await expect.poll(() => clock.sleeping).toBe(1);
@@ -55,7 +55,7 @@ describe('a loop', () => {
   });
 
   it('sleeps without a timer when nothing is due, until it is woken', async () => {
-    const { clock, loop, roundTimes } = loopOf([]);
+    const { clock, loop, roundTimes } = startRounds([]);
     await expect.poll(() => roundTimes.length).toBe(1);
     expect(clock.sleeping).toBe(0);
     loop.wake();
@@ -65,7 +65,7 @@ describe('a loop', () => {
 
   it('runs another round for a wake-up during a round', async () => {
     let wake = () => {};
-    const { loop, roundTimes } = loopOf([() => undefined, () => void wake()]);
+    const { loop, roundTimes } = startRounds([() => undefined, () => void wake()]);
     wake = loop.wake;
     loop.wake();
     await expect.poll(() => roundTimes.length).toBe(3);
@@ -74,7 +74,7 @@ describe('a loop', () => {
   });
 
   it('logs a round that fails, and doubles the pause until one succeeds', async () => {
-    const { clock, loop, roundTimes, warnings } = loopOf([fail, fail, () => 0, fail, () => undefined]);
+    const { clock, loop, roundTimes, warnings } = startRounds([fail, fail, () => 0, fail, () => undefined]);
     for (const pause of [1_000, 2_000, 1_000]) {
       await expect.poll(() => clock.sleeping).toBe(1);
       clock.advance(pause);

@@ -15,7 +15,7 @@ import {
 } from '../../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';
 import { createWholeBodyServer } from '../../../support/whole-body-server.ts';
-import { failureOf } from './media-server-contract.ts';
+import { catchFailure } from './media-server-contract.ts';
 
 const KEYS = { apiKey: 'devkey', apiSecret: 'a secret of the tests, long enough' };
 
@@ -79,7 +79,7 @@ describe('an error of the media server', () => {
     [503, 'unavailable', 'media-server-unavailable', true],
   ])('%i %s becomes %s', async (status, code, expected, retryable) => {
     const { media } = await against(twirpError(status, code));
-    const failure = await failureOf(media.deleteRoom('demo'));
+    const failure = await catchFailure(media.deleteRoom('demo'));
     expect(failure).toMatchObject({ code: expected, retryable });
     expect(failure.message).not.toContain('twirp');
     expect(failure.cause).toMatchObject({ status });
@@ -97,7 +97,7 @@ describe('an error of the media server', () => {
       method === 'stopEgress'
         ? media.stopEgress('EG_x')
         : media.startRoomComposite({ room: 'a', filepath: 'b' });
-    expect(await failureOf(call)).toMatchObject({ code: expected, retryable });
+    expect(await catchFailure(call)).toMatchObject({ code: expected, retryable });
   });
 
   it.each([
@@ -105,12 +105,14 @@ describe('an error of the media server', () => {
     [403, 'permission_denied'],
   ])('reports with %i that our own keys are rejected', async (status, code) => {
     const { media } = await against(twirpError(status, code));
-    expect((await failureOf(media.listRooms())).message).toContain('LIVEKIT_API_KEY and LIVEKIT_API_SECRET');
+    expect((await catchFailure(media.listRooms())).message).toContain(
+      'LIVEKIT_API_KEY and LIVEKIT_API_SECRET',
+    );
   });
 
   it('does not show the message of a 5xx, but keeps it as the cause', async () => {
     const { media } = await against(twirpError(500, 'internal', 'dial tcp 10.1.2.3:6379: refused'));
-    const failure = await failureOf(media.listRooms());
+    const failure = await catchFailure(media.listRooms());
     expect(failure.message).not.toContain('10.1.2.3');
     expect(String(failure.cause)).toContain('10.1.2.3');
   });
@@ -121,7 +123,7 @@ describe('an error of the media server', () => {
       { status: 401, type: 'text/plain', body: 'invalid token: eyJhbGciOi.eyJpc3Mi.c2ln-_x, error: expired' },
       { log: logInto(lines) },
     );
-    const failure = await failureOf(media.listRooms());
+    const failure = await catchFailure(media.listRooms());
     expect(failure).toMatchObject({ code: 'media-server-error' });
     expect(failure.message).toContain('clocks');
     expect(String(failure.cause)).toContain('invalid token: <token>, error: expired');
@@ -143,7 +145,7 @@ describe('a response of something other than LiveKit', () => {
     [200, 'application/json', '{"rooms": [{"sid": 7}]}', 'media-server-error', false],
   ])('%i %s %s becomes %s', async (status, type, body, code, retryable) => {
     const { media } = await against({ status, type, body });
-    expect(await failureOf(media.listRooms())).toMatchObject({ code, retryable });
+    expect(await catchFailure(media.listRooms())).toMatchObject({ code, retryable });
   });
 });
 
@@ -155,7 +157,7 @@ describe('an address without a media server', () => {
     closed.close();
     await once(closed, 'close');
     const media = createLivekitMediaServer({ url: `http://127.0.0.1:${port}`, ...KEYS });
-    const failure = await failureOf(media.listRooms());
+    const failure = await catchFailure(media.listRooms());
     expect(failure).toMatchObject({ code: 'media-server-unavailable', retryable: true });
     expect(failure.message).toContain('the connection was refused');
     expect(failure.message).not.toContain(String(port));
@@ -163,7 +165,7 @@ describe('an address without a media server', () => {
 
   it('is unavailable when its host is unknown', async () => {
     const media = createLivekitMediaServer({ url: 'wss://no-such-host.invalid', ...KEYS });
-    const failure = await failureOf(media.listRooms());
+    const failure = await catchFailure(media.listRooms());
     expect(failure).toMatchObject({ code: 'media-server-unavailable', retryable: true });
     expect(failure.message).not.toContain('no-such-host');
   });
@@ -174,10 +176,10 @@ describe('an address without a media server', () => {
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const timeouts = { callMs: 300, startMs: 600, connectMs: 50 };
     const media = createLivekitMediaServer({ url, ...KEYS, timeouts });
-    const failure = await failureOf(media.listRooms());
+    const failure = await catchFailure(media.listRooms());
     expect(failure).toMatchObject({ code: 'media-server-unavailable', retryable: true });
     expect(failure.message).toBe('The media server did not respond within 0.3 s.');
-    const start = await failureOf(media.startRoomComposite({ room: 'a', filepath: 'b' }));
+    const start = await catchFailure(media.startRoomComposite({ room: 'a', filepath: 'b' }));
     expect(start).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
     expect(start.message).toBe('No recorder responded within 0.6 s.');
     silent.close();
@@ -311,7 +313,7 @@ describe('a call', () => {
     const { media } = await against({ status: 200, body: '{"rooms": []}' });
     await media.listRooms();
     await media.close();
-    expect(await failureOf(media.listRooms())).toMatchObject({ code: 'media-server-unavailable' });
+    expect(await catchFailure(media.listRooms())).toMatchObject({ code: 'media-server-unavailable' });
     const connections = () =>
       new Promise((resolve) => servers.at(-1)?.getConnections((_, count) => resolve(count)));
     await expect.poll(connections).toBe(0);
@@ -320,7 +322,7 @@ describe('a call', () => {
   it('for rooms rejects a response that is cut off', async () => {
     const body = new ListRoomsResponse({ rooms: [{ name: 'demo' }] }).toBinary().slice(0, -1);
     const { media } = await against({ status: 200, type: 'application/protobuf', body });
-    expect(await failureOf(media.listRooms())).toMatchObject({
+    expect(await catchFailure(media.listRooms())).toMatchObject({
       code: 'media-server-error',
       retryable: false,
     });
@@ -330,7 +332,7 @@ describe('a call', () => {
     const calls: LivekitCall[] = [];
     const onCall = (call: LivekitCall) => calls.push(call);
     await (await against({ status: 200, body: '{}' }, { onCall })).media.listRooms();
-    await failureOf((await against(twirpError(404, 'not_found'), { onCall })).media.deleteRoom('demo'));
+    await catchFailure((await against(twirpError(404, 'not_found'), { onCall })).media.deleteRoom('demo'));
     expect(calls.map(({ method, outcome }) => [method, outcome])).toEqual([
       ['listRooms', 'ok'],
       ['deleteRoom', 'room-not-found'],

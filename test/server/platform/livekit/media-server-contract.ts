@@ -112,7 +112,7 @@ function describeRooms(open: Open): void {
     const longest = unique().padEnd(254, 'x').concat('é');
     expect(Buffer.byteLength(longest)).toBe(256);
     expect((await server.createRoom({ name: longest })).name).toBe(longest);
-    const failure = await failureOf(server.createRoom({ name: `${longest}y` }));
+    const failure = await catchFailure(server.createRoom({ name: `${longest}y` }));
     expect(failure).toMatchObject({ code: 'invalid-request', retryable: false });
     expect(failure.message).toContain('room name length exceeds limits');
     expect(failure.message).not.toContain('twirp error');
@@ -123,10 +123,10 @@ function describeRooms(open: Open): void {
     const room = await server.createRoom({ name: unique(), metadata: 'x'.repeat(512 * 1024) });
     expect(room.metadata).toHaveLength(512 * 1024);
     const tooLong = 'x'.repeat(512 * 1024 + 1);
-    expect(await failureOf(server.createRoom({ name: unique(), metadata: tooLong }))).toMatchObject({
+    expect(await catchFailure(server.createRoom({ name: unique(), metadata: tooLong }))).toMatchObject({
       code: 'invalid-request',
     });
-    expect(await failureOf(server.updateRoomMetadata(room.name, tooLong))).toMatchObject({
+    expect(await catchFailure(server.updateRoomMetadata(room.name, tooLong))).toMatchObject({
       code: 'invalid-request',
     });
   });
@@ -162,7 +162,7 @@ function describeRooms(open: Open): void {
   it('finds no unknown room to delete or to change', async () => {
     const { server } = open();
     const calls = [server.deleteRoom(unique()), server.updateRoomMetadata(unique(), 'x')];
-    for (const failure of await Promise.all(calls.map(failureOf))) {
+    for (const failure of await Promise.all(calls.map(catchFailure))) {
       expect(failure).toMatchObject({ code: 'room-not-found', retryable: false });
     }
   });
@@ -215,7 +215,7 @@ function describeParticipants(open: Open): void {
     await server.sendData(name, { data, kind: 'reliable', topic: 'greeting', identities: ['ada', 'nobody'] });
     await server.sendData(name, { data, kind: 'lossy', topic: undefined, identities: [] });
     const message = { data, kind: 'reliable', topic: undefined, identities: [] } as const;
-    expect(await failureOf(server.sendData(unique(), message))).toMatchObject({
+    expect(await catchFailure(server.sendData(unique(), message))).toMatchObject({
       code: 'media-server-unavailable',
       retryable: true,
     });
@@ -240,7 +240,7 @@ function describeParticipants(open: Open): void {
     const { name } = await server.createRoom({ name: unique() });
     for (const room of [name, unique()]) {
       const calls = [server.getParticipant(room, 'nobody'), server.removeParticipant(room, 'nobody')];
-      for (const failure of await Promise.all(calls.map(failureOf))) {
+      for (const failure of await Promise.all(calls.map(catchFailure))) {
         expect(failure).toMatchObject({ code: 'participant-not-found', retryable: false });
       }
     }
@@ -327,7 +327,7 @@ function describeParticipants(open: Open): void {
     const { name } = await server.createRoom({ name: unique() });
     const change = { name: 'x', metadata: undefined, attributes: undefined, permission: undefined };
     for (const room of [name, unique()]) {
-      const failure = await failureOf(server.updateParticipant(room, 'nobody', change));
+      const failure = await catchFailure(server.updateParticipant(room, 'nobody', change));
       expect(failure).toMatchObject({ code: 'participant-not-found', retryable: false });
     }
   });
@@ -351,7 +351,7 @@ function describeParticipants(open: Open): void {
     const sid = await person.publish();
     await until(async () => (await server.listParticipants(name))[0]?.tracks.length === 1);
     await server.muteTrack(name, 'ada', sid);
-    expect(await failureOf(server.unmuteTrack(name, 'ada', sid))).toMatchObject({ code: 'conflict' });
+    expect(await catchFailure(server.unmuteTrack(name, 'ada', sid))).toMatchObject({ code: 'conflict' });
     await person.leave();
   });
 
@@ -360,7 +360,7 @@ function describeParticipants(open: Open): void {
     const { name } = await server.createRoom({ name: unique() });
     const person = await join(name, 'ada');
     await untilListed(server, name, 1);
-    expect(await failureOf(server.muteTrack(name, 'ada', 'TR_none'))).toMatchObject({
+    expect(await catchFailure(server.muteTrack(name, 'ada', 'TR_none'))).toMatchObject({
       code: 'track-not-found',
       retryable: false,
     });
@@ -383,7 +383,7 @@ function describeParticipants(open: Open): void {
   });
 
   it('gets no response for a track of an absent participant', async () => {
-    const failure = await failureOf(open().server.muteTrack(unique(), 'nobody', 'TR_none'));
+    const failure = await catchFailure(open().server.muteTrack(unique(), 'nobody', 'TR_none'));
     expect(failure).toMatchObject({ code: 'media-server-unavailable', retryable: true });
   });
 }
@@ -394,7 +394,7 @@ function describeWithRedis(open: Open): void {
     expect(await server.listEgress({ room: unique() })).toEqual([]);
     expect(await server.listEgress({ room: unique(), active: true })).toEqual([]);
     expect(await server.listEgress({ egressId: 'EG_none' })).toEqual([]);
-    expect(await failureOf(server.stopEgress('EG_none'))).toMatchObject({ code: 'recording-not-found' });
+    expect(await catchFailure(server.stopEgress('EG_none'))).toMatchObject({ code: 'recording-not-found' });
   });
 
   it('creates, lists and deletes ingress, also for a room that is not open', async () => {
@@ -426,7 +426,7 @@ function describeWithRedis(open: Open): void {
     expect(ids.sort()).toEqual([rtmp.ingressId, whip.ingressId].sort());
     expect(await server.deleteIngress(rtmp.ingressId)).toMatchObject({ ingressId: rtmp.ingressId });
     expect(await server.listIngress(room)).toEqual([whip]);
-    expect(await failureOf(server.deleteIngress(rtmp.ingressId))).toMatchObject({
+    expect(await catchFailure(server.deleteIngress(rtmp.ingressId))).toMatchObject({
       code: 'ingress-not-found',
     });
   });
@@ -462,7 +462,7 @@ function describeWithoutRedis(open: Open): void {
       server.listIngress(unique()),
       server.deleteIngress('IN_none'),
     ];
-    for (const failure of await Promise.all(calls.map(failureOf))) {
+    for (const failure of await Promise.all(calls.map(catchFailure))) {
       expect(failure).toMatchObject({ code: 'media-worker-unavailable', retryable: false });
       expect(failure.message).toContain('Redis');
     }
@@ -474,13 +474,13 @@ function describeWithoutRedis(open: Open): void {
 function describeWithoutRecorder(open: Open): void {
   it('starts no recording of an unknown room', async () => {
     const call = open().server.startRoomComposite({ room: unique(), filepath: 'x.mp4' });
-    expect(await failureOf(call)).toMatchObject({ code: 'room-not-found' });
+    expect(await catchFailure(call)).toMatchObject({ code: 'room-not-found' });
   });
 
   it('finds no recorder for a recording', { timeout: NO_RECORDER_TIMEOUT_MS }, async () => {
     const { server } = open();
     const { name } = await server.createRoom({ name: unique() });
-    const failure = await failureOf(server.startRoomComposite({ room: name, filepath: 'x.mp4' }));
+    const failure = await catchFailure(server.startRoomComposite({ room: name, filepath: 'x.mp4' }));
     expect(failure).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
     expect(failure.message).toContain('recorder');
   });
@@ -491,7 +491,7 @@ function describeKeys(open: Open): void {
     const { withKeys } = open();
     const apiSecret = randomBytes(24).toString('hex');
     for (const keys of [{ apiSecret }, { apiKey: 'another' }]) {
-      const failure = await failureOf(withKeys(keys).listRooms());
+      const failure = await catchFailure(withKeys(keys).listRooms());
       expect(failure).toMatchObject({ code: 'media-server-error', status: 502, retryable: false });
       expect(failure.message).toContain('LIVEKIT_API_KEY');
       for (const text of [failure.message, String(failure.cause)]) {
@@ -566,7 +566,7 @@ export function unique(): string {
   return `room-${randomBytes(6).toString('hex')}`;
 }
 
-export async function failureOf(call: Promise<unknown>): Promise<ServiceError> {
+export async function catchFailure(call: Promise<unknown>): Promise<ServiceError> {
   const error = await call.then(
     () => undefined,
     (reason: unknown) => reason,

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askRedis, createMediaWorkers } from '../../../../src/server/platform/livekit/count-media-workers.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
-import { portOf } from '../../../support/forwarding-server.ts';
+import { readPort } from '../../../support/forwarding-server.ts';
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
 import { type Redis, startRedis } from '../../../support/parts/redis.ts';
 import { freePort } from '../../../support/parts/run-part.ts';
@@ -99,7 +99,7 @@ describe('the workers of a media server', () => {
   ])('are unknown when the server %s', async (_what, response, detail) => {
     const server = createServer((socket) => void socket.once('data', () => socket.end(response)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { unknown } = await count(`redis://127.0.0.1:${portOf(server)}`);
+    const { unknown } = await count(`redis://127.0.0.1:${readPort(server)}`);
     server.close();
     expect(unknown).toEqual({ reason: 'unreachable', detail: expect.stringMatching(detail) });
   });
@@ -107,7 +107,7 @@ describe('the workers of a media server', () => {
   it('are unknown when the server never responds, within a time limit', async () => {
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    await expect(askRedis(new URL(`redis://127.0.0.1:${portOf(server)}`), [['PING']], 100)).rejects.toThrow(
+    await expect(askRedis(new URL(`redis://127.0.0.1:${readPort(server)}`), [['PING']], 100)).rejects.toThrow(
       'no response in time',
     );
     server.close();

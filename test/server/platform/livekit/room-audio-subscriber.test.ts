@@ -96,10 +96,10 @@ async function untilMoreArrives({ samples }: Listening): Promise<void> {
   await expect.poll(samples, DEADLINE).toBeGreaterThan(before + SAMPLE_RATE / 10);
 }
 
-const pidsOf = (message: string): readonly unknown[] =>
+const listPids = (message: string): readonly unknown[] =>
   log.filter((line) => line.message === message).map(({ fields }) => fields.pid);
-const started = () => pidsOf('a process that listens to rooms has started');
-const ended = () => pidsOf('a process that listens to rooms has ended');
+const started = () => listPids('a process that listens to rooms has started');
+const ended = () => listPids('a process that listens to rooms has ended');
 
 it('the room audio subscriber gives a process a limited number of connections, and lets its rooms end before it ends', async () => {
   const subscriber = await subscribe(2);

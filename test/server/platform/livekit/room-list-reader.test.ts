@@ -12,7 +12,7 @@ function newRoom(number: number, fields: Partial<Pick<Room, 'numParticipants' | 
   });
 }
 
-function listOf(...rooms: readonly Room[]): Uint8Array {
+function makeList(...rooms: readonly Room[]): Uint8Array {
   return new ListRoomsResponse({ rooms: [...rooms] }).toBinary();
 }
 
@@ -29,13 +29,13 @@ describe('the reader of lists of rooms', () => {
       [],
       [...rooms, newRoom(5)],
     ];
-    for (const list of lists) expect(reader.readAll(listOf(...list))).toEqual(list.map(toRoom));
+    for (const list of lists) expect(reader.readAll(makeList(...list))).toEqual(list.map(toRoom));
   });
 
   test('decodes only the rooms that have changed since the previous list', () => {
     const reader = new RoomListReader();
-    const [first, second] = reader.readAll(listOf(newRoom(1), newRoom(2)));
-    const [secondAgain, firstAgain] = reader.readAll(listOf(newRoom(2), newRoom(1, { metadata: 'y' })));
+    const [first, second] = reader.readAll(makeList(newRoom(1), newRoom(2)));
+    const [secondAgain, firstAgain] = reader.readAll(makeList(newRoom(2), newRoom(1, { metadata: 'y' })));
     expect(secondAgain).toBe(second);
     expect(firstAgain).not.toBe(first);
     expect(firstAgain?.metadata).toBe('y');
@@ -43,46 +43,46 @@ describe('the reader of lists of rooms', () => {
 
   test('notices a change that keeps the length of a room', () => {
     const reader = new RoomListReader();
-    reader.readAll(listOf(newRoom(1, { numParticipants: 3 })));
-    expect(reader.readAll(listOf(newRoom(1, { numParticipants: 4 })))[0]?.numParticipants).toBe(4);
+    reader.readAll(makeList(newRoom(1, { numParticipants: 3 })));
+    expect(reader.readAll(makeList(newRoom(1, { numParticipants: 4 })))[0]?.numParticipants).toBe(4);
   });
 
   test('forgets rooms that are not in a list', () => {
     const reader = new RoomListReader();
-    const [room] = reader.readAll(listOf(newRoom(1)));
-    reader.readAll(listOf(newRoom(2)));
-    expect(reader.readAll(listOf(newRoom(1)))[0]).not.toBe(room);
+    const [room] = reader.readAll(makeList(newRoom(1)));
+    reader.readAll(makeList(newRoom(2)));
+    expect(reader.readAll(makeList(newRoom(1)))[0]).not.toBe(room);
   });
 
   test('reads rooms that have no sid or the same one', () => {
     const reader = new RoomListReader();
     const list = [new Room({ name: 'without' }), newRoom(1), newRoom(1, { numParticipants: 9 })];
-    for (const _ of [1, 2]) expect(reader.readAll(listOf(...list))).toEqual(list.map(toRoom));
+    for (const _ of [1, 2]) expect(reader.readAll(makeList(...list))).toEqual(list.map(toRoom));
   });
 
   test('reads some rooms, and decodes only those that are not as in the last list of all rooms', () => {
     const reader = new RoomListReader();
-    const [first, second] = reader.readAll(listOf(newRoom(1), newRoom(2)));
+    const [first, second] = reader.readAll(makeList(newRoom(1), newRoom(2)));
     const changed = newRoom(2, { metadata: 'y' });
-    const [changedAgain, firstAgain, third] = reader.readSome(listOf(changed, newRoom(1), newRoom(3)));
+    const [changedAgain, firstAgain, third] = reader.readSome(makeList(changed, newRoom(1), newRoom(3)));
     expect(firstAgain).toBe(first);
     expect(changedAgain).toEqual(toRoom(changed));
     expect(third).toEqual(toRoom(newRoom(3)));
-    expect(reader.readAll(listOf(newRoom(2)))[0]).toBe(second);
+    expect(reader.readAll(makeList(newRoom(2)))[0]).toBe(second);
   });
 
   test('reads some rooms before the first list of all rooms', () => {
-    expect(new RoomListReader().readSome(listOf(newRoom(1)))).toEqual([toRoom(newRoom(1))]);
+    expect(new RoomListReader().readSome(makeList(newRoom(1)))).toEqual([toRoom(newRoom(1))]);
   });
 
   test('skips a field of the list that it does not know', () => {
     const unknown = Uint8Array.from([0x12, 1, 0x78]);
-    const list = Buffer.concat([listOf(newRoom(1)), unknown]);
+    const list = Buffer.concat([makeList(newRoom(1)), unknown]);
     expect(new RoomListReader().readAll(list)).toEqual([toRoom(newRoom(1))]);
   });
 
   test('rejects a list that was cut off', () => {
-    const list = listOf(newRoom(1), newRoom(2));
+    const list = makeList(newRoom(1), newRoom(2));
     expect(() => new RoomListReader().readAll(list.subarray(0, -3))).toThrow();
   });
 });

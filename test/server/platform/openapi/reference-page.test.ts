@@ -74,10 +74,10 @@ describe('the pages of the reference', () => {
   });
 
   it('allow no script but their own, and none at all in the guide', async () => {
-    const policyOf = async (path: string) => String((await get(path)).headers['content-security-policy']);
-    expect(await policyOf('/docs')).toContain("script-src 'self'");
-    expect(await policyOf('/docs')).not.toMatch(/unsafe-eval|https?:/);
-    expect(await policyOf('/docs/guide')).toContain("default-src 'none'");
+    const readPolicy = async (path: string) => String((await get(path)).headers['content-security-policy']);
+    expect(await readPolicy('/docs')).toContain("script-src 'self'");
+    expect(await readPolicy('/docs')).not.toMatch(/unsafe-eval|https?:/);
+    expect(await readPolicy('/docs/guide')).toContain("default-src 'none'");
   });
 
   it('have every guide, with links between them that work', async () => {

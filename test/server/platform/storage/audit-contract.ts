@@ -30,7 +30,7 @@ export function describeAudit(engine: string, prepare: () => Promise<TestDatabas
       expiresAt: null,
       ...changes,
     });
-    const idsOf = async (query: Partial<AuditQuery>): Promise<string[]> =>
+    const listIds = async (query: Partial<AuditQuery>): Promise<string[]> =>
       (await store.audit.list({ limit: 10, ...query })).map(({ id }) => id);
 
     it('has entries as they were stored, each once', async () => {
@@ -42,8 +42,8 @@ export function describeAudit(engine: string, prepare: () => Promise<TestDatabas
 
     it('is listed with the newest entry first, page by page', async () => {
       await store.audit.append([entry('a'), entry('b'), entry('late', { occurredAt: 2000 }), entry('c')]);
-      expect(await idsOf({ limit: 2 })).toEqual(['late', 'c']);
-      expect(await idsOf({ before: { occurredAt: 1000, id: 'c' } })).toEqual(['b', 'a']);
+      expect(await listIds({ limit: 2 })).toEqual(['late', 'c']);
+      expect(await listIds({ before: { occurredAt: 1000, id: 'c' } })).toEqual(['b', 'a']);
     });
 
     it('can be filtered by key, room, request, time and result, also together', async () => {
@@ -53,26 +53,26 @@ export function describeAudit(engine: string, prepare: () => Promise<TestDatabas
         entry('refused', { keyId: 'key_1', status: 404, problem: 'room-not-found' }),
         entry('failed', { status: 503, problem: 'storage-unavailable', occurredAt: 3000 }),
       ]);
-      expect(await idsOf({ key: 'key_1' })).toEqual(['other', 'refused']);
-      expect(await idsOf({ room: 'lobby' })).toEqual(['other']);
-      expect(await idsOf({ requestId: 'request failed' })).toEqual(['failed']);
-      expect(await idsOf({ since: 2000 })).toEqual(['failed', 'other']);
-      expect(await idsOf({ until: 2000 })).toEqual(['root', 'refused']);
-      expect(await idsOf({ result: 'done' })).toEqual(['other', 'root']);
-      expect(await idsOf({ result: 'refused' })).toEqual(['refused']);
-      expect(await idsOf({ result: 'failed' })).toEqual(['failed']);
-      expect(await idsOf({ key: 'key_1', result: 'done', since: 1500 })).toEqual(['other']);
+      expect(await listIds({ key: 'key_1' })).toEqual(['other', 'refused']);
+      expect(await listIds({ room: 'lobby' })).toEqual(['other']);
+      expect(await listIds({ requestId: 'request failed' })).toEqual(['failed']);
+      expect(await listIds({ since: 2000 })).toEqual(['failed', 'other']);
+      expect(await listIds({ until: 2000 })).toEqual(['root', 'refused']);
+      expect(await listIds({ result: 'done' })).toEqual(['other', 'root']);
+      expect(await listIds({ result: 'refused' })).toEqual(['refused']);
+      expect(await listIds({ result: 'failed' })).toEqual(['failed']);
+      expect(await listIds({ key: 'key_1', result: 'done', since: 1500 })).toEqual(['other']);
     });
 
     it('has failed reads only under their request ids, until they expire', async () => {
       const failed = entry('read', { method: 'GET', status: 404, expiresAt: 5000 });
       await store.audit.append([entry('change'), failed]);
-      expect(await idsOf({})).toEqual(['change']);
+      expect(await listIds({})).toEqual(['change']);
       expect(await store.audit.list({ limit: 10, requestId: 'request read' })).toEqual([failed]);
       expect(await store.audit.purgeExpired(5000, 10)).toBe(0);
       expect(await store.audit.purgeExpired(5001, 10)).toBe(1);
-      expect(await idsOf({ requestId: 'request read' })).toEqual([]);
-      expect(await idsOf({})).toEqual(['change']);
+      expect(await listIds({ requestId: 'request read' })).toEqual([]);
+      expect(await listIds({})).toEqual(['change']);
     });
 
     it('is purged from its oldest entry on', async () => {
@@ -82,10 +82,10 @@ export function describeAudit(engine: string, prepare: () => Promise<TestDatabas
         entry('c', { occurredAt: 2000 }),
       ]);
       expect(await store.audit.purge(2000, 1)).toBe(1);
-      expect(await idsOf({})).toEqual(['c', 'b']);
+      expect(await listIds({})).toEqual(['c', 'b']);
       expect(await store.audit.purge(2000, 10)).toBe(1);
       expect(await store.audit.purge(2000, 10)).toBe(0);
-      expect(await idsOf({})).toEqual(['c']);
+      expect(await listIds({})).toEqual(['c']);
     });
   });
 }

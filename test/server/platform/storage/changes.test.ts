@@ -13,7 +13,7 @@ async function insertEvent(store: Store, id: string): Promise<void> {
 }
 
 /** Collects the origins of the changes that a listener receives. */
-function originsOf(store: Store): string[] {
+function listOrigins(store: Store): string[] {
   const origins: string[] = [];
   store.changes.subscribe('events', (origin) => void origins.push(origin));
   return origins;
@@ -26,7 +26,7 @@ describe.each([
   it('reach a listener of the same process when they are committed, and not before', async () => {
     testDatabase = await prepare();
     const store = await testDatabase.open();
-    const origins = originsOf(store);
+    const origins = listOrigins(store);
     await store.transaction(async (inside) => {
       await insertEvent(inside, 'one');
       expect(origins).not.toContain('here');
@@ -37,7 +37,7 @@ describe.each([
   it('reach a listener on another connection', async () => {
     testDatabase = await prepare();
     const [listening, writing] = [await testDatabase.open(), await testDatabase.open()];
-    const origins = originsOf(listening);
+    const origins = listOrigins(listening);
     // A new listener first reports everything as changed.
     await expect
       .poll(async () => {
@@ -51,7 +51,7 @@ describe.each([
   it('do not reach a listener when they are rolled back', async () => {
     testDatabase = await prepare();
     const store = await testDatabase.open();
-    const origins = originsOf(store);
+    const origins = listOrigins(store);
     const undone = store.transaction(async (inside) => {
       await insertEvent(inside, 'one');
       throw new Error('undo');

@@ -49,7 +49,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
     const claim = async (changes: Partial<ClaimRequest> = {}, at: Store = store) =>
       (await at.deliveries.claim(claimRequest(changes))).map((job) => job.delivery.id);
     const find = async (id: string, webhookId = 'hook') => store.deliveries.find(webhookId, id);
-    const attemptsOf = (...ids: readonly string[]) => store.deliveries.listAttempts(ids);
+    const listAttempts = (...ids: readonly string[]) => store.deliveries.listAttempts(ids);
     /** Makes a delivery of `hook` in a given state, by the same steps as the service. */
     const make = async (id: string, state: Delivery['state'], changes: Partial<NewDelivery> = {}) => {
       await insert(newDelivery(id, { ...changes, leaseOwner: 'maker', leaseUntil: 9999 }));
@@ -218,11 +218,11 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         for (const id of ['delivered', 'retried']) {
           expect(await find(id)).toMatchObject({ state: 'cancelled', attempts: 1, endedAt: 1234 });
         }
-        expect(await attemptsOf('delivered', 'retried')).toHaveLength(2);
+        expect(await listAttempts('delivered', 'retried')).toHaveLength(2);
         await store.deliveries.purge(0, 10);
         await store.deliveries.recordOutcomes('me', [settled('delivered', 'delivered', { startedAt: 7777 })]);
         expect(await find('delivered')).toBeUndefined();
-        expect(await attemptsOf('delivered', 'retried')).toEqual([]);
+        expect(await listAttempts('delivered', 'retried')).toEqual([]);
       });
 
       it('leave no delivery to claim that is stored after their deletion', async () => {
@@ -478,7 +478,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
             roundAttempts: 1,
             endedAt: 1200,
           });
-          expect(await attemptsOf('d')).toEqual([{ ...attempt, number: 1 }]);
+          expect(await listAttempts('d')).toEqual([{ ...attempt, number: 1 }]);
         },
       );
 
@@ -497,7 +497,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
           roundAttempts: 2,
           dueAt: 6000,
         });
-        expect((await attemptsOf('d')).map(({ number, startedAt }) => [number, startedAt])).toEqual([
+        expect((await listAttempts('d')).map(({ number, startedAt }) => [number, startedAt])).toEqual([
           [1, 1100],
           [2, 6000],
         ]);
@@ -523,7 +523,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
           expect(counts).toEqual([100, 100]);
         }
         expect(await find('d303')).toMatchObject({ state: 'pending', dueAt: 5303 });
-        expect(await attemptsOf('d301')).toMatchObject([{ responseBody: 'answer 301' }]);
+        expect(await listAttempts('d301')).toMatchObject([{ responseBody: 'answer 301' }]);
       });
 
       it('stores the attempt of a lost lease, and changes nothing else', async () => {
@@ -540,7 +540,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         });
         await store.deliveries.recordOutcomes('quick', [settled('d', 'failed', { startedAt: 1600 })]);
         expect(await find('d')).toMatchObject({ state: 'failed', attempts: 2, roundAttempts: 1 });
-        expect((await attemptsOf('d')).map(({ number, startedAt }) => [number, startedAt])).toEqual([
+        expect((await listAttempts('d')).map(({ number, startedAt }) => [number, startedAt])).toEqual([
           [1, 1100],
           [2, 1600],
         ]);
@@ -576,9 +576,9 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         );
         const outcomes = [settled('ended', 'delivered'), retried('retried', 6000)];
         await store.deliveries.recordOutcomes('me', outcomes);
-        const once = [await find('ended'), await find('retried'), await attemptsOf('ended', 'retried')];
+        const once = [await find('ended'), await find('retried'), await listAttempts('ended', 'retried')];
         await store.deliveries.recordOutcomes('me', outcomes);
-        expect([await find('ended'), await find('retried'), await attemptsOf('ended', 'retried')]).toEqual(
+        expect([await find('ended'), await find('retried'), await listAttempts('ended', 'retried')]).toEqual(
           once,
         );
       });
@@ -587,10 +587,10 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         await store.deliveries.recordOutcomes('me', [retried('d', 6000)]);
-        const once = [await find('d'), await attemptsOf('d')];
+        const once = [await find('d'), await listAttempts('d')];
         expect(await claim({ now: 6000, owner: 'me' })).toEqual(['d']);
         await store.deliveries.recordOutcomes('me', [retried('d', 6000)]);
-        expect([await find('d'), await attemptsOf('d')]).toEqual(once);
+        expect([await find('d'), await listAttempts('d')]).toEqual(once);
         expect(await claim({ now: 6000, owner: 'me' })).toEqual(['d']);
         await store.deliveries.recordOutcomes('me', [settled('d', 'delivered', { startedAt: 6000 })]);
         expect(await find('d')).toMatchObject({ state: 'delivered', attempts: 2, roundAttempts: 2 });
@@ -604,12 +604,12 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
           settled('d', 'failed', { startedAt: 1200 }),
         ]);
         expect(await find('d')).toMatchObject({ state: 'delivered', attempts: 2, roundAttempts: 1 });
-        expect((await attemptsOf('d')).map((attempt) => attempt.startedAt)).toEqual([1100, 1200]);
+        expect((await listAttempts('d')).map((attempt) => attempt.startedAt)).toEqual([1100, 1200]);
       });
 
       it('skips purged deliveries, and accepts an empty list', async () => {
         await store.deliveries.recordOutcomes('me', [settled('nothing', 'delivered')]);
-        expect(await attemptsOf('nothing')).toEqual([]);
+        expect(await listAttempts('nothing')).toEqual([]);
         await store.deliveries.recordOutcomes('me', []);
       });
 
@@ -618,7 +618,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         const attempt = newAttempt('d', { responseBody: 'a\0b\ud800c', error: '\udc00' });
         await store.deliveries.recordOutcomes('me', [{ attempt, next: { state: 'delivered', endedAt: 1 } }]);
-        expect(await attemptsOf('d')).toMatchObject([{ responseBody: 'a\uFFFDb\uFFFDc', error: '\uFFFD' }]);
+        expect(await listAttempts('d')).toMatchObject([{ responseBody: 'a\uFFFDb\uFFFDc', error: '\uFFFD' }]);
       });
 
       it('is rolled back completely when one part fails', async () => {
@@ -628,7 +628,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         const settling = store.deliveries.recordOutcomes('me', [broken as unknown as DeliveryOutcome]);
         await expect(settling).rejects.toThrow();
         expect(await find('d')).toMatchObject({ state: 'pending', leaseOwner: 'me', attempts: 0 });
-        expect(await attemptsOf('d')).toEqual([]);
+        expect(await listAttempts('d')).toEqual([]);
       });
 
       it('moves each row once when its old and its new owner record outcomes at the same time', async () => {
@@ -653,7 +653,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         const count = (state: string) => rows.filter((row) => row.state === state).length;
         expect([count('delivered'), count('failed'), count('pending')]).toEqual([50, 50, 0]);
         expect(rows.every((row) => row.attempts === 2 && row.roundAttempts === 1)).toBe(true);
-        expect(await attemptsOf(...ids)).toHaveLength(200);
+        expect(await listAttempts(...ids)).toHaveLength(200);
       });
     });
 
@@ -747,13 +747,13 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         await store.deliveries.recordOutcomes('me', [retried('a', 1000), settled('b', 'failed')]);
         await claim({ owner: 'me' });
         await store.deliveries.recordOutcomes('me', [settled('a', 'delivered', { startedAt: 1200 })]);
-        const attempts = await attemptsOf('a', 'b', 'nothing');
+        const attempts = await listAttempts('a', 'b', 'nothing');
         expect(attempts.map(({ deliveryId, number }) => [deliveryId, number])).toEqual([
           ['a', 1],
           ['b', 1],
           ['a', 2],
         ]);
-        expect(await attemptsOf()).toEqual([]);
+        expect(await listAttempts()).toEqual([]);
       });
     });
 
@@ -770,7 +770,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
           expect(await claim({ now: 5000, owner: 'me' })).toEqual(['d']);
           await store.deliveries.recordOutcomes('me', [retried('d', 9000, { startedAt: 5001 })]);
           expect(await find('d')).toMatchObject({ attempts: 2, roundAttempts: 1 });
-          expect((await attemptsOf('d')).map((attempt) => attempt.number)).toEqual([1, 2]);
+          expect((await listAttempts('d')).map((attempt) => attempt.number)).toEqual([1, 2]);
         },
       );
 
@@ -902,8 +902,8 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         expect(await store.deliveries.purge(2000, 1)).toBe(1);
         expect(await store.deliveries.purge(2000, 5)).toBe(1);
         expect(await store.deliveries.purge(2000, 5)).toBe(0);
-        expect(await attemptsOf('old', 'older')).toEqual([]);
-        expect(await attemptsOf('at')).toHaveLength(1);
+        expect(await listAttempts('old', 'older')).toEqual([]);
+        expect(await listAttempts('at')).toHaveLength(1);
         expect(await find('at')).toMatchObject({ state: 'delivered' });
         expect(await find('pending')).toMatchObject({ state: 'pending' });
       });
@@ -917,7 +917,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
         expect(await store.deliveries.purge(2000, 1)).toBe(1);
         expect(await store.deliveries.purge(2000, 10)).toBe(1);
         expect(await find('kept', 'other')).toBeDefined();
-        expect(await attemptsOf('ended')).toEqual([]);
+        expect(await listAttempts('ended')).toEqual([]);
         // It is remembered until `before` has passed its deletion, because a transaction of that time may still add rows.
         expect(await store.deliveries.purge(3000, 10)).toBe(0);
         await insert(newDelivery('late'));
@@ -945,7 +945,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<TestDa
           purged += counts.reduce((sum, count) => sum + count, 0);
         }
         expect(purged).toBe(200);
-        expect(await attemptsOf(...all)).toEqual([]);
+        expect(await listAttempts(...all)).toEqual([]);
       });
     });
   });

@@ -45,7 +45,7 @@ describe.each([
   afterEach(() => testDatabase.close());
 
   it('is read with the locks of the rooms', async () => {
-    await store.events.insertAll([{ ...eventOf('known'), sourceId: 'EV_known' }], []);
+    await store.events.insertAll([{ ...makeEvent('known'), sourceId: 'EV_known' }], []);
     await store.webhooks.insert(newWebhook('wh_1'));
     const context = await store.transaction((within) => within.presence.lockAndRead(SUBJECTS, 'free'));
     expect(context).toEqual({
@@ -123,7 +123,7 @@ it('an event of the media server takes seven statements and two round trips on P
   }
 });
 
-function eventOf(id: string) {
+function makeEvent(id: string) {
   return {
     ...{ id, sourceId: id, type: 'room_started', room: 'demo', roomSid: 'RM_1', sequence: 1, payload: '{}' },
     ...{ occurredAt: 1, createdAt: 1, traceparent: null },

@@ -27,7 +27,7 @@ export function describeKeys(engine: string, prepare: () => Promise<TestDatabase
     });
     const insert = (id: string, changes: Partial<ApiKey> = {}) =>
       store.keys.insertBelow(10, key(id, changes));
-    const idsOf = (keys: readonly ApiKey[]): string[] => keys.map(({ id }) => id);
+    const listIds = (keys: readonly ApiKey[]): string[] => keys.map(({ id }) => id);
 
     it('are found as they were inserted', async () => {
       await insert('one', { expiresAt: 9000 });
@@ -38,9 +38,9 @@ export function describeKeys(engine: string, prepare: () => Promise<TestDatabase
     it('are listed by age and id, page by page', async () => {
       await insert('late', { createdAt: 2000 });
       for (const id of ['b', 'a']) await insert(id);
-      expect(idsOf(await store.keys.list({ limit: 10 }))).toEqual(['a', 'b', 'late']);
+      expect(listIds(await store.keys.list({ limit: 10 }))).toEqual(['a', 'b', 'late']);
       const after = { createdAt: 1000, id: 'a' };
-      expect(idsOf(await store.keys.list({ after, limit: 1 }))).toEqual(['b']);
+      expect(listIds(await store.keys.list({ after, limit: 1 }))).toEqual(['b']);
     });
 
     it('are active until their end, or until they are revoked', async () => {
@@ -48,8 +48,8 @@ export function describeKeys(engine: string, prepare: () => Promise<TestDatabase
       await insert('ending', { expiresAt: 2000 });
       await insert('revoked');
       await store.keys.revoke('revoked', 1500);
-      expect(idsOf(await store.keys.listActive(1999)).sort()).toEqual(['ending', 'lasting']);
-      expect(idsOf(await store.keys.listActive(2000))).toEqual(['lasting']);
+      expect(listIds(await store.keys.listActive(1999)).sort()).toEqual(['ending', 'lasting']);
+      expect(listIds(await store.keys.listActive(2000))).toEqual(['lasting']);
     });
 
     it('lose their secret when they are revoked, and keep the time of the first revocation', async () => {
@@ -87,7 +87,7 @@ export function describeKeys(engine: string, prepare: () => Promise<TestDatabase
       expect(await store.keys.purge(1500, 10)).toBe(0);
       expect(await store.keys.purge(1501, 10)).toBe(1);
       expect(await store.keys.purge(2001, 10)).toBe(1);
-      expect(idsOf(await store.keys.list({ limit: 10 }))).toEqual(['lasting']);
+      expect(listIds(await store.keys.list({ limit: 10 }))).toEqual(['lasting']);
     });
 
     it('report each change, and no call that changed nothing', async () => {

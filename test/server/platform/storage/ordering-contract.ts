@@ -36,7 +36,7 @@ export function describeOrdering(engine: string, prepare: () => Promise<TestData
     const record = (owner: string, ...outcomes: readonly DeliveryOutcome[]) =>
       store.deliveries.recordOutcomes(owner, outcomes);
     const find = (id: string) => store.deliveries.find('hook', id);
-    const waitingOf = async (...ids: readonly string[]) =>
+    const listWaiting = async (...ids: readonly string[]) =>
       await Promise.all(ids.map(async (id) => (await find(id))?.waiting));
 
     describe('a stored delivery', () => {
@@ -49,7 +49,7 @@ export function describeOrdering(engine: string, prepare: () => Promise<TestData
 
       it('has its lease and waits where only those that are stored with it come before it', async () => {
         expect(await insert(ordered(1, 'one'), ordered(2, 'one'), ordered(3, 'one'))).toEqual([]);
-        expect(await waitingOf('d1', 'd2', 'd3')).toEqual([null, 1, 1]);
+        expect(await listWaiting('d1', 'd2', 'd3')).toEqual([null, 1, 1]);
         expect(await find('d3')).toMatchObject({ leaseOwner: 'one', sequence: 3, orderingKey: 'RM_1' });
         expect(await insert(ordered(4, 'one'), ordered(5, 'one'))).toEqual(['d4', 'd5']);
       });
@@ -61,7 +61,7 @@ export function describeOrdering(engine: string, prepare: () => Promise<TestData
         expect(await insert(elsewhere, others)).toEqual([]);
         await record('one', delivered(1));
         expect(await insert(ordered(3, 'one'))).toEqual([]);
-        expect(await waitingOf('d3')).toEqual([null]);
+        expect(await listWaiting('d3')).toEqual([null]);
       });
 
       it('says that it waits once the transaction has resolved, also with its event', async () => {
@@ -179,7 +179,7 @@ export function describeOrdering(engine: string, prepare: () => Promise<TestData
         await insert(ordered(2));
         await insert(ordered(3));
         await record('one', outcome);
-        expect(await waitingOf('d2', 'd3')).toEqual([null, 1]);
+        expect(await listWaiting('d2', 'd3')).toEqual([null, 1]);
         expect(await store.deliveries.nextClaimableAt([])).toBe(NOW);
         expect(await claim()).toEqual(['d2', 'd3']);
       });
@@ -208,17 +208,17 @@ export function describeOrdering(engine: string, prepare: () => Promise<TestData
         await insert(ordered(1, 'one'), ordered(2, 'one'), ordered(3, 'one'));
         await claim({ owner: 'two', now: LEASE_END, limitPerOrder: 1 });
         await record('one', delivered(1), delivered(2));
-        expect(await waitingOf('d1', 'd3')).toEqual([null, 1]);
+        expect(await listWaiting('d1', 'd3')).toEqual([null, 1]);
         expect(await find('d1')).toMatchObject({ state: 'pending', leaseOwner: 'two' });
         await record('two', delivered(1, 1_500));
-        expect(await waitingOf('d3')).toEqual([null]);
+        expect(await listWaiting('d3')).toEqual([null]);
       });
 
       it('that is told again, because the response was lost, changes nothing', async () => {
         await insert(ordered(1, 'one'), ordered(2, 'one'));
         await insert(ordered(3));
         for (const _ of [1, 2]) await record('one', delivered(1), retried(2, NOW + 5_000));
-        expect(await waitingOf('d2', 'd3')).toEqual([null, 1]);
+        expect(await listWaiting('d2', 'd3')).toEqual([null, 1]);
         expect(await find('d2')).toMatchObject({ attempts: 1, roundAttempts: 1 });
       });
 
@@ -287,19 +287,19 @@ function ordered(
   });
 }
 
-function attemptOf(delivery: number | string, startedAt: number) {
+function makeAttempt(delivery: number | string, startedAt: number) {
   const deliveryId = typeof delivery === 'number' ? `d${delivery}` : delivery;
   return { deliveryId, startedAt, durationMs: 1, statusCode: 200, error: null, responseBody: null };
 }
 
 function delivered(delivery: number | string, startedAt = NOW): DeliveryOutcome {
-  return { attempt: attemptOf(delivery, startedAt), next: { state: 'delivered', endedAt: NOW } };
+  return { attempt: makeAttempt(delivery, startedAt), next: { state: 'delivered', endedAt: NOW } };
 }
 
 function failed(delivery: number): DeliveryOutcome {
-  return { attempt: attemptOf(delivery, NOW), next: { state: 'failed', endedAt: NOW } };
+  return { attempt: makeAttempt(delivery, NOW), next: { state: 'failed', endedAt: NOW } };
 }
 
 function retried(delivery: number, dueAt: number): DeliveryOutcome {
-  return { attempt: attemptOf(delivery, NOW), next: { state: 'pending', dueAt } };
+  return { attempt: makeAttempt(delivery, NOW), next: { state: 'pending', dueAt } };
 }

@@ -64,7 +64,7 @@ async function openWith(clock: Clock): Promise<Store> {
   return store;
 }
 
-const differenceOf = (one: Store, other: Store) => Math.abs(one.clock.now() - other.clock.now());
+const computeDifference = (one: Store, other: Store) => Math.abs(one.clock.now() - other.clock.now());
 
 /** Claims like the dispatcher, with the store's clock. */
 function claim({ clock, deliveries }: Store, owner: string) {
@@ -113,7 +113,7 @@ describe('instances on PostgreSQL whose clocks are 15 s apart', () => {
   it('read the same time', async () => {
     const behind = await openWith(new WrongClock(-APART_MS));
     const ahead = await openWith(new WrongClock(APART_MS));
-    expect(differenceOf(behind, ahead)).toBeLessThan(NEARLY_MS);
+    expect(computeDifference(behind, ahead)).toBeLessThan(NEARLY_MS);
   });
 
   it('keep the time of the database while the clock of a machine is set back', async () => {
@@ -130,11 +130,11 @@ describe('instances on PostgreSQL whose clocks are 15 s apart', () => {
     const moved = await openWith(clock);
     const right = await openWith(new WrongClock(0));
     clock.monotonicAheadMs = SET_BY_MS;
-    expect(differenceOf(moved, right)).toBeGreaterThan(NEARLY_MS);
+    expect(computeDifference(moved, right)).toBeGreaterThan(NEARLY_MS);
     await expect
       .poll(() => {
         clock.wakeAll();
-        return differenceOf(moved, right);
+        return computeDifference(moved, right);
       })
       .toBeLessThan(NEARLY_MS);
   });

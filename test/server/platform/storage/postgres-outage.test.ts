@@ -38,7 +38,7 @@ describe('the loss of PostgreSQL', () => {
 
   const others = `from pg_stat_activity where datname = current_database() and application_name = 'rtc-service'`;
   const terminateAll = () => admin.query(`select pg_terminate_backend(pid) ${others}`);
-  const countOf = async (condition: string) =>
+  const countAll = async (condition: string) =>
     Number((await admin.query(`select count(*) ${others} and ${condition}`)).rows[0].count);
 
   it('has no effect when no connection was in use', async () => {
@@ -53,7 +53,7 @@ describe('the loss of PostgreSQL', () => {
     const lost = store.transaction(async ({ recordings }) => {
       await recordings.claim(newRecording('one'), 1000);
       await terminateAll();
-      await until(async () => (await countOf('true')) === 0);
+      await until(async () => (await countAll('true')) === 0);
       await recordings.claim(newRecording('two', { room: 'another' }), 1000);
     });
     await expectUnavailable(lost, { retryable: true });
@@ -64,7 +64,7 @@ describe('the loss of PostgreSQL', () => {
     const lost = store.transaction(async ({ recordings }) => {
       await recordings.claim(newRecording('one'), 1000);
       await terminateAll();
-      await until(async () => (await countOf('true')) === 0);
+      await until(async () => (await countAll('true')) === 0);
     });
     await expectUnavailable(lost, { retryable: true });
     expect(await store.recordings.list({ limit: 10 })).toEqual([]);
@@ -75,7 +75,7 @@ describe('the loss of PostgreSQL', () => {
     const lost = store.transaction(async ({ recordings }) => {
       await recordings.claim(newRecording('one'), 1000);
       await terminateAll();
-      await until(async () => (await countOf('true')) === 0);
+      await until(async () => (await countAll('true')) === 0);
       throw reason;
     });
     await expect(lost).rejects.toBe(reason);
@@ -85,7 +85,7 @@ describe('the loss of PostgreSQL', () => {
   it('fails a running statement', async () => {
     await locker.query('begin; lock table recordings');
     const claim = expectUnavailable(store.recordings.claim(newRecording('one'), 1000), { retryable: true });
-    await until(async () => (await countOf(`wait_event_type = 'Lock'`)) === 1);
+    await until(async () => (await countAll(`wait_event_type = 'Lock'`)) === 1);
     await terminateAll();
     await claim;
     await locker.query('rollback');

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { portOf } from '../../../support/forwarding-server.ts';
+import { readPort } from '../../../support/forwarding-server.ts';
 import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../../support/parts/shared.ts';
 import { startNetwork } from './network.ts';
@@ -18,7 +18,7 @@ describe('opening a PostgreSQL database', () => {
   });
   afterEach(() => database.close());
 
-  const refusalOf = async (change: (url: URL) => void, retryable = false) => {
+  const catchRefusal = async (change: (url: URL) => void, retryable = false) => {
     const url = new URL(database.url);
     change(url);
     const error = await expectUnavailable(open({ databaseUrl: url.href }), { retryable });
@@ -40,7 +40,7 @@ describe('opening a PostgreSQL database', () => {
   });
 
   it('names the user whose password was rejected', async () => {
-    const message = await refusalOf((url) => {
+    const message = await catchRefusal((url) => {
       url.password = 'wrong-secret';
     });
     const { host } = new URL(database.url);
@@ -50,7 +50,7 @@ describe('opening a PostgreSQL database', () => {
   it('reports a missing password', async () => {
     // pg leaves this connection open and waits for a password that is never sent. The network ends it.
     const network = await startNetwork(new URL(database.url));
-    const message = await refusalOf((url) => {
+    const message = await catchRefusal((url) => {
       url.host = new URL(network.url(database.url)).host;
       url.password = '';
     });
@@ -59,21 +59,21 @@ describe('opening a PostgreSQL database', () => {
   });
 
   it('names a database that does not exist', async () => {
-    const message = await refusalOf((url) => {
+    const message = await catchRefusal((url) => {
       url.pathname = '/nowhere';
     });
     expect(message).toContain('has no database "nowhere". Create it: createdb nowhere');
   });
 
   it('names an address where nothing listens', async () => {
-    const message = await refusalOf((url) => {
+    const message = await catchRefusal((url) => {
       url.port = '1';
     }, true);
     expect(message).toBe('No PostgreSQL responds at 127.0.0.1:1. Start it, or correct DATABASE_URL.');
   });
 
   it('names an unknown host', async () => {
-    const message = await refusalOf((url) => {
+    const message = await catchRefusal((url) => {
       url.hostname = 'nowhere.invalid';
     }, true);
     expect(message).toContain('nowhere.invalid');
@@ -83,7 +83,7 @@ describe('opening a PostgreSQL database', () => {
     const network = await startNetwork(new URL(database.url));
     network.silence();
     const { host } = new URL(network.url(database.url));
-    const message = await refusalOf((url) => {
+    const message = await catchRefusal((url) => {
       url.host = host;
     }, true);
     expect(message).toBe(`PostgreSQL at ${host} did not respond in time.`);
@@ -93,8 +93,8 @@ describe('opening a PostgreSQL database', () => {
   it('rejects a server that is not PostgreSQL', async () => {
     const other = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
     await once(other, 'listening');
-    const message = await refusalOf((url) => {
-      url.port = String(portOf(other));
+    const message = await catchRefusal((url) => {
+      url.port = String(readPort(other));
     });
     expect(message).toContain('could not be opened');
     other.close();
@@ -117,7 +117,7 @@ describe('opening a PostgreSQL database', () => {
     const schema = 'select table_name, column_name from information_schema.columns order by 1, 2';
     const applied = 'select name from "rtcMigrations" order by name';
     const before = [await query(database.url, schema), await query(database.url, applied)];
-    const message = await refusalOf(() => {});
+    const message = await catchRefusal(() => {});
     expect(message).toContain('newer version');
     expect(message).toContain('"999-from-the-future"');
     expect([await query(database.url, schema), await query(database.url, applied)]).toEqual(before);
@@ -129,7 +129,7 @@ describe('opening a PostgreSQL database', () => {
       database.url,
       `create database ${name}_ascii encoding 'SQL_ASCII' locale 'C' template template0`,
     );
-    const message = await refusalOf((url) => {
+    const message = await catchRefusal((url) => {
       url.pathname = `/${name}_ascii`;
     });
     expect(message).toContain('has the encoding SQL_ASCII');
@@ -139,7 +139,7 @@ describe('opening a PostgreSQL database', () => {
   it('rejects a read-only database and leaves it empty', async () => {
     const name = new URL(database.url).pathname.slice(1);
     await query(database.url, `alter database ${name} set default_transaction_read_only = on`);
-    expect(await refusalOf(() => {})).toContain('is read-only');
+    expect(await catchRefusal(() => {})).toContain('is read-only');
     expect(await query(database.url, `select to_regclass('"rtcMigrations"') as found`)).toEqual([
       { found: null },
     ]);
@@ -152,7 +152,7 @@ describe('opening a PostgreSQL database', () => {
       url.username = name;
       url.password = 'guest';
     };
-    expect(await refusalOf(asGuest)).toContain(`User "${name}" may not do this`);
+    expect(await catchRefusal(asGuest)).toContain(`User "${name}" may not do this`);
     const owner = await open({ databaseUrl: database.url });
     await owner.close();
     await query(

@@ -58,7 +58,7 @@ describe('plans of SQLite for deliveries', () => {
   it('never read a whole table, and never a list of values for each row of a table', () => {
     const database = new DatabaseSync(join(folder, 'store.sqlite'), { readOnly: true });
     const wanted = [...statements].filter((sql) => /\b(deliveries|attempts)\b/.test(sql));
-    const plans = wanted.map((sql) => planOf(database, sql));
+    const plans = wanted.map((sql) => explainPlan(database, sql));
     database.close();
     expect(plans.length).toBeGreaterThan(8);
     const steps = plans.flat().map(({ detail }) => detail);
@@ -92,7 +92,7 @@ async function listAll({ deliveries }: Store): Promise<void> {
 
 type Step = { readonly id: number; readonly parent: number; readonly detail: string };
 
-function planOf(database: DatabaseSync, sql: string): readonly Step[] {
+function explainPlan(database: DatabaseSync, sql: string): readonly Step[] {
   const rows = database.prepare(`explain query plan ${sql}`).all();
   return rows.map(({ id, parent, detail }) => ({
     id: Number(id),

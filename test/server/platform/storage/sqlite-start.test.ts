@@ -43,7 +43,7 @@ describe('opening a SQLite file', () => {
   };
 
   /** Opens the database, which fails. Checks that nothing in the folder has changed, and returns the message. */
-  const refusalOf = async () => {
+  const catchRefusal = async () => {
     const before = await contents(folder);
     const { message } = await expectUnavailable(openPath(), { retryable: false });
     expect(await contents(folder)).toEqual(before);
@@ -55,9 +55,9 @@ describe('opening a SQLite file', () => {
     path = join(folder, 'new', 'data', 'store.sqlite');
     const store = await openPath();
     await store.recordings.claim(newRecording('one'), 1000);
-    expect(await modeOf(dirname(path))).toBe('700');
+    expect(await readMode(dirname(path))).toBe('700');
     for (const name of await readdir(dirname(path)))
-      expect(await modeOf(join(dirname(path), name))).toBe('600');
+      expect(await readMode(join(dirname(path), name))).toBe('600');
     await store.close();
     expect(await readdir(dirname(path))).toEqual(['store.sqlite']);
   });
@@ -79,24 +79,24 @@ describe('opening a SQLite file', () => {
 
   it('rejects a file that is no database', async () => {
     await writeFile(path, 'Dear diary, '.repeat(1000));
-    expect(await refusalOf()).toContain('is not a SQLite database');
+    expect(await catchRefusal()).toContain('is not a SQLite database');
   });
 
   it('rejects a file that is shorter than the header of a database', async () => {
     await writeFile(path, 'SQLite');
-    expect(await refusalOf()).toContain('is not a SQLite database');
+    expect(await catchRefusal()).toContain('is not a SQLite database');
   });
 
   it('rejects a folder in place of the file', async () => {
     await mkdir(path);
-    expect(await refusalOf()).toContain('is not a file');
+    expect(await catchRefusal()).toContain('is not a file');
   });
 
   it("rejects another program's database", async () => {
     const database = new DatabaseSync(path);
     database.exec('create table cookies (name text)');
     database.close();
-    expect(await refusalOf()).toContain('another program');
+    expect(await catchRefusal()).toContain('another program');
   });
 
   it.each([
@@ -108,19 +108,19 @@ describe('opening a SQLite file', () => {
     const file = await open(path, 'r+');
     await file.write(Buffer.alloc(length, 0xa5), 0, length, position);
     await file.close();
-    expect(await refusalOf()).toMatch(/is damaged \(.+\); nothing was changed\. Restore it from a backup/);
+    expect(await catchRefusal()).toMatch(/is damaged \(.+\); nothing was changed\. Restore it from a backup/);
   });
 
   it('rejects a file that was cut short', async () => {
     await make(200);
     await truncate(path, 6 * 4096);
-    expect(await refusalOf()).toContain('is damaged');
+    expect(await catchRefusal()).toContain('is damaged');
   });
 
   it('rejects the database of a newer version and names the unknown migrations', async () => {
     await make(1);
     addMigration(path);
-    const message = await refusalOf();
+    const message = await catchRefusal();
     expect(message).toContain('newer version');
     expect(message).toContain('"999-from-the-future"');
   });
@@ -153,14 +153,14 @@ describe('opening a SQLite file', () => {
     await make(1);
     await chmod(folder, 0o777);
     await chmod(path, 0o444);
-    expect(await asNobody(refusalOf)).toMatch(/cannot be written \(EACCES\)/);
+    expect(await asNobody(catchRefusal)).toMatch(/cannot be written \(EACCES\)/);
   });
 
   it('rejects a folder that it may not write', async () => {
     await make(1);
     await chmod(path, 0o666);
     await chmod(folder, 0o555);
-    expect(await asNobody(refusalOf)).toContain('its folder cannot be written');
+    expect(await asNobody(catchRefusal)).toContain('its folder cannot be written');
     await chmod(folder, 0o700);
   });
 
@@ -190,6 +190,6 @@ async function contents(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function modeOf(path: string): Promise<string> {
+async function readMode(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
 }

@@ -473,23 +473,26 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Te
           await transcriptions.enqueuePost(post(id, { createdAt, room, ...recording }));
         }
       });
-      const idsOf = (listed: readonly Transcription[]) => listed.map(({ id }) => id);
+      const listIds = (listed: readonly Transcription[]) => listed.map(({ id }) => id);
 
       it('has the newest first, in pages that continue after a row', async () => {
         const first = await transcriptions.listPost({ limit: 2 });
-        expect(idsOf(first)).toEqual(['tr_d', 'tr_c']);
-        expect(idsOf(await transcriptions.listPost({ limit: 9, after: first[1] }))).toEqual(['tr_b', 'tr_a']);
+        expect(listIds(first)).toEqual(['tr_d', 'tr_c']);
+        expect(listIds(await transcriptions.listPost({ limit: 9, after: first[1] }))).toEqual([
+          'tr_b',
+          'tr_a',
+        ]);
       });
 
       it('is filtered by room, egress and status', async () => {
         await transcriptions.claimPost(claim({ now: 1000 }));
-        expect(idsOf(await transcriptions.listPost({ limit: 9, room: 'demo' }))).toEqual([
+        expect(listIds(await transcriptions.listPost({ limit: 9, room: 'demo' }))).toEqual([
           'tr_d',
           'tr_c',
           'tr_a',
         ]);
-        expect(idsOf(await transcriptions.listPost({ limit: 9, egressId: 'EG_2' }))).toEqual(['tr_b']);
-        expect(idsOf(await transcriptions.listPost({ limit: 9, status: 'processing' }))).toEqual(['tr_a']);
+        expect(listIds(await transcriptions.listPost({ limit: 9, egressId: 'EG_2' }))).toEqual(['tr_b']);
+        expect(listIds(await transcriptions.listPost({ limit: 9, status: 'processing' }))).toEqual(['tr_a']);
         expect(await transcriptions.listPost({ limit: 9, room: 'other', status: 'processing' })).toEqual([]);
       });
     });

@@ -41,10 +41,10 @@ afterAll(async () => {
 
 const newTraceId = (): string => randomBytes(16).toString('hex');
 const CALLER = 'c0ffee0000000001';
-const headerOf = (traceId: string, flags = '01') => ({ traceparent: `00-${traceId}-${CALLER}-${flags}` });
+const readHeader = (traceId: string, flags = '01') => ({ traceparent: `00-${traceId}-${CALLER}-${flags}` });
 
 /** Resolves to the spans of a trace, when spans with these names have arrived. */
-async function traceOf(traceId: string, names: readonly string[]): Promise<readonly CollectedSpan[]> {
+async function readTrace(traceId: string, names: readonly string[]): Promise<readonly CollectedSpan[]> {
   const spans = () => collector.spans().filter((span) => span.traceId === traceId);
   await expect.poll(() => spans().map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
   return spans();
@@ -58,7 +58,7 @@ async function postMediaEvent(traceId: string, event: Readonly<Record<string, un
   const response = await fetch(`${service.url}/livekit/webhook`, {
     method: 'POST',
     body,
-    headers: { ...headers, ...headerOf(traceId) },
+    headers: { ...headers, ...readHeader(traceId) },
   });
   expect(response.status).toBe(200);
 }
@@ -67,8 +67,8 @@ describe('a trace', () => {
   it('continues from the caller through the media server', async () => {
     const traceId = newTraceId();
     const body = { name: `traced-${randomUUID()}` };
-    await service.call('POST', '/v1/rooms', { body, headers: headerOf(traceId) });
-    const spans = await traceOf(traceId, ['POST /v1/rooms', 'livekit.createRoom']);
+    await service.call('POST', '/v1/rooms', { body, headers: readHeader(traceId) });
+    const spans = await readTrace(traceId, ['POST /v1/rooms', 'livekit.createRoom']);
     const request = named(spans, 'POST /v1/rooms');
     expect(request).toMatchObject({ parentSpanId: CALLER, kind: SERVER, isError: false });
     expect(request.attributes).toMatchObject({
@@ -97,7 +97,7 @@ describe('a trace', () => {
     const name = `traced-${randomUUID()}`;
     const event = { event: 'room_finished', id: `EV_${name}`, room: { sid: `RM_${name}`, name } };
     await postMediaEvent(traceId, event);
-    const spans = await traceOf(traceId, [
+    const spans = await readTrace(traceId, [
       'POST /livekit/webhook',
       'all.transaction',
       'webhook room_finished',
@@ -139,7 +139,7 @@ describe('a trace', () => {
     const { headers } = await service.call('GET', '/v1/webhooks');
     const line = () => service.logLines.find(({ fields }) => fields.requestId === headers['x-request-id']);
     await expect.poll(line).toBeDefined();
-    const spans = await traceOf(String(line()?.fields.traceId), ['GET /v1/webhooks']);
+    const spans = await readTrace(String(line()?.fields.traceId), ['GET /v1/webhooks']);
     expect(named(spans, 'GET /v1/webhooks').parentSpanId).toBeUndefined();
   });
 
@@ -148,7 +148,7 @@ describe('a trace', () => {
     const name = `secret-${randomUUID()}`;
     const body = { userId: 'anna.rossi', displayName: 'Anna Rossi', role: 'participant' };
     const path = `/v1/rooms/${name}/tokens`;
-    await service.call('POST', path, { body, headers: headerOf(traceId) });
+    await service.call('POST', path, { body, headers: readHeader(traceId) });
     await expect.poll(() => collector.spans().some((span) => span.traceId === traceId)).toBe(true);
     expect(collector.exports.map((each) => String(each.body)).join()).not.toMatch(/secret-|rossi/i);
   });
@@ -160,7 +160,7 @@ describe('a trace', () => {
       { event: 'room_finished', id: `EV_${name}`, room: { sid: `RM_${name}`, name } },
       livekit,
     );
-    const traceHeaders = headerOf(traceId, '00');
+    const traceHeaders = readHeader(traceId, '00');
     await fetch(`${service.url}/livekit/webhook`, {
       method: 'POST',
       body,
@@ -169,17 +169,17 @@ describe('a trace', () => {
     const [received] = await receiver.waitFor((one) => one.body.room?.name === name);
     expect(received?.headers.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
     const later = newTraceId();
-    await service.call('GET', '/v1/webhooks', { headers: headerOf(later) });
-    await traceOf(later, ['GET /v1/webhooks']);
+    await service.call('GET', '/v1/webhooks', { headers: readHeader(later) });
+    await readTrace(later, ['GET /v1/webhooks']);
     expect(collector.spans().some((span) => span.traceId === traceId)).toBe(false);
   });
 
   it('does not include probes', async () => {
     const traceId = newTraceId();
-    await fetch(`${service.url}/v1/health`, { headers: headerOf(traceId) });
+    await fetch(`${service.url}/v1/health`, { headers: readHeader(traceId) });
     const later = newTraceId();
-    await service.call('GET', '/v1/webhooks', { headers: headerOf(later) });
-    await traceOf(later, ['GET /v1/webhooks']);
+    await service.call('GET', '/v1/webhooks', { headers: readHeader(later) });
+    await readTrace(later, ['GET /v1/webhooks']);
     expect(collector.spans().some((span) => span.traceId === traceId)).toBe(false);
   });
 });

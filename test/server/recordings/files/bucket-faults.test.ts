@@ -9,7 +9,7 @@ import type { Clock } from '../../../../src/server/platform/clock.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import type { ObjectStorage } from '../../../../src/server/recordings/files/bucket-files.ts';
 import { createRecordingFiles } from '../../../../src/server/recordings/files/create-recording-files.ts';
-import { portOf } from '../../../support/forwarding-server.ts';
+import { readPort } from '../../../support/forwarding-server.ts';
 import { freePort } from '../../../support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../../support/parts/s3.ts';
 import { type Network, startNetwork } from '../../platform/storage/network.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => s3?.close());
 
-function storageOf(changed: Partial<ObjectStorage> = {}): ObjectStorage {
+function createStorage(changed: Partial<ObjectStorage> = {}): ObjectStorage {
   const { region, accessKey, secretKey, url: endpoint } = s3;
   return {
     region,
@@ -35,7 +35,7 @@ function storageOf(changed: Partial<ObjectStorage> = {}): ObjectStorage {
 }
 
 /** Uses the service's timeout, unless the test is about the timeout. */
-function filesOf(storage: ObjectStorage | undefined, clock: Clock = systemClock, timeoutMs?: number) {
+function listFiles(storage: ObjectStorage | undefined, clock: Clock = systemClock, timeoutMs?: number) {
   const settings = { clock, storage, directory: '/nowhere' };
   return createRecordingFiles(timeoutMs === undefined ? settings : { ...settings, timeoutMs });
 }
@@ -50,7 +50,7 @@ async function put(key: string, content: string): Promise<void> {
 
 describe('an object of a bucket', () => {
   it('is found, signed, and deleted, and a missing one is no error', async () => {
-    const files = filesOf(storageOf());
+    const files = listFiles(createStorage());
     await put('demo/one.mp4', 'frames');
     expect(await files.find(at('demo/one.mp4'))).toEqual({ sizeBytes: 6, modifiedAt: expect.any(Number) });
     const url = await files.signedUrl(at('demo/one.mp4'), 60);
@@ -70,7 +70,7 @@ describe('an object of a bucket', () => {
     '=;,:@/~.mp4',
   ])('is called by any key: %s', async (key) => {
     await put(key, 'frames');
-    const files = filesOf(storageOf());
+    const files = listFiles(createStorage());
     expect((await files.find(at(key)))?.sizeBytes).toBe(6);
     expect(await (await fetch(`${await files.signedUrl(at(key), 60)}`)).text()).toBe('frames');
     await files.delete(at(key));
@@ -81,7 +81,8 @@ describe('an object of a bucket', () => {
     await put('demo/two.mp4', 'frames');
     const statusOfUrlMadeAgo = async (ms: number) => {
       const clock = { ...systemClock, now: () => Date.now() - ms };
-      return (await fetch(`${await filesOf(storageOf(), clock).signedUrl(at('demo/two.mp4'), 60)}`)).status;
+      return (await fetch(`${await listFiles(createStorage(), clock).signedUrl(at('demo/two.mp4'), 60)}`))
+        .status;
     };
     expect(await statusOfUrlMadeAgo(50_000)).toBe(200);
     expect(await statusOfUrlMadeAgo(62_000)).toBe(403);
@@ -90,25 +91,25 @@ describe('an object of a bucket', () => {
   it('is distinct from any other in its URL', async () => {
     await put('demo/three.mp4', 'frames');
     await put('demo/four.mp4', 'secret');
-    const url = `${await filesOf(storageOf()).signedUrl(at('demo/three.mp4'), 60)}`;
+    const url = `${await listFiles(createStorage()).signedUrl(at('demo/three.mp4'), 60)}`;
     expect((await fetch(url.replace('three', 'four'))).status).toBe(403);
     expect((await fetch(url, { method: 'DELETE' })).status).toBe(403);
   });
 
   it('has its URL on the public endpoint, in either style', async () => {
     const publicEndpoint = 'https://media.example.org/store';
-    const inPath = filesOf(storageOf({ publicEndpoint }));
+    const inPath = listFiles(createStorage({ publicEndpoint }));
     expect(await inPath.signedUrl(at('a b.mp4', 'box'), 60)).toMatch(
       /^https:\/\/media\.example\.org\/store\/box\/a%20b\.mp4\?X-Amz-Expires=60&/,
     );
-    const inHost = filesOf(
-      storageOf({ publicEndpoint: 'https://s3.example.org:9000', forcePathStyle: false }),
+    const inHost = listFiles(
+      createStorage({ publicEndpoint: 'https://s3.example.org:9000', forcePathStyle: false }),
     );
     expect(await inHost.signedUrl(at('a b.mp4', 'box'), 60)).toMatch(
       /^https:\/\/box\.s3\.example\.org:9000\/a%20b\.mp4\?/,
     );
-    const amazon = filesOf(
-      storageOf({ publicEndpoint: undefined, region: 'eu-south-1', forcePathStyle: false }),
+    const amazon = listFiles(
+      createStorage({ publicEndpoint: undefined, region: 'eu-south-1', forcePathStyle: false }),
     );
     expect(await amazon.signedUrl(at('x.mp4', 'box'), 60)).toMatch(
       /^https:\/\/box\.s3\.eu-south-1\.amazonaws\.com\/x\.mp4\?/,
@@ -124,8 +125,14 @@ describe('a bucket in the host name', () => {
       const { port } = new URL(other.url);
       await writeFile(join(other.bucketFolder, 'x y.mp4'), 'frames');
       const endpoint = `http://${domain}:${port}`;
-      const storage = { ...storageOf(), ...other, endpoint, publicEndpoint: endpoint, forcePathStyle: false };
-      const url = new URL(`${await filesOf(storage).signedUrl(at('x y.mp4', other.bucket), 60)}`);
+      const storage = {
+        ...createStorage(),
+        ...other,
+        endpoint,
+        publicEndpoint: endpoint,
+        forcePathStyle: false,
+      };
+      const url = new URL(`${await listFiles(storage).signedUrl(at('x y.mp4', other.bucket), 60)}`);
       expect(url.host).toBe(`${other.bucket}.${domain}:${port}`);
       expect(await getFrom('127.0.0.1', url)).toEqual([200, 'frames']);
     } finally {
@@ -160,7 +167,7 @@ describe('an error of an object storage', () => {
     says: RegExp,
     { bucket = s3.bucket, timeoutMs }: { readonly bucket?: string; readonly timeoutMs?: number } = {},
   ) {
-    const files = filesOf(storage, systemClock, timeoutMs);
+    const files = listFiles(storage, systemClock, timeoutMs);
     for (const work of [
       () => files.find(at('demo/x.mp4', bucket)),
       () => files.delete(at('demo/x.mp4', bucket)),
@@ -177,26 +184,30 @@ describe('an error of an object storage', () => {
   }
 
   it('for a wrong access key names S3_ACCESS_KEY', () =>
-    expectFault(storageOf({ accessKey: 'unknown' }), WRONG, /S3_ACCESS_KEY/));
+    expectFault(createStorage({ accessKey: 'unknown' }), WRONG, /S3_ACCESS_KEY/));
   it('for a wrong secret names S3_SECRET_KEY', () =>
-    expectFault(storageOf({ secretKey: 'wrong' }), WRONG, /S3_SECRET_KEY/));
+    expectFault(createStorage({ secretKey: 'wrong' }), WRONG, /S3_SECRET_KEY/));
   it('for a wrong region names S3_REGION', () =>
-    expectFault(storageOf({ region: 'eu-north-1' }), WRONG, /S3_REGION|S3_SECRET_KEY/));
+    expectFault(createStorage({ region: 'eu-north-1' }), WRONG, /S3_REGION|S3_SECRET_KEY/));
   it('for a missing bucket names S3_BUCKET', () =>
-    expectFault(storageOf(), WRONG, /no bucket "nowhere".*S3_BUCKET/, { bucket: 'nowhere' }));
+    expectFault(createStorage(), WRONG, /no bucket "nowhere".*S3_BUCKET/, { bucket: 'nowhere' }));
   it('for a missing configuration says so', () => expectFault(undefined, WRONG, /S3_BUCKET/));
   it('for a wrong clock names the clock', async () => {
     const clock = { ...systemClock, now: () => Date.now() - 3_600_000 };
-    await expect(filesOf(storageOf(), clock).find(at('x.mp4'))).rejects.toMatchObject({
+    await expect(listFiles(createStorage(), clock).find(at('x.mp4'))).rejects.toMatchObject({
       code: WRONG,
       message: expect.stringContaining('clock'),
     });
   });
 
   it('is retryable when the storage is down', async () =>
-    expectFault(storageOf({ endpoint: `http://127.0.0.1:${await freePort()}` }), DOWN, /does not respond/));
+    expectFault(
+      createStorage({ endpoint: `http://127.0.0.1:${await freePort()}` }),
+      DOWN,
+      /does not respond/,
+    ));
   it('is retryable when the host name is unknown', () =>
-    expectFault(storageOf({ endpoint: 'http://s3.invalid' }), DOWN, /does not respond/));
+    expectFault(createStorage({ endpoint: 'http://s3.invalid' }), DOWN, /does not respond/));
 
   describe('for an address with another service', () => {
     let close: (() => void) | undefined;
@@ -208,7 +219,7 @@ describe('an error of an object storage', () => {
         server.close();
         server.closeAllConnections();
       };
-      return storageOf({ endpoint: `http://127.0.0.1:${portOf(server)}` });
+      return createStorage({ endpoint: `http://127.0.0.1:${readPort(server)}` });
     }
 
     it('is reported within the timeout when that never responds', async () => {

@@ -10,7 +10,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 const NOW = 1_767_225_600_000;
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 
-function linkOf(path: string) {
+function makeLink(path: string) {
   const url = new URL(path, 'http://x');
   return {
     id: decodeURIComponent(url.pathname.split('/')[2] ?? ''),
@@ -23,7 +23,7 @@ describe('a link to a file', () => {
   it('is valid until the second at which it expires', () => {
     const clock = new ManualClock(NOW);
     const deps = { clock, linkKeys: deriveLinkKeys([older]) };
-    const link = linkOf(signFileLink(deps, 'rec_1', 60));
+    const link = makeLink(signFileLink(deps, 'rec_1', 60));
     clock.advance(59_999);
     expect(() => checkFileLink(deps, link)).not.toThrow();
     clock.advance(1);
@@ -33,14 +33,14 @@ describe('a link to a file', () => {
   it('reveals nothing about its expiry when it was changed', () => {
     const clock = new ManualClock(NOW);
     const deps = { clock, linkKeys: deriveLinkKeys([older]) };
-    const link = linkOf(signFileLink(deps, 'rec_1', 60));
+    const link = makeLink(signFileLink(deps, 'rec_1', 60));
     clock.advance(60_000);
     expect(() => checkFileLink(deps, { ...link, id: 'rec_2' })).toThrow(/signature/);
   });
 
   it('stays valid when keys are rotated, until its key is dropped', () => {
     const clock = new ManualClock(NOW);
-    const link = linkOf(signFileLink({ clock, linkKeys: deriveLinkKeys([older]) }, 'rec_1', 60));
+    const link = makeLink(signFileLink({ clock, linkKeys: deriveLinkKeys([older]) }, 'rec_1', 60));
     const check = (linkKeys: readonly [Buffer, ...Buffer[]]) => checkFileLink({ clock, linkKeys }, link);
     expect(() => check(deriveLinkKeys([newer, older]))).not.toThrow();
     expect(() => check(deriveLinkKeys([newer]))).toThrow(/signature/);

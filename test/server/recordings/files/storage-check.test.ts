@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { SelfCheckList } from '../../../../src/contract/self-check.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { createRecordingStorage } from '../../../../src/server/recordings/files/create-recording-storage.ts';
-import { portOf } from '../../../support/forwarding-server.ts';
+import { readPort } from '../../../support/forwarding-server.ts';
 import { freePort } from '../../../support/parts/run-part.ts';
 import { bucketSettings, type S3, startS3 } from '../../../support/parts/s3.ts';
 import { startTestService } from '../../../support/service.ts';
@@ -107,7 +107,7 @@ describe('a test of a bucket with restricted keys', () => {
     });
     const listening = server;
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-    return { endpoint: `http://127.0.0.1:${portOf(server)}`, earlier };
+    return { endpoint: `http://127.0.0.1:${readPort(server)}`, earlier };
   }
 
   it.each([
@@ -211,14 +211,14 @@ describe('the folder of a new recording', () => {
     createRecordingStorage({ clock: systemClock, bucket: undefined, directory }).makeReady(
       join(directory, path),
     );
-  const modeOf = (path: string) => statSync(join(folder, path)).mode & 0o777;
+  const readMode = (path: string) => statSync(join(folder, path)).mode & 0o777;
 
   it('is created with its parents, with the mode of the folder of recordings, whatever the umask', async () => {
     for (const mode of [0o777, 0o750]) {
       await chmod(folder, mode);
       await makeReady(`a${mode}/demo/x.mp4`);
-      expect(modeOf(`a${mode}`)).toBe(mode);
-      expect(modeOf(`a${mode}/demo`)).toBe(mode);
+      expect(readMode(`a${mode}`)).toBe(mode);
+      expect(readMode(`a${mode}/demo`)).toBe(mode);
       expect(readdirSync(join(folder, `a${mode}/demo`))).toEqual([]);
     }
   });
@@ -229,14 +229,14 @@ describe('the folder of a new recording', () => {
     await symlink(join(folder, 'there'), join(folder, 'link'));
     await makeReady('there/x.mp4');
     await makeReady('link/x.mp4');
-    expect(modeOf('there')).toBe(0o700);
+    expect(readMode('there')).toBe(0o700);
   });
 
   it('is not created when the template has none', async () => {
     await chmod(folder, 0o700);
     await makeReady('x.mp4');
     expect(readdirSync(folder)).toEqual([]);
-    expect(modeOf('.')).toBe(0o700);
+    expect(readMode('.')).toBe(0o700);
   });
 
   it('is left to the recorder when the folder of recordings is missing, or a file is in its place', async () => {

@@ -49,8 +49,8 @@ export function createInstance(name: string, world: World): SimulatedInstance {
     return `${name}-${ids}`;
   };
   const background: Promise<void>[] = [];
-  const deps = dependenciesOf(name, world, { nextId, background: (work) => void background.push(work) });
-  const stores = eventStoresOf(name, world);
+  const deps = createDependencies(name, world, { nextId, background: (work) => void background.push(work) });
+  const stores = createEventStores(name, world);
   const publishing = { ...deps, store: stores, dispatcher: NO_DISPATCHER };
   const run = async (work: Promise<unknown>): Promise<void> => {
     await work.catch(ignore);
@@ -70,7 +70,7 @@ export function createInstance(name: string, world: World): SimulatedInstance {
     hear: async () => {
       const over = recorders.recorders.filter(({ egress }) => isOver(egress));
       const egress = over[schedule.integer(Math.max(1, over.length))]?.egress;
-      const row = egress && database.rowOf(egress.egressId);
+      const row = egress && database.toRow(egress.egressId);
       schedule.observe(name, [egress, row]);
       if (egress === undefined || row === undefined) return;
       const observation = { type: 'egress', egress, at: schedule.clock.now() } as const;
@@ -83,7 +83,7 @@ export function createInstance(name: string, world: World): SimulatedInstance {
 
 type Own = Pick<RecordingDeps, 'background'> & { readonly nextId: () => string };
 
-function dependenciesOf(
+function createDependencies(
   name: string,
   { schedule, database, recorders }: World,
   { nextId, background }: Own,
@@ -93,8 +93,8 @@ function dependenciesOf(
     read: async () => await Promise.reject(new Error('nothing is read')),
   };
   return {
-    mediaServer: recorders.mediaServerOf(name),
-    store: { recordings: database.storeOf(name) },
+    mediaServer: recorders.createMediaServer(name),
+    store: { recordings: database.createStore(name) },
     clock: schedule.clock,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     instanceId: name,
@@ -115,13 +115,13 @@ function dependenciesOf(
 }
 
 /** Stores for publishMissedEnds: the rows, the known events, and a transaction that stores an event of no session. */
-function eventStoresOf(name: string, { database }: World): UnitOfWork<RecordingStores> {
+function createEventStores(name: string, { database }: World): UnitOfWork<RecordingStores> {
   const events: Partial<EventStores['events']> = {
     findKnown: (sourceIds) => database.statement(name, () => database.findPublished(sourceIds)),
     insertAll: (added) => database.statement(name, () => database.publish(added)),
   };
   const stores = {
-    recordings: database.storeOf(name),
+    recordings: database.createStore(name),
     events,
     presence: { findRoomAt: async () => undefined },
     webhooks: { listRegistrations: async () => [] },

@@ -34,7 +34,7 @@ export class SimulatedRecorders {
     this.#schedule = schedule;
   }
 
-  mediaServerOf(actor: string): MediaServer {
+  createMediaServer(actor: string): MediaServer {
     const call = async <T>(run: () => T | Promise<T>): Promise<T> => {
       await this.#schedule.turn(actor);
       if (this.#happens(20)) throw away();

@@ -21,7 +21,7 @@ export class SimulatedDatabase {
   }
 
   /** Returns the store as one instance sees it. A statement takes two turns, so that its response can get lost. */
-  storeOf(actor: string): RecordingStore {
+  createStore(actor: string): RecordingStore {
     const statement = <T>(run: () => T): Promise<T> => this.statement(actor, run);
     return {
       claim: (recording, now) => statement(() => this.#claim(recording, now)),
@@ -34,7 +34,7 @@ export class SimulatedDatabase {
         }),
       find: (id) => statement(() => this.rows.get(id)),
       findActive: (room) => statement(() => this.#activeOf(room)),
-      findByEgressId: (egressId) => statement(() => this.rowOf(egressId)),
+      findByEgressId: (egressId) => statement(() => this.toRow(egressId)),
       list: ({ status, after, limit }) =>
         statement(() =>
           [...this.rows.values()]
@@ -86,7 +86,7 @@ export class SimulatedDatabase {
     return { known: new Set(known.map(({ id }) => id)), waiting: new Set() };
   }
 
-  rowOf(egressId: string): Recording | undefined {
+  toRow(egressId: string): Recording | undefined {
     return [...this.rows.values()].find((row) => row.egressId === egressId);
   }
 

@@ -6,7 +6,7 @@ import type { Simulation } from './simulate.ts';
 export function wrongIn({ database, recorders, violations }: Simulation): readonly string[] {
   const rows = [...database.rows.values()];
   const running = recorders.recorders.filter(({ egress, isAlive }) => isAlive && !isOver(egress));
-  const orphans = running.filter(({ egress }) => database.rowOf(egress.egressId)?.status !== 'recording');
+  const orphans = running.filter(({ egress }) => database.toRow(egress.egressId)?.status !== 'recording');
   const dead = rows.filter(
     ({ egressId, status }) =>
       status === 'recording' && !running.some(({ egress }) => egress.egressId === egressId),
@@ -14,7 +14,7 @@ export function wrongIn({ database, recorders, violations }: Simulation): readon
   const open = rows.filter(({ status }) => status === 'starting');
   const pending = rows.filter(({ status, endedAt }) => status === 'stopped' && endedAt === null);
   const untrue = recorders.recorders.filter(({ egress }) => {
-    const row = database.rowOf(egress.egressId);
+    const row = database.toRow(egress.egressId);
     return egress.status === 'EGRESS_COMPLETE' && row !== undefined && row.status !== 'stopped';
   });
   const unpublished = rows.filter(

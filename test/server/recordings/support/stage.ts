@@ -66,7 +66,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     },
   });
   const mediaServer = createLivekitMediaServer({ url: media.url, ...MEDIA_KEYS });
-  const egressOf = async (egressId: string) => (await mediaServer.listEgress({ egressId }))[0];
+  const findEgress = async (egressId: string) => (await mediaServer.listEgress({ egressId }))[0];
   const get = async (recordingId: string): Promise<Recording> => {
     const response = await service.call('GET', `/v1/recordings/${encodeURIComponent(recordingId)}`);
     expect(response.status, response.text).toBe(200);
@@ -80,7 +80,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     const response = await service.call('POST', path);
     expect(response.status, response.text).toBe(201);
     const started: RecordingStart = response.json;
-    await until(async () => (await egressOf(started.egressId))?.status === 'EGRESS_ACTIVE');
+    await until(async () => (await findEgress(started.egressId))?.status === 'EGRESS_ACTIVE');
     return started;
   };
   return {

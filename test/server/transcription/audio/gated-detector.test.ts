@@ -60,7 +60,7 @@ function hear(detector: VoiceActivityDetector, samples: Float32Array): readonly 
   return found;
 }
 
-const secondsOf = ({ start, samples }: VoicedSegment) => ({
+const readSeconds = ({ start, samples }: VoicedSegment) => ({
   from: start / SAMPLE_RATE,
   to: (start + samples.length) / SAMPLE_RATE,
 });
@@ -83,7 +83,7 @@ describe('a gate before a detector', () => {
       tone(1, 0.1),
       room(10, 0.003),
     );
-    const [first, second] = hear(detector, call).map(secondsOf);
+    const [first, second] = hear(detector, call).map(readSeconds);
     expect(first?.from).toBeCloseTo(20, 1);
     expect(first?.to).toBeCloseTo(22, 1);
     expect(second?.from).toBeCloseTo(52, 1);
@@ -102,8 +102,8 @@ describe('a gate before a detector', () => {
   it('stays open while somebody speaks, however evenly', () => {
     const detector = gateSilence(testSpeech().createTurnDetector());
     const [found] = hear(detector, joined(room(5, 0.003), tone(7.5, 0.1), room(2, 0.003)));
-    expect(found && secondsOf(found).from).toBeCloseTo(5, 1);
-    expect(found && secondsOf(found).to).toBeCloseTo(12.5, 1);
+    expect(found && readSeconds(found).from).toBeCloseTo(5, 1);
+    expect(found && readSeconds(found).to).toBeCloseTo(12.5, 1);
   });
 
   it('starts again after a flush, which returns the current speech', () => {
@@ -111,7 +111,7 @@ describe('a gate before a detector', () => {
     hear(detector, joined(room(20, 0.003), tone(1, 0.1)));
     expect(detector.current()?.start).toBeCloseTo(20 * SAMPLE_RATE, -3);
     const [last] = detector.flush();
-    expect(last && secondsOf(last).to).toBeCloseTo(21, 1);
+    expect(last && readSeconds(last).to).toBeCloseTo(21, 1);
     const [next] = hear(detector, joined(tone(1, 0.1), room(1, 0.003)));
     expect(next?.start).toBe(0);
   });
@@ -119,9 +119,9 @@ describe('a gate before a detector', () => {
 
 describe('the gate before the real detector', () => {
   it.each([0, 6, 20])('removes nothing from a reader who is %i dB louder than the room', async (decibels) => {
-    const read = await samplesOf(speechRecordings().beckett.path);
+    const read = await makeSamples(speechRecordings().beckett.path);
     const noise = room(read.length / SAMPLE_RATE, 1);
-    const scale = levelOf(read) / levelOf(noise) / 10 ** (decibels / 20);
+    const scale = computeLevel(read) / computeLevel(noise) / 10 ** (decibels / 20);
     const noisy = read.map((sample, at) => sample + scale * (noise[at] ?? 0));
     const call = joined(room(20, scale), noisy, room(5, scale));
     const direct = spokenIn(createTurnDetector(), call);
@@ -141,7 +141,7 @@ const createTurnDetector = (): VoiceActivityDetector => {
 
 /** Returns whether somebody speaks, for each hundredth of a second. */
 function spokenIn(detector: VoiceActivityDetector, samples: Float32Array): readonly boolean[] {
-  const found = [...hear(detector, samples), ...detector.flush()].map(secondsOf);
+  const found = [...hear(detector, samples), ...detector.flush()].map(readSeconds);
   detector.close();
   return Array.from({ length: (samples.length / SAMPLE_RATE) * 100 }, (_, step) =>
     found.some(({ from, to }) => from <= step / 100 && step / 100 < to),
@@ -149,7 +149,7 @@ function spokenIn(detector: VoiceActivityDetector, samples: Float32Array): reado
 }
 
 /** Reads 16 bit samples at 16 kHz, behind a header of 44 bytes. */
-async function samplesOf(path: string): Promise<Float32Array> {
+async function makeSamples(path: string): Promise<Float32Array> {
   const file = await readFile(path);
   return Float32Array.from(
     { length: (file.length - 44) >> 1 },
@@ -157,6 +157,6 @@ async function samplesOf(path: string): Promise<Float32Array> {
   );
 }
 
-function levelOf(samples: Float32Array): number {
+function computeLevel(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, one) => sum + one * one, 0) / samples.length);
 }

@@ -63,7 +63,7 @@ describe('the audio of a recording', () => {
     const heard: Heard = { seconds: count / 16_000, loudest, shares };
     return { heard, fault };
   };
-  const codeOf = (fault: unknown): string => {
+  const pickCode = (fault: unknown): string => {
     if (fault instanceof TranscriptionError || fault instanceof ServiceError) return fault.code;
     throw fault;
   };
@@ -122,7 +122,7 @@ describe('the audio of a recording', () => {
     ],
   ])('of a file that %s is rejected: %s', async (_case, code, make) => {
     const { heard, fault } = await hear(await make());
-    expect(codeOf(fault)).toBe(code);
+    expect(pickCode(fault)).toBe(code);
     expect(heard.seconds).toBe(0);
   });
 
@@ -131,7 +131,7 @@ describe('the audio of a recording', () => {
     ['has noise in its middle', () => damage(media.fastStart, join(media.folder, 'noise.mp4'))],
   ])('of a file that %s is decoded as far as possible, and then reported as damaged', async (_case, make) => {
     const { heard, fault } = await hear(await make());
-    expect(codeOf(fault)).toBe('recording-damaged');
+    expect(pickCode(fault)).toBe('recording-damaged');
     expect(heard.seconds).toBeGreaterThan(1);
   });
 
@@ -159,7 +159,7 @@ describe('the audio of a recording', () => {
       const path = join(media.folder, `playlist-${index}.mp4`);
       await writeFile(path, text);
       const { heard, fault } = await hear(path);
-      expect([text, codeOf(fault), heard.seconds]).toEqual([text, 'recording-not-media', 0]);
+      expect([text, pickCode(fault), heard.seconds]).toEqual([text, 'recording-not-media', 0]);
     };
     const texts = playlists.flatMap((write) => sources.map(write));
     await Promise.all(texts.map((text, index) => hearPlaylist(index, text)));
@@ -189,16 +189,16 @@ describe('the audio of a recording', () => {
     const sound = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', '620', '-c:a', 'aac'];
     const long = await media.make('longer.mp4', sound);
     const audio = createFfmpegAudio({ files, clock: systemClock, log: collectingLog([]), program: 'ffmpeg' });
-    const secondsOf = async (durationMs: number): Promise<number> => {
+    const readSeconds = async (durationMs: number): Promise<number> => {
       let count = 0;
       const file = { filepath: long, bucket: null, durationMs };
       for await (const { samples } of audio.decode(file, new AbortController().signal))
         count += samples.length;
       return count / 16_000;
     };
-    await expect(secondsOf(9_000)).rejects.toMatchObject({ code: 'recording-damaged' });
-    expect(await secondsOf(11_000)).toBeGreaterThan(619);
-    expect(await secondsOf(0)).toBeGreaterThan(619);
+    await expect(readSeconds(9_000)).rejects.toMatchObject({ code: 'recording-damaged' });
+    expect(await readSeconds(11_000)).toBeGreaterThan(619);
+    expect(await readSeconds(0)).toBeGreaterThan(619);
   });
 
   it.runIf(process.platform === 'linux')(
@@ -242,7 +242,7 @@ describe('the audio of a recording', () => {
         throw new ServiceError('recording-storage-error', 'Denied.');
       },
     });
-    expect(codeOf(denied.fault)).toBe('recording-storage-error');
+    expect(pickCode(denied.fault)).toBe('recording-storage-error');
   });
 
   it('is read with neither an address nor a name in the arguments of a process', async () => {

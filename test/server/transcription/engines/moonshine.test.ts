@@ -45,7 +45,7 @@ function detect(samples: Float32Array, pauseSeconds: number, detector = createDe
   return [...segments, ...detector.flush()];
 }
 
-async function textOf(segments: readonly VoicedSegment[]): Promise<string> {
+async function readText(segments: readonly VoicedSegment[]): Promise<string> {
   const texts = await Promise.all(
     segments.map(async ({ samples }) => (await engine.recognise({ samples, language: 'en' })).text),
   );
@@ -59,7 +59,7 @@ describe('the small English model', () => {
   it.each([0.3, 0.4, 0.6])(
     'recognises at least 88 of 100 words of read text with pauses of %s s between segments',
     async (pause) => {
-      const text = await textOf(detect(prose, pause));
+      const text = await readText(detect(prose, pause));
       expect(wordErrorRate(speechRecordings().twoCities.text, text), text).toBeLessThanOrEqual(0.12);
     },
   );
@@ -75,14 +75,14 @@ describe('the small English model', () => {
     const segments = detect(prose, 2);
     expect(segments.length).toBeGreaterThanOrEqual(5);
     for (const { samples } of segments) expect(samples.length).toBeLessThanOrEqual(8 * SAMPLE_RATE);
-    const text = await textOf(segments);
+    const text = await readText(segments);
     expect(wordErrorRate(speechRecordings().twoCities.text, text), text).toBeLessThanOrEqual(0.2);
   });
 
   it('recognises the same in every one of many concurrent segments', async () => {
     const [segment] = detect(prose, 0.4);
     if (segment === undefined) throw new Error('nothing is voiced');
-    const texts = await Promise.all(Array.from({ length: 6 }, () => textOf([segment])));
+    const texts = await Promise.all(Array.from({ length: 6 }, () => readText([segment])));
     expect(new Set(texts).size).toBe(1);
   });
 

@@ -61,10 +61,10 @@ describe('the OpenAI engine', () => {
 
   it("sends the vocabulary as the prompt, up to the model's limit, and no prompt without one", async () => {
     const engine = await engineFor(respondingWith(200, { text: 'x' }));
-    const promptOf = (body = ''): string | undefined => /name="prompt"\r\n\r\n(.*)\r\n/.exec(body)?.[1];
+    const readPrompt = (body = ''): string | undefined => /name="prompt"\r\n\r\n(.*)\r\n/.exec(body)?.[1];
     const promptFor = async (vocabulary?: readonly string[]) => {
       await engine.recognise({ samples, language: 'it', vocabulary });
-      return promptOf(server?.received.at(-1)?.body);
+      return readPrompt(server?.received.at(-1)?.body);
     };
     expect(await promptFor()).toBeUndefined();
     expect(await promptFor([])).toBeUndefined();

@@ -18,17 +18,17 @@ afterEach(() => server.close());
 
 async function engineFor(respond: Respond): Promise<SpeechEngine> {
   server = await startHttpServer((request, response, count) =>
-    respond(response, formatOf(request.body), count),
+    respond(response, readFormat(request.body), count),
   );
   const settings = { url: server.url, apiKey: undefined, model: 'whisper-1', languages: ['en', 'auto'] };
   return createOpenaiEngine({ log: collectingLog(logLines) }, settings);
 }
 
-function formatOf(body: string): string {
+function readFormat(body: string): string {
   return /name="response_format"\r\n\r\n(.*)\r\n/.exec(body)?.[1] ?? '';
 }
 
-const formats = (): readonly string[] => server.received.map(({ body }) => formatOf(body));
+const formats = (): readonly string[] => server.received.map(({ body }) => readFormat(body));
 
 const samples = new Float32Array(2 * SAMPLE_RATE);
 const request = { samples, language: 'en' };

@@ -16,7 +16,7 @@ const parts = (metadata: Readonly<Record<string, string>>): ModelFiles => ({
 });
 
 describe('readOnnxMetadata', () => {
-  const fileOf = (content: Buffer): string => {
+  const makeFile = (content: Buffer): string => {
     const path = join(modelFolder({}), 'model.onnx');
     writeFileSync(path, content);
     return path;
@@ -24,7 +24,7 @@ describe('readOnnxMetadata', () => {
 
   it('reads every entry behind a large graph', () => {
     const metadata = { model_type: 'whisper-tiny', comment: 'ü'.repeat(200), empty: '' };
-    expect(Object.fromEntries(readOnnxMetadata(fileOf(onnxModel(metadata, 3_000_000))))).toEqual(metadata);
+    expect(Object.fromEntries(readOnnxMetadata(makeFile(onnxModel(metadata, 3_000_000))))).toEqual(metadata);
   });
 
   it.each([
@@ -33,7 +33,7 @@ describe('readOnnxMetadata', () => {
     ['is cut off in its metadata', onnxModel({ a: 'b' }).subarray(0, -1)],
     ['is a text', Buffer.from('version https://git-lfs.github.com/spec/v1\n')],
   ])('rejects a file that %s', (_case, content) => {
-    expect(() => readOnnxMetadata(fileOf(content))).toThrow('is not a complete ONNX file');
+    expect(() => readOnnxMetadata(makeFile(content))).toThrow('is not a complete ONNX file');
   });
 });
 
@@ -99,11 +99,11 @@ describe('readSherpaModel', () => {
   });
 
   it("recognises streaming transducers, and those of NeMo, whatever the folder's name", () => {
-    const kindOf = (metadata: Readonly<Record<string, string>>) =>
+    const readKind = (metadata: Readonly<Record<string, string>>) =>
       readSherpaModel(modelFolder(parts(metadata), 'any-name')).kind;
-    expect(kindOf({ model_type: 'zipformer2', decode_chunk_len: '32' })).toBe('streaming');
-    expect(kindOf({ model_type: 'lstm', decode_chunk_len: '4' })).toBe('streaming');
-    expect(kindOf({ model_type: 'EncDecHybridRNNTCTCBPEModel', chunk_shift: '8' })).toBe('streaming');
+    expect(readKind({ model_type: 'zipformer2', decode_chunk_len: '32' })).toBe('streaming');
+    expect(readKind({ model_type: 'lstm', decode_chunk_len: '4' })).toBe('streaming');
+    expect(readKind({ model_type: 'EncDecHybridRNNTCTCBPEModel', chunk_shift: '8' })).toBe('streaming');
     const nemo = readSherpaModel(modelFolder(parts({ model_type: 'EncDecRNNTBPEModel' })));
     expect(nemo.modelConfig('en').modelType).toBe('nemo_transducer');
     const misnamed = modelFolder(parts({ model_type: 'zipformer2' }), 'streaming-parakeet');

@@ -27,7 +27,7 @@ afterEach(() => engine?.close());
  * Returns the model's text for each language. The model is checked first, because one that cannot be loaded would end this
  * process.
  */
-async function textsOf(folder: string, languages: readonly string[]): Promise<readonly string[]> {
+async function listTexts(folder: string, languages: readonly string[]): Promise<readonly string[]> {
   await tryModelInProcess(readSherpaModel(folder), languages[0] ?? '');
   const models = Object.fromEntries(languages.map((language) => [language, folder]));
   const opened = createSherpaEngine({ sherpa: loadSherpa(), models: () => models, threads: 1 });
@@ -41,18 +41,18 @@ async function textsOf(folder: string, languages: readonly string[]): Promise<re
 
 describe('the configuration of a model', () => {
   it('of Parakeet is a NeMo transducer, for any of its languages', async () => {
-    expect(await textsOf(tinyParakeet('ciao'), ['it', 'de'])).toEqual(['ciao', 'ciao']);
+    expect(await listTexts(tinyParakeet('ciao'), ['it', 'de'])).toEqual(['ciao', 'ciao']);
   });
 
   it('of Parakeet gives a confidence', async () => {
-    await textsOf(tinyParakeet('ciao'), ['it']);
+    await listTexts(tinyParakeet('ciao'), ['it']);
     const { confidence } = (await engine?.recognise({ samples: noise, language: 'it' })) ?? {};
     expect(confidence).toBeGreaterThan(0);
     expect(confidence).toBeLessThanOrEqual(1);
   });
 
   it('of Parakeet returns the times of words', async () => {
-    await textsOf(tinyParakeet('ciao'), ['it']);
+    await listTexts(tinyParakeet('ciao'), ['it']);
     const { words, confidence } = (await engine?.recognise({ samples: noise, language: 'it' })) ?? {};
     expect(words).toEqual([{ text: 'ciao', start: expect.any(Number), end: expect.any(Number), confidence }]);
     const [word] = words ?? [];
@@ -68,24 +68,24 @@ describe('the configuration of a model', () => {
     ['a CTC model of NeMo', 'offline', tinyNemoCtc('ciao'), 'ciao'],
   ])('of %s is %s, for any of its languages', async (_, kind, folder, text) => {
     expect(readSherpaModel(folder).kind).toBe(kind);
-    expect(await textsOf(folder, ['it', 'de'])).toEqual([text, text]);
+    expect(await listTexts(folder, ['it', 'de'])).toEqual([text, text]);
   });
 
   it('of SenseVoice detects the language', async () => {
     const words = { zh: 'ni', en: 'hello', ja: 'kon', ko: 'an', yue: 'nei' };
-    expect(await textsOf(tinySenseVoice(words), Object.keys(words))).toEqual(Object.values(words));
+    expect(await listTexts(tinySenseVoice(words), Object.keys(words))).toEqual(Object.values(words));
   });
 
   it('of Whisper detects the language', async () => {
     const words = { en: 'hello', it: 'ciao', de: 'hallo' };
-    expect(await textsOf(tinyWhisper(words), Object.keys(words))).toEqual(Object.values(words));
+    expect(await listTexts(tinyWhisper(words), Object.keys(words))).toEqual(Object.values(words));
   });
 
   it.each([
     ['Whisper', tinyWhisper({ it: 'ciao', en: 'hello' }), 'it', 'ciao'],
     ['SenseVoice', tinySenseVoice({ zh: 'ni', en: 'hello', ja: 'kon', ko: 'an', yue: 'nei' }), 'zh', 'ni'],
   ])('of %s for auto makes it detect the language', async (_family, folder, language, text) => {
-    expect(await textsOf(folder, ['en'])).toEqual(['hello']);
+    expect(await listTexts(folder, ['en'])).toEqual(['hello']);
     expect(engine?.languages).toEqual(['auto', 'en']);
     expect(engine?.supports('auto')).toBe(true);
     const recognition = await engine?.recognise({ samples: noise, language: 'auto' });
@@ -94,13 +94,13 @@ describe('the configuration of a model', () => {
   });
 
   it('of a model that cannot detect the language has none for auto', async () => {
-    await textsOf(tinyParakeet('ciao'), ['it']);
+    await listTexts(tinyParakeet('ciao'), ['it']);
     expect([engine?.languages, engine?.supports('auto')]).toEqual([['it'], false]);
   });
 
   it('of Canary sets the language', async () => {
     const words = { de: 'hallo', en: 'hello', es: 'hola', fr: 'salut' };
-    const texts = await textsOf(tinyCanary(words), Object.keys(words));
+    const texts = await listTexts(tinyCanary(words), Object.keys(words));
     expect(texts.map((text) => text.slice(0, 5))).toEqual(['hallo', 'hello', 'holah', 'salut']);
   });
 });

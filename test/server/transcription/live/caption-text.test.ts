@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { applyOptions } from '../../../../src/server/transcription/live/interim-text.ts';
 
-const captionOf = (
+const makeCaption = (
   text: string,
   changes: { punctuation?: boolean; profanityFilter?: boolean } = {},
 ): string => applyOptions(text, { punctuation: true, profanityFilter: false, ...changes });
 
 describe('applyOptions', () => {
   it('leaves a text unchanged without options', () => {
-    expect(captionOf("It's 9 o'clock: what the fuck?!")).toBe("It's 9 o'clock: what the fuck?!");
+    expect(makeCaption("It's 9 o'clock: what the fuck?!")).toBe("It's 9 o'clock: what the fuck?!");
   });
 
   it.each([
@@ -21,7 +21,7 @@ describe('applyOptions', () => {
     ['…', ''],
     ['', ''],
   ])('without punctuation %j is %j', (text, bare) => {
-    expect(captionOf(text, { punctuation: false })).toBe(bare);
+    expect(makeCaption(text, { punctuation: false })).toBe(bare);
   });
 
   it.each([
@@ -34,10 +34,10 @@ describe('applyOptions', () => {
     ],
     ['Nothing here.', 'Nothing here.'],
   ])('masks profanity in %j', (text, masked) => {
-    expect(captionOf(text, { profanityFilter: true })).toBe(masked);
+    expect(makeCaption(text, { profanityFilter: true })).toBe(masked);
   });
 
   it('applies both at once', () => {
-    expect(captionOf('Shit, he said!', { punctuation: false, profanityFilter: true })).toBe('s*** he said');
+    expect(makeCaption('Shit, he said!', { punctuation: false, profanityFilter: true })).toBe('s*** he said');
   });
 });

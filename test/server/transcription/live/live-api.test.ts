@@ -5,7 +5,7 @@ import type { StoredSegment } from '../../../../src/server/transcription/store.t
 import { register } from '../../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
 import {
-  problemOf,
+  readProblem,
   segment,
   startTranscriptionStage,
   type TranscriptionStage,
@@ -30,19 +30,19 @@ beforeEach(async () => {
   await stage.beat('stt-live', ['en', 'it']);
 });
 
-const pathOf = (name: string, rest = ''): string =>
+const toPath = (name: string, rest = ''): string =>
   `/v1/rooms/${encodeURIComponent(name)}/transcription${rest}`;
 const call = (method: string, path: string, body?: unknown) =>
   stage.service.call(method, path, body === undefined ? {} : { body });
 
 async function start(body?: unknown, name = room): Promise<LiveStarted> {
-  const response = await call('POST', pathOf(name, '/start'), body);
+  const response = await call('POST', toPath(name, '/start'), body);
   expect(response.status, response.text).toBe(201);
   return response.json;
 }
 
 async function read(query = ''): Promise<LiveTranscription> {
-  const response = await call('GET', pathOf(room, query));
+  const response = await call('GET', toPath(room, query));
   expect(response.status, response.text).toBe(200);
   return response.json;
 }
@@ -79,7 +79,7 @@ describe('a live transcription that ended its workers', () => {
       error: { code: 'worker-lost', message: 'They died.' },
       segments: [{ id: 'seg_before' }],
     });
-    expect((await call('POST', pathOf(room, '/stop'))).status).toBe(404);
+    expect((await call('POST', toPath(room, '/stop'))).status).toBe(404);
     expect((await start()).transcriptionId).not.toBe(transcriptionId);
   });
 });
@@ -119,13 +119,13 @@ describe('starting a live transcription', () => {
   it('is idempotent while it is active, whatever the second start requests', async () => {
     const first = await start({ language: 'it' });
     expect(await start({ language: 'en-GB' })).toEqual(first);
-    await call('POST', pathOf(room, '/stop'));
+    await call('POST', toPath(room, '/stop'));
     expect((await start()).transcriptionId).not.toBe(first.transcriptionId);
   });
 
   it('names a language that it ignores while a transcription in another one is active', async () => {
     const ignored = async (body?: unknown) =>
-      (await call('POST', pathOf(room, '/start'), body)).headers['x-transcription-language-ignored'];
+      (await call('POST', toPath(room, '/start'), body)).headers['x-transcription-language-ignored'];
     expect(await ignored({ language: 'it' })).toBeUndefined();
     expect(await ignored({ language: 'EN-gb' })).toBe('en-GB');
     expect(await ignored({ language: 'IT' })).toBeUndefined();
@@ -141,29 +141,29 @@ describe('starting a live transcription', () => {
     const { transcriptionId } = await start();
     await stage.storeSegments(transcriptionId, [segment(`seg_${room}`)]);
     await stage.die('stt-live');
-    const refused = problemOf(await call('POST', pathOf(room, '/start')));
+    const refused = readProblem(await call('POST', toPath(room, '/start')));
     expect(refused).toMatchObject({ status: 503, code: 'addon-unavailable' });
     expect(refused.detail).toContain('start a stt-live worker');
     expect((await read()).segments).toHaveLength(1);
-    expect((await call('PATCH', pathOf(room, '/speakers'), { participants: { ada: 'A' } })).status).toBe(204);
-    expect((await call('POST', pathOf(room, '/stop'))).status).toBe(200);
+    expect((await call('PATCH', toPath(room, '/speakers'), { participants: { ada: 'A' } })).status).toBe(204);
+    expect((await call('POST', toPath(room, '/stop'))).status).toBe(200);
     expect((await call('DELETE', `/v1/transcriptions/${transcriptionId}`)).status).toBe(204);
   });
 
   it('is 503 also with a worker of the other kind', async () => {
     await stage.die('stt-live');
     await stage.beat('stt-post');
-    expect(problemOf(await call('POST', pathOf(room, '/start'))).code).toBe('addon-unavailable');
+    expect(readProblem(await call('POST', toPath(room, '/start'))).code).toBe('addon-unavailable');
     await stage.die('stt-post');
   });
 
   it('is 404 for a room that is not open', async () => {
-    const response = await call('POST', pathOf('nobody-is-here', '/start'));
-    expect(problemOf(response)).toMatchObject({ status: 404, code: 'room-not-found' });
+    const response = await call('POST', toPath('nobody-is-here', '/start'));
+    expect(readProblem(response)).toMatchObject({ status: 404, code: 'room-not-found' });
   });
 
   it('is 400 for a language without a model, and lists the available ones', async () => {
-    const refused = problemOf(await call('POST', pathOf(room, '/start'), { language: 'de-AT' }));
+    const refused = readProblem(await call('POST', toPath(room, '/start'), { language: 'de-AT' }));
     expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
     expect(refused.errors).toEqual([
       {
@@ -190,7 +190,7 @@ describe('starting a live transcription', () => {
     ['a key too long', { participants: { ['x'.repeat(257)]: 'Ada' } }, `#/participants/${'x'.repeat(257)}`],
     ['a key of too many bytes', { participants: { ['é'.repeat(129)]: 'Ada' } }, BYTES_257],
   ])('is 400 for %s', async (_case, body, pointer) => {
-    const refused = problemOf(await call('POST', pathOf(room, '/start'), body));
+    const refused = readProblem(await call('POST', toPath(room, '/start'), body));
     expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
     expect(refused.errors?.map((error) => ('pointer' in error ? error.pointer : ''))).toContain(pointer);
   });
@@ -198,16 +198,16 @@ describe('starting a live transcription', () => {
 
 describe('the speakers of a live transcription', () => {
   it.each(['a', 'x'.repeat(256), 'é'.repeat(128)])('may have the key %.10s', async (key) => {
-    expect((await call('POST', pathOf(room, '/start'), { participants: { [key]: 'Ada' } })).status).toBe(201);
-    expect((await call('PATCH', pathOf(room, '/speakers'), { participants: { [key]: null } })).status).toBe(
+    expect((await call('POST', toPath(room, '/start'), { participants: { [key]: 'Ada' } })).status).toBe(201);
+    expect((await call('PATCH', toPath(room, '/speakers'), { participants: { [key]: null } })).status).toBe(
       204,
     );
   });
 
   it('cannot be renamed by an invalid key', async () => {
     await start();
-    const refused = problemOf(
-      await call('PATCH', pathOf(room, '/speakers'), { participants: { 'a\nb': 5, ada: 'Ada' } }),
+    const refused = readProblem(
+      await call('PATCH', toPath(room, '/speakers'), { participants: { 'a\nb': 5, ada: 'Ada' } }),
     );
     expect(refused.errors).toEqual([
       { pointer: '#/participants/a%0Ab', detail: 'has a key that must not contain control characters' },
@@ -233,7 +233,7 @@ describe('the words of a segment', () => {
 
 describe('a transcription in any language', () => {
   it('needs a worker whose model detects the language, and the error names a model', async () => {
-    const refused = problemOf(await call('POST', pathOf(room, '/start'), { language: 'auto' }));
+    const refused = readProblem(await call('POST', toPath(room, '/start'), { language: 'auto' }));
     expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
     expect(refused.detail).toContain('rtc stt install whisper-small (99 languages');
     await stage.beat('stt-live', ['auto', 'en', 'it']);
@@ -264,7 +264,7 @@ describe('a reader that waits', () => {
     const { transcriptionId } = await start();
     const { nextCursor } = await read();
     const waiting = read(path(nextCursor));
-    await call('POST', pathOf(room, '/stop'));
+    await call('POST', toPath(room, '/stop'));
     expect(await waiting).toMatchObject({ transcriptionId, status: 'stopped', segments: [] });
     expect(await read(path(nextCursor))).toMatchObject({ status: 'stopped', segments: [] });
   });
@@ -272,7 +272,7 @@ describe('a reader that waits', () => {
   it('gets the next transcription from its beginning', async () => {
     await start();
     const { nextCursor } = await read();
-    await call('POST', pathOf(room, '/stop'));
+    await call('POST', toPath(room, '/stop'));
     const { transcriptionId } = await start();
     await stage.storeSegments(transcriptionId, [segment(`other-${room}`)]);
     const next = await read(path(nextCursor));
@@ -281,7 +281,7 @@ describe('a reader that waits', () => {
 
   it('is rejected with a cursor of another list', async () => {
     await start();
-    expect(problemOf(await call('GET', pathOf(room, '?cursor=W10&wait=1')))).toMatchObject({
+    expect(readProblem(await call('GET', toPath(room, '?cursor=W10&wait=1')))).toMatchObject({
       status: 400,
       code: 'invalid-request',
     });
@@ -308,7 +308,7 @@ describe('interim results', () => {
     const since = encodeURIComponent(new Date(now).toISOString());
     expect((await read(`?since=${since}`)).segments).toMatchObject([{ id: `next-${room}`, final: false }]);
     for (const format of ['text', 'md', 'vtt', 'srt']) {
-      expect((await call('GET', pathOf(room, `?format=${format}`))).text).not.toContain('Good');
+      expect((await call('GET', toPath(room, `?format=${format}`))).text).not.toContain('Good');
     }
     await stage.storeSegments(transcriptionId, [interim(`next-${room}`, { text: 'Good morning.' })]);
     expect((await read()).segments).toMatchObject([
@@ -316,7 +316,7 @@ describe('interim results', () => {
       { id: `next-${room}`, final: true, text: 'Good morning.' },
     ]);
     await put(transcriptionId, [interim(`last-${room}`)]);
-    expect((await call('POST', pathOf(room, '/stop'))).json).toMatchObject({ segmentCount: 2 });
+    expect((await call('POST', toPath(room, '/stop'))).json).toMatchObject({ segmentCount: 2 });
     expect((await read()).segments).toHaveLength(2);
   });
 
@@ -325,7 +325,7 @@ describe('interim results', () => {
     await stage.storeSegments(transcriptionId, []);
     await put(transcriptionId, [interim(`old-${room}`)], Date.now() - 60_000);
     expect((await read()).segments).toEqual([]);
-    await call('POST', pathOf(room, '/stop'));
+    await call('POST', toPath(room, '/stop'));
     const plain = await start();
     await stage.storeSegments(plain.transcriptionId, []);
     await put(plain.transcriptionId, [interim(`plain-${room}`)]);
@@ -344,10 +344,12 @@ describe('PATCH /v1/transcriptions/:id/speakers', () => {
 
   it('is 404 for an unknown transcription and 400 for a name that is not a text', async () => {
     const unknown = await call('PATCH', '/v1/transcriptions/tr_no/speakers', { participants: {} });
-    expect(problemOf(unknown)).toMatchObject({ status: 404, code: 'transcription-not-found' });
+    expect(readProblem(unknown)).toMatchObject({ status: 404, code: 'transcription-not-found' });
     const { transcriptionId } = await start();
     const path = `/v1/transcriptions/${transcriptionId}/speakers`;
-    expect(problemOf(await call('PATCH', path, { participants: { ada: 5 } }))).toMatchObject({ status: 400 });
+    expect(readProblem(await call('PATCH', path, { participants: { ada: 5 } }))).toMatchObject({
+      status: 400,
+    });
   });
 });
 
@@ -355,7 +357,7 @@ describe('stopping a live transcription', () => {
   it('counts the stored segments exactly, and nothing is added afterwards', async () => {
     const { transcriptionId } = await start();
     await stage.storeSegments(transcriptionId, [segment(`a-${room}`), segment(`b-${room}`)]);
-    const response = await call('POST', pathOf(room, '/stop'));
+    const response = await call('POST', toPath(room, '/stop'));
     expect(response.status).toBe(200);
     const stopped: LiveStopped = response.json;
     expect(stopped).toEqual({
@@ -376,7 +378,7 @@ describe('stopping a live transcription', () => {
   it('is reported to webhooks once, with the count and without the text', async () => {
     const { transcriptionId, startedAt } = await start();
     await stage.storeSegments(transcriptionId, [segment(`d-${room}`, { text: 'A secret.' })]);
-    await call('POST', pathOf(room, '/stop'));
+    await call('POST', toPath(room, '/stop'));
     const [delivery] = await receiver.waitFor(({ body }) => body.room?.name === room);
     expect(JSON.parse(delivery?.text ?? '')).toMatchObject({
       event: 'transcription_completed',
@@ -396,18 +398,18 @@ describe('stopping a live transcription', () => {
 
   it('is 404 for a room that is not being transcribed: not yet, not any more, never', async () => {
     for (const name of [room, 'nobody-is-here']) {
-      const response = problemOf(await call('POST', pathOf(name, '/stop')));
+      const response = readProblem(await call('POST', toPath(name, '/stop')));
       expect(response).toMatchObject({ status: 404, code: 'transcription-not-found' });
     }
     await start();
-    expect((await call('POST', pathOf(room, '/stop'))).status).toBe(200);
-    expect((await call('POST', pathOf(room, '/stop'))).status).toBe(404);
+    expect((await call('POST', toPath(room, '/stop'))).status).toBe(200);
+    expect((await call('POST', toPath(room, '/stop'))).status).toBe(404);
   });
 
   it('succeeds for one of ten concurrent stops', async () => {
     await start();
     const responses = await Promise.all(
-      Array.from({ length: 10 }, () => call('POST', pathOf(room, '/stop'))),
+      Array.from({ length: 10 }, () => call('POST', toPath(room, '/stop'))),
     );
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(responses.filter(({ status }) => status === 404)).toHaveLength(9);
@@ -526,14 +528,14 @@ describe('reading a live transcription', () => {
   it.each(['yesterday', '', '1767225600', '2026-01-31', '2026-13-01T00:00:00Z', '2026-01-31T09:30:00'])(
     'is 400 for since=%s',
     async (since) => {
-      const response = await call('GET', pathOf(room, `?since=${encodeURIComponent(since)}`));
-      expect(problemOf(response)).toMatchObject({ status: 400, code: 'invalid-request' });
-      expect(problemOf(response).errors).toMatchObject([{ parameter: 'since' }]);
+      const response = await call('GET', toPath(room, `?since=${encodeURIComponent(since)}`));
+      expect(readProblem(response)).toMatchObject({ status: 400, code: 'invalid-request' });
+      expect(readProblem(response).errors).toMatchObject([{ parameter: 'since' }]);
     },
   );
 
   it('returns a line per segment as text', async () => {
-    const response = await call('GET', pathOf(room, '?format=text'));
+    const response = await call('GET', toPath(room, '?format=text'));
     expect(response.headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(response.text).toBe(
       '[00:00:01] Ada Lovelace: Good morning.\n[00:00:03] Bob the Builder: 1 < 2 & 3 > 2\n[01:01:01] cy: Bye.\n',
@@ -541,7 +543,7 @@ describe('reading a live transcription', () => {
   });
 
   it('returns Markdown, in which no text is markup', async () => {
-    const response = await call('GET', pathOf(room, '?format=md'));
+    const response = await call('GET', toPath(room, '?format=md'));
     expect(response.headers['content-type']).toBe('text/markdown; charset=utf-8');
     expect(response.text).toBe(
       '**[00:00:01] Ada Lovelace:** Good morning.\n\n**[00:00:03] Bob the Builder:** 1 \\< 2 \\& 3 \\> 2\n\n**[01:01:01] cy:** Bye.\n',
@@ -549,7 +551,7 @@ describe('reading a live transcription', () => {
   });
 
   it('returns WebVTT, in which no text is a tag', async () => {
-    const response = await call('GET', pathOf(room, '?format=vtt'));
+    const response = await call('GET', toPath(room, '?format=vtt'));
     expect(response.headers['content-type']).toBe('text/vtt; charset=utf-8');
     expect(response.text).toBe(`WEBVTT
 
@@ -566,7 +568,7 @@ describe('reading a live transcription', () => {
 
   it('returns SubRip, with the segments after since', async () => {
     const since = encodeURIComponent(new Date(origin + 2750).toISOString());
-    const response = await call('GET', pathOf(room, `?format=srt&since=${since}`));
+    const response = await call('GET', toPath(room, `?format=srt&since=${since}`));
     expect(response.headers['content-type']).toBe('application/x-subrip; charset=utf-8');
     expect(response.text).toBe(`1
 00:00:03,000 --> 00:00:04,000
@@ -580,7 +582,7 @@ cy: Bye.
 
   it('returns JSON on request, and 400 for an unknown format', async () => {
     expect(await read('?format=json')).toEqual(await read());
-    const response = problemOf(await call('GET', pathOf(room, '?format=pdf')));
+    const response = readProblem(await call('GET', toPath(room, '?format=pdf')));
     expect(response.errors).toMatchObject([
       { parameter: 'format', detail: 'must be one of json, text, md, vtt, srt' },
     ]);
@@ -592,7 +594,7 @@ cy: Bye.
   });
 
   it('returns the newest when there were several', async () => {
-    await call('POST', pathOf(room, '/stop'));
+    await call('POST', toPath(room, '/stop'));
     const { transcriptionId } = await start();
     expect(await read()).toMatchObject({ transcriptionId, status: 'active', segments: [] });
   });
@@ -601,7 +603,7 @@ cy: Bye.
     const other = `room-${randomUUID()}`;
     await stage.open(other);
     for (const name of [other, 'nobody-is-here']) {
-      expect(problemOf(await call('GET', pathOf(name)))).toMatchObject({
+      expect(readProblem(await call('GET', toPath(name)))).toMatchObject({
         status: 404,
         code: 'transcription-not-found',
       });
@@ -610,7 +612,7 @@ cy: Bye.
 });
 
 describe('naming speakers', () => {
-  const name = (participants: object) => call('PATCH', pathOf(room, '/speakers'), { participants });
+  const name = (participants: object) => call('PATCH', toPath(room, '/speakers'), { participants });
   const speakersNow = async () => (await read()).segments.map(({ speaker }) => speaker);
 
   it('renames past segments, by track before identity, and null restores the old name', async () => {
@@ -630,7 +632,7 @@ describe('naming speakers', () => {
   it('works after the stop too', async () => {
     const { transcriptionId } = await start();
     await stage.storeSegments(transcriptionId, [segment(`y-${room}`)]);
-    await call('POST', pathOf(room, '/stop'));
+    await call('POST', toPath(room, '/stop'));
     await name({ ada: 'Countess' });
     expect(await speakersNow()).toEqual(['Countess']);
   });
@@ -645,7 +647,7 @@ describe('naming speakers', () => {
   });
 
   it('is 404 for a room that was never transcribed, 400 for an invalid map of names', async () => {
-    expect(problemOf(await name({ ada: 'A' }))).toMatchObject({
+    expect(readProblem(await name({ ada: 'A' }))).toMatchObject({
       status: 404,
       code: 'transcription-not-found',
     });
@@ -656,7 +658,7 @@ describe('naming speakers', () => {
       { participants: { ada: 7 } },
       { participants: { ada: '' } },
     ]) {
-      expect((await call('PATCH', pathOf(room, '/speakers'), body)).status).toBe(400);
+      expect((await call('PATCH', toPath(room, '/speakers'), body)).status).toBe(400);
     }
   });
 
@@ -666,7 +668,7 @@ describe('naming speakers', () => {
     await start();
     expect((await name(names(0, 999))).status).toBe(204);
     expect((await name(names(999, 1))).status).toBe(204);
-    expect(problemOf(await name(names(1000, 1)))).toMatchObject({ status: 400, code: 'invalid-request' });
+    expect(readProblem(await name(names(1000, 1)))).toMatchObject({ status: 400, code: 'invalid-request' });
     expect((await name({ ...names(1000, 1), id0: null })).status).toBe(204);
   });
 });
@@ -676,15 +678,15 @@ describe('deleting a live transcription', () => {
     const { transcriptionId } = await start();
     await stage.storeSegments(transcriptionId, [segment(`z-${room}`)]);
     const path = `/v1/transcriptions/${transcriptionId}`;
-    expect(problemOf(await call('DELETE', path))).toMatchObject({ status: 409, code: 'conflict' });
-    await call('POST', pathOf(room, '/stop'));
+    expect(readProblem(await call('DELETE', path))).toMatchObject({ status: 409, code: 'conflict' });
+    await call('POST', toPath(room, '/stop'));
     expect((await call('DELETE', path)).status).toBe(204);
-    expect(problemOf(await call('GET', path))).toMatchObject({
+    expect(readProblem(await call('GET', path))).toMatchObject({
       status: 404,
       code: 'transcription-not-found',
     });
     expect((await call('DELETE', path)).status).toBe(404);
-    expect((await call('GET', pathOf(room))).status).toBe(404);
+    expect((await call('GET', toPath(room))).status).toBe(404);
     expect(await stage.store.transcriptions.countSegments(transcriptionId)).toBe(0);
   });
 });

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Segment } from '../../../../src/contract/transcription.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 import { measuresAccuracy } from '../../../support/word-error-rate.ts';
-import { type CallStage, SPOKEN, startCallStage, wordsOf } from '../support/call-stage.ts';
-import { problemOf } from '../support/transcription-stage.ts';
+import { type CallStage, listWords, SPOKEN, startCallStage } from '../support/call-stage.ts';
+import { readProblem } from '../support/transcription-stage.ts';
 
 /* Workers start and stop while people speak in a room of the real LiveKit. */
 
@@ -22,7 +22,7 @@ afterAll(async () => {
 afterEach(() => stage.dismissWorkers());
 
 /** Most of a sentence of eleven or twelve words. */
-const MOST_OF_A_SENTENCE = wordsOf(9);
+const MOST_OF_A_SENTENCE = listWords(9);
 const wordsIn = (segments: readonly Segment[]): number =>
   segments.flatMap(({ text }) => text.split(/\s+/)).filter((word) => word !== '').length;
 
@@ -119,7 +119,7 @@ describe('a live worker', () => {
 
     const other = await stage.newRoom();
     const refused = await stage.service.call('POST', `/v1/rooms/${other}/transcription/start`, { body: {} });
-    expect(problemOf(refused)).toMatchObject({
+    expect(readProblem(refused)).toMatchObject({
       status: 503,
       code: 'addon-unavailable',
       detail: expect.stringContaining('stt-live'),

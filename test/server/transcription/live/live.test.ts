@@ -7,7 +7,13 @@ import { speechRecordings } from '../../../support/parts/speech-model.ts';
 import { isHeard, measuresAccuracy } from '../../../support/word-error-rate.ts';
 import { register } from '../../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
-import { type CallStage, SPOKEN, type StageWorker, startCallStage, wordsOf } from '../support/call-stage.ts';
+import {
+  type CallStage,
+  listWords,
+  SPOKEN,
+  type StageWorker,
+  startCallStage,
+} from '../support/call-stage.ts';
 
 /*
  * A room of the real LiveKit, participants who speak in it, the real model, and the worker as `rtc worker stt-live`
@@ -43,22 +49,22 @@ afterEach(() => {
   expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
 });
 
-const textOf = (segments: readonly Segment[], identity: string): string =>
+const readText = (segments: readonly Segment[], identity: string): string =>
   segments
     .filter(({ participantIdentity }) => participantIdentity === identity)
     .map(({ text }) => text)
     .join(' ');
 
 const textOfBoth = (segments: readonly Segment[]): string =>
-  `${textOf(segments, 'ada')} ${textOf(segments, 'bob')}`;
+  `${readText(segments, 'ada')} ${readText(segments, 'bob')}`;
 
 const wordsIn = (segments: readonly Segment[], identity: string): number =>
-  textOf(segments, identity)
+  readText(segments, identity)
     .split(/\s+/)
     .filter((word) => word !== '').length;
 
 /** Most of a sentence of eleven or twelve words. */
-const MOST_OF_A_SENTENCE = wordsOf(9);
+const MOST_OF_A_SENTENCE = listWords(9);
 
 /** Starts a transcription. Resolves when the worker listens, so that the first word is heard. */
 const listening = async (body: object = {}): Promise<string> => {
@@ -77,7 +83,7 @@ type Shown = {
 };
 
 /** Returns the captions that a participant's client receives. */
-const captionsOf = (viewer: JoinedParticipant): readonly Shown[] => {
+const listCaptions = (viewer: JoinedParticipant): readonly Shown[] => {
   const shown: Shown[] = [];
   viewer.room.registerTextStreamHandler('lk.transcription', async (reader: TextStreamReader, sender) => {
     const { attributes = {} } = reader.info;
@@ -109,7 +115,7 @@ describe('a room that is transcribed during a call', () => {
     const said = `${twoCities.text} ${beckett.text}`;
     const segments = await stage.untilSegments(
       room,
-      (all) => isHeard(said, textOfBoth(all), 0.12) && textOf(all, 'bob') !== '',
+      (all) => isHeard(said, textOfBoth(all), 0.12) && readText(all, 'bob') !== '',
     );
     expect(new Set(segments.map(({ speaker }) => speaker))).toEqual(new Set(['Ada Lovelace', 'BOB']));
     expect(new Set(segments.map(({ trackId }) => trackId))).toEqual(new Set(readings.map(({ sid }) => sid)));
@@ -129,7 +135,7 @@ describe('a room that is transcribed during a call', () => {
       ['ada', 'bob', 'carol'].map((who) => stage.enter(room, who)),
     );
     if (ada === undefined || bob === undefined || viewer === undefined) throw new Error('nobody came');
-    const shown = captionsOf(viewer);
+    const shown = listCaptions(viewer);
     const voices = await Promise.all([ada.publishWav(files[0] ?? ''), bob.publishWav(files[1] ?? '')]);
     await Promise.all(voices.map(({ played }) => played));
     const said = `${CHILDREN} ${PASSPORT}`;
@@ -179,9 +185,10 @@ describe('a room that is transcribed during a call', () => {
       const said = `${CHILDREN} ${HOSPITAL}`;
       const segments = await stage.untilSegments(
         room,
-        (all) => isHeard(said, textOf(all, 'ada'), 0.25) && all.some(({ trackId }) => trackId === third.sid),
+        (all) =>
+          isHeard(said, readText(all, 'ada'), 0.25) && all.some(({ trackId }) => trackId === third.sid),
       );
-      expect(textOf(segments, 'ada')).not.toMatch(/passport|ticket|airport/);
+      expect(readText(segments, 'ada')).not.toMatch(/passport|ticket|airport/);
       expect(segments[0]?.speaker).toBe('Ada');
       expect(segments.at(-1)?.speaker).toBe('Countess Lovelace');
     },
@@ -193,20 +200,20 @@ describe('a room that is transcribed during a call', () => {
     async () => {
       const [meeting, weather] = await Promise.all([CHILDREN, HOSPITAL].map((text) => stage.speech(text)));
       const room = await listening({ options: { partialResults: true } });
-      const shown = captionsOf(await stage.enter(room, 'zoe'));
+      const shown = listCaptions(await stage.enter(room, 'zoe'));
       const ada = await stage.enter(room, 'ada');
       await ada.publishWav(meeting ?? '');
       // For fewer words, cut off within a word, the model's text is arbitrary.
-      const few = wordsOf(7);
+      const few = listWords(7);
       await vi.waitUntil(() => shown.some(({ text }) => text.split(' ').length >= few), { timeout: 20_000 });
       await ada.leave();
-      const left = await stage.untilSegments(room, (all) => textOf(all, 'ada') !== '');
+      const left = await stage.untilSegments(room, (all) => readText(all, 'ada') !== '');
       expect(wordsIn(left, 'ada')).toBeGreaterThanOrEqual(few);
       const again = await stage.enter(room, 'ada');
       const voice = await again.publishWav(weather ?? '');
       await voice.played;
       const isBack = ({ trackId }: Segment): boolean => trackId === voice.sid;
-      await stage.untilSegments(room, (all) => isHeard(HOSPITAL, textOf(all.filter(isBack), 'ada'), 0.25));
+      await stage.untilSegments(room, (all) => isHeard(HOSPITAL, readText(all.filter(isBack), 'ada'), 0.25));
     },
   );
 
@@ -216,8 +223,8 @@ describe('a room that is transcribed during a call', () => {
     const ada = await stage.enter(room, 'ada');
     await (await ada.publishWav(file)).played;
     const said = 'my brother says that this is f****** wonderful news';
-    const segments = await stage.untilSegments(room, (all) => isHeard(said, textOf(all, 'ada'), 0.25));
-    const text = textOf(segments, 'ada');
+    const segments = await stage.untilSegments(room, (all) => isHeard(said, readText(all, 'ada'), 0.25));
+    const text = readText(segments, 'ada');
     expect(text).toMatch(/^[a-z' *]+$/);
     expect(text).not.toContain('fuck');
     if (measuresAccuracy) expect(text).toMatch(/^[a-z' ]+ f\*{6} [a-z' ]+$/);
@@ -225,9 +232,9 @@ describe('a room that is transcribed during a call', () => {
 });
 
 describe('the end of a live transcription', () => {
-  const isEndOf = ({ message, fields }: LogLine, transcriptionId: string): boolean =>
+  const isEnding = ({ message, fields }: LogLine, transcriptionId: string): boolean =>
     message.startsWith('left the room') && fields.transcriptionId === transcriptionId;
-  const completedOf = (room: string) =>
+  const listCompleted = (room: string) =>
     receiver.received.filter(({ body }) => body.room?.name === room).map(({ body }) => body);
 
   it('follows a stop: the agent leaves, and the count is exact', SPOKEN, async () => {
@@ -238,14 +245,14 @@ describe('the end of a live transcription', () => {
     await stage.untilSegments(room, (all) => all.length > 0);
     const stopped = await stage.stop(room);
     await stage.untilListening(room, false);
-    await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 20_000 });
+    await vi.waitUntil(() => listCompleted(room).length > 0, { timeout: 20_000 });
     // The participants continue to speak, but no worker listens.
     await voice.played;
     const read = await stage.read(room);
     expect(read.status).toBe('stopped');
     expect(read.segments).toHaveLength(stopped.segmentCount);
-    expect(completedOf(room)).toHaveLength(1);
-    expect(completedOf(room)[0]).toMatchObject({
+    expect(listCompleted(room)).toHaveLength(1);
+    expect(listCompleted(room)[0]).toMatchObject({
       transcription: { transcriptionId: stopped.transcriptionId, segmentCount: stopped.segmentCount },
     });
     const next = await stage.start(room);
@@ -261,15 +268,15 @@ describe('the end of a live transcription', () => {
     await stage.untilSegments(room, (all) => wordsIn(all, 'ada') >= MOST_OF_A_SENTENCE);
     const transcription = await stage.read(room);
     await stage.rooms.deleteRoom(room);
-    await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 20_000 });
+    await vi.waitUntil(() => listCompleted(room).length > 0, { timeout: 20_000 });
     await vi.waitUntil(
-      () => worker.logLines.some((line) => isEndOf(line, transcription.transcriptionId)),
+      () => worker.logLines.some((line) => isEnding(line, transcription.transcriptionId)),
       20_000,
     );
     const { status, segments, transcriptionId } = await stage.read(room);
     expect(status).toBe('stopped');
-    expect(completedOf(room)).toHaveLength(1);
-    expect(completedOf(room)[0]).toMatchObject({
+    expect(listCompleted(room)).toHaveLength(1);
+    expect(listCompleted(room)[0]).toMatchObject({
       transcription: { transcriptionId, segmentCount: segments.length },
     });
     expect(await stage.rooms.listRooms([room])).toEqual([]);

@@ -35,7 +35,7 @@ import {
   videoOnly,
 } from '../audio/media-files.ts';
 import {
-  problemOf,
+  readProblem,
   startTranscriptionStage,
   type TranscriptionStage,
 } from '../support/transcription-stage.ts';
@@ -420,7 +420,7 @@ describe('a speech server', () => {
   const API_KEY = 'sk-secret';
   let server: TestHttpServer;
   afterEach(() => server?.close());
-  const engineOf = async (response: Parameters<typeof startHttpServer>[0]): Promise<SpeechEngine> => {
+  const createEngine = async (response: Parameters<typeof startHttpServer>[0]): Promise<SpeechEngine> => {
     server = await startHttpServer(response);
     const settings = { url: server.url, apiKey: API_KEY, model: 'whisper-1', languages: ['en'] };
     return createOpenaiEngine({ log: collectingLog([]) }, settings);
@@ -435,7 +435,7 @@ describe('a speech server', () => {
 
   it('that is busy is awaited as long as it requests, without starting the recording again', async () => {
     const askedAt: number[] = [];
-    const engine = await engineOf((_request, response, count) => {
+    const engine = await createEngine((_request, response, count) => {
       askedAt.push(performance.now());
       if (count === 1) response.writeHead(429, { 'retry-after': '2' }).end();
       else json(response, 200, { text: `words ${count}` });
@@ -449,7 +449,7 @@ describe('a speech server', () => {
 
   it('is sent several segments at once, and they stay in order', async () => {
     let [running, most] = [0, 0];
-    const engine = await engineOf((_request, response, count) => {
+    const engine = await createEngine((_request, response, count) => {
       running += 1;
       most = Math.max(most, running);
       // The second request gets its response first.
@@ -478,7 +478,7 @@ describe('a speech server', () => {
   it('that returns the times of words has them in the transcript', async () => {
     const words = [{ word: 'Good', start: 0.25, end: 0.5 }];
     const segments = [{ avg_logprob: Math.log(0.5), tokens: [1] }];
-    const engine = await engineOf((_request, response) =>
+    const engine = await createEngine((_request, response) =>
       json(response, 200, { text: 'Good!', words, segments }),
     );
     const { done } = await transcribe(engine);
@@ -493,7 +493,7 @@ describe('a speech server', () => {
   });
 
   it('that rejects the key fails the transcription at once, and the key is shown nowhere', async () => {
-    const engine = await engineOf((_request, response) =>
+    const engine = await createEngine((_request, response) =>
       json(response, 401, { error: { message: API_KEY } }),
     );
     const { done, log } = await transcribe(engine);
@@ -673,11 +673,11 @@ describe('a worker', () => {
     // A worker that an earlier test killed counts as alive for some seconds.
     await expect.poll(isThere, { timeout: 20_000 }).toBe(false);
     const { recordingId } = await record(media.speech);
-    const refused = problemOf(await call('POST', queuePath(recordingId)));
+    const refused = readProblem(await call('POST', queuePath(recordingId)));
     expect(refused).toMatchObject({ status: 503, code: 'addon-unavailable' });
     expect(refused.detail).toContain('start a stt-post worker');
     const { worker } = await work({ languages: ['it', 'fr'] });
-    const unknown = problemOf(await call('POST', queuePath(recordingId)));
+    const unknown = readProblem(await call('POST', queuePath(recordingId)));
     expect(unknown).toMatchObject({ status: 400, code: 'invalid-request' });
     expect(unknown.errors).toMatchObject([
       { pointer: '#/language', detail: expect.stringContaining('fr, it') },
@@ -692,13 +692,13 @@ describe('a recording that cannot be transcribed', () => {
   it('is 404 for an unknown recording, 409 while it runs', async () => {
     await stage.beat('stt-post');
     for (const id of ['EG_unknown', 'x', '\u0000', '../x']) {
-      expect(problemOf(await call('POST', queuePath(id)))).toMatchObject({
+      expect(readProblem(await call('POST', queuePath(id)))).toMatchObject({
         status: 404,
         code: 'recording-not-found',
       });
     }
     const running = await stage.record(`room-${randomUUID()}`);
-    expect(problemOf(await call('POST', queuePath(running.egressId)))).toMatchObject({
+    expect(readProblem(await call('POST', queuePath(running.egressId)))).toMatchObject({
       status: 409,
       code: 'recording-not-finished',
     });
@@ -708,7 +708,7 @@ describe('a recording that cannot be transcribed', () => {
     'is 400 for %j',
     async (body) => {
       const response = await call('POST', queuePath('EG_x'), body);
-      expect(problemOf(response)).toMatchObject({ status: 400, code: 'invalid-request' });
+      expect(readProblem(response)).toMatchObject({ status: 400, code: 'invalid-request' });
     },
   );
 });
@@ -749,7 +749,7 @@ describe('the list of transcriptions', () => {
   it('has no transcription of an unknown id', async () => {
     for (const id of ['tr_unknown', '%00', 'x'.repeat(256)]) {
       for (const method of ['GET', 'DELETE']) {
-        expect(problemOf(await call(method, `/v1/transcriptions/${id}`))).toMatchObject({
+        expect(readProblem(await call(method, `/v1/transcriptions/${id}`))).toMatchObject({
           status: 404,
           code: 'transcription-not-found',
         });

@@ -58,7 +58,8 @@ const film = (name: string, sound: string): Promise<string> =>
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-c:a', 'aac', '-shortest'],
   ]);
 
-const textOf = ({ segments }: PostTranscriptionDetail): string => segments.map(({ text }) => text).join(' ');
+const readText = ({ segments }: PostTranscriptionDetail): string =>
+  segments.map(({ text }) => text).join(' ');
 
 // Time for a transcription, and for making its film.
 describe('recorded speech', { timeout: 90_000 }, () => {
@@ -68,14 +69,14 @@ describe('recorded speech', { timeout: 90_000 }, () => {
     await speakToFile({ text: sentence, path });
     const done = await transcribe(await film('plan.mp4', path));
     expect(done).toMatchObject({ status: 'completed', error: null });
-    expect(wordErrorRate(sentence, textOf(done))).toBeLessThanOrEqual(0.05);
+    expect(wordErrorRate(sentence, readText(done))).toBeLessThanOrEqual(0.05);
   });
 
   it('of people has at most 12 % wrong words in its transcript, and none is lost', async () => {
     const { twoCities } = speechRecordings();
     const done = await transcribe(await film('two-cities.mp4', twoCities.path));
     expect(done).toMatchObject({ status: 'completed', error: null });
-    expect(wordErrorRate(twoCities.text, textOf(done))).toBeLessThanOrEqual(0.12);
+    expect(wordErrorRate(twoCities.text, readText(done))).toBeLessThanOrEqual(0.12);
     const spoken = done.segments.reduce((sum, { start, end }) => sum + end - start, 0);
     expect(spoken).toBeGreaterThan(30);
     for (const { start, end } of done.segments) expect(end - start).toBeLessThanOrEqual(8.5);

@@ -33,7 +33,7 @@ export const SPOKEN = { timeout: 90_000 };
  * Number of words of a sentence that a test waits for. A busy machine loses sound between the speaker and the listener, and
  * so words. Therefore only the long run counts all of them.
  */
-export const wordsOf = (sentence: number): number => (measuresAccuracy ? sentence : 1);
+export const listWords = (sentence: number): number => (measuresAccuracy ? sentence : 1);
 
 /** The real LiveKit, the whole service that receives its webhooks, workers, and participants who speak. */
 export type CallStage = {

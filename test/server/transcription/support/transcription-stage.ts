@@ -61,7 +61,7 @@ export async function startTranscriptionStage(
   };
 }
 
-export function problemOf(response: { readonly status: number; readonly json: unknown }) {
+export function readProblem(response: { readonly status: number; readonly json: unknown }) {
   const { type, detail, errors } = response.json as Problem;
   return { status: response.status, code: type.split(':').at(-1), detail, errors };
 }

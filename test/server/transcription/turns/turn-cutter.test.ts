@@ -17,7 +17,7 @@ function voiced(from: number, to: number, quietAt?: number): VoicedSegment {
   return { start: at(from), samples };
 }
 
-const spansOf = (cutter: TurnCutter, segments: readonly VoicedSegment[]) =>
+const listSpans = (cutter: TurnCutter, segments: readonly VoicedSegment[]) =>
   [...cutter.push(segments), ...cutter.flush()].map(({ segment, speaker, overlapMs }) => ({
     from: (segment.start / SAMPLE_RATE) * 1000,
     to: ((segment.start + segment.samples.length) / SAMPLE_RATE) * 1000,
@@ -26,17 +26,17 @@ const spansOf = (cutter: TurnCutter, segments: readonly VoicedSegment[]) =>
   }));
 
 describe('turns whose own audio was kept', () => {
-  const ownOf = (cutter: TurnCutter) =>
+  const findOwn = (cutter: TurnCutter) =>
     cutter.ownTurns().map(({ turn: { identity }, from, overlapMs }) => ({ identity, from, overlapMs }));
   const kept = () => true;
 
   it('are read from their own tracks when others speak too, and not from the recording', () => {
     const turns = [turn('ada', 1_000, 4_000), turn('bob', 3_000, 6_000), turn('eve', 7_000, 9_000)];
     const cutter = new TurnCutter(turns, ORIGIN, kept);
-    expect(spansOf(cutter, [voiced(900, 6_100), voiced(6_900, 9_100)])).toMatchObject([
+    expect(listSpans(cutter, [voiced(900, 6_100), voiced(6_900, 9_100)])).toMatchObject([
       { from: 6_900, to: 9_100, identity: 'eve' },
     ]);
-    expect(ownOf(cutter)).toEqual([
+    expect(findOwn(cutter)).toEqual([
       { identity: 'ada', from: 750, overlapMs: 1_000 },
       { identity: 'bob', from: 2_750, overlapMs: 1_000 },
     ]);
@@ -45,17 +45,17 @@ describe('turns whose own audio was kept', () => {
   it('leave the speech of others beside them in the recording', () => {
     const turns = [turn('ada', 0, 2_000), turn('bob', 1_000, 2_000), turn('ada', 2_100, 5_000)];
     const cutter = new TurnCutter(turns, ORIGIN, kept);
-    expect(spansOf(cutter, [voiced(0, 5_000)])).toMatchObject([
+    expect(listSpans(cutter, [voiced(0, 5_000)])).toMatchObject([
       { from: 2_000, to: 5_000, identity: 'ada', overlapMs: 0 },
     ]);
-    expect(ownOf(cutter).map(({ identity }) => identity)).toEqual(['ada', 'bob']);
+    expect(findOwn(cutter).map(({ identity }) => identity)).toEqual(['ada', 'bob']);
   });
 
   it('leave the recording unchanged when the audio of one of them is missing', () => {
     const turns = [turn('ada', 0, 4_000), turn('bob', 1_000, 1_800)];
     const cutter = new TurnCutter(turns, ORIGIN, ({ identity }) => identity === 'ada');
-    expect(spansOf(cutter, [voiced(0, 4_000)])).toMatchObject([{ identity: 'ada', overlapMs: 800 }]);
-    expect(ownOf(cutter)).toEqual([]);
+    expect(listSpans(cutter, [voiced(0, 4_000)])).toMatchObject([{ identity: 'ada', overlapMs: 800 }]);
+    expect(findOwn(cutter)).toEqual([]);
   });
 });
 
@@ -69,7 +69,7 @@ describe('the speech of a recording', () => {
 
   it('is cut at the quietest point near the change of the speaker', () => {
     const cutter = new TurnCutter([turn('ada', 0, 2_000), turn('bob', 2_100, 4_000)], ORIGIN);
-    expect(spansOf(cutter, [voiced(0, 4_000, 2_080)])).toEqual([
+    expect(listSpans(cutter, [voiced(0, 4_000, 2_080)])).toEqual([
       { from: 0, to: expect.closeTo(2_130, -2), identity: 'ada', overlapMs: 0 },
       { from: expect.closeTo(2_130, -2), to: 4_000, identity: 'bob', overlapMs: 0 },
     ]);
@@ -77,7 +77,7 @@ describe('the speech of a recording', () => {
 
   it('loses no sample, and no part is too short for a word', () => {
     const turns = [turn('ada', 0, 1_000), turn('bob', 1_000, 1_170), turn('eve', 1_170, 4_000)];
-    const spans = spansOf(new TurnCutter(turns, ORIGIN), [voiced(0, 4_000)]);
+    const spans = listSpans(new TurnCutter(turns, ORIGIN), [voiced(0, 4_000)]);
     expect(spans.at(0)?.from).toBe(0);
     expect(spans.at(-1)?.to).toBe(4_000);
     for (const [index, { from, to }] of spans.entries()) {
@@ -88,7 +88,7 @@ describe('the speech of a recording', () => {
 
   it('has the time for which others spoke', () => {
     const cutter = new TurnCutter([turn('ada', 0, 4_000), turn('bob', 1_000, 1_800)], ORIGIN);
-    expect(spansOf(cutter, [voiced(0, 4_000)])).toMatchObject([{ identity: 'ada', overlapMs: 800 }]);
+    expect(listSpans(cutter, [voiced(0, 4_000)])).toMatchObject([{ identity: 'ada', overlapMs: 800 }]);
   });
 
   it('is not held before a worker listened', () => {

@@ -45,14 +45,14 @@ function tablesWith(text: string): readonly string[] {
       .filter((name) => {
         const rows = database.prepare(`select * from "${name}"`).all();
         const values = rows.flatMap((row) => Object.values(row));
-        return values.some((value) => textOf(value).toLowerCase().includes(text));
+        return values.some((value) => readText(value).toLowerCase().includes(text));
       });
   } finally {
     database.close();
   }
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value);
 }
 

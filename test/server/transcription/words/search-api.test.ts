@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LiveStarted } from '../../../../src/contract/transcription.ts';
 import type { TranscriptHitList } from '../../../../src/contract/words.ts';
 import {
-  problemOf,
+  readProblem,
   segment,
   startTranscriptionStage,
   type TranscriptionStage,
@@ -107,7 +107,7 @@ describe('a search', () => {
     expect(second.hits.map(({ segment: { text } }) => text)).toEqual(['coffee one']);
     expect(second.nextCursor).toBeNull();
     const listed = await call(`cursor=${first.nextCursor}`);
-    expect(problemOf(listed)).toMatchObject({ status: 400, code: 'invalid-request' });
+    expect(readProblem(listed)).toMatchObject({ status: 400, code: 'invalid-request' });
   });
 
   it.each([
@@ -116,12 +116,12 @@ describe('a search', () => {
     ['since=2026-01-01T00:00:00Z', 'since', 'goes with q only'],
     ['until=2026-01-01T00:00:00Z', 'until', 'goes with q only'],
   ])('rejects %s', async (query, parameter, detail) => {
-    expect(problemOf(await call(query))).toMatchObject({ status: 400, errors: [{ parameter, detail }] });
+    expect(readProblem(await call(query))).toMatchObject({ status: 400, errors: [{ parameter, detail }] });
   });
 
   it('rejects an empty text and one that is too long', async () => {
     for (const q of ['', 'x'.repeat(257)]) {
-      expect(problemOf(await call(`q=${q}`))).toMatchObject({ status: 400, errors: [{ parameter: 'q' }] });
+      expect(readProblem(await call(`q=${q}`))).toMatchObject({ status: 400, errors: [{ parameter: 'q' }] });
     }
   });
 });

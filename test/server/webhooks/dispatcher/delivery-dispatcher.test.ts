@@ -58,7 +58,7 @@ function heldSender() {
   return { sender, held };
 }
 
-const statesOf = async (store: Store, webhookId: string) =>
+const listStates = async (store: Store, webhookId: string) =>
   (await store.deliveries.list({ webhookId, limit: 1000 })).map((delivery) => delivery.state);
 
 describe('a delivery in flight', () => {
@@ -140,8 +140,8 @@ describe('a delivery in flight', () => {
     await expect.poll(() => held.at(-1)?.request.url).toBe('http://127.0.0.1:1/witness');
     expect(held).toHaveLength(17);
     held.at(-1)?.respond();
-    await expect.poll(() => statesOf(stage.store, witness)).toEqual(['delivered']);
-    expect(new Set(await statesOf(stage.store, id))).toEqual(new Set(['cancelled']));
+    await expect.poll(() => listStates(stage.store, witness)).toEqual(['delivered']);
+    expect(new Set(await listStates(stage.store, id))).toEqual(new Set(['cancelled']));
   });
 });
 
@@ -216,7 +216,9 @@ describe('a store that does not respond to outcomes', () => {
     isBack.resolve();
     await expect.poll(() => sent).toBe(1_000);
     for (const id of ids) {
-      await expect.poll(async () => new Set(await statesOf(stage.store, id))).toEqual(new Set(['delivered']));
+      await expect
+        .poll(async () => new Set(await listStates(stage.store, id)))
+        .toEqual(new Set(['delivered']));
     }
   });
 });

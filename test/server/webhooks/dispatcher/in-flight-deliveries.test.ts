@@ -19,7 +19,7 @@ type JobOptions = {
   readonly waiting?: 1 | null;
 };
 
-function jobOf(id: string, options: JobOptions = {}): DeliveryJob {
+function makeJob(id: string, options: JobOptions = {}): DeliveryJob {
   const { webhookId = 'wh_1', eventName = 'participant_joined', roomSid = 'RM_1' } = options;
   const { roundAttempts = 0, leaseUntil = LEASE_END, orderingKey = null, waiting = null } = options;
   const times = { dueAt: 1, createdAt: 1, endedAt: null, leaseOwner: 'one', leaseUntil };
@@ -46,7 +46,7 @@ function holding(counts: Readonly<Record<string, number>>): InFlightDeliveries {
   const inFlight = new InFlightDeliveries();
   for (const [webhookId, count] of Object.entries(counts)) {
     for (let index = 0; index < count; index += 1) {
-      inFlight.add(jobOf(`${webhookId}_${index}`, { webhookId }));
+      inFlight.add(makeJob(`${webhookId}_${index}`, { webhookId }));
     }
   }
   return inFlight;
@@ -61,19 +61,19 @@ function startAll(inFlight: InFlightDeliveries, webhookId = 'wh_1'): readonly De
   }
 }
 
-const idsOf = (jobs: readonly DeliveryJob[]) => jobs.map(({ delivery }) => delivery.id);
+const listIds = (jobs: readonly DeliveryJob[]) => jobs.map(({ delivery }) => delivery.id);
 
 describe('a lease', () => {
   it('is owned until its end, and no longer', () => {
     const inFlight = new InFlightDeliveries();
-    inFlight.add(jobOf('dlv_1'));
+    inFlight.add(makeJob('dlv_1'));
     expect(inFlight.isLeased('dlv_1', LEASE_END - 1)).toBe(true);
     expect(inFlight.isLeased('dlv_1', LEASE_END)).toBe(false);
   });
 
   it('is owned by nobody before it was granted, or when the delivery is not in flight', () => {
     const inFlight = new InFlightDeliveries();
-    inFlight.add(jobOf('dlv_1', { leaseUntil: null }));
+    inFlight.add(makeJob('dlv_1', { leaseUntil: null }));
     expect(inFlight.isLeased('dlv_1', 0)).toBe(false);
     expect(inFlight.isLeased('dlv_unknown', 0)).toBe(false);
   });
@@ -93,9 +93,9 @@ describe('requests to one receiver', () => {
   it('are limited to sixteen at once, in the order of the deliveries', () => {
     const inFlight = holding({ wh_1: 20 });
     const started = startAll(inFlight);
-    expect(idsOf(started)).toEqual(Array.from({ length: 16 }, (_, index) => `wh_1_${index}`));
+    expect(listIds(started)).toEqual(Array.from({ length: 16 }, (_, index) => `wh_1_${index}`));
     for (const job of started.slice(0, 2)) inFlight.finish(job);
-    expect(idsOf(startAll(inFlight))).toEqual(['wh_1_16', 'wh_1_17']);
+    expect(listIds(startAll(inFlight))).toEqual(['wh_1_16', 'wh_1_17']);
   });
 
   it('can start when a delivery waits and fewer are running', () => {
@@ -112,9 +112,9 @@ describe('requests to one receiver', () => {
 
 describe('the start of a room', () => {
   const start = (id: string, options: JobOptions = {}) =>
-    jobOf(id, { eventName: 'room_started', ...options });
+    makeJob(id, { eventName: 'room_started', ...options });
 
-  function startedOf(...jobs: readonly DeliveryJob[]) {
+  function listStarted(...jobs: readonly DeliveryJob[]) {
     const inFlight = new InFlightDeliveries();
     for (const job of jobs) inFlight.add(job);
     return { inFlight, started: startAll(inFlight) };
@@ -122,33 +122,33 @@ describe('the start of a room', () => {
 
   it('is sent before the other events of the room, without delaying other rooms', () => {
     const first = start('start');
-    const { inFlight, started } = startedOf(first, jobOf('held'), jobOf('free', { roomSid: 'RM_2' }));
-    expect(idsOf(started)).toEqual(['start', 'free']);
+    const { inFlight, started } = listStarted(first, makeJob('held'), makeJob('free', { roomSid: 'RM_2' }));
+    expect(listIds(started)).toEqual(['start', 'free']);
     inFlight.finish(first);
-    expect(idsOf(startAll(inFlight))).toEqual(['held']);
+    expect(listIds(startAll(inFlight))).toEqual(['held']);
   });
 
   it('is awaited, even when an earlier event of the room has ended in the meantime', () => {
-    const early = jobOf('early');
-    const { inFlight, started } = startedOf(early, start('start'), jobOf('held'));
-    expect(idsOf(started)).toEqual(['early', 'start']);
+    const early = makeJob('early');
+    const { inFlight, started } = listStarted(early, start('start'), makeJob('held'));
+    expect(listIds(started)).toEqual(['early', 'start']);
     inFlight.finish(early);
     expect(inFlight.startNext('wh_1')).toBeUndefined();
   });
 
   it('delays nothing when it is sent again', () => {
-    const { started } = startedOf(start('again', { roundAttempts: 1 }), jobOf('other'));
-    expect(idsOf(started)).toEqual(['again', 'other']);
+    const { started } = listStarted(start('again', { roundAttempts: 1 }), makeJob('other'));
+    expect(listIds(started)).toEqual(['again', 'other']);
   });
 
   it('delays nothing when its session is not known', () => {
-    const { started } = startedOf(start('start', { roomSid: null }), jobOf('other', { roomSid: null }));
-    expect(idsOf(started)).toEqual(['start', 'other']);
+    const { started } = listStarted(start('start', { roomSid: null }), makeJob('other', { roomSid: null }));
+    expect(listIds(started)).toEqual(['start', 'other']);
   });
 
   it('delays other events only: these are sent side by side', () => {
-    const { started } = startedOf(jobOf('one'), jobOf('two'));
-    expect(idsOf(started)).toEqual(['one', 'two']);
+    const { started } = listStarted(makeJob('one'), makeJob('two'));
+    expect(listIds(started)).toEqual(['one', 'two']);
   });
 });
 
@@ -247,7 +247,7 @@ describe('a released delivery', () => {
       inFlight.release('wh_1', job.delivery.id);
     }
     expect(inFlight.release('wh_1', inFlight.startNext('wh_1')?.delivery.id ?? '')).toBe(1);
-    expect(idsOf(startAll(inFlight))).toEqual(['wh_1_17']);
+    expect(listIds(startAll(inFlight))).toEqual(['wh_1_17']);
   });
 
   it('may end its request afterwards', () => {
@@ -261,7 +261,7 @@ describe('a released delivery', () => {
     const inFlight = holding({ wh_1: 18, wh_2: 2 });
     const started = startAll(inFlight);
     inFlight.releaseQueued();
-    expect(inFlight.deliveryIds).toEqual(idsOf(started));
+    expect(inFlight.deliveryIds).toEqual(listIds(started));
     for (const job of started) inFlight.finish(job);
     expect(startAll(inFlight)).toEqual([]);
     expect(startAll(inFlight, 'wh_2')).toEqual([]);
@@ -269,11 +269,11 @@ describe('a released delivery', () => {
 });
 
 describe('the deliveries of an order', () => {
-  const first = jobOf('a1', { orderingKey: 'A' });
-  const second = jobOf('a2', { orderingKey: 'A', waiting: 1 });
-  const third = jobOf('a3', { orderingKey: 'A', waiting: 1 });
-  const other = jobOf('b1', { orderingKey: 'B' });
-  const unordered = jobOf('c1');
+  const first = makeJob('a1', { orderingKey: 'A' });
+  const second = makeJob('a2', { orderingKey: 'A', waiting: 1 });
+  const third = makeJob('a3', { orderingKey: 'A', waiting: 1 });
+  const other = makeJob('b1', { orderingKey: 'B' });
+  const unordered = makeJob('c1');
 
   function holdingJobs(jobs: readonly DeliveryJob[]): InFlightDeliveries {
     const inFlight = new InFlightDeliveries();
@@ -283,21 +283,21 @@ describe('the deliveries of an order', () => {
 
   it('are sent one after the other, beside those of other orders and of none', () => {
     const inFlight = holdingJobs([first, second, other, unordered]);
-    expect(idsOf(startAll(inFlight))).toEqual(['a1', 'b1', 'c1']);
+    expect(listIds(startAll(inFlight))).toEqual(['a1', 'b1', 'c1']);
     inFlight.finish(other);
-    expect(idsOf(startAll(inFlight))).toEqual([]);
+    expect(listIds(startAll(inFlight))).toEqual([]);
     inFlight.finish(first);
-    expect(idsOf(startAll(inFlight))).toEqual(['a2']);
+    expect(listIds(startAll(inFlight))).toEqual(['a2']);
   });
 
   it('stop at one that was not delivered: those that wait behind it are released', () => {
-    const retry = jobOf('a0', { orderingKey: 'A' });
+    const retry = makeJob('a0', { orderingKey: 'A' });
     const inFlight = holdingJobs([first, second, other, retry, unordered]);
     expect(inFlight.startNext('wh_1')).toBe(first);
     inFlight.stopOrder(first);
     inFlight.finish(first);
     expect(inFlight.deliveryIds).toEqual(['a1', 'b1', 'a0', 'c1']);
-    expect(idsOf(startAll(inFlight))).toEqual(['b1', 'a0', 'c1']);
+    expect(listIds(startAll(inFlight))).toEqual(['b1', 'a0', 'c1']);
   });
 
   it('are left out behind the stop, until the order is resumed', () => {
@@ -318,7 +318,7 @@ describe('the deliveries of an order', () => {
     const inFlight = holdingJobs([first, other]);
     startAll(inFlight);
     inFlight.stopOrder(first);
-    inFlight.add(jobOf('a9', { orderingKey: 'A' }));
+    inFlight.add(makeJob('a9', { orderingKey: 'A' }));
     inFlight.add(third);
     expect(inFlight.deliveryIds).toEqual(['a1', 'b1', 'a9', 'a3']);
   });
@@ -344,11 +344,11 @@ describe('the deliveries of an order', () => {
   });
 
   it('do not stop for those of other webhooks, and for deliveries without an order', () => {
-    const foreign = jobOf('d2', { orderingKey: 'A', waiting: 1, webhookId: 'wh_2' });
+    const foreign = makeJob('d2', { orderingKey: 'A', waiting: 1, webhookId: 'wh_2' });
     const inFlight = holdingJobs([first, unordered, foreign, second]);
     startAll(inFlight);
     inFlight.stopOrder(unordered);
-    inFlight.stopOrder(jobOf('x', { orderingKey: 'A', webhookId: 'wh_3' }));
+    inFlight.stopOrder(makeJob('x', { orderingKey: 'A', webhookId: 'wh_3' }));
     expect(inFlight.deliveryIds).toEqual(['a1', 'c1', 'd2', 'a2']);
     inFlight.stopOrder(first);
     expect(inFlight.deliveryIds).toEqual(['a1', 'c1', 'd2']);

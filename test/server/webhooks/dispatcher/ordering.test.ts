@@ -46,7 +46,7 @@ class OrderedReceiver {
     for (const resolve of this.#held.splice(0)) resolve();
   }
 
-  acceptedOf(room: string): readonly number[] {
+  listAccepted(room: string): readonly number[] {
     return this.accepted.filter((one) => one.room === room).map(({ sequence }) => sequence);
   }
 }
@@ -78,8 +78,8 @@ describe('an ordered webhook', () => {
     await expect.poll(() => receiver.held).toBe(2);
     receiver.letGo();
     await expect.poll(() => receiver.accepted).toHaveLength(5);
-    expect(receiver.acceptedOf('a')).toEqual([1, 2, 3]);
-    expect(receiver.acceptedOf('b')).toEqual([1, 2]);
+    expect(receiver.listAccepted('a')).toEqual([1, 2, 3]);
+    expect(receiver.listAccepted('b')).toEqual([1, 2]);
   });
 
   it('gets an event that came during the request before it as soon as that has ended', async () => {
@@ -93,7 +93,7 @@ describe('an ordered webhook', () => {
     expect(receiver.held).toBe(1);
     receiver.letGo();
     // The clock does not advance, so nothing happens because of periodic polling.
-    await expect.poll(() => receiver.acceptedOf('a')).toEqual([1, 2]);
+    await expect.poll(() => receiver.listAccepted('a')).toEqual([1, 2]);
   });
 
   it('gets an event of another instance after the one that is under way here', async () => {
@@ -106,8 +106,8 @@ describe('an ordered webhook', () => {
     await two.appendTo('b', 'other');
     await expect.poll(() => receiver.held).toBe(2);
     receiver.letGo();
-    await expect.poll(() => receiver.acceptedOf('a')).toEqual([1, 2]);
-    expect(receiver.acceptedOf('b')).toEqual([1]);
+    await expect.poll(() => receiver.listAccepted('a')).toEqual([1, 2]);
+    expect(receiver.listAccepted('b')).toEqual([1]);
   });
 
   it('waits in the room whose event it refused, gets those of other rooms, and then the rest in order', async () => {
@@ -119,11 +119,11 @@ describe('an ordered webhook', () => {
     await expect.poll(async () => (await list()).filter(({ leaseOwner }) => leaseOwner !== null)).toEqual([]);
     await one.appendTo('b', ...names('b', 3));
     await one.appendTo('a', 'a late');
-    await expect.poll(() => receiver.acceptedOf('b')).toEqual([1, 2, 3]);
-    expect(receiver.acceptedOf('a')).toEqual([1]);
+    await expect.poll(() => receiver.listAccepted('b')).toEqual([1, 2, 3]);
+    expect(receiver.listAccepted('a')).toEqual([1]);
     receiver.refuses = () => false;
-    await letPass(clock, 5_000, () => receiver.acceptedOf('a').length === 5);
-    await expect.poll(() => receiver.acceptedOf('a')).toEqual(upTo(5));
+    await letPass(clock, 5_000, () => receiver.listAccepted('a').length === 5);
+    await expect.poll(() => receiver.listAccepted('a')).toEqual(upTo(5));
     expect(receiver.refused).toHaveLength(1);
   });
 
@@ -158,7 +158,7 @@ describe('an ordered webhook', () => {
     await letPass(clock, 1_000);
     expect(receiver.accepted).toEqual([]);
     isStored.resolve();
-    await expect.poll(() => receiver.acceptedOf('a')).toEqual([2, 3]);
+    await expect.poll(() => receiver.listAccepted('a')).toEqual([2, 3]);
     await expect
       .poll(async () => (await list()).map(({ state }) => state).toSorted())
       .toEqual(['delivered', 'delivered', 'failed']);
@@ -179,7 +179,7 @@ describe('an ordered webhook', () => {
     const [delivered] = (await list()).filter(({ state }) => state === 'delivered');
     await stage.store.deliveries.replay(webhookId, delivered?.id ?? '', clock.now());
     one.dispatcher.poll();
-    await expect.poll(() => receiver.acceptedOf('a')).toEqual([1, 1]);
+    await expect.poll(() => receiver.listAccepted('a')).toEqual([1, 1]);
   });
 
   it('gets no retries of an event that is an hour old, such as those that waited so long', async () => {
@@ -205,10 +205,10 @@ describe('an ordered webhook', () => {
     await one.appendTo('deep', ...names('deeper', 700));
     await expect.poll(() => receiver.held).toBe(1);
     for (const room of ['b', 'c']) await one.appendTo(room, ...names(room, 20));
-    await expect.poll(() => receiver.acceptedOf('b')).toEqual(upTo(20));
-    await expect.poll(() => receiver.acceptedOf('c')).toEqual(upTo(20));
+    await expect.poll(() => receiver.listAccepted('b')).toEqual(upTo(20));
+    await expect.poll(() => receiver.listAccepted('c')).toEqual(upTo(20));
     receiver.letGo();
-    await expect.poll(() => receiver.acceptedOf('deep'), { timeout: 10_000 }).toEqual(upTo(730));
+    await expect.poll(() => receiver.listAccepted('deep'), { timeout: 10_000 }).toEqual(upTo(730));
   }, 20_000);
 
   it('gets the events in order of which one transaction could not store all deliveries', async () => {
@@ -217,7 +217,7 @@ describe('an ordered webhook', () => {
     const one = instance();
     await one.appendTo('a', ...names('a', 1_100));
     await one.appendTo('a', 'last');
-    await expect.poll(() => receiver.acceptedOf('a'), { timeout: 20_000 }).toEqual(upTo(1_101));
+    await expect.poll(() => receiver.listAccepted('a'), { timeout: 20_000 }).toEqual(upTo(1_101));
   }, 30_000);
 
   it('gets in order what is stored after it has asked for that', async () => {
@@ -239,8 +239,8 @@ describe('an ordered webhook', () => {
       [null, 'pending'],
     ]);
     receiver.refuses = () => false;
-    await letPass(clock, 5_000, () => receiver.acceptedOf('a').length === 4);
-    await expect.poll(() => receiver.acceptedOf('a')).toHaveLength(4);
+    await letPass(clock, 5_000, () => receiver.listAccepted('a').length === 4);
+    await expect.poll(() => receiver.listAccepted('a')).toHaveLength(4);
   });
 });
 
@@ -260,6 +260,6 @@ describe('an instance that stood still until its leases ran out', () => {
     clock.advance(DELIVERY_LEASE_MS);
     receiver.letGo();
     await letPass(clock, 1_000);
-    expect(receiver.acceptedOf('a')).toEqual([1]);
+    expect(receiver.listAccepted('a')).toEqual([1]);
   });
 });

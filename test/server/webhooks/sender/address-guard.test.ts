@@ -8,11 +8,11 @@ import {
 } from '../../../../src/server/webhooks/sender/address-guard.ts';
 
 /** Returns the host as a connector receives it: URL parsers normalise every notation of an address. */
-const hostOf = (host: string) => new URL(`http://${host}/`).hostname;
+const readHost = (host: string) => new URL(`http://${host}/`).hostname;
 
 const isRefused = (guard: AddressGuard, host: string) => {
   try {
-    guard.checkHost(hostOf(host));
+    guard.checkHost(readHost(host));
     return false;
   } catch (error) {
     expect(error).toBeInstanceOf(ForbiddenAddress);

@@ -39,7 +39,7 @@ const request = (url: string) => ({
   body: '{}',
 });
 
-async function responseOf(behaviour: Behaviour): Promise<WebhookResponse> {
+async function makeResponse(behaviour: Behaviour): Promise<WebhookResponse> {
   const { url } = await receiverWith(behaviour);
   return senderWith(['127.0.0.0/8']).send(request(url));
 }
@@ -77,7 +77,7 @@ describe('a receiver that responds', () => {
   it.each([200, 204, 299, 300, 404, 410, 500, 503])(
     'has its response quoted with status %i',
     async (status) => {
-      expect(await responseOf(respondWith(status))).toMatchObject({ statusCode: status, error: null });
+      expect(await makeResponse(respondWith(status))).toMatchObject({ statusCode: status, error: null });
     },
   );
 
@@ -87,7 +87,7 @@ describe('a receiver that responds', () => {
       const elsewhere = await receiverWith();
       const redirect: Behaviour = (_request, response) =>
         void response.writeHead(status, { location: `${elsewhere.url}/hook?token=secret` }).end();
-      expect(await responseOf(redirect)).toMatchObject({
+      expect(await makeResponse(redirect)).toMatchObject({
         statusCode: status,
         error: `redirects to ${elsewhere.url}/hook?***: register that address`,
       });
@@ -97,7 +97,7 @@ describe('a receiver that responds', () => {
 
   it('has its response limited to 4 KiB, one byte below and one above', async () => {
     for (const length of [4095, 4096, 4097]) {
-      const { responseBody, error } = await responseOf(respondWith(200, 'x'.repeat(length)));
+      const { responseBody, error } = await makeResponse(respondWith(200, 'x'.repeat(length)));
       expect([responseBody?.length, error]).toEqual([Math.min(length, 4096), null]);
     }
   });
@@ -115,7 +115,7 @@ describe('a receiver that responds', () => {
         await Promise.race([once(response, 'drain'), closed]);
       }
     };
-    const sent = await responseOf((one, response) => void flood(one, response));
+    const sent = await makeResponse((one, response) => void flood(one, response));
     expect(sent).toMatchObject({ statusCode: 200, error: null });
     expect(sent.responseBody).toHaveLength(4096);
     await closed;
@@ -124,7 +124,7 @@ describe('a receiver that responds', () => {
 
   it('keeps no connection when it stops after just 4 KiB', async () => {
     const closed = Promise.withResolvers<void>();
-    const sent = await responseOf((_request, response) => {
+    const sent = await makeResponse((_request, response) => {
       response.on('close', closed.resolve);
       head(response);
       response.write('x'.repeat(4096));
@@ -137,7 +137,7 @@ describe('a receiver that responds', () => {
   it('may respond with bytes that are not text', async () => {
     const bytes: Behaviour = (_request, response) =>
       void response.writeHead(200).end(Buffer.from([0x00, 0xff, 0x61]));
-    expect((await responseOf(bytes)).responseBody).toBe('\uFFFD\uFFFDa');
+    expect((await makeResponse(bytes)).responseBody).toBe('\uFFFD\uFFFDa');
   });
 });
 
@@ -155,7 +155,7 @@ describe('a receiver that compresses its response', () => {
     ['br', brotliCompressSync(text)],
     ['identity', Buffer.from(text)],
   ])('has it quoted as text: %s', async (coding, bytes) => {
-    expect(await responseOf(compressed(coding, bytes))).toMatchObject({
+    expect(await makeResponse(compressed(coding, bytes))).toMatchObject({
       statusCode: 500,
       responseBody: text,
       error: null,
@@ -168,24 +168,24 @@ describe('a receiver that compresses its response', () => {
       ['gzip', gzipSync(huge)],
       ['br', brotliCompressSync(huge, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
     ] as const) {
-      expect((await responseOf(compressed(coding, bytes))).responseBody).toBe('x'.repeat(4096));
+      expect((await makeResponse(compressed(coding, bytes))).responseBody).toBe('x'.repeat(4096));
     }
   });
 
   it('has the beginning quoted if the rest is missing, and only the coding if it is not that', async () => {
     const random = randomBytes(20_000).toString('hex');
-    const { responseBody } = await responseOf(compressed('gzip', gzipSync(`${text}${random}`)));
+    const { responseBody } = await makeResponse(compressed('gzip', gzipSync(`${text}${random}`)));
     expect(responseBody?.slice(0, 1000)).toBe(`${text}${random}`.slice(0, 1000));
-    const wrong = await responseOf(compressed('gzip', Buffer.from('plain')));
+    const wrong = await makeResponse(compressed('gzip', Buffer.from('plain')));
     expect(wrong.responseBody).toBe('(5 bytes of content-encoding gzip)');
-    const unknown = await responseOf(compressed('zebra', Buffer.from('stripes')));
+    const unknown = await makeResponse(compressed('zebra', Buffer.from('stripes')));
     expect(unknown.responseBody).toBe('(7 bytes of content-encoding zebra)');
   });
 });
 
 describe('a receiver that does not respond properly', () => {
   it('has one timeout for everything: without a response', async () => {
-    const sent = await responseOf(() => {});
+    const sent = await makeResponse(() => {});
     expect(sent).toMatchObject({ statusCode: null, responseBody: null, error: 'no response within 1 s' });
     expect(sent.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
   });
@@ -197,8 +197,8 @@ describe('a receiver that does not respond properly', () => {
         for (let sent = 0; sent < count; sent += 1) response.writeProcessing();
         response.end('taken');
       };
-    expect(await responseOf(interim(16))).toMatchObject({ statusCode: 200, error: null });
-    expect(await responseOf(interim(17))).toMatchObject({
+    expect(await makeResponse(interim(16))).toMatchObject({ statusCode: 200, error: null });
+    expect(await makeResponse(interim(17))).toMatchObject({
       statusCode: null,
       error: 'more than 16 interim responses (1xx)',
     });
@@ -238,8 +238,8 @@ describe('a receiver that does not respond properly', () => {
         for (let sent = 0; sent < count; sent += 1) response.writeContinue();
         response.end('taken');
       };
-    expect(await responseOf(interim(16))).toMatchObject({ statusCode: 200, error: null });
-    expect(await responseOf(interim(17))).toMatchObject({ error: 'more than 16 interim responses (1xx)' });
+    expect(await makeResponse(interim(16))).toMatchObject({ statusCode: 200, error: null });
+    expect(await makeResponse(interim(17))).toMatchObject({ error: 'more than 16 interim responses (1xx)' });
   });
 
   it('may send empty lines, and is cut off when they do not end', async () => {
@@ -252,7 +252,7 @@ describe('a receiver that does not respond properly', () => {
       socket.on('error', () => socket.destroy());
       more();
     };
-    const sent = await responseOf(lines);
+    const sent = await makeResponse(lines);
     expect(sent).toMatchObject({ statusCode: null, error: 'the receiver sends too much' });
   });
 
@@ -283,7 +283,7 @@ describe('a receiver that does not respond properly', () => {
       const timer = setInterval(() => response.write('x'), 100);
       response.on('close', () => clearInterval(timer));
     };
-    const sent = await responseOf(drip);
+    const sent = await makeResponse(drip);
     expect(sent).toMatchObject({ statusCode: 200, error: 'the response did not end within 1 s' });
     expect(sent.responseBody).toMatch(/^x{5,10}$/);
   });
@@ -300,12 +300,12 @@ describe('a receiver that does not respond properly', () => {
 
   it('is reported to have reset the connection, before or during its response', async () => {
     const before: Behaviour = (one) => void (one.socket as Socket).resetAndDestroy();
-    expect(await responseOf(before)).toMatchObject({ statusCode: null, error: 'the connection was reset' });
+    expect(await makeResponse(before)).toMatchObject({ statusCode: null, error: 'the connection was reset' });
     const within: Behaviour = (one, response) => {
       head(response, { 'content-length': 100 });
       response.write('half', () => (one.socket as Socket).resetAndDestroy());
     };
-    const sent = await responseOf(within);
+    const sent = await makeResponse(within);
     expect(sent.statusCode).toBe(200);
     expect(sent.error).toMatch(/^the connection was (reset|closed before the end of the response)$/);
   });

@@ -5,7 +5,7 @@ import { ExploredSchedule } from '../../../support/simulation/explored-schedule.
 import { brokenBy, overtakenBy } from './broken-by.ts';
 import { bringToAnEnd, type Weather } from './simulate.ts';
 import { SimulatedDeliveries } from './simulated-deliveries.ts';
-import { createInstance, eventOf, type Instance, NOW, webhookOf } from './simulated-instance.ts';
+import { createInstance, type Instance, makeEvent, NOW, pickWebhook } from './simulated-instance.ts';
 import { SimulatedReceivers } from './simulated-receivers.ts';
 import { wrongIn } from './wrong-in.ts';
 
@@ -118,7 +118,7 @@ export const DELIVERY_SCENARIOS: readonly DeliveryScenario[] = [
 /** The real dispatchers of some instances in one scenario, for `explore`. */
 export function exploredDeliveries(scenario: DeliveryScenario, chooser: Chooser): Explorable {
   const schedule = new ExploredSchedule(chooser, NOW, scenario.faults);
-  const webhooks = scenario.webhooks.map((ordering, index) => webhookOf(index + 1, ordering));
+  const webhooks = scenario.webhooks.map((ordering, index) => pickWebhook(index + 1, ordering));
   const deliveries = new SimulatedDeliveries(schedule, webhooks);
   const violations: string[] = [];
   const receivers = new SimulatedReceivers(schedule, {
@@ -153,7 +153,7 @@ export function exploredDeliveries(scenario: DeliveryScenario, chooser: Chooser)
       left.events.shift();
       schedule.goOn(name);
       schedule.observe(name, `event ${number}`);
-      instance.append(eventOf(number, 'RM_1', { isFirst: number === 1, now: schedule.clock.now() }));
+      instance.append(makeEvent(number, 'RM_1', { isFirst: number === 1, now: schedule.clock.now() }));
     };
     return [{ name: `${name} stores event ${number}`, actor: name, run }];
   };

@@ -2,7 +2,14 @@ import { Random } from '../../../support/random.ts';
 import { Schedule } from '../../../support/simulation/schedule.ts';
 import { brokenBy, overtakenBy } from './broken-by.ts';
 import { SimulatedDeliveries } from './simulated-deliveries.ts';
-import { createInstance, eventOf, type Instance, NOW, type World, webhookOf } from './simulated-instance.ts';
+import {
+  createInstance,
+  type Instance,
+  makeEvent,
+  NOW,
+  pickWebhook,
+  type World,
+} from './simulated-instance.ts';
 import { SimulatedReceivers } from './simulated-receivers.ts';
 
 export const STEPS = 150;
@@ -36,7 +43,7 @@ const WEATHERS: readonly Weather[] = ['calm', 'faulty-database', 'storm', 'storm
 export async function simulate(seed: number): Promise<Simulation> {
   const schedule = new Schedule(new Random(seed), NOW);
   const weather = WEATHERS[schedule.integer(WEATHERS.length)] ?? 'storm';
-  const webhooks = [webhookOf(1, 'none'), webhookOf(2, 'room')];
+  const webhooks = [pickWebhook(1, 'none'), pickWebhook(2, 'room')];
   const deliveries = new SimulatedDeliveries(schedule, webhooks);
   const violations: string[] = [];
   const receivers = new SimulatedReceivers(schedule, {
@@ -102,7 +109,7 @@ class Storm {
     const room = `RM_${schedule.integer(3)}`;
     const isFirst = !this.#started.has(room);
     this.#started.add(room);
-    instance.append(eventOf(this.#events, room, { isFirst, now: schedule.clock.now() }));
+    instance.append(makeEvent(this.#events, room, { isFirst, now: schedule.clock.now() }));
   }
 
   /** Kills or closes an instance, and starts another one if there are few. */

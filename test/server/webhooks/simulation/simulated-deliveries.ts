@@ -36,7 +36,7 @@ export class SimulatedDeliveries {
     return [...this.rows.values()].filter(({ state }) => state === 'pending');
   }
 
-  storeOf(actor: string): DeliveryStore {
+  createStore(actor: string): DeliveryStore {
     const statement = <T>(run: () => T): Promise<T> => this.#statement(actor, run);
     const notSimulated = () => Promise.reject(new Error('not simulated'));
     return {
@@ -140,10 +140,10 @@ export class SimulatedDeliveries {
     const first = [...Map.groupBy(due, ({ webhookId }) => webhookId).values()]
       .flatMap((rows) => rows.slice(0, limitPerWebhook))
       .slice(0, limit);
-    const dueAtOf = new Map(first.map((row) => [orderOf(row), row.dueAt]));
+    const dueAtOf = new Map(first.map((row) => [readOrder(row), row.dueAt]));
     const claimed = [...first, ...first.flatMap((row) => this.#following(row, request))];
     const positions = [...this.events.keys()];
-    const dueTime = (row: Delivery): number => dueAtOf.get(orderOf(row)) ?? row.dueAt;
+    const dueTime = (row: Delivery): number => dueAtOf.get(readOrder(row)) ?? row.dueAt;
     return claimed
       .map(({ id, leaseOwner }) => {
         if (leaseOwner !== null && leaseOwner !== owner) this.takenOver += 1;
@@ -242,7 +242,7 @@ export class SimulatedDeliveries {
 }
 
 /** A delivery without an order has one of its own. */
-function orderOf({ id, webhookId, orderingKey }: Delivery): string {
+function readOrder({ id, webhookId, orderingKey }: Delivery): string {
   return orderingKey === null ? id : `${webhookId} ${orderingKey}`;
 }
 

@@ -34,7 +34,7 @@ export function createInstance(
   { schedule, deliveries, receivers, webhooks }: World,
   offsetMs: number,
 ): Instance {
-  const clock = schedule.clockOf(name, offsetMs);
+  const clock = schedule.createClock(name, offsetMs);
   const ignore = (): void => {};
   let ids = 0;
   const nextId = (): string => {
@@ -46,7 +46,7 @@ export function createInstance(
     timer: clock,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     instanceId: name,
-    deliveries: deliveries.storeOf(name),
+    deliveries: deliveries.createStore(name),
     webhooks: {
       find: async (id) => {
         await schedule.turn(name);
@@ -56,7 +56,7 @@ export function createInstance(
     changes: {
       subscribe: (_topic, listener) => deliveries.subscribe(name, listener),
     },
-    sender: receivers.senderOf(name),
+    sender: receivers.createSender(name),
     secretBox: { seal: (secret) => secret, isCurrent: () => true, open: () => SECRET },
     fileUrls: { findUrl: async () => undefined },
   });
@@ -77,7 +77,7 @@ export function createInstance(
 
 const SECRET = 'whsec_c2ltdWxhdGVkIHNlY3JldCBvZiB0aGUgdGVzdHM=';
 
-export function webhookOf(number: number, ordering: WebhookOrdering): Webhook {
+export function pickWebhook(number: number, ordering: WebhookOrdering): Webhook {
   const id = `wh-${number}`;
   return {
     id,
@@ -94,7 +94,7 @@ export function webhookOf(number: number, ordering: WebhookOrdering): Webhook {
 
 type EventTime = { readonly isFirst: boolean; readonly now: number };
 
-export function eventOf(number: number, roomSid: string, { isFirst, now }: EventTime): NewEvent {
+export function makeEvent(number: number, roomSid: string, { isFirst, now }: EventTime): NewEvent {
   return {
     id: `evt-${number}`,
     sourceId: `source-${number}`,

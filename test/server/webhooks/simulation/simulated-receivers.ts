@@ -41,7 +41,7 @@ export class SimulatedReceivers {
     this.#observers = observers;
   }
 
-  senderOf(instance: string): WebhookSender {
+  createSender(instance: string): WebhookSender {
     return {
       send: (request) => this.#send(instance, request),
       close: async () => {},
@@ -70,7 +70,7 @@ export class SimulatedReceivers {
     if (this.#happens(10)) return NO_RESPONSE;
     request.arrived = this.#happens(5) ? 'refused' : 'accepted';
     if (request.arrived === 'accepted') this.#observers.onAccept(request);
-    const { sleep } = this.#schedule.clockOf(instance, 0);
+    const { sleep } = this.#schedule.createClock(instance, 0);
     if (this.areSlow) await sleep(TIMEOUT_MS - 1_000);
     else if (this.#happens(10)) await sleep(TIMEOUT_MS);
     else await this.#schedule.turn(instance, 'request');

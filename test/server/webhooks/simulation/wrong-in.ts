@@ -15,10 +15,10 @@ const ROUND_ATTEMPTS = 4;
 
 export function wrongIn({ deliveries, receivers, weather, violations }: Simulation): readonly string[] {
   const rows = [...deliveries.rows.values()];
-  const requestsOf = ({ webhookId, eventId }: { readonly webhookId: string; readonly eventId: string }) =>
+  const listRequests = ({ webhookId, eventId }: { readonly webhookId: string; readonly eventId: string }) =>
     receivers.requests.filter((one) => one.webhookId === webhookId && one.eventId === eventId);
   const wrong = rows.flatMap((row) => {
-    const requests = requestsOf(row);
+    const requests = listRequests(row);
     const accepted = requests.filter(({ arrived }) => arrived === 'accepted').length;
     return [
       ...(row.state === 'pending' ? [`${row.id} is never sent`] : []),

@@ -11,7 +11,7 @@ import {
   untilReady,
   withFreshPorts,
 } from '../../../support/parts/run-part.ts';
-import { processesOf } from '../../../support/process-group.ts';
+import { listProcesses } from '../../../support/process-group.ts';
 
 /** Longer than SHUTDOWN_DELAY of any test and the 10 s in which an instance closes. */
 const STOP_DEADLINE_MS = 30_000;
@@ -88,7 +88,7 @@ export async function createFleet(
       await by();
     };
     const ends = { kill: end(part.kill), stop: end(part.close) };
-    const pid = (await processesOf(part.groupId)).find(({ name }) => name !== 'sh')?.pid ?? 0;
+    const pid = (await listProcesses(part.groupId)).find(({ name }) => name !== 'sh')?.pid ?? 0;
     return { url, pid, output: part.output, ...ends, freeze: part.freeze, thaw: part.thaw };
   };
   return {

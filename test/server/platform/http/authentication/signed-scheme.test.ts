@@ -17,7 +17,7 @@ afterAll(() => service.close());
 /** A path that needs a signature but no media server. */
 const SIGNED_PATH = '/metrics';
 
-const codeOf = (response: { readonly json: { readonly type: string } }): string =>
+const pickCode = (response: { readonly json: { readonly type: string } }): string =>
   response.json.type.replace('urn:problem-type:rtc:', '');
 
 const signed = (method = 'GET', path = SIGNED_PATH) => ({
@@ -72,7 +72,7 @@ describe('a signed request', () => {
       signing: false,
       headers: signed(),
     });
-    expect(codeOf(unhashed)).toBe('invalid-signature');
+    expect(pickCode(unhashed)).toBe('invalid-signature');
   });
 
   it('has a response that is not cached', async () => {
@@ -88,7 +88,7 @@ describe('the order of the checks', () => {
   it('begins with the key: missing or empty', async () => {
     for (const headers of [{}, without('X-Api-Key'), { ...signed(), 'X-Api-Key': '' }]) {
       const response = await callWith(headers);
-      expect([response.status, codeOf(response)]).toEqual([401, 'missing-credentials']);
+      expect([response.status, pickCode(response)]).toEqual([401, 'missing-credentials']);
       expect((response.json as { detail: string }).detail).toContain('X-Api-Key');
     }
   });
@@ -96,7 +96,7 @@ describe('the order of the checks', () => {
   it('continues with a wrong key, before the signature headers are checked', async () => {
     for (const headers of [{ 'X-Api-Key': 'wrong' }, { ...signed(), 'X-Api-Key': 'wrong' }]) {
       const response = await callWith(headers);
-      expect([response.status, codeOf(response)]).toEqual([401, 'invalid-api-key']);
+      expect([response.status, pickCode(response)]).toEqual([401, 'invalid-api-key']);
     }
   });
 
@@ -104,7 +104,7 @@ describe('the order of the checks', () => {
     for (const name of ['X-Service-Timestamp', 'X-Service-Signature']) {
       for (const headers of [without(name), { ...signed(), [name]: '' }]) {
         const response = await callWith(headers);
-        expect([response.status, codeOf(response)]).toEqual([401, 'missing-credentials']);
+        expect([response.status, pickCode(response)]).toEqual([401, 'missing-credentials']);
         expect((response.json as { detail: string }).detail).toContain(name);
       }
     }
@@ -121,13 +121,13 @@ describe('the order of the checks', () => {
 
   it('names the hex form of the body hash', async () => {
     const response = await callWith({ ...signed(), 'X-Service-Signature': 'f'.repeat(64) });
-    expect([response.status, codeOf(response)]).toEqual([403, 'invalid-signature']);
+    expect([response.status, pickCode(response)]).toEqual([403, 'invalid-signature']);
     expect((response.json as { detail: string }).detail).toContain('lower-case hex');
   });
 
   it('requires a signature before it checks the timestamp', async () => {
     const response = await callWith({ ...without('X-Service-Signature'), 'X-Service-Timestamp': '1' });
-    expect(codeOf(response)).toBe('missing-credentials');
+    expect(pickCode(response)).toBe('missing-credentials');
   });
 
   it('checks the timestamp before the signature', async () => {
@@ -136,12 +136,12 @@ describe('the order of the checks', () => {
       'X-Service-Timestamp': '1',
       'X-Service-Signature': 'f'.repeat(64),
     });
-    expect([response.status, codeOf(response)]).toEqual([403, 'timestamp-out-of-window']);
+    expect([response.status, pickCode(response)]).toEqual([403, 'timestamp-out-of-window']);
   });
 
   it('ends with the signature', async () => {
     const response = await callWith({ ...signed(), 'X-Service-Signature': 'f'.repeat(64) });
-    expect([response.status, codeOf(response)]).toEqual([403, 'invalid-signature']);
+    expect([response.status, pickCode(response)]).toEqual([403, 'invalid-signature']);
   });
 
   it('precedes the check of the body', async () => {
@@ -149,7 +149,7 @@ describe('the order of the checks', () => {
       body: 'no json',
       headers: { 'Content-Type': 'image/png', 'X-Service-Signature': 'f'.repeat(64) },
     });
-    expect(codeOf(response)).toBe('invalid-signature');
+    expect(pickCode(response)).toBe('invalid-signature');
   });
 });
 
@@ -201,7 +201,7 @@ describe('the five minutes of the timestamp', () => {
     '9'.repeat(400),
   ])('reject the timestamp %j, signed as it is', async (timestamp) => {
     const response = await service.call('GET', SIGNED_PATH, { signing: { timestamp } });
-    expect([response.status, codeOf(response)]).toEqual([403, 'timestamp-out-of-window']);
+    expect([response.status, pickCode(response)]).toEqual([403, 'timestamp-out-of-window']);
     expect(response.json).toMatchObject({ serverTime: NOW_SECONDS });
   });
 });
@@ -220,13 +220,13 @@ describe('a path under /v1', () => {
     `/v1/rooms/${'x'.repeat(1025)}`,
   ])('that is %.20s reveals nothing to an unsigned caller', async (path) => {
     const response = await service.call('GET', path, { signing: false });
-    expect([response.status, codeOf(response)]).toEqual([401, 'missing-credentials']);
+    expect([response.status, pickCode(response)]).toEqual([401, 'missing-credentials']);
   });
 
   it('that is unknown is 404 for a signed caller, of any method', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE']) {
       const response = await service.call(method, '/v1/unknown');
-      expect([method, response.status, codeOf(response)]).toEqual([method, 404, 'route-not-found']);
+      expect([method, response.status, pickCode(response)]).toEqual([method, 404, 'route-not-found']);
     }
   });
 
@@ -268,15 +268,15 @@ describe('the single header', () => {
     on.call('GET', SIGNED_PATH, { signing: false, headers: { 'X-API-Key': key, ...more } });
 
   it('is not enough unless it is turned on', async () => {
-    expect(codeOf(await withKey(service, service.apiSecret))).toBe('invalid-api-key');
-    expect(codeOf(await withKey(service, service.apiKey))).toBe('missing-credentials');
+    expect(pickCode(await withKey(service, service.apiSecret))).toBe('invalid-api-key');
+    expect(pickCode(await withKey(service, service.apiKey))).toBe('missing-credentials');
   });
 
   it('is enough when it is turned on: the secret, the current or the previous one', async () => {
     expect((await withKey(lenient, lenient.apiSecret)).status).toBe(200);
     expect((await withKey(lenient, PREVIOUS_SECRET)).status).toBe(200);
-    expect(codeOf(await withKey(lenient, lenient.apiKey))).toBe('missing-credentials');
-    expect(codeOf(await withKey(lenient, `${lenient.apiSecret}x`))).toBe('invalid-api-key');
+    expect(pickCode(await withKey(lenient, lenient.apiKey))).toBe('missing-credentials');
+    expect(pickCode(await withKey(lenient, `${lenient.apiSecret}x`))).toBe('invalid-api-key');
   });
 
   it('does not replace the signature of a request that is signed, or half signed', async () => {
@@ -284,10 +284,10 @@ describe('the single header', () => {
     const wrong = await lenient.call('GET', SIGNED_PATH, {
       headers: { 'X-Service-Signature': 'f'.repeat(64) },
     });
-    expect(codeOf(wrong)).toBe('invalid-signature');
+    expect(pickCode(wrong)).toBe('invalid-signature');
     for (const half of ['X-Service-Timestamp', 'X-Service-Signature']) {
       const response = await withKey(lenient, lenient.apiSecret, { [half]: `${NOW_SECONDS}` });
-      expect(codeOf(response)).toBe('invalid-api-key');
+      expect(pickCode(response)).toBe('invalid-api-key');
     }
   });
 });

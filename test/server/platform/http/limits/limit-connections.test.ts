@@ -51,7 +51,7 @@ async function askOn(socket: Socket): Promise<string> {
 }
 
 /** Resolves when the server has closed the connection. */
-async function endOf(socket: Socket | undefined): Promise<void> {
+async function findEnd(socket: Socket | undefined): Promise<void> {
   if (socket === undefined) throw new Error('there is no such connection');
   await once(socket.resume(), 'close');
 }
@@ -63,7 +63,7 @@ describe('too many connections', () => {
   it('close the oldest one that has sent nothing, and the newest is served', async () => {
     const server = await listen((_request, response) => response.end('served'));
     const [oldest, ...others] = await openMany(server, MAX_OPEN);
-    const closed = endOf(oldest);
+    const closed = findEnd(oldest);
     const newest = await open(server);
     await closed;
     expect(await askOn(newest)).toContain('served');
@@ -75,7 +75,7 @@ describe('too many connections', () => {
     const served = await open(server);
     await askOn(served);
     const silent = await open(server);
-    const closed = endOf(silent);
+    const closed = findEnd(silent);
     const newest = await open(server);
     await closed;
     expect(await askOn(newest)).toContain('served');
@@ -87,7 +87,7 @@ describe('too many connections', () => {
     const [served, slow] = [await open(server), await open(server)];
     await askOn(served);
     slow.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ');
-    const closed = endOf(slow);
+    const closed = findEnd(slow);
     await openMany(server, MAX_OPEN - 1);
     await closed;
     expect(await askOn(served)).toContain('served');
@@ -105,7 +105,7 @@ describe('too many connections', () => {
     await requested;
     const idle = await openMany(server, MAX_OPEN - 1);
     for (const socket of idle) await askOn(socket);
-    const closed = endOf(idle[0]);
+    const closed = findEnd(idle[0]);
     const newest = await open(server);
     await closed;
     expect(await askOn(newest)).toContain('served');
@@ -138,7 +138,7 @@ describe('too many connections', () => {
     for (const socket of others) await askFor(socket, '/');
     const newest = await open(server);
     newest.write(REQUEST);
-    const closed = endOf(unread);
+    const closed = findEnd(unread);
     release();
     for (const socket of [waiting, ...others, newest])
       expect(String(await once(socket, 'data'))).toContain('served');

@@ -254,10 +254,10 @@ describe('several API keys', () => {
     const on = await start({ RATE_LIMIT_API: `${LIMIT}` });
     const [one, two] = [await make(on), await make(on)];
     pass(1000);
-    const statusOf = async (key: Key) => (await on.call('GET', '/v1/keys/self', as(key))).status;
-    const statuses = await Promise.all(Array.from({ length: LIMIT + 1 }, () => statusOf(one)));
+    const readStatus = async (key: Key) => (await on.call('GET', '/v1/keys/self', as(key))).status;
+    const statuses = await Promise.all(Array.from({ length: LIMIT + 1 }, () => readStatus(one)));
     expect(refused(statuses)).toBe(1);
-    expect(await statusOf(two)).toBe(200);
+    expect(await readStatus(two)).toBe(200);
     expect((await on.call('GET', '/v1/keys/self')).status).toBe(200);
   });
 

@@ -57,7 +57,7 @@ export async function playScenario(): Promise<Exchanges> {
   const recorder = new ExchangeRecorder(stage.service);
   try {
     await play({ recorder, stage, store, receiver });
-    return { ...recorder.exchanges, deliveries: deliveriesOf(receiver) };
+    return { ...recorder.exchanges, deliveries: listDeliveries(receiver) };
   } finally {
     await receiver.close();
     await store.close();
@@ -91,7 +91,7 @@ async function play(scene: Scene): Promise<void> {
  * Returns one delivery of each event about Ada, not about the stream. They are numbered here, because the order of a
  * stream's events may change.
  */
-function deliveriesOf({ received }: Receiver): Readonly<Record<string, unknown>> {
+function listDeliveries({ received }: Receiver): Readonly<Record<string, unknown>> {
   const bodies = received.map(({ body }) => body);
   const isOfAda = ({ participant }: (typeof bodies)[number]) => (participant?.identity ?? 'ada') === 'ada';
   const found = [...EVENT_TYPES, TEST_EVENT].flatMap((event) => {

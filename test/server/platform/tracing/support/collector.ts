@@ -35,7 +35,7 @@ export async function startCollector() {
     url: `http://127.0.0.1:${port}`,
     exports,
     /** Spans of the exports in JSON. */
-    spans: (): readonly CollectedSpan[] => exports.flatMap(({ body }) => spansOf(JSON.parse(String(body)))),
+    spans: (): readonly CollectedSpan[] => exports.flatMap(({ body }) => listSpans(JSON.parse(String(body)))),
     close: async (): Promise<void> => {
       server.close();
       server.closeAllConnections();
@@ -58,19 +58,19 @@ type OtlpTraces = {
 
 const STATUS_ERROR = 2;
 
-function spansOf({ resourceSpans }: OtlpTraces): readonly CollectedSpan[] {
+function listSpans({ resourceSpans }: OtlpTraces): readonly CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
       spans.map((span) => ({
         ...span,
-        attributes: valuesOf(span.attributes ?? []),
+        attributes: listValues(span.attributes ?? []),
         isError: span.status?.code === STATUS_ERROR,
-        resource: valuesOf(resource.attributes),
+        resource: listValues(resource.attributes),
       })),
     ),
   );
 }
 
-function valuesOf(attributes: readonly Attribute[]): Readonly<Record<string, unknown>> {
+function listValues(attributes: readonly Attribute[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }

@@ -73,16 +73,16 @@ export function tinySenseVoice(words: Words): string {
     '<|itn|>',
     ...Object.values(words),
   ];
-  const idOf = (language: string): number => languages.indexOf(language) + 1;
+  const readId = (language: string): number => languages.indexOf(language) + 1;
   const spoken = (word: number) => Array.from({ length: FRAMES }, (_, at) => [1, 2, 3, 4, word][at] ?? 0);
-  const table = [0, ...languages.map(idOf)].flatMap((id) => spoken(4 + Math.max(1, id)));
+  const table = [0, ...languages.map(readId)].flatMap((id) => spoken(4 + Math.max(1, id)));
   return modelFolder({
     'tokens.txt': tokens,
     'model.int8.onnx': {
       metadata: {
         ...{ model_type: 'sense_voice_ctc', vocab_size: tokens.length, normalize_samples: 0 },
         ...{ lfr_window_size: 7, lfr_window_shift: 6, with_itn: 14, without_itn: 15, lang_auto: 0 },
-        ...Object.fromEntries(languages.map((language) => [`lang_${language}`, idOf(language)])),
+        ...Object.fromEntries(languages.map((language) => [`lang_${language}`, readId(language)])),
         neg_mean: Array(FEATURES).fill('0').join(','),
         inv_stddev: Array(FEATURES).fill('1').join(','),
       },
