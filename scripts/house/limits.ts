@@ -53,7 +53,7 @@ export const LIMITS = {
   circles: {
     what: 'circles of files',
     goal: 0,
-    isOpen: true,
+    limit: 0,
     method: 'static imports of bin, src, proof, scripts and test, types included',
   },
   proofLines: {
