@@ -293,17 +293,17 @@ describe('creating and deleting one room at once', () => {
         names.map(async (name) => {
           const [created, deleted] = await Promise.all([
             service.call('POST', '/v1/rooms', { body: { name, metadata: `round ${round}` } }),
-            service.call('DELETE', pathOf(name)),
+            service.call('DELETE', toPath(name)),
           ]);
           expect(created.status).toBe(201);
           expect([204, 404]).toContain(deleted.status);
         }),
       );
     }
-    await Promise.all(names.map((name) => service.call('DELETE', pathOf(name))));
+    await Promise.all(names.map((name) => service.call('DELETE', toPath(name))));
     for (const name of names) {
       await create({ name, metadata: 'last' });
-      expect((await service.call('GET', pathOf(name))).json).toMatchObject({ metadata: 'last' });
+      expect((await service.call('GET', toPath(name))).json).toMatchObject({ metadata: 'last' });
     }
   });
 });
