@@ -88,6 +88,42 @@ describe('the page of a room', () => {
     expect(await another.json()).toMatchObject({ identity: 'ada-2' });
   });
 
+  it('gives the holder of a public link one identity, and no further ones', async () => {
+    const { seats, join, post } = await serve();
+    const { token, identity } = await join(seats.createPublicCode());
+    const another = await post('token', { token, body: { asAnotherPerson: true } });
+    expect(another.status).toBe(403);
+    const again = await post('token', { token });
+    expect(await again.json()).toMatchObject({ identity });
+  });
+
+  it.each(['createLocalCode', 'createPublicCode'] as const)(
+    'drops a seat whose person was blocked, so that nothing works with it any more: %s',
+    async (create) => {
+      const eve: Person = { identity: `eve-${create}`, name: 'Eve', role: 'host' };
+      await stack.media.control.join('demo', { identity: eve.identity });
+      const { seats, join, post } = await serve({ person: eve });
+      const { token } = await join(seats[create]());
+      await client.participants.remove('demo', eve.identity, { block: 'forever' });
+      expect((await post('token', { token })).status).toBe(403);
+      for (const body of [{}, { asAnotherPerson: true }]) {
+        expect((await post('token', { token, body })).status).toBe(401);
+      }
+      expect((await post('mute', { token, body: { identity: 'bob', trackSid: 'TR_x' } })).status).toBe(401);
+    },
+  );
+
+  it('lets a blocked holder of a public link remove nobody', async () => {
+    await stack.media.control.join('demo', { identity: 'bob' });
+    const mal: Person = { identity: 'mal', name: 'Mal', role: 'host' };
+    await stack.media.control.join('demo', { identity: 'mal' });
+    const { seats, join, post } = await serve({ person: mal });
+    const { token } = await join(seats.createPublicCode());
+    await client.participants.remove('demo', 'mal', { block: 'forever' });
+    expect((await post('remove', { token, body: { identity: 'bob' } })).status).toBe(403);
+    expect((await post('remove', { token, body: { identity: 'bob' } })).status).toBe(401);
+  });
+
   it.each([undefined, 'made-up', 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln'])(
     'refuses the token %s, which it did not issue',
     async (token) => {

@@ -142,14 +142,19 @@ async function runPageAction(deps: PageActionDeps, request: PageAction): Promise
     if (invitation === undefined) return problem(403, 'This link was used already, or is too old.');
     return jsonResponse(200, invitation);
   }
-  const person = token === undefined ? undefined : seats.find(token);
-  if (person === undefined) return problem(401, 'This link is from another run of rtc rooms open.');
+  const seat = token === undefined ? undefined : seats.find(token);
+  if (seat === undefined)
+    return problem(401, 'This link is from another run of rtc rooms open, or was blocked.');
+  const { person, link } = seat;
+  if (action === 'token') {
+    if (body.asAnotherPerson !== true) return jsonResponse(200, await seats.issue(seat));
+    if (link === 'public') return problem(403, 'This link is for one person, who is in the room already.');
+    await seats.confirm(seat);
+    return jsonResponse(200, await seats.take(link));
+  }
+  // Whoever was blocked keeps the token, and must not act on others with it.
+  if (link === 'public') await seats.confirm(seat);
   switch (action) {
-    case 'token':
-      return jsonResponse(
-        200,
-        body.asAnotherPerson === true ? await seats.take() : await seats.issue(person),
-      );
     case 'mute': {
       if (!hasRole(person, ['host', 'moderator']))
         return problem(403, 'Only a host or a moderator may mute others.');

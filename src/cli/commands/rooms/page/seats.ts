@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { RtcClient } from '../../../../client/client.ts';
+import { RtcError } from '../../../../client/rtc-error.ts';
 import type { Role } from '../../../../contract/choices.ts';
+import type { Token } from '../../../../contract/tokens.ts';
 import type { Environment } from '../../../terminal/io.ts';
 
 /*
@@ -37,12 +39,18 @@ export type SeatsDeps = {
 const MOST_TOKENS = 1_000;
 const PUBLIC_CODE_LASTS_MS = 10 * 60_000;
 
-type Code = { readonly isReusable: boolean; readonly endsAt: number };
+/**
+ * A person in the room. The holder of a local link may take further seats, for further tabs of the same browser; a public link
+ * is for one person.
+ */
+type Seat = { readonly person: Person; readonly link: 'local' | 'public' };
+
+type Code = { readonly link: Seat['link']; readonly endsAt: number };
 
 export class Seats {
   readonly #deps: SeatsDeps;
-  /** People by the hash of their token, oldest first. */
-  readonly #people = new Map<string, Person>();
+  /** Seats by the hash of their token, oldest first. */
+  readonly #seats = new Map<string, Seat>();
   readonly #codes = new Map<string, Code>();
   #count = 0;
 
@@ -50,43 +58,62 @@ export class Seats {
     this.#deps = deps;
   }
 
-  /** Returns the person of a token that was issued here. */
-  find(token: string): Person | undefined {
-    return this.#people.get(hashToken(token));
+  /** Returns the seat of a token that was issued here. */
+  find(token: string): Seat | undefined {
+    return this.#seats.get(hashToken(token));
   }
 
   /**
    * Returns a new seat. The first one is that of the person who typed the command; further ones are `ada-2`, `ada-3`, for
    * further tabs.
    */
-  async take(): Promise<Invitation> {
+  async take(link: Seat['link']): Promise<Invitation> {
     this.#count += 1;
-    if (this.#count === 1) return await this.issue(this.#deps.person);
+    if (this.#count === 1) return await this.issue({ person: this.#deps.person, link });
     const { identity, name, role } = this.#deps.person;
     const suffix = String(this.#count);
-    return await this.issue({ identity: `${identity}-${suffix}`, name: `${name} ${suffix}`, role });
+    const person = { identity: `${identity}-${suffix}`, name: `${name} ${suffix}`, role };
+    return await this.issue({ person, link });
   }
 
-  async issue(person: Person): Promise<Invitation> {
-    const { client, room } = this.#deps;
-    const { identity, name, role } = person;
-    const { token, url } = await client.tokens.create({ roomId: room, userId: identity, name, role });
-    this.#people.set(hashToken(token), person);
-    for (const oldest of this.#people.keys()) {
-      if (this.#people.size <= MOST_TOKENS) break;
-      this.#people.delete(oldest);
+  /** Rejects when the service refuses the person, who then has no seat any more. */
+  async issue(seat: Seat): Promise<Invitation> {
+    const { room } = this.#deps;
+    const { identity, role } = seat.person;
+    const { token, url } = await this.confirm(seat);
+    this.#seats.set(hashToken(token), seat);
+    for (const oldest of this.#seats.keys()) {
+      if (this.#seats.size <= MOST_TOKENS) break;
+      this.#seats.delete(oldest);
     }
     return { room, identity, role, url, token };
   }
 
+  /** Asks the service whether the person may still join. Rejects, and drops the seat, when the person is blocked. */
+  async confirm({ person: { identity, name, role } }: Seat): Promise<Token> {
+    const { client, room } = this.#deps;
+    try {
+      return await client.tokens.create({ roomId: room, userId: identity, name, role });
+    } catch (error) {
+      if (error instanceof RtcError && error.code === 'participant-blocked') this.#drop(identity);
+      throw error;
+    }
+  }
+
+  #drop(identity: string): void {
+    for (const [token, { person }] of this.#seats) {
+      if (person.identity === identity) this.#seats.delete(token);
+    }
+  }
+
   /** Returns a code for a link on this machine: it works any number of times while the page is served. */
   createLocalCode(): string {
-    return this.#addCode({ isReusable: true, endsAt: Number.POSITIVE_INFINITY });
+    return this.#addCode({ link: 'local', endsAt: Number.POSITIVE_INFINITY });
   }
 
   /** Returns a code for a link that leaves this machine: it works once, within ten minutes. */
   createPublicCode(): string {
-    return this.#addCode({ isReusable: false, endsAt: this.#deps.monotonic() + PUBLIC_CODE_LASTS_MS });
+    return this.#addCode({ link: 'public', endsAt: this.#deps.monotonic() + PUBLIC_CODE_LASTS_MS });
   }
 
   #addCode(code: Code): string {
@@ -99,8 +126,8 @@ export class Seats {
   async redeem(text: string): Promise<Invitation | undefined> {
     const code = this.#codes.get(text);
     if (code === undefined || code.endsAt < this.#deps.monotonic()) return undefined;
-    if (!code.isReusable) this.#codes.delete(text);
-    return await this.take();
+    if (code.link === 'public') this.#codes.delete(text);
+    return await this.take(code.link);
   }
 }
 
