@@ -243,8 +243,10 @@ type ParticipantTracksItem struct {
 
 // ParticipantList: The participants of a room.
 type ParticipantList struct {
-	// The participants
+	// The participants; by identity in pages, in no order without `limit`
 	Participants []Participant `json:"participants"`
+	// Cursor of the next page, null after the last; only with `limit`
+	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
 // ParticipantPatch: Changes of the participant.
@@ -2066,11 +2068,37 @@ func (c *Client) SendRoomData(ctx context.Context, roomID string, body RoomData)
 	return response, err
 }
 
+// ListParticipantsParams is the query of ListParticipants. What is zero is not sent.
+type ListParticipantsParams struct {
+	// Page size; without it, everyone
+	Limit int64
+	// nextCursor of the previous page
+	Cursor string
+}
+
+func (params ListParticipantsParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
 // ListParticipants: List the participants of a room.
-func (c *Client) ListParticipants(ctx context.Context, roomID string) (ParticipantList, error) {
+func (c *Client) ListParticipants(ctx context.Context, roomID string, params ListParticipantsParams) (ParticipantList, error) {
 	var response ParticipantList
-	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants", query: nil}, &response)
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants", query: params.values()}, &response)
 	return response, err
+}
+
+// AllParticipants: List the participants of a room, every item of every page. It ends after an error.
+func (c *Client) AllParticipants(ctx context.Context, roomID string, params ListParticipantsParams) iter.Seq2[Participant, error] {
+	return pages(func(cursor string) ([]Participant, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListParticipants(ctx, roomID, params)
+		return page.Participants, page.NextCursor, err
+	})
 }
 
 // UpdateParticipant: Change a participant's name, metadata, attributes or role.

@@ -13,6 +13,7 @@ export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from
 export type { Audit, Keys, ListAuditOptions, ListKeysOptions } from './nouns/keys.ts';
 export type {
   ForgetWordsOptions,
+  ListParticipantsOptions,
   Participants,
   ParticipantTarget,
   RemoveParticipantOptions,

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { TRACK_SOURCES } from './choices.ts';
 import { roomIdParameter } from './ids.ts';
 import { nameSchema } from './names.ts';
+import { pageCursor, pageLimit } from './paging.ts';
 import { RoleSchema } from './tokens.ts';
 
 export const ParticipantParams = Type.Object({
@@ -66,8 +67,26 @@ export const ParticipantSchema = Type.Object(
 );
 export type Participant = Static<typeof ParticipantSchema>;
 
+/** An identity has up to 256 characters, which a cursor has in base64url of JSON. */
+const MAX_CURSOR_LENGTH = 2_200;
+
+export const ParticipantListQuery = Type.Object(
+  { limit: pageLimit(1000, 'without it, everyone'), cursor: pageCursor(MAX_CURSOR_LENGTH) },
+  { additionalProperties: false },
+);
+export type ParticipantListQuery = Static<typeof ParticipantListQuery>;
+
 export const ParticipantListSchema = Type.Object(
-  { participants: Type.Array(ParticipantSchema, { description: 'The participants' }) },
+  {
+    participants: Type.Array(ParticipantSchema, {
+      description: 'The participants; by identity in pages, in no order without `limit`',
+    }),
+    nextCursor: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'Cursor of the next page, null after the last; only with `limit`',
+      }),
+    ),
+  },
   { $id: 'ParticipantList', description: 'The participants of a room' },
 );
 export type ParticipantList = Static<typeof ParticipantListSchema>;

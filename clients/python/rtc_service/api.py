@@ -275,11 +275,16 @@ class ParticipantTracksItem(TypedDict):
     source: str
 
 
-class ParticipantList(TypedDict):
+class _ParticipantListRequired(TypedDict):
+    # The participants; by identity in pages, in no order without `limit`
+    participants: list[Participant]
+
+
+class ParticipantList(_ParticipantListRequired, total=False):
     """The participants of a room"""
 
-    # The participants
-    participants: list[Participant]
+    # Cursor of the next page, null after the last; only with `limit`
+    nextCursor: Optional[str]
 
 
 class ParticipantPatch(TypedDict, total=False):
@@ -2212,10 +2217,31 @@ class Operations:
         )
         return response
 
-    def list_participants(self, room_id: str) -> ParticipantList:
+    def list_participants(
+        self,
+        room_id: str,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ParticipantList:
         """List the participants of a room."""
-        response: ParticipantList = self._call("GET", self._path("/v1/rooms/{}/participants", room_id), {}, None)
+        response: ParticipantList = self._call(
+            "GET",
+            self._path("/v1/rooms/{}/participants", room_id),
+            {"limit": limit, "cursor": cursor},
+            None,
+        )
         return response
+
+    def iterate_participants(self, room_id: str, *, limit: Optional[int] = None) -> Iterator[Participant]:
+        """List the participants of a room: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_participants(room_id, limit=limit, cursor=cursor)
+            yield from page["participants"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
 
     def update_participant(
         self,

@@ -1,7 +1,12 @@
 import type { BlockDuration } from '../../contract/blocks.ts';
-import type { Participant, ParticipantList, ParticipantPatch } from '../../contract/participants.ts';
+import type {
+  Participant,
+  ParticipantList,
+  ParticipantListQuery,
+  ParticipantPatch,
+} from '../../contract/participants.ts';
 import type { ForgottenWords } from '../../contract/words.ts';
-import type { CallOptions } from '../client-options.ts';
+import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { roomPath, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
@@ -14,6 +19,11 @@ export type RemoveParticipantOptions = CallOptions & {
   /** Also blocks the identity: for this many seconds, or `forever`. */
   readonly block?: BlockDuration | undefined;
 };
+
+/** Page size at most 1,000; without it, everyone. */
+export type ListParticipantsOptions = QueryOptions<ParticipantListQuery>;
+
+const ALL_PAGE_SIZE = 200;
 
 /** Time limit: tens of thousands of segments take minutes on SQLite, which rewrites pages of the search index for each. */
 const FORGET_TIMEOUT_MS = 600_000;
@@ -31,16 +41,17 @@ export class Participants {
     this.#transport = transport;
   }
 
-  /** GET /v1/rooms/:roomId/participants. */
-  async list(room: string, options?: CallOptions): Promise<ParticipantList> {
-    return await this.#transport.call('GET', roomPath(room, 'participants'), options);
+  /** GET /v1/rooms/:roomId/participants: everyone, or with `limit` a page by identity. */
+  async list(room: string, options: ListParticipantsOptions = {}): Promise<ParticipantList> {
+    const query = toQuery({ limit: options.limit, cursor: options.cursor });
+    return await this.#transport.call('GET', roomPath(room, 'participants') + query, options);
   }
 
-  /** Iterates over the participants of the room. */
-  all(room: string, options?: CallOptions): AsyncGenerator<Participant, void, undefined> {
-    return itemsOfPages(roomPath(room, 'participants'), undefined, async () => {
-      const { participants } = await this.list(room, options);
-      return { items: participants, nextCursor: undefined };
+  /** Iterates over the participants of the room by identity, page by page. */
+  all(room: string, options: ListParticipantsOptions = {}): AsyncGenerator<Participant, void, undefined> {
+    return itemsOfPages(roomPath(room, 'participants'), options.cursor, async (cursor) => {
+      const page = await this.list(room, { limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: page.participants, nextCursor: page.nextCursor };
     });
   }
 

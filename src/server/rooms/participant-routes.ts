@@ -1,6 +1,7 @@
 import { parseBlockDuration, RemoveParticipantQuery } from '../../contract/blocks.ts';
 import {
   MuteSchema,
+  ParticipantListQuery,
   ParticipantListSchema,
   ParticipantParams,
   ParticipantPatchSchema,
@@ -13,7 +14,7 @@ import { exactMember } from '../platform/http/bodies/read-body.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { BlockDeps } from './blocks/blocks.ts';
 import {
-  listParticipants,
+  listParticipantPage,
   muteParticipant,
   muteRoom,
   type ParticipantDeps,
@@ -35,15 +36,17 @@ function listRoute(deps: ParticipantDeps): Route {
     operationId: 'listParticipants',
     tag: 'participants',
     summary: 'List the participants of a room',
-    description: 'Recorders and hidden agents are not listed; other agents are.',
+    description:
+      'Recorders and hidden agents are not listed; other agents are. With `limit`, pages by identity; without it, everyone at once, which takes long for rooms with hundreds of people.',
     security: 'signed',
     scopes: ['read', 'rooms'],
     params: RoomParams,
+    query: ParticipantListQuery,
     success: { 200: { description: 'The participants', schema: ParticipantListSchema } },
     errors: ['room-not-found', ...MEDIA_ERRORS],
-    handle: async ({ params }) => ({
+    handle: async ({ params, query }) => ({
       status: 200,
-      body: { participants: await listParticipants(deps, params.roomId) },
+      body: await listParticipantPage(deps, params.roomId, query),
     }),
   });
 }

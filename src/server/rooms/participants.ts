@@ -2,7 +2,15 @@ import type { BlockDuration } from '../../contract/blocks.ts';
 import type { Role } from '../../contract/choices.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import { MAX_METADATA_BYTES } from '../../contract/names.ts';
-import type { Participant, ParticipantPatch, RoomMute, RoomMuted } from '../../contract/participants.ts';
+import type {
+  Participant,
+  ParticipantList,
+  ParticipantListQuery,
+  ParticipantPatch,
+  RoomMute,
+  RoomMuted,
+} from '../../contract/participants.ts';
+import { cursorCodec } from '../platform/http/read-page.ts';
 import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { ParticipantChange } from '../platform/livekit/media-server.ts';
 import type { ParticipantGrants } from '../platform/livekit/token-signer.ts';
@@ -22,6 +30,36 @@ export async function listParticipants(deps: ParticipantDeps, room: string): Pro
   const listed = all.filter(isListed);
   const left = await deps.findDeparted(listed.map(({ sid }) => sid));
   return listed.filter(({ sid }) => !left.has(sid));
+}
+
+const CURSOR = cursorCodec('participants', 'string');
+
+/**
+ * Lists everyone, or a page by identity. The media server has neither an order nor pages: a page reads the list, and decodes
+ * only what it shows. It may be shorter than its limit, because those who have left are taken off it. Throws room-not-found.
+ */
+export async function listParticipantPage(
+  deps: ParticipantDeps,
+  room: string,
+  { limit, cursor }: ParticipantListQuery,
+): Promise<ParticipantList> {
+  if (limit === undefined && cursor === undefined) {
+    return { participants: [...(await listParticipants(deps, room))] };
+  }
+  const [after] = cursor === undefined ? [''] : CURSOR.decode(cursor);
+  const all = await deps.mediaServer.listParticipantEntries(room);
+  if (all.length === 0) await findRoom(deps, room);
+  const following = all
+    .filter(({ identity, isSystem }) => !isSystem && identity > after)
+    .toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
+  const page = following.slice(0, limit);
+  const left = await deps.findDeparted(page.map(({ sid }) => sid));
+  const last = page.at(-1);
+  const hasMore = last !== undefined && page.length < following.length;
+  return {
+    participants: page.filter(({ sid }) => !left.has(sid)).map((entry) => entry.read()),
+    nextCursor: hasMore ? CURSOR.encode(last.identity) : null,
+  };
 }
 
 /** Returns a participant. Throws room-not-found or participant-not-found. */

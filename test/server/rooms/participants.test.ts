@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { RoomEvent } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Participant } from '../../../src/contract/participants.ts';
+import type { Participant, ParticipantList } from '../../../src/contract/participants.ts';
 import type { Token } from '../../../src/contract/tokens.ts';
 import {
   isAudible,
@@ -62,6 +62,30 @@ describe('participants', () => {
     expect(record).toMatchObject({ name: 'Name of ada', state: 'ACTIVE', kind: 'STANDARD' });
     expect(record?.sid).toMatch(/^PA_/);
     expect(record?.tracks).toMatchObject([{ sid, type: 'AUDIO', source: 'MICROPHONE', muted: false }]);
+  });
+
+  it('are listed in pages by identity, without those who are hidden', async () => {
+    const room = `pages-${randomUUID()}`;
+    for (const identity of ['eve', 'ada', 'bob']) await enter(room, identity);
+    const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity: 'abe' });
+    token.addGrant({ roomJoin: true, room, hidden: true });
+    present.push(await join(livekit.url, await token.toJwt()));
+    const pages: (readonly string[])[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const query = `?limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`;
+      const { status, json } = await service.call('GET', pathOf(room) + query);
+      expect(status).toBe(200);
+      const page = json as ParticipantList;
+      pages.push(page.participants.map(({ identity }) => identity));
+      cursor = page.nextCursor;
+    } while (typeof cursor === 'string');
+    expect(cursor).toBeNull();
+    expect(pages).toEqual([['ada', 'bob'], ['eve']]);
+    const { participants } = (await service.call('GET', `${pathOf(room)}?limit=1`)).json as ParticipantList;
+    expect(participants[0]).toEqual((await list(room)).find(({ identity }) => identity === 'ada'));
+    expect((await service.call('GET', `${pathOf(room)}?limit=1&cursor=x`)).status).toBe(400);
+    expect((await service.call('GET', `${pathOf('nowhere')}?limit=1`)).status).toBe(404);
   });
 
   it('are neither listed nor removed when they are hidden', async () => {

@@ -23,7 +23,7 @@ const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly 
     return rooms.map(({ name }) => ({ value: name, description: '' }));
   },
   participants: async ({ client, signal, owner }) => {
-    const { participants } = await client.participants.list(owner, { signal });
+    const { participants } = await client.participants.list(owner, { signal, limit: MOST });
     return participants.map(({ identity, name }) => ({
       value: identity,
       description: name === identity ? '' : name,

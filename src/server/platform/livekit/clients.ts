@@ -4,7 +4,6 @@ import {
   ListAgentDispatchRequest,
   ListAgentDispatchResponse,
   ListParticipantsRequest,
-  ListParticipantsResponse,
   ListRoomsRequest,
   ListRoomsResponse,
 } from '@livekit/protocol';
@@ -12,7 +11,6 @@ import {
   AgentDispatchClient,
   EgressClient,
   IngressClient,
-  type ParticipantInfo,
   RoomServiceClient,
   ServerError,
   type VideoGrant,
@@ -20,6 +18,12 @@ import {
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { acceptContinue } from '../../../contract/continue-responses.ts';
 import type { Room } from '../../../contract/rooms.ts';
+import {
+  entriesFrom,
+  entriesFromJson,
+  type ParticipantEntry,
+  readEntries,
+} from './participant-list-reader.ts';
 import { toRoom } from './records.ts';
 import { RoomListReader } from './room-list-reader.ts';
 import { createJwtSigner } from './token-signer.ts';
@@ -41,10 +45,12 @@ type ClientSettings = {
 };
 
 export type LivekitClients = {
-  /** Its `listRooms` is slower than the one below. */
+  /** Its `listRooms` and `listParticipants` are slower than those below. */
   readonly rooms: RoomServiceClient;
   /** Lists the rooms with these names; all rooms for an empty list of names. The caller must not change them. */
   readonly listRooms: (names: readonly string[]) => Promise<readonly Room[]>;
+  /** Lists everyone in the room; the records are decoded when they are read. */
+  readonly listParticipants: (room: string) => Promise<readonly ParticipantEntry[]>;
   readonly egress: EgressClient;
   /** The same API with the longer timeout of a start. */
   readonly egressStart: EgressClient;
@@ -76,10 +82,6 @@ export function createClients(settings: ClientSettings): LivekitClients {
     override authHeader(grant: VideoGrant) {
       return authorize(grant);
     }
-    override async listParticipants(room: string): Promise<ParticipantInfo[]> {
-      if (usesSdkOnly) return await super.listParticipants(room);
-      return await twirp.listParticipants(await authorize({ roomAdmin: true, room }), room);
-    }
   }
   class Egress extends EgressClient {
     override authHeader(grant: VideoGrant) {
@@ -106,6 +108,9 @@ export function createClients(settings: ClientSettings): LivekitClients {
     listRooms: usesSdkOnly
       ? async (names) => (await rooms.listRooms([...names])).map(toRoom)
       : async (names) => twirp.listRooms(await authorize({ roomList: true }), names),
+    listParticipants: usesSdkOnly
+      ? async (room) => entriesFrom(await rooms.listParticipants(room))
+      : async (room) => twirp.listParticipants(await authorize({ roomAdmin: true, room }), room),
     egress: new Egress(...credentials, options),
     egressStart: new Egress(...credentials, startOptions),
     ingress: new Ingress(...credentials, options),
@@ -178,7 +183,7 @@ type Headers = Readonly<Record<string, string>>;
 type TwirpClient = {
   /** Lists rooms; all of them for an empty list of names. The caller must not change them: later lists contain them too. */
   readonly listRooms: (headers: Headers, names: readonly string[]) => Promise<Room[]>;
-  readonly listParticipants: (headers: Headers, room: string) => Promise<ParticipantInfo[]>;
+  readonly listParticipants: (headers: Headers, room: string) => Promise<readonly ParticipantEntry[]>;
   readonly listDispatch: (headers: Headers, room: string) => Promise<AgentDispatch[]>;
   /** Ends the connections. */
   readonly close: () => Promise<void>;
@@ -217,8 +222,7 @@ function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): TwirpClient
     },
     listParticipants: async (headers, room) => {
       const body = new ListParticipantsRequest({ room }).toBinary();
-      const request = { method: 'RoomService/ListParticipants', body, type: ListParticipantsResponse };
-      return (await call(headers, request)).participants;
+      return await call(headers, { method: 'RoomService/ListParticipants', body, type: PARTICIPANT_ENTRIES });
     },
     listDispatch: async (headers, room) => {
       const body = new ListAgentDispatchRequest({ room }).toBinary();
@@ -240,6 +244,11 @@ type TwirpCall<T> = {
 type ResponseType<T> = {
   readonly fromBinary: (bytes: Uint8Array) => T;
   readonly fromJsonString: (text: string, options: { readonly ignoreUnknownFields: boolean }) => T;
+};
+
+const PARTICIPANT_ENTRIES: ResponseType<readonly ParticipantEntry[]> = {
+  fromBinary: readEntries,
+  fromJsonString: entriesFromJson,
 };
 
 const PROTOBUF = 'application/protobuf';

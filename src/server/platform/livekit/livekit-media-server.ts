@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   DataPacket_Kind,
   EncodedFileOutput,
@@ -11,6 +12,7 @@ import {
 } from 'livekit-server-sdk';
 import type { RecordingPreset } from '../../../contract/choices.ts';
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
+import type { Participant } from '../../../contract/participants.ts';
 import type { Log } from '../log.ts';
 import { createClients, type LivekitClients, type Timeouts, toHttpUrl } from './clients.ts';
 import { type FailedCall, isNoResponse, toServiceError, withConnectionCheck } from './errors.ts';
@@ -19,6 +21,7 @@ import type {
   EgressFilter,
   MediaServer,
   ParticipantChange,
+  ParticipantEntry,
   RoomCompositeRequest,
 } from './media-server.ts';
 import { toEgress, toIngress, toParticipant, toPermission, toRoom } from './records.ts';
@@ -164,6 +167,7 @@ const NO_TRACK = 'TR_none';
 
 type ParticipantMethods =
   | 'listParticipants'
+  | 'listParticipantEntries'
   | 'getParticipant'
   | 'isParticipantServed'
   | 'removeParticipant'
@@ -172,14 +176,15 @@ type ParticipantMethods =
   | 'unmuteTrack';
 
 function participantMethods(
-  { rooms }: LivekitClients,
+  { rooms, listParticipants }: LivekitClients,
   caller: Caller,
 ): Pick<MediaServer, ParticipantMethods> {
   const participantNotFound = { notFound: 'participant-not-found' } as const;
   const trackNotFound = { notFound: 'track-not-found' } as const;
   return {
     listParticipants: (room) =>
-      caller('listParticipants', {}, async () => (await rooms.listParticipants(room)).map(toParticipant)),
+      caller('listParticipants', {}, async () => await readAll(await listParticipants(room))),
+    listParticipantEntries: (room) => caller('listParticipants', {}, () => listParticipants(room)),
     getParticipant: (room, identity) =>
       caller('getParticipant', participantNotFound, async () =>
         toParticipant(await rooms.getParticipant(room, identity)),
@@ -199,6 +204,18 @@ function participantMethods(
     unmuteTrack: (...target) =>
       caller('unmuteTrack', trackNotFound, () => setMuted(rooms, target, 'unmuted')),
   };
+}
+
+/** Between two of these groups others have their turn: a large room would keep them waiting. */
+const READ_AT_ONCE = 100;
+
+async function readAll(entries: readonly ParticipantEntry[]): Promise<readonly Participant[]> {
+  const participants: Participant[] = [];
+  for (let start = 0; start < entries.length; start += READ_AT_ONCE) {
+    if (start > 0) await setImmediate();
+    participants.push(...entries.slice(start, start + READ_AT_ONCE).map((entry) => entry.read()));
+  }
+  return participants;
 }
 
 async function setMuted(

@@ -41,6 +41,8 @@ export interface MediaServer {
 
   /** Lists everyone, hidden agents and recorders included. Returns an empty list for an unknown room. */
   listParticipants(room: string): Promise<readonly Participant[]>;
+  /** The same list, whose records are decoded only when they are read. */
+  listParticipantEntries(room: string): Promise<readonly ParticipantEntry[]>;
   /** Rejects with participant-not-found, also for an unknown room. */
   getParticipant(room: string, identity: string): Promise<Participant>;
   /** Whether a process of the media server holds the participant, like isRoomServed. Resolves to false after 3 s. */
@@ -86,6 +88,15 @@ export interface MediaServer {
 
   close(): Promise<void>;
 }
+
+/** A participant in a list. */
+export type ParticipantEntry = {
+  readonly sid: string;
+  readonly identity: string;
+  /** Whether it is a recorder or a hidden agent. */
+  readonly isSystem: boolean;
+  readonly read: () => Participant;
+};
 
 export type RoomSettings = {
   readonly name: string;
