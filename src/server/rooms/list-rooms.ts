@@ -15,26 +15,22 @@ type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string 
 
 /**
  * Lists all rooms, or a page of them by name. The media server has neither an order nor pages. Therefore the cursor is the
- * last name of the previous page: rooms that open and close in the meantime neither shift nor repeat the others. Only the
- * first page reads all rooms. The next pages read their rooms by name, and are shorter when some of these were closed.
+ * last name of the previous page: rooms that open and close in the meantime neither shift nor repeat the others. First pages
+ * within a second share one list of all names, and the next pages use it for longer. A page reads its own rooms by name, and
+ * is shorter when some of these were closed.
  */
 export async function listRooms(deps: ListRoomsDeps, { limit, cursor }: RoomPage): Promise<RoomList> {
-  const { mediaServer, recentCounts } = deps;
+  const { mediaServer, recentCounts, roomNames } = deps;
   const [after] = cursor === undefined ? [''] : CURSOR.decode(cursor);
-  const known = cursor === undefined || limit === undefined ? undefined : deps.roomNames.get();
-  if (known !== undefined) {
-    const { names, nextCursor } = slicePage(known, { after, limit });
-    const rooms = names.length === 0 ? [] : await mediaServer.listRooms(names);
-    return { rooms: rooms.toSorted(byName).map(recentCounts.correct), nextCursor };
+  if (limit === undefined && cursor === undefined) {
+    return { rooms: (await mediaServer.listRooms()).map(recentCounts.correct) };
   }
-  const all = await mediaServer.listRooms();
-  if (limit === undefined && cursor === undefined) return { rooms: all.map(recentCounts.correct) };
-  // Sorting the names alone takes less time than sorting all rooms.
-  const sorted = all.map(({ name }) => name).toSorted();
-  deps.roomNames.set(sorted);
-  const { names, nextCursor } = slicePage(sorted, { after, limit });
+  const maxAgeMs = cursor === undefined || limit === undefined ? SHARED_MS : NAMES_LIFETIME_MS;
+  const known = await roomNames.read(maxAgeMs, async () => await mediaServer.listRooms());
+  const { names, nextCursor } = slicePage(known.names, { after, limit });
+  if (names.length === 0) return { rooms: [], nextCursor };
   const onPage = new Set(names);
-  const rooms = all.filter(({ name }) => onPage.has(name));
+  const rooms = known.rooms?.filter(({ name }) => onPage.has(name)) ?? (await mediaServer.listRooms(names));
   return { rooms: rooms.toSorted(byName).map(recentCounts.correct), nextCursor };
 }
 
@@ -54,24 +50,53 @@ function byName(a: Room, b: Room): number {
   return a.name < b.name ? -1 : 1;
 }
 
-/** Names of all rooms, in order, that the first page of a paginated list has read. */
-type RoomNames = {
-  /** Returns undefined when the names are too old. */
-  readonly get: () => readonly string[] | undefined;
-  readonly set: (names: readonly string[]) => void;
+type KnownNames = {
+  readonly names: readonly string[];
+  /** All rooms, for the caller whose list was read. */
+  readonly rooms?: readonly Room[];
 };
+
+/** Names of all rooms, in order, as a paginated list has read them. */
+export type RoomNames = {
+  /** Returns the names that were read in the last `maxAgeMs`, or reads them. Callers during a read share it. */
+  readonly read: (maxAgeMs: number, list: () => Promise<readonly Room[]>) => Promise<KnownNames>;
+  /** A caller who has opened or closed a room must find that in the next list. */
+  readonly forget: () => void;
+};
+
+/** First pages that are asked for within this time are the same. */
+const SHARED_MS = 1_000;
 
 /** Listing all pages of 10,000 rooms takes less time. A room that opened in the meantime appears in the next list. */
 const NAMES_LIFETIME_MS = 10_000;
 
 export function createRoomNames(clock: Pick<Clock, 'monotonic'>): RoomNames {
-  let names: readonly string[] = [];
-  let expiresAt = Number.NEGATIVE_INFINITY;
+  let known: { readonly names: readonly string[]; readonly readAt: number } | undefined;
+  let reading: Promise<KnownNames> | undefined;
+  const read = async (
+    list: () => Promise<readonly Room[]>,
+    isCurrent: () => boolean,
+  ): Promise<KnownNames> => {
+    const readAt = clock.monotonic();
+    const rooms = await list();
+    // Sorting the names alone takes less time than sorting all rooms.
+    const names = rooms.map(({ name }) => name).toSorted();
+    if (isCurrent()) known = { names, readAt };
+    return { names, rooms };
+  };
   return {
-    get: () => (clock.monotonic() < expiresAt ? names : undefined),
-    set: (found) => {
-      names = found;
-      expiresAt = clock.monotonic() + NAMES_LIFETIME_MS;
+    read: async (maxAgeMs, list) => {
+      if (known !== undefined && clock.monotonic() - known.readAt < maxAgeMs) return known;
+      if (reading !== undefined) return await reading;
+      const own: Promise<KnownNames> = read(list, () => reading === own).finally(() => {
+        if (reading === own) reading = undefined;
+      });
+      reading = own;
+      return await own;
+    },
+    forget: () => {
+      known = undefined;
+      reading = undefined;
     },
   };
 }

@@ -68,6 +68,7 @@ function createRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     errors: MEDIA_ERRORS,
     handle: async ({ body }): Promise<RouteResponse> => {
       const { room, hasExisted, ignored } = await turns(body.name, () => createRoom(deps, body));
+      if (!hasExisted) deps.roomNames.forget();
       const headers = {
         ...(hasExisted ? { 'x-room-existed': 'true' } : {}),
         ...(ignored.length > 0 ? { 'x-room-ignored': ignored.join(', ') } : {}),
@@ -86,7 +87,7 @@ function listRoute(deps: RoomRouteDeps): Route {
     tag: 'rooms',
     summary: 'List the open rooms',
     description:
-      'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor.',
+      'A page may be shorter than its limit, because rooms closed meanwhile: continue while there is a nextCursor. A first page may lack a room that somebody opened within the last second.',
     security: 'signed',
     scopes: ['read', 'rooms'],
     query: RoomListQuery,
@@ -157,7 +158,7 @@ function sendRoute(deps: ParticipantDeps): Route {
   });
 }
 
-function deleteRoute(deps: MediaDeps, turns: RoomTurns): Route {
+function deleteRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/v1/rooms/:roomId',
@@ -172,6 +173,7 @@ function deleteRoute(deps: MediaDeps, turns: RoomTurns): Route {
     errors: ['room-not-found', ...MEDIA_ERRORS],
     handle: async ({ params }) => {
       await turns(params.roomId, () => deleteRoom(deps, params.roomId));
+      deps.roomNames.forget();
       return { status: 204 };
     },
   });

@@ -26,7 +26,7 @@ const toRoom = (name: string): Room => ({
   activeRecording: false,
 });
 
-function setUp() {
+function setUp(roomNames = createRoomNames(clock)) {
   const deps = {
     mediaServer: {
       listRooms: async (names?: readonly string[]) => {
@@ -35,7 +35,7 @@ function setUp() {
       },
     },
     recentCounts: createRecentCounts(clock),
-    roomNames: createRoomNames(clock),
+    roomNames,
   };
   return async (cursor?: string | null) => {
     const { rooms, nextCursor } = await listRooms(deps, { limit: 2, cursor: cursor ?? undefined });
@@ -75,11 +75,33 @@ describe('listing the rooms page by page', () => {
     expect(calls).toEqual(expected);
   });
 
-  it('reads all rooms again for each first page', async () => {
+  it('shares the list of a first page with others for a second, and reads only the rooms of their pages', async () => {
     const read = setUp();
     await read();
     open.add('aa');
+    clock.advance(999);
+    expect((await read()).names).toEqual(['a', 'b']);
+    expect(calls).toEqual([undefined, ['a', 'b']]);
+    clock.advance(1);
     expect((await read()).names).toEqual(['a', 'aa']);
-    expect(calls).toEqual([undefined, undefined]);
+    expect(calls).toEqual([undefined, ['a', 'b'], undefined]);
+  });
+
+  it('shares a list that is being read', async () => {
+    const read = setUp();
+    const pages = await Promise.all(Array.from({ length: 20 }, () => read()));
+    expect(new Set(pages.map(({ names }) => names.join()))).toEqual(new Set(['a,b']));
+    expect(calls).toEqual([undefined]);
+  });
+
+  it('reads all rooms again after the caller has opened or closed one', async () => {
+    const roomNames = createRoomNames(clock);
+    const read = setUp(roomNames);
+    const early = read();
+    open.add('aa');
+    roomNames.forget();
+    expect((await read()).names).toEqual(['a', 'aa']);
+    await early;
+    expect((await read()).names).toEqual(['a', 'aa']);
   });
 });
