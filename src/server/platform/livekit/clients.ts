@@ -18,12 +18,8 @@ import {
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { acceptContinue } from '../../../contract/continue-responses.ts';
 import type { Room } from '../../../contract/rooms.ts';
-import {
-  entriesFrom,
-  entriesFromJson,
-  type ParticipantEntry,
-  readEntries,
-} from './participant-list-reader.ts';
+import type { ParticipantEntry } from './media-server.ts';
+import { entriesFrom, entriesFromJson, readEntries } from './participant-list-reader.ts';
 import { toRoom } from './records.ts';
 import { RoomListReader } from './room-list-reader.ts';
 import { createJwtSigner } from './token-signer.ts';

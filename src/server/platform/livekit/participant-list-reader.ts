@@ -1,6 +1,5 @@
 import { ListParticipantsResponse, ParticipantInfo_Kind } from '@livekit/protocol';
 import { ParticipantInfo } from 'livekit-server-sdk';
-import type { Participant } from '../../../contract/participants.ts';
 import type { ParticipantEntry } from './media-server.ts';
 import { toParticipant } from './records.ts';
 
