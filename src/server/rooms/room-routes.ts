@@ -24,7 +24,6 @@ import {
   createRoomTurns,
   deleteRoom,
   findRoom,
-  type MediaDeps,
   type RoomTurns,
   updateRoom,
 } from './rooms.ts';

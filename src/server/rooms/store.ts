@@ -7,21 +7,34 @@ export type Block = {
   readonly blockedUntil: number | null;
 };
 
+/** A block with the number of its last change. */
+export type NumberedBlock = Block & { readonly changeNumber: number };
+
+export type LastingQuery = {
+  readonly now: number;
+  readonly after: BlockSubject | undefined;
+  readonly limit: number;
+};
+
 export interface BlockStore {
   /** Replaces the block that the identity has in this room, if any. */
   save(block: Block): Promise<void>;
   /** Returns undefined for an identity that is not blocked at `now`. */
   find(subject: BlockSubject, now: number): Promise<Block | undefined>;
-  /** Lists at most `limit` blocks of all rooms that are in force at `now`. */
-  listLasting(now: number, limit: number): Promise<readonly Block[]>;
+  /** Lists at most `limit` blocks of all rooms that are in force at `now`, by room and identity, after `after`. */
+  listLasting(query: LastingQuery): Promise<readonly Block[]>;
+  /** Returns the number of the last change of any block. Changes have numbers in the order in which they are committed. */
+  lastChange(): Promise<number>;
+  /** Lists at most `limit` blocks that were changed after this change, in their order; lifted ones ended in 1970. */
+  listChanged(after: number, limit: number): Promise<readonly NumberedBlock[]>;
   /** Lists the blocks in the order of identity, after `after`. */
   list(query: BlockQuery): Promise<readonly Block[]>;
-  /** Deletes a block. Returns false when the identity is not blocked at `now`. */
+  /** Ends a block. Returns false when the identity is not blocked at `now`. */
   delete(subject: BlockSubject, now: number): Promise<boolean>;
   /** Lists the identities that are blocked in a room and, according to events, present in it. */
   listPresent(now: number): Promise<readonly BlockSubject[]>;
-  /** Deletes at most `limit` blocks that ended before `now`. Returns their number. */
-  purge(now: number, limit: number): Promise<number>;
+  /** Deletes at most `limit` blocks that ended or were lifted before `before`. Returns their number. */
+  purge(before: number, limit: number): Promise<number>;
 }
 
 export type BlockSubject = { readonly room: string; readonly identity: string };

@@ -95,7 +95,7 @@ function eventTables({ text, integer }: ColumnTypes): Statements {
       "name" ${text} not null primary key,
       "value" ${integer} not null
     )`,
-    sql`insert into "counters" ("name", "value") values ('events', 0)`,
+    sql`insert into "counters" ("name", "value") values ('blocks', 0), ('events', 0)`,
     sql`create table "events" (
       "position" ${integer} not null primary key,
       "id" ${text} not null unique,
@@ -228,8 +228,11 @@ function roomTables({ text, integer }: ColumnTypes): Statements {
       "identity" ${text} not null,
       "createdAt" ${integer} not null,
       "blockedUntil" ${integer},
+      "changeNumber" ${integer} not null,
       constraint "blocksKey" primary key ("room", "identity")
     )`,
+    // For instances that read what has changed since they read last.
+    sql`create index "blocksChanged" on "blocks" ("changeNumber")`,
     sql`create index "blocksEnding" on "blocks" ("blockedUntil")`,
     sql`create table "vocabularies" (
       "room" ${text} not null primary key,

@@ -9,7 +9,7 @@ import type {
 } from '../events/store.ts';
 import type { Connection as StorageConnection } from '../platform/storage/engine.ts';
 import type { Recording } from '../recordings/store.ts';
-import type { Block } from '../rooms/store.ts';
+import type { NumberedBlock } from '../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../transcription/store.ts';
 import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../transcription/turns/store.ts';
 import type { Attempt, Delivery, Webhook } from '../webhooks/store.ts';
@@ -33,7 +33,7 @@ export type Tables = {
   readonly attempts: Attempt;
   readonly leases: LeaseRow;
   readonly comparisons: ComparisonRow;
-  readonly blocks: Block;
+  readonly blocks: NumberedBlock;
   readonly idempotentRequests: IdempotentRequest;
   readonly apiKeys: ApiKeyRow;
   readonly auditEntries: AuditRow;

@@ -24,19 +24,46 @@ const findBlock = (identity: string, changes: Partial<Block> = {}): Block => ({
 function setUp(...blocks: Block[]) {
   const changes = new ChangeHub();
   const clock = new ManualClock(NOW);
-  const state = { blocks, reads: 0, singleReads: 0, isUnavailable: false, gate: Promise.resolve() };
-  const listLasting: BlockStore['listLasting'] = async () => {
+  const state = { blocks, reads: 0, pages: 0, singleReads: 0, isUnavailable: false, gate: Promise.resolve() };
+  /** The last list that was read, of which `listChanged` returns the differences. */
+  let told = new Map<string, Block>();
+  let change = 0;
+  const reading = async (): Promise<Block[]> => {
     state.reads += 1;
     const read = state.blocks;
     await state.gate;
     if (state.isUnavailable) throw new Error('the database is unavailable');
     return read;
   };
+  const listLasting: BlockStore['listLasting'] = async ({ after, limit }) => {
+    if (after === undefined) {
+      state.pages = 0;
+      const read = await reading();
+      told = new Map(read.map((block) => [block.identity, block]));
+    }
+    state.pages += 1;
+    const all = [...told.values()];
+    const start = all.findIndex(({ identity }) => identity === after?.identity) + 1;
+    return all.slice(start, start + limit);
+  };
+  const listChanged: BlockStore['listChanged'] = async () => {
+    const now = new Map((await reading()).map((block) => [block.identity, block]));
+    const lifted = [...told.values()].filter(({ identity }) => !now.has(identity));
+    const changed = [...now.values()].filter((block) => told.get(block.identity) !== block);
+    told = now;
+    return [...lifted.map((block) => ({ ...block, blockedUntil: NOW })), ...changed].map((block) => {
+      change += 1;
+      return { ...block, changeNumber: change };
+    });
+  };
   const find: BlockStore['find'] = async ({ identity }) => {
     state.singleReads += 1;
     return state.blocks.find((block) => block.identity === identity);
   };
-  const store = { changes, blocks: { listLasting, find } as BlockStore };
+  const store = {
+    changes,
+    blocks: { listLasting, listChanged, lastChange: async () => change, find } as BlockStore,
+  };
   return { state, changes, clock, ...openBlockCache({ store, clock }) };
 }
 
@@ -49,6 +76,19 @@ describe('the cached blocks', () => {
     expect(found.map((block) => block?.identity)).toEqual(['ada', undefined, 'ada']);
     expect(await find({ room: 'other', identity: 'ada' })).toBeUndefined();
     expect(state.reads).toBe(1);
+  });
+
+  it('are read completely once, and then only what has changed', async () => {
+    const many = Array.from({ length: 2_500 }, (_, index) => findBlock(`person-${index}`));
+    const { find, state, changes } = setUp(...many);
+    expect(await find({ room: 'demo', identity: 'person-2499' })).toBeDefined();
+    expect(state.pages).toBe(3);
+    state.blocks = [...many.slice(1), findBlock('ada')];
+    changes.publish('blocks', 'elsewhere');
+    expect(await find(ADA)).toBeDefined();
+    expect(await find({ room: 'demo', identity: 'person-0' })).toBeUndefined();
+    expect(await find({ room: 'demo', identity: 'person-1' })).toBeDefined();
+    expect(state.pages).toBe(3);
   });
 
   it('distinguish a room and an identity from others of the same letters', async () => {
@@ -93,7 +133,7 @@ describe('the cached blocks', () => {
     changes.publish('blocks', 'here');
     const late = find(ADA);
     open();
-    expect(await early).toBeUndefined();
+    await early;
     expect(await late).toBeDefined();
     expect(await find(ADA)).toBeDefined();
     expect(state.reads).toBe(2);

@@ -74,7 +74,7 @@ describe('participants', () => {
     let cursor: string | null | undefined;
     do {
       const query = `?limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`;
-      const { status, json } = await service.call('GET', pathOf(room) + query);
+      const { status, json } = await service.call('GET', toPath(room) + query);
       expect(status).toBe(200);
       const page = json as ParticipantList;
       pages.push(page.participants.map(({ identity }) => identity));
@@ -82,10 +82,10 @@ describe('participants', () => {
     } while (typeof cursor === 'string');
     expect(cursor).toBeNull();
     expect(pages).toEqual([['ada', 'bob'], ['eve']]);
-    const { participants } = (await service.call('GET', `${pathOf(room)}?limit=1`)).json as ParticipantList;
+    const { participants } = (await service.call('GET', `${toPath(room)}?limit=1`)).json as ParticipantList;
     expect(participants[0]).toEqual((await list(room)).find(({ identity }) => identity === 'ada'));
-    expect((await service.call('GET', `${pathOf(room)}?limit=1&cursor=x`)).status).toBe(400);
-    expect((await service.call('GET', `${pathOf('nowhere')}?limit=1`)).status).toBe(404);
+    expect((await service.call('GET', `${toPath(room)}?limit=1&cursor=x`)).status).toBe(400);
+    expect((await service.call('GET', `${toPath('nowhere')}?limit=1`)).status).toBe(404);
   });
 
   it('are neither listed nor removed when they are hidden', async () => {

@@ -4,57 +4,96 @@ import type { Block, BlockQuery, BlockStore, BlockSubject } from '../store.ts';
 
 type Database = Kysely<Tables>;
 
-export function createBlockStore({ db, changes }: Pick<Connection, 'db' | 'changes'>): BlockStore {
+const COLUMNS = ['room', 'identity', 'createdAt', 'blockedUntil'] as const;
+
+export function createBlockStore({ db, changes, atomically }: Connection): BlockStore {
   return {
-    save: async (block) => {
-      const { createdAt, blockedUntil } = block;
-      await db
-        .insertInto('blocks')
-        .values(block)
-        .onConflict((conflict) =>
-          conflict.columns(['room', 'identity']).doUpdateSet({ createdAt, blockedUntil }),
-        )
-        .execute();
-      changes.note(db, 'blocks');
+    save: async ({ room, identity, createdAt, blockedUntil }) => {
+      await atomically(async (within) => {
+        const changeNumber = await nextChange(within);
+        await within
+          .insertInto('blocks')
+          .values({ room, identity, createdAt, blockedUntil, changeNumber })
+          .onConflict((conflict) =>
+            conflict.columns(['room', 'identity']).doUpdateSet({ createdAt, blockedUntil, changeNumber }),
+          )
+          .execute();
+        changes.note(within, 'blocks');
+      });
     },
     find: (subject, now) =>
       db
         .selectFrom('blocks')
-        .selectAll()
+        .select(COLUMNS)
         .where('room', '=', subject.room)
         .where('identity', '=', subject.identity)
         .where(lastsAt(now))
         .executeTakeFirst(),
-    listLasting: (now, limit) =>
-      db.selectFrom('blocks').selectAll().where(lastsAt(now)).limit(limit).execute(),
-    list: (query) => listBlocks(db, query),
-    delete: async (subject, now) => {
-      const { numDeletedRows } = await db
-        .deleteFrom('blocks')
-        .where('room', '=', subject.room)
-        .where('identity', '=', subject.identity)
-        .where(lastsAt(now))
-        .executeTakeFirst();
-      if (numDeletedRows > 0n) changes.note(db, 'blocks');
-      return numDeletedRows > 0n;
+    listLasting: ({ now, after, limit }) => {
+      let select = db.selectFrom('blocks').select(COLUMNS).where(lastsAt(now));
+      if (after !== undefined)
+        select = select.where(sql<boolean>`(room, identity) > (${after.room}, ${after.identity})`);
+      return select.orderBy('room').orderBy('identity').limit(limit).execute();
     },
+    lastChange: async () => {
+      const { value } = await db
+        .selectFrom('counters')
+        .select('value')
+        .where('name', '=', 'blocks')
+        .executeTakeFirstOrThrow();
+      return value;
+    },
+    listChanged: (after, limit) =>
+      db
+        .selectFrom('blocks')
+        .select([...COLUMNS, 'changeNumber'])
+        .where('changeNumber', '>', after)
+        .orderBy('changeNumber')
+        .limit(limit)
+        .execute(),
+    list: (query) => listBlocks(db, query),
+    // The row stays for a while, so that other instances see that it ended, long ago by any clock.
+    delete: (subject, now) =>
+      atomically(async (within) => {
+        const changeNumber = await nextChange(within);
+        const { numUpdatedRows } = await within
+          .updateTable('blocks')
+          .set({ createdAt: now, blockedUntil: 0, changeNumber })
+          .where('room', '=', subject.room)
+          .where('identity', '=', subject.identity)
+          .where(lastsAt(now))
+          .executeTakeFirst();
+        if (numUpdatedRows > 0n) changes.note(within, 'blocks');
+        return numUpdatedRows > 0n;
+      }),
     listPresent: (now) => listPresent(db, now),
-    purge: async (now, limit) => {
+    purge: async (before, limit) => {
       const ended = db
         .selectFrom('blocks')
         .select(['room', 'identity'])
-        .where('blockedUntil', '<=', now)
+        .where('blockedUntil', '<=', before)
+        .where('createdAt', '<=', before)
         .orderBy('blockedUntil')
         .limit(limit);
       const { numDeletedRows } = await db
         .deleteFrom('blocks')
         // Repeats the condition, so that a block that was renewed in the meantime is kept.
-        .where('blockedUntil', '<=', now)
+        .where('blockedUntil', '<=', before)
+        .where('createdAt', '<=', before)
         .where(sql<boolean>`(room, identity) in (${ended})`)
         .executeTakeFirst();
       return Number(numDeletedRows);
     },
   };
+}
+
+/** The counter is locked until the commit, so that nobody sees a later change without the earlier ones. */
+async function nextChange(db: Database): Promise<number> {
+  const { rows } = await sql<{ value: number }>`
+    update counters set value = value + 1 where name = 'blocks' returning value`.execute(db);
+  const [counter] = rows;
+  if (counter === undefined) throw new Error('the counter of blocks is missing');
+  return counter.value;
 }
 
 function lastsAt(now: number) {
@@ -63,7 +102,7 @@ function lastsAt(now: number) {
 }
 
 function listBlocks(db: Database, { room, now, after, limit }: BlockQuery): Promise<readonly Block[]> {
-  let select = db.selectFrom('blocks').selectAll().where('room', '=', room).where(lastsAt(now));
+  let select = db.selectFrom('blocks').select(COLUMNS).where('room', '=', room).where(lastsAt(now));
   if (after !== undefined) select = select.where('identity', '>', after);
   return select.orderBy('identity').limit(limit).execute();
 }

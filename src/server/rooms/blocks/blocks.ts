@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { BlockDuration, BlockList, Block as WireBlock } from '../../../contract/blocks.ts';
 import { ServiceError } from '../../../contract/errors.ts';
 import { nameFault } from '../../../contract/names.ts';
@@ -136,7 +137,8 @@ export async function sweepBlocks(deps: RemoveBlockedDeps, signal: AbortSignal):
   const { store, clock } = deps;
   const present = await store.blocks.listPresent(clock.now());
   await forEachConcurrently(present, REQUESTS_AT_ONCE, (subject) => remove(deps, subject));
-  while (!signal.aborted && (await store.blocks.purge(clock.now(), PURGE_BATCH)) === PURGE_BATCH);
+  const before = clock.now() - 2 * MAX_GAP_MS;
+  while (!signal.aborted && (await store.blocks.purge(before, PURGE_BATCH)) === PURGE_BATCH);
 }
 
 async function remove({ mediaServer, log }: RemoveBlockedDeps, subject: BlockSubject): Promise<void> {
@@ -183,11 +185,56 @@ type BlockCacheDeps = {
 /** Undefined when there are too many blocks to keep in memory. */
 type Blocks = ReadonlyMap<string, Block> | undefined;
 
-export function openBlockCache({ store, clock }: BlockCacheDeps): BlockCache {
-  const read = async (): Promise<Blocks> => {
-    const rows = await store.blocks.listLasting(clock.now(), MAX_CACHED_BLOCKS + 1);
-    return rows.length > MAX_CACHED_BLOCKS ? undefined : new Map(rows.map((block) => [toKey(block), block]));
+/** Blocks of one statement, between two of which others have their turn. */
+const READ_AT_ONCE = 1_000;
+
+/**
+ * Everything is read again after this time without a reading. Ended blocks are kept for twice as long, so that no reading
+ * misses one that was lifted.
+ */
+const MAX_GAP_MS = 600_000;
+
+/** Returns a function that reads all blocks when it is called first, and then what has changed since. */
+function followBlocks({ store: { blocks }, clock }: BlockCacheDeps) {
+  let known: { all: Map<string, Block> | undefined; change: number; readAt: number } | undefined;
+  const readAll = async (readAt: number): Promise<Blocks> => {
+    // Read first: what changes in the meantime is read again.
+    const change = await blocks.lastChange();
+    const now = clock.now();
+    const all = new Map<string, Block>();
+    for (let after: Block | undefined; ; ) {
+      const rows = await blocks.listLasting({ now, after, limit: READ_AT_ONCE });
+      for (const block of rows) all.set(toKey(block), block);
+      after = rows.at(-1);
+      if (rows.length < READ_AT_ONCE || all.size > MAX_CACHED_BLOCKS) break;
+      await setImmediate();
+    }
+    known = { all: all.size > MAX_CACHED_BLOCKS ? undefined : all, change, readAt };
+    return known.all;
   };
+  const read = async (): Promise<Blocks> => {
+    const readAt = clock.monotonic();
+    if (known === undefined || readAt - known.readAt >= MAX_GAP_MS) return await readAll(readAt);
+    const { change } = known;
+    const changed = await blocks.listChanged(change, READ_AT_ONCE);
+    if (changed.length === READ_AT_ONCE) return await readAll(readAt);
+    for (const { changeNumber, ...block } of changed) {
+      // Another reading may have gone further in the meantime.
+      if (changeNumber <= known.change) continue;
+      known.change = changeNumber;
+      if (block.blockedUntil === null || block.blockedUntil > clock.now())
+        known.all?.set(toKey(block), block);
+      else known.all?.delete(toKey(block));
+    }
+    known.readAt = readAt;
+    if (known.all !== undefined && known.all.size > MAX_CACHED_BLOCKS) known.all = undefined;
+    return known.all;
+  };
+  return { read };
+}
+
+export function openBlockCache({ store, clock }: BlockCacheDeps): BlockCache {
+  const { read } = followBlocks({ store, clock });
   const known = openCachedReading({
     store,
     clock,

@@ -70,12 +70,32 @@ export function describeBlocks(engine: string, prepare: () => Promise<TestDataba
       await store.blocks.save(block());
       await store.blocks.save(block({ room: 'other', blockedUntil: null }));
       await store.blocks.save(block({ identity: 'bruno', blockedUntil: 1500 }));
-      const lasting = await store.blocks.listLasting(1500, 10);
-      expect(lasting.map(({ room, identity }) => [room, identity]).sort()).toEqual([
+      const lasting = (after?: Block, limit = 10) => store.blocks.listLasting({ now: 1500, after, limit });
+      expect((await lasting()).map(({ room, identity }) => [room, identity])).toEqual([
         ['demo', 'ada'],
         ['other', 'ada'],
       ]);
-      expect(await store.blocks.listLasting(1500, 1)).toHaveLength(1);
+      const [first, ...others] = await lasting(undefined, 1);
+      expect(others).toEqual([]);
+      expect(await lasting(first)).toEqual([block({ room: 'other', blockedUntil: null })]);
+    });
+
+    it('have the changes since a number, in their order, lifted ones too', async () => {
+      expect(await store.blocks.lastChange()).toBe(0);
+      await store.blocks.save(block({ blockedUntil: null }));
+      await store.blocks.save(block({ identity: 'bruno' }));
+      const since = await store.blocks.lastChange();
+      expect(await store.blocks.listChanged(0, 10)).toHaveLength(2);
+      expect(await store.blocks.listChanged(since, 10)).toEqual([]);
+      await store.blocks.delete({ room: 'demo', identity: 'ada' }, 1500);
+      await store.blocks.save(block({ identity: 'bruno', blockedUntil: 3000 }));
+      const changed = await store.blocks.listChanged(since, 10);
+      expect(changed.map(({ identity, blockedUntil }) => [identity, blockedUntil])).toEqual([
+        ['ada', 0],
+        ['bruno', 3000],
+      ]);
+      expect(await store.blocks.listChanged(since, 1)).toEqual(changed.slice(0, 1));
+      expect(await store.blocks.lastChange()).toBe(changed.at(-1)?.changeNumber);
     });
 
     it('are reported to listeners when they are created and lifted', async () => {
@@ -101,12 +121,17 @@ export function describeBlocks(engine: string, prepare: () => Promise<TestDataba
     });
 
     it('are purged after their end, some at a time', async () => {
-      for (const n of [1, 2, 3]) await store.blocks.save(block({ identity: `ended ${n}`, blockedUntil: n }));
+      for (const n of [1, 2, 3])
+        await store.blocks.save(block({ identity: `ended ${n}`, createdAt: 0, blockedUntil: n }));
       await store.blocks.save(block({ identity: 'running' }));
       await store.blocks.save(block({ identity: 'for ever', blockedUntil: null }));
       expect(await store.blocks.purge(3, 2)).toBe(2);
       expect(await store.blocks.purge(3, 2)).toBe(1);
       expect(await store.blocks.purge(3, 2)).toBe(0);
+      await store.blocks.save(block({ identity: 'lifted', blockedUntil: null }));
+      await store.blocks.delete({ room: 'demo', identity: 'lifted' }, 1500);
+      expect(await store.blocks.purge(1499, 2)).toBe(0);
+      expect(await store.blocks.purge(1500, 2)).toBe(1);
       expect(await list()).toEqual(['for ever', 'running']);
     });
 
