@@ -4,8 +4,8 @@ import { stateOfCity, stateOfTerritory } from './foreign-cities.ts';
 import { lastMatch, lookUpPlace, MISSING_PLACE, type PlaceMatch } from './look-up-place.ts';
 import { found, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
-import { AMBIGUOUS_PLACE, candidates, UNKNOWN_PLACE } from './place-candidates.ts';
-import { recordAt, recordsOf } from './place-records.ts';
+import { AMBIGUOUS_PLACE, candidates, readProvince, UNKNOWN_PLACE } from './place-candidates.ts';
+import { provinceNumber, recordAt, recordsOf } from './place-records.ts';
 import { splitProvince } from './place-spellings.ts';
 import { suggestPlaces } from './suggest-places.ts';
 
@@ -123,7 +123,7 @@ const placesMeant = (query: PlaceQuery): PlacesMeant => {
   const elsewhere = placeElsewhere(query);
   if (elsewhere !== undefined) return elsewhere;
   const { name, province } = query;
-  const isAbroad = province.trim().toUpperCase() === 'EE';
+  const isAbroad = readProvince(province) === FOREIGN;
   const similar = [
     ...(province === '' ? [] : suggestPlaces(name, { province, limit: SUGGESTIONS })),
     // Nobody who was born abroad was born in a comune.
@@ -136,6 +136,7 @@ const placesMeant = (query: PlaceQuery): PlacesMeant => {
 };
 
 const SUGGESTIONS = 5;
+const FOREIGN = provinceNumber('EE');
 
 /** The ended place that has this name comes first. */
 const alternativePlaces = (date: number, chosen: number): Place[] => {

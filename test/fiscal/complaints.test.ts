@@ -262,6 +262,11 @@ describe('the suggestions for an unknown place', () => {
     expect(suggested('New York')).toEqual(['foreign-city', "STATI UNITI D'AMERICA"]);
   });
 
+  it('never throw for a province that is no text', () => {
+    for (const province of [7, [], {}, true, null] as never[])
+      expect(findPlace('Atlantide', { province })).toMatchObject({ ok: false, reason: 'unknown' });
+  });
+
   it('are only states for a birth abroad', () => {
     for (const name of ['Bersey', 'Romma', 'Frnacia', 'Portogalo', 'Atlantide']) {
       const found = findPlace(name, { province: 'EE' });
