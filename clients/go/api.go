@@ -2444,7 +2444,7 @@ func (params ListTranscriptionsParams) values() url.Values {
 	return values
 }
 
-// ListTranscriptions: List the transcriptions of recordings, or search all transcripts.
+// ListTranscriptions: List the transcriptions of recordings.
 func (c *Client) ListTranscriptions(ctx context.Context, params ListTranscriptionsParams) (ListTranscriptionsResponse, error) {
 	var response ListTranscriptionsResponse
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions", query: params.values()}, &response)
@@ -2727,6 +2727,8 @@ type ListEventsParams struct {
 	// Only events stored at this instant or later
 	Since string
 	// Only events of this room
+	RoomID string
+	// The earlier name of roomId
 	Room string
 	// Only these event names, separated by commas
 	Types string
@@ -2740,6 +2742,7 @@ func (params ListEventsParams) values() url.Values {
 	values := url.Values{}
 	setString(values, "cursor", params.Cursor)
 	setString(values, "since", params.Since)
+	setString(values, "roomId", params.RoomID)
 	setString(values, "room", params.Room)
 	setString(values, "types", params.Types)
 	setInt(values, "limit", params.Limit)
@@ -2816,8 +2819,12 @@ func (c *Client) RevokeKey(ctx context.Context, keyID string) error {
 // ListAuditParams is the query of ListAudit. What is zero is not sent.
 type ListAuditParams struct {
 	// Only requests of this API key: key_<id>, or root
+	KeyID string
+	// The earlier name of keyId
 	Key string
 	// Only requests about this room. At most 256 bytes of UTF-8, no control characters.
+	RoomID string
+	// The earlier name of roomId. At most 256 bytes of UTF-8, no control characters.
 	Room string
 	// Only requests from this instant on
 	Since string
@@ -2835,7 +2842,9 @@ type ListAuditParams struct {
 
 func (params ListAuditParams) values() url.Values {
 	values := url.Values{}
+	setString(values, "keyId", params.KeyID)
 	setString(values, "key", params.Key)
+	setString(values, "roomId", params.RoomID)
 	setString(values, "room", params.Room)
 	setString(values, "since", params.Since)
 	setString(values, "until", params.Until)

@@ -282,7 +282,7 @@ function listings(webhookId: string): readonly Listing[] {
   return [
     { name: 'rooms', path: '/v1/rooms' },
     { name: 'events', path: '/v1/events' },
-    { name: 'events of a room', path: '/v1/events?room=room-7' },
+    { name: 'events of a room', path: '/v1/events?roomId=room-7' },
     { name: 'events of two types', path: '/v1/events?types=track_published,participant_left' },
     { name: 'events since yesterday', path: `/v1/events?since=${yesterday()}` },
     { name: 'webhooks', path: '/v1/webhooks' },

@@ -23,7 +23,7 @@ import { Transport } from './transport/transport.ts';
  * ```ts
  * const client = new RtcClient({ url: 'http://127.0.0.1:3000', apiKey, apiSecret });
  * const { room } = await client.rooms.create({ name: 'demo' });
- * for await (const event of client.events.follow({ room: room.name })) console.log(event.event);
+ * for await (const event of client.events.follow({ roomId: room.name })) console.log(event.event);
  * await client.close();
  * ```
  */

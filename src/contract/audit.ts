@@ -50,14 +50,23 @@ const MAX_CURSOR_LENGTH = 512;
 
 export const AuditListQuery = Type.Object(
   {
-    key: Type.Optional(
+    keyId: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 128,
         description: 'Only requests of this API key: key_<id>, or root',
       }),
     ),
-    room: Type.Optional(nameSchema('Only requests about this room', 'demo')),
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'The earlier name of keyId',
+        deprecated: true,
+      }),
+    ),
+    roomId: Type.Optional(nameSchema('Only requests about this room', 'demo')),
+    room: Type.Optional({ ...nameSchema('The earlier name of roomId', 'demo'), deprecated: true }),
     since: Type.Optional(
       Type.String({ format: 'date-time', description: 'Only requests from this instant on' }),
     ),

@@ -28,8 +28,16 @@ export const EventListQuery = Type.Object(
     since: Type.Optional(
       Type.String({ format: 'date-time', description: 'Only events stored at this instant or later' }),
     ),
-    room: Type.Optional(
+    roomId: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this room' }),
+    ),
+    room: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'The earlier name of roomId',
+        deprecated: true,
+      }),
     ),
     types: Type.Optional(
       Type.String({

@@ -108,7 +108,7 @@ describe('sessions and the audit log in the console', () => {
     await expect.poll(() => rows.count()).toBe(2);
     await page.getByRole('button', { name: 'DELETE /v1/rooms/watched' }).click();
     const panel = page.getByRole('complementary', { name: 'Request DELETE /v1/rooms/:roomId' });
-    const [entry] = (await client.audit.list({ room: 'watched', result: 'refused' })).entries;
+    const [entry] = (await client.audit.list({ roomId: 'watched', result: 'refused' })).entries;
     await panel.getByText(`rtc explain ${entry?.requestId}`).waitFor();
     await expectAccessible(page);
     await panel.getByRole('link', { name: entry?.requestId ?? '' }).click();

@@ -2582,7 +2582,7 @@ class Operations:
         since: Optional[str] = None,
         until: Optional[str] = None,
     ) -> ListTranscriptionsResponse:
-        """List the transcriptions of recordings, or search all transcripts."""
+        """List the transcriptions of recordings."""
         response: ListTranscriptionsResponse = self._call(
             "GET",
             "/v1/transcriptions",
@@ -2805,6 +2805,7 @@ class Operations:
         *,
         cursor: Optional[str] = None,
         since: Optional[str] = None,
+        room_id: Optional[str] = None,
         room: Optional[str] = None,
         types: Optional[str] = None,
         limit: Optional[int] = None,
@@ -2814,7 +2815,7 @@ class Operations:
         response: EventList = self._call(
             "GET",
             "/v1/events",
-            {"cursor": cursor, "since": since, "room": room, "types": types, "limit": limit, "wait": wait},
+            {"cursor": cursor, "since": since, "roomId": room_id, "room": room, "types": types, "limit": limit, "wait": wait},
             None,
         )
         return response
@@ -2856,7 +2857,9 @@ class Operations:
     def list_audit(
         self,
         *,
+        key_id: Optional[str] = None,
         key: Optional[str] = None,
+        room_id: Optional[str] = None,
         room: Optional[str] = None,
         since: Optional[str] = None,
         until: Optional[str] = None,
@@ -2869,7 +2872,7 @@ class Operations:
         response: AuditList = self._call(
             "GET",
             "/v1/audit",
-            {"key": key, "room": room, "since": since, "until": until, "result": result, "requestId": request_id, "limit": limit, "cursor": cursor},
+            {"keyId": key_id, "key": key, "roomId": room_id, "room": room, "since": since, "until": until, "result": result, "requestId": request_id, "limit": limit, "cursor": cursor},
             None,
         )
         return response
@@ -2877,7 +2880,9 @@ class Operations:
     def iterate_audit(
         self,
         *,
+        key_id: Optional[str] = None,
         key: Optional[str] = None,
+        room_id: Optional[str] = None,
         room: Optional[str] = None,
         since: Optional[str] = None,
         until: Optional[str] = None,
@@ -2888,7 +2893,7 @@ class Operations:
         """List who changed what: every item of every page."""
         cursor: Optional[str] = None
         while True:
-            page = self.list_audit(key=key, room=room, since=since, until=until, result=result, request_id=request_id, limit=limit, cursor=cursor)
+            page = self.list_audit(key_id=key_id, key=key, room_id=room_id, room=room, since=since, until=until, result=result, request_id=request_id, limit=limit, cursor=cursor)
             yield from page["entries"]
             cursor = page.get("nextCursor")
             if cursor is None:

@@ -81,11 +81,12 @@ const listAudit = defineCommand({
     { line: 'rtc audit list --since 7d --limit 10000 --json', does: 'A week, as JSON' },
   ],
   isStream: (input) => input.watch,
-  async run(context, { since, until, request, limit, watch, ...filter }) {
+  async run(context, { room, key, since, until, request, result, limit, watch }) {
     const client = await context.client();
     const { signal, clock } = context.io;
     const nowMs = clock();
-    const query = { ...filter, since: since?.(nowMs), until: until?.(nowMs), requestId: request };
+    const about = { roomId: room, keyId: key, requestId: request, result };
+    const query = { ...about, since: since?.(nowMs), until: until?.(nowMs) };
     const choice = { limit, watch };
     return pagedList(context, choice, {
       name: 'entries',

@@ -21,8 +21,8 @@ export class Events {
    * GET /v1/events: returns a page of events, the oldest first. `nextCursor` continues the list, also after the last event.
    */
   async list(options: ListEventsOptions = {}): Promise<EventList> {
-    const { cursor, since, room, types, limit, wait } = options;
-    const query = toQuery({ cursor, since, room, types: types?.join(','), limit, wait });
+    const { cursor, since, roomId, types, limit, wait } = options;
+    const query = toQuery({ cursor, since, roomId, types: types?.join(','), limit, wait });
     const timeoutMs = options.timeoutMs ?? timeoutOfWait(wait);
     return await this.#transport.call('GET', `/v1/events${query}`, {
       ...options,
@@ -51,7 +51,7 @@ export class Events {
 
 /** Events of one room, under these names of either table, stored at `since` (ISO 8601) or later. */
 export type EventFilter = {
-  readonly room?: string | undefined;
+  readonly roomId?: string | undefined;
   readonly types?: readonly EventName[] | undefined;
   readonly since?: string | undefined;
 };
@@ -60,7 +60,7 @@ export type EventFilter = {
  * `cursor` is the nextCursor of the previous page, or `latest`. The page size is at most 1000, default 100. `wait`: maximum
  * seconds to wait for an event when there is none, at most 25, default 0.
  */
-export type ListEventsOptions = EventFilter & QueryOptions<Omit<EventListQuery, keyof EventFilter>>;
+export type ListEventsOptions = EventFilter & QueryOptions<Omit<EventListQuery, keyof EventFilter | 'room'>>;
 
 export type FollowEventsOptions = EventFilter &
   WaitOptions & {
@@ -97,8 +97,8 @@ async function* followEvents(
   deps: FollowDeps,
   options: FollowEventsOptions,
 ): AsyncGenerator<Event, void, undefined> {
-  const { room, types, since, signal } = options;
-  const query = { room, types, since, limit: PAGE_SIZE, ...(signal === undefined ? {} : { signal }) };
+  const { roomId, types, since, signal } = options;
+  const query = { roomId, types, since, limit: PAGE_SIZE, ...(signal === undefined ? {} : { signal }) };
   const isFromNow = options.cursor === undefined && since === undefined;
   let cursor = isFromNow ? LATEST_CURSOR : options.cursor;
   const readFirst = (): Promise<EventList> => deps.list({ ...query, cursor });

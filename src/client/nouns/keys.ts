@@ -54,7 +54,7 @@ export class Keys {
 }
 
 /** Page size at most 200; default 50. `since` and `until` are ISO 8601. */
-export type ListAuditOptions = QueryOptions<AuditListQuery>;
+export type ListAuditOptions = QueryOptions<Omit<AuditListQuery, 'key' | 'room'>>;
 
 const AUDIT_AT_ONCE = 200;
 
@@ -68,8 +68,8 @@ export class Audit {
 
   /** GET /v1/audit: returns a page of entries, the newest first. */
   async list(options: ListAuditOptions = {}): Promise<AuditList> {
-    const { key, room, since, until, result, requestId, limit, cursor } = options;
-    const query = toQuery({ key, room, since, until, result, requestId, limit, cursor });
+    const { keyId, roomId, since, until, result, requestId, limit, cursor } = options;
+    const query = toQuery({ keyId, roomId, since, until, result, requestId, limit, cursor });
     return await this.#transport.call('GET', `/v1/audit${query}`, options);
   }
 

@@ -7,6 +7,7 @@ import {
   isEventName,
 } from '../../contract/event-names.ts';
 import { type EventList, EventListQuery, EventListSchema } from '../../contract/events.ts';
+import { chooseRenamed } from '../platform/http/renamed-parameter.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { createEventLister, type ListEventsDeps } from './list-events.ts';
 
@@ -38,7 +39,7 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
           await listEvents({
             cursor: query.cursor,
             since: query.since === undefined ? undefined : Date.parse(query.since),
-            room: query.room,
+            room: chooseRenamed(query, { name: 'roomId', earlier: 'room' }),
             types: query.types === undefined ? undefined : parseTypes(query.types),
             limit: query.limit ?? DEFAULT_LIMIT,
             waitSeconds: query.wait ?? 0,

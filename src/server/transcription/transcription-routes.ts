@@ -89,9 +89,9 @@ function listRoute(deps: SearchingDeps): Route {
     path: '/v1/transcriptions',
     operationId: 'listTranscriptions',
     tag: 'transcription',
-    summary: 'List the transcriptions of recordings, or search all transcripts',
+    summary: 'List the transcriptions of recordings',
     description:
-      'Without q, returns a PostTranscriptionList: the transcriptions of recordings, newest first. (The live transcription of a room is read at the room.) With q, returns a TranscriptHitList, like GET /v1/transcriptions/search, which has one response only and suits generated clients.',
+      'The newest first. The live transcription of a room is read at the room. To search the transcripts, use GET /v1/transcriptions/search; the earlier way, `q` here, returns the same TranscriptHitList.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     query: TranscriptionListQuery,

@@ -45,10 +45,10 @@ describe('rtc api --paginate', () => {
 
   it('ends after the last event, and keeps the cursor for later events', async () => {
     await stack.join('paged', 'ada');
-    const { events, nextCursor } = await paginate<EventList>('/v1/events?room=paged&limit=2');
+    const { events, nextCursor } = await paginate<EventList>('/v1/events?roomId=paged&limit=2');
     expect(events.map(({ event }) => event)).toEqual(['room_created', 'room_started', 'participant_joined']);
     await stack.leave('paged', 'ada');
-    const later = await paginate<EventList>(`/v1/events?room=paged&cursor=${nextCursor}`);
+    const later = await paginate<EventList>(`/v1/events?roomId=paged&cursor=${nextCursor}`);
     expect(later.events.map(({ event }) => event)).toEqual(['participant_left']);
   });
 

@@ -83,10 +83,10 @@ describe('events.follow', () => {
 
   it('begins at a cursor, or at an instant, and keeps the filter', async () => {
     await script(page('c1', 'a'), page('c2', 'b'));
-    await take(1, { cursor: 'c0', room: 'a b' });
+    await take(1, { cursor: 'c0', roomId: 'a b' });
     await take(1, { since: '2026-01-31T09:30:00.000Z', types: ['room_closed', 'room_started'] });
     expect(queries()).toEqual([
-      'cursor=c0&room=a%20b&limit=200',
+      'cursor=c0&roomId=a%20b&limit=200',
       'since=2026-01-31T09%3A30%3A00.000Z&types=room_closed%2Croom_started&limit=200',
     ]);
   });

@@ -200,10 +200,10 @@ describe('iterating over all', () => {
 
   it('of events ends with the stored ones', async () => {
     responses.push({ events: [1], nextCursor: 'a' }, { events: [], nextCursor: 'a' });
-    expect(await take(client.events.all({ room: 'r' }))).toEqual([1]);
+    expect(await take(client.events.all({ roomId: 'r' }))).toEqual([1]);
     expect(server.received.map(({ url }) => url)).toEqual([
-      '/v1/events?room=r&limit=1000',
-      '/v1/events?cursor=a&room=r&limit=1000',
+      '/v1/events?roomId=r&limit=1000',
+      '/v1/events?cursor=a&roomId=r&limit=1000',
     ]);
   });
 

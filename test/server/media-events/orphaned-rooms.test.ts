@@ -38,7 +38,7 @@ const enter = async (livekit: Livekit, room: string, identity: string) => {
 };
 
 const listEvents = async (service: TestService, room: string) => {
-  const { events } = (await service.call('GET', `/v1/events?room=${room}&limit=100`)).json as EventList;
+  const { events } = (await service.call('GET', `/v1/events?roomId=${room}&limit=100`)).json as EventList;
   return events.map(({ event, participant }) => {
     const reason = participant !== undefined && 'leaveReason' in participant && participant.leaveReason;
     return [event, participant?.identity, reason].filter((part) => typeof part === 'string').join(' ');

@@ -76,7 +76,7 @@ type Coming = {
 
 /** Returns the joins and leaves of the identity in this room, for example `participant_left removed`. */
 async function comings(service: TestService, room: string, identity: string): Promise<readonly string[]> {
-  const query = `?room=${encodeURIComponent(room)}&types=participant_joined,participant_left`;
+  const query = `?roomId=${encodeURIComponent(room)}&types=participant_joined,participant_left`;
   const { events } = (await service.call('GET', `/v1/events${query}`)).json as { events: readonly Coming[] };
   return events
     .filter(({ participant }) => participant?.identity === identity)

@@ -120,7 +120,7 @@ describe('events of recordings and streams', () => {
     for (const room of ['rtc-doctor-probe-1', 'rtc-doctor-probe'])
       embedded.control.join(room, { identity: 'ada' });
     const read = async (path: string) => (await service.call('GET', path)).json as unknown;
-    const stored = async (room: string) => ((await read(`/v1/events?room=${room}`)) as EventList).events;
+    const stored = async (room: string) => ((await read(`/v1/events?roomId=${room}`)) as EventList).events;
     await expect.poll(() => stored('rtc-doctor-probe-1'), { timeout: 20_000 }).toHaveLength(3);
     await until('rtc-doctor-probe', 'participant_joined');
     const { webhooks } = (await read('/v1/webhooks')) as WebhookList;

@@ -36,7 +36,7 @@ describe.each(['SQLite', 'PostgreSQL'])('an event with an invalid time on %s', (
       room: { ...finished, creationTime: createdAt },
     });
     expect(response).toBe(200);
-    const { events } = (await service.call('GET', `/v1/events?room=${room}`)).json as {
+    const { events } = (await service.call('GET', `/v1/events?roomId=${room}`)).json as {
       events: readonly { readonly event: string; readonly timestamp?: string }[];
     };
     expect(events.map(({ event }) => event)).toEqual(['room_finished']);

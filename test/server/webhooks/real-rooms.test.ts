@@ -153,7 +153,7 @@ describe('events of the real media server', () => {
     expect(sequences).toEqual(Array.from({ length: received.length }, (_, index) => index + 1));
     const track = received.find(({ body }) => body.event === 'track_published')?.body.track;
     expect(track).toMatchObject({ type: 'AUDIO', source: 'MICROPHONE' });
-    const listed = (await service.call('GET', `/v1/events?room=${room}`)).json as {
+    const listed = (await service.call('GET', `/v1/events?roomId=${room}`)).json as {
       events: { id: string }[];
     };
     expect(listed.events.map(({ id }) => id).sort()).toEqual(received.map(({ body }) => body.id).sort());

@@ -693,7 +693,7 @@ describe("the media server's webhooks", () => {
     ]) {
       expect(answered.status).toBe(401);
     }
-    const events = (await service.call('GET', '/v1/events?room=forged')).json as { events: unknown[] };
+    const events = (await service.call('GET', '/v1/events?roomId=forged')).json as { events: unknown[] };
     expect(events.events).toEqual([]);
   });
 
@@ -705,7 +705,7 @@ describe("the media server's webhooks", () => {
     const { body, headers } = mediaWebhook(event);
     expect(body.length).toBeGreaterThan(2 * 1024 * 1024);
     expect((await post(headers, body)).status).toBe(200);
-    const events = (await service.call('GET', '/v1/events?room=heavy')).json as {
+    const events = (await service.call('GET', '/v1/events?roomId=heavy')).json as {
       events: { event: string }[];
     };
     expect(events.events.map((each) => each.event)).toContain('participant_joined');

@@ -47,7 +47,7 @@ const listEvents = defineCommand({
     const isAll = cursor !== undefined && since === undefined;
     const from = isAll ? undefined : (since?.(nowMs) ?? new Date(nowMs - DEFAULT_SINCE_MS).toISOString());
     const response = await readEvents(context, await context.client(), {
-      filter: { room, types: events, since: from },
+      filter: { roomId: room, types: events, since: from },
       limit: limit ?? DEFAULT_LIMIT,
       cursor,
     });

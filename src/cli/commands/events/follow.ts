@@ -96,7 +96,7 @@ async function* followOn(
   let cursor = following.cursor;
   let isReady = false;
   const options: FollowEventsOptions = {
-    room,
+    roomId: room,
     since,
     cursor,
     types: events,

@@ -29,7 +29,7 @@ export async function explainRoom(
     newest === undefined ? undefined : await ifFound(client.sessions.get(newest.sessionId, { signal }));
   const sinceMs = session === undefined ? nowMs - LOOKED_BACK_MS : Date.parse(session.createdAt);
   const events = await readEvents(reading, { room: name, sinceMs });
-  const requests = await readAudit(reading, { room: name, since: new Date(sinceMs).toISOString() });
+  const requests = await readAudit(reading, { roomId: name, since: new Date(sinceMs).toISOString() });
   const people = room === undefined ? undefined : await ifFound(client.participants.list(name, { signal }));
   const parts = [
     { timeline: events.flatMap((event) => momentOfEvent(event) ?? []) },

@@ -18,7 +18,7 @@ export async function readEvents(
 ): Promise<readonly Event[]> {
   const since = new Date(Math.max(0, sinceMs)).toISOString();
   const events: Event[] = [];
-  for await (const event of client.events.all({ room, since, signal })) {
+  for await (const event of client.events.all({ roomId: room, since, signal })) {
     events.push(event);
     if (events.length > MOST) events.shift();
   }
@@ -108,7 +108,7 @@ function trackKind({ source, type }: NonNullable<Event['track']>): string {
 
 const PAGE = 200;
 
-type WantedRequests = Pick<AuditListQuery, 'room' | 'since' | 'requestId'>;
+type WantedRequests = Pick<AuditListQuery, 'roomId' | 'since' | 'requestId'>;
 
 /**
  * Reads requests that changed something, the oldest first; of very many only the last ones. Returns undefined when the key

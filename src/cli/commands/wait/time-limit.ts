@@ -89,7 +89,13 @@ export async function followState<S>(context: Context, followed: FollowedState<S
     const handlers = interruptionHandlers(context, signal);
     const read = (): Promise<S> => retryUntilResponse({}, handlers, () => followed.read(signal));
     let state = first;
-    for await (const event of client.events.follow({ ...handlers, room, types, cursor, isResumed: true })) {
+    for await (const event of client.events.follow({
+      ...handlers,
+      roomId: room,
+      types,
+      cursor,
+      isResumed: true,
+    })) {
       state = await apply(state, event, read);
       if (isOver(state)) break;
     }

@@ -1,6 +1,7 @@
 import { type AuditEntry, type AuditList, AuditListQuery, AuditListSchema } from '../../../contract/audit.ts';
 import type { AuditResult } from '../../../contract/choices.ts';
 import { pageReader } from '../../platform/http/read-page.ts';
+import { chooseRenamed } from '../../platform/http/renamed-parameter.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import type { AccessStores, AuditRecord } from '../store.ts';
 import type { AuditWriter } from './audit-writer.ts';
@@ -35,11 +36,13 @@ const readPage = pageReader('audit');
 
 /** Lists audit entries, the newest first. Requests to which this instance has responded are included. */
 async function listAudit({ store, auditWriter }: AuditDeps, query: AuditListQuery): Promise<AuditList> {
-  const { cursor, limit = DEFAULT_LIMIT, since, until, ...filter } = query;
+  const { cursor, limit = DEFAULT_LIMIT, since, until, result, requestId } = query;
+  const key = chooseRenamed(query, { name: 'keyId', earlier: 'key' });
+  const room = chooseRenamed(query, { name: 'roomId', earlier: 'room' });
   const { rows, nextCursor } = await readPage({ cursor, limit }, async (page) => {
     await auditWriter.flush();
     const records = await store.audit.list({
-      ...filter,
+      ...{ key, room, result, requestId },
       since: since === undefined ? undefined : Date.parse(since),
       until: until === undefined ? undefined : Date.parse(until),
       before: page.after && { occurredAt: page.after.createdAt, id: page.after.id },

@@ -38,7 +38,9 @@ export function Audit() {
   const { items, count, error, refetch, loadMore } = usePages({
     queryKey: [...KEYS.audit(), JSON.stringify(filter)],
     read: async (cursor) => {
-      const { entries, nextCursor } = await client.audit.list({ ...filter, limit: PAGE_SIZE, cursor });
+      const { room: roomId, key: keyId, ...rest } = filter;
+      const query = { ...rest, roomId, keyId, limit: PAGE_SIZE, cursor };
+      const { entries, nextCursor } = await client.audit.list(query);
       return { items: entries, nextCursor };
     },
   });

@@ -230,9 +230,10 @@ function useEventStream(filter: EventFilter): EventStream {
       setStream({ events: events.toReversed(), error: undefined, isLoaded: true });
     };
     const follow = async (): Promise<void> => {
-      const { types, ...rest } = filter;
+      const { types, room, ...rest } = filter;
       const followed = client.events.follow({
         ...rest,
+        roomId: room,
         ...(types.length === 0 ? {} : { types }),
         signal: controller.signal,
         onCursor: () => {

@@ -83,6 +83,28 @@ describe('the audit log', () => {
     expect(at).toBeLessThanOrEqual(Date.now());
   });
 
+  it.each([
+    ['/v1/audit', 'roomId', 'room'],
+    ['/v1/audit', 'keyId', 'key'],
+    ['/v1/events', 'roomId', 'room'],
+  ])('and %s take %s, and its earlier name %s, but not both', async (path, name, earlier) => {
+    await service.call('DELETE', '/v1/rooms/named');
+    await service.call('DELETE', '/v1/rooms/other');
+    const read = (query: string) => service.call('GET', `${path}?${query}`);
+    const value = name === 'keyId' ? 'root' : 'named';
+    const [current, old] = [await read(`${name}=${value}`), await read(`${earlier}=${value}`)];
+    expect([current.status, old.status]).toEqual([200, 200]);
+    if (path === '/v1/audit') {
+      const { entries } = current.json as AuditList;
+      expect(entries.length).toBeGreaterThan(0);
+      expect((old.json as AuditList).entries).toEqual(entries);
+      if (name === 'roomId')
+        expect(new Set(entries.map(({ ids }) => ids.roomId))).toEqual(new Set(['named']));
+    }
+    const both = await read(`${name}=${value}&${earlier}=${value}`);
+    expect([both.status, both.json]).toMatchObject([400, { errors: [{ parameter: earlier }] }]);
+  });
+
   it('names the root key as root, and the parameters of the path', async () => {
     expect(await audited('DELETE', '/v1/webhooks/wh_none')).toMatchObject([
       {
@@ -182,7 +204,7 @@ describe('the audit log', () => {
     const room = `room ${randomUUID()}`;
     await service.call('DELETE', `/v1/rooms/${encodeURIComponent(room)}`, { signing });
     await service.call('PATCH', `/v1/rooms/${encodeURIComponent(room)}`, { body: { metadata: 5 }, signing });
-    const [later, earlier] = (await read(service, `?key=${id}`)).entries;
+    const [later, earlier] = (await read(service, `?keyId=${id}`)).entries;
     expect([later?.status, earlier?.status]).toEqual([400, 503]);
     const inRoom = `room=${encodeURIComponent(room)}`;
     expect((await read(service, `?${inRoom}`)).entries).toEqual([later, earlier]);

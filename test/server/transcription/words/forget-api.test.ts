@@ -84,7 +84,7 @@ describe("a participant's words", () => {
     for (const name of [room, other]) await stage.storeSegments(await start(name), [segment(`1-${name}`)]);
     expect((await forget('ada')).json).toEqual({ segments: 1, transcriptions: 1, running: 1, recordings: 0 });
     expect((await forget('ada', '?allRooms=true')).json).toMatchObject({ segments: 1, transcriptions: 1 });
-    const audit = await stage.service.call('GET', `/v1/audit?room=${room}&limit=3`);
+    const audit = await stage.service.call('GET', `/v1/audit?roomId=${room}&limit=3`);
     const { entries }: AuditList = audit.json;
     expect(entries.slice(0, 2)).toMatchObject([
       {

@@ -255,7 +255,7 @@ const mario: Schemas['Person'] = { name: 'Mario', surname: 'Rossi', gender: 'M',
 const made = await call<Schemas['GeneratedCode']>('POST', '/cf', mario);
 const { rooms } = await call<Schemas['RoomList']>('GET', '/v1/rooms');
 const { participants } = await call<Schemas['ParticipantList']>('GET', \`\${inRoom}/participants\`);
-const { events } = await call<Schemas['EventList']>('GET', '/v1/events?room=taped&types=participant_joined%2Ctrack_published');
+const { events } = await call<Schemas['EventList']>('GET', '/v1/events?roomId=taped&types=participant_joined%2Ctrack_published');
 const { recordings } = await call<Schemas['RecordingList']>('GET', '/v1/recordings');
 const { ingress: ingresses } = await call<Schemas['IngressList']>('GET', \`\${inRoom}/ingress\`);
 const live = await call<Schemas['LiveTranscription']>('GET', \`\${inRoom}/transcription\`);
