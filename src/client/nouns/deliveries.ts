@@ -8,15 +8,13 @@ import type {
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { timeoutOfWait, toQuery, webhookPath } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages } from './pages.ts';
+import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** Page size at most 200; default 50. */
 export type ListDeliveriesOptions = QueryOptions<DeliveryListQuery>;
 
 /** `wait`: maximum seconds to wait for the end of a pending delivery, at most 25; default 0. */
 export type GetDeliveryOptions = QueryOptions<DeliveryQuery>;
-
-const ALL_PAGE_SIZE = 200;
 
 /** Deliveries of a webhook, with every attempt: `client.deliveries`. */
 export class Deliveries {
@@ -36,7 +34,7 @@ export class Deliveries {
   /** Iterates over the deliveries, the newest first, page by page. */
   all(webhookId: string, options: ListDeliveriesOptions = {}): AsyncGenerator<Delivery, void, undefined> {
     return itemsOfPages(webhookPath(webhookId, 'deliveries'), options.cursor, async (cursor) => {
-      const page = await this.list(webhookId, { limit: ALL_PAGE_SIZE, ...options, cursor });
+      const page = await this.list(webhookId, { limit: LARGEST_PAGE, ...options, cursor });
       return { items: page.deliveries, nextCursor: page.nextCursor };
     });
   }

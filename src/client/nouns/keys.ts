@@ -3,12 +3,10 @@ import type { Key, KeyCreate, KeyList, KeyListQuery, OwnKey } from '../../contra
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { keyPath, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages } from './pages.ts';
+import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** Page size at most 200; default 50. */
 export type ListKeysOptions = QueryOptions<KeyListQuery>;
-
-const ALL_PAGE_SIZE = 200;
 
 /** API keys beside the root key: `client.keys`. All methods except `self` need the root key. */
 export class Keys {
@@ -32,7 +30,7 @@ export class Keys {
   /** Iterates over the keys, page by page. */
   all(options: ListKeysOptions = {}): AsyncGenerator<Key, void, undefined> {
     return itemsOfPages('/v1/keys', options.cursor, async (cursor) => {
-      const { keys, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      const { keys, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
       return { items: keys, nextCursor };
     });
   }
@@ -56,8 +54,6 @@ export class Keys {
 /** Page size at most 200; default 50. `since` and `until` are ISO 8601. */
 export type ListAuditOptions = QueryOptions<Omit<AuditListQuery, 'key' | 'room'>>;
 
-const AUDIT_AT_ONCE = 200;
-
 /** The audit log: `client.audit`. For keys with the scope admin. */
 export class Audit {
   readonly #transport: Transport;
@@ -76,7 +72,7 @@ export class Audit {
   /** Iterates over the entries, the newest first, page by page. */
   all(options: ListAuditOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     return itemsOfPages('/v1/audit', options.cursor, async (cursor) => {
-      const { entries, nextCursor } = await this.list({ limit: AUDIT_AT_ONCE, ...options, cursor });
+      const { entries, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
       return { items: entries, nextCursor };
     });
   }

@@ -1,5 +1,8 @@
 import { RtcError } from '../rtc-error.ts';
 
+/** The largest page that the service gives of most lists: all items take the fewest requests. */
+export const LARGEST_PAGE = 200;
+
 type Page<T> = {
   readonly items: readonly T[];
   /** The cursor of the next page; null or undefined after the last one. */

@@ -11,15 +11,13 @@ import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { type Download, type DownloadOptions, download } from '../transport/download.ts';
 import { recordingPath, roomPath, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages } from './pages.ts';
+import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** Page size at most 200; default 50. */
 export type ListRecordingsOptions = QueryOptions<RecordingListQuery>;
 
 /** How to record. Without options the recorder's defaults apply. */
 export type StartRecordingOptions = QueryOptions<RecordingSettings>;
-
-const ALL_PAGE_SIZE = 200;
 
 /** Recordings of rooms and their files: `client.recordings`. */
 export class Recordings {
@@ -61,7 +59,7 @@ export class Recordings {
   /** Iterates over the recordings, the newest first, page by page. */
   all(options: ListRecordingsOptions = {}): AsyncGenerator<Recording, void, undefined> {
     return itemsOfPages('/v1/recordings', options.cursor, async (cursor) => {
-      const { recordings, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      const { recordings, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
       return { items: recordings, nextCursor };
     });
   }

@@ -7,7 +7,7 @@ import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { roomPath, splitList, toQuery, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages } from './pages.ts';
+import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** A room that was created or found, with the values of the response's two headers. */
 export type RoomCreation = {
@@ -20,8 +20,6 @@ export type RoomCreation = {
 
 /** Page size at most 1000; without one, all rooms. */
 export type ListRoomsOptions = QueryOptions<RoomListQuery>;
-
-const ALL_PAGE_SIZE = 200;
 
 /** Open rooms of the media server, addressed by name: `client.rooms`. */
 export class Rooms {
@@ -51,7 +49,7 @@ export class Rooms {
   /** Iterates over the rooms, page by page. */
   all(options: ListRoomsOptions = {}): AsyncGenerator<Room, void, undefined> {
     return itemsOfPages('/v1/rooms', options.cursor, async (cursor) => {
-      const { rooms, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      const { rooms, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
       return { items: rooms, nextCursor };
     });
   }
@@ -85,8 +83,6 @@ export class Rooms {
 /** Page size at most 200; default 50. */
 export type ListBlocksOptions = QueryOptions<BlockListQuery>;
 
-const BLOCKS_AT_ONCE = 200;
-
 /** The blocks of a room: `client.blocks`. `client.participants.remove()` with `block` creates a block. */
 export class Blocks {
   readonly #transport: Transport;
@@ -108,7 +104,7 @@ export class Blocks {
   /** Iterates over the blocks of the room, page by page. */
   all(room: string, options: ListBlocksOptions = {}): AsyncGenerator<Block, void, undefined> {
     return itemsOfPages(roomPath(room, 'blocks'), options.cursor, async (cursor) => {
-      const { blocks, nextCursor } = await this.list(room, { limit: BLOCKS_AT_ONCE, ...options, cursor });
+      const { blocks, nextCursor } = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
       return { items: blocks, nextCursor };
     });
   }

@@ -10,7 +10,7 @@ import type {
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { sessionPath, toQuery } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages } from './pages.ts';
+import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** Page size at most 200; default 50. */
 export type ListSessionsOptions = QueryOptions<SessionListQuery>;
@@ -18,7 +18,6 @@ export type ListSessionsOptions = QueryOptions<SessionListQuery>;
 /** Page size at most 1,000; default 200. */
 export type ListSessionParticipantsOptions = QueryOptions<SessionParticipantListQuery>;
 
-const ALL_PAGE_SIZE = 200;
 const PARTICIPANT_PAGE_SIZE = 1000;
 
 /** Rooms from their opening to their end: `client.sessions`. */
@@ -39,7 +38,7 @@ export class Sessions {
   /** Iterates over the sessions, the newest first, page by page. */
   all(options: ListSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
     return itemsOfPages('/v1/sessions', options.cursor, async (cursor) => {
-      const { sessions, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      const { sessions, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
       return { items: sessions, nextCursor };
     });
   }

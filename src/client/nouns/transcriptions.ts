@@ -13,7 +13,7 @@ import type { TranscriptHit, TranscriptHitList } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { recordingPath, roomPath, toQuery, transcriptionPath, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { itemsOfPages } from './pages.ts';
+import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 import type { TextFormat } from './transcription.ts';
 
 type SearchParameters = 'q' | 'language' | 'since' | 'until';
@@ -23,8 +23,6 @@ export type ListTranscriptionsOptions = QueryOptions<Omit<TranscriptionListQuery
 
 /** Page size at most 200; default 50. `since` and `until` are ISO 8601. */
 export type SearchTranscriptionsOptions = QueryOptions<Omit<TranscriptionListQuery, 'q' | 'status'>>;
-
-const ALL_PAGE_SIZE = 200;
 
 /** Transcriptions of recordings, and any transcription by its id: `client.transcriptions`. */
 export class Transcriptions {
@@ -50,7 +48,7 @@ export class Transcriptions {
   /** Iterates over the transcriptions of recordings, the newest first, page by page. */
   all(options: ListTranscriptionsOptions = {}): AsyncGenerator<PostTranscription, void, undefined> {
     return itemsOfPages('/v1/transcriptions', options.cursor, async (cursor) => {
-      const page = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      const page = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
       return { items: page.transcriptions, nextCursor: page.nextCursor };
     });
   }
@@ -71,7 +69,7 @@ export class Transcriptions {
     options: SearchTranscriptionsOptions = {},
   ): AsyncGenerator<TranscriptHit, void, undefined> {
     return itemsOfPages('/v1/transcriptions', options.cursor, async (cursor) => {
-      const page = await this.search(words, { limit: ALL_PAGE_SIZE, ...options, cursor });
+      const page = await this.search(words, { limit: LARGEST_PAGE, ...options, cursor });
       return { items: page.hits, nextCursor: page.nextCursor };
     });
   }

@@ -12,12 +12,10 @@ import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { toQuery, webhookPath, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { verifyWebhook, type WebhookDelivery } from '../verify-webhook.ts';
-import { itemsOfPages } from './pages.ts';
+import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 
 /** Page size at most 1000; without one, all webhooks. */
 export type ListWebhooksOptions = QueryOptions<WebhookListQuery>;
-
-const ALL_PAGE_SIZE = 200;
 
 /** Registered webhooks: `client.webhooks`. */
 export class Webhooks {
@@ -41,7 +39,7 @@ export class Webhooks {
   /** Iterates over the webhooks, page by page, with masked secrets. */
   all(options: ListWebhooksOptions = {}): AsyncGenerator<Webhook, void, undefined> {
     return itemsOfPages('/v1/webhooks', options.cursor, async (cursor) => {
-      const { webhooks, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      const { webhooks, nextCursor } = await this.list({ limit: LARGEST_PAGE, ...options, cursor });
       return { items: webhooks, nextCursor };
     });
   }
