@@ -73,13 +73,14 @@ function searchTerms(source: TableSource): AddedColumn {
     table: 'segments',
     name: 'searchTerms',
     from: ['text', 'language', 'transcriptionId', 'startedAt'],
-    compute: (text, language, transcriptionId, startedAt) =>
-      vectorText(
-        indexedTerms({
-          ...{ text: String(text), language: String(language), startedAt: Number(startedAt) },
-          room: rooms.get(String(transcriptionId)) ?? '',
-        }),
-      ),
+    compute: (...values) => {
+      const [text, language, transcriptionId, startedAt] = values;
+      const terms = indexedTerms({
+        ...{ text: String(text), language: String(language), startedAt: Number(startedAt) },
+        room: rooms.get(String(transcriptionId)) ?? '',
+      });
+      return vectorText(terms);
+    },
   };
 }
 

@@ -248,10 +248,11 @@ function rows<Row extends object>(objects: readonly Row[], columns: RowColumns<R
 
 /** Adds the functions that the triggers of the schema call. Every connection that writes segments needs them. */
 export function addFunctions(database: DatabaseSync): void {
-  database.function('indexedTerms', { deterministic: true }, (text, language, room, startedAt) =>
-    indexedTerms({
+  database.function('indexedTerms', { deterministic: true, varargs: true }, (...values) => {
+    const [text, language, room, startedAt] = values;
+    return indexedTerms({
       ...{ text: String(text), language: String(language), room: String(room ?? '') },
       startedAt: Number(startedAt),
-    }).join(' '),
-  );
+    }).join(' ');
+  });
 }
