@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { roomIdParameter } from './ids.ts';
-import { instantSchema, nameSchema } from './names.ts';
+import { instantSchema, nameSchema, roomIdParameter } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 
 /** Longest block that ends, 31 years. A caller who needs more blocks forever. */

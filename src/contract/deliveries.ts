@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { idParameter } from './ids.ts';
-import { instantSchema } from './names.ts';
+import { idParameter, instantSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 import { webhookIdParameter } from './webhooks.ts';
 

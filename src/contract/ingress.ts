@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { INGRESS_TYPES } from './choices.ts';
-import { idParameter, roomIdParameter } from './ids.ts';
-import { nameSchema } from './names.ts';
+import { idParameter, nameSchema, roomIdParameter } from './names.ts';
 
 export const IngressParams = Type.Object({
   roomId: roomIdParameter,

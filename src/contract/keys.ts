@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { SCOPE_MEANINGS, SCOPES } from './choices.ts';
-import { idParameter } from './ids.ts';
-import { instantSchema, nameSchema } from './names.ts';
+import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 
 /** Id of the root key, API_KEY, which is not in the database. */

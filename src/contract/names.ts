@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 
 /** LiveKit limits names and identities to 256 bytes of UTF-8, not characters. */
 export const MAX_NAME_BYTES = 256;
+
 /** LiveKit's own limit for metadata, in bytes of UTF-8. */
 export const MAX_METADATA_BYTES = 512 * 1024;
 
@@ -49,4 +50,23 @@ export function instantSchema(description: string) {
 export function isLongerThan(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes;
+}
+
+/* Path parameters that several nouns share. */
+
+/** @param form such as `wh_<id>` */
+export function idParameter(form: string, example: string) {
+  return Type.String({ minLength: 1, maxLength: 256, description: form, examples: [example] });
+}
+
+export const roomIdParameter = nameSchema('Room name', 'demo');
+
+/**
+ * Prefix of the rooms that `rtc doctor --probe` makes. Webhooks get no events of them, because no receiver should act on
+ * them.
+ */
+export const PROBE_ROOM_PREFIX = 'rtc-doctor-probe-';
+
+export function isProbeRoom(name: string): boolean {
+  return name.startsWith(PROBE_ROOM_PREFIX);
 }

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { TRACK_SOURCES } from './choices.ts';
-import { roomIdParameter } from './ids.ts';
-import { nameSchema } from './names.ts';
+import { nameSchema, roomIdParameter } from './names.ts';
 import { pageCursor, pageLimit } from './paging.ts';
 import { RoleSchema } from './tokens.ts';
 

@@ -1,7 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { RECORDING_LAYOUTS, RECORDING_PRESETS } from './choices.ts';
-import { idParameter } from './ids.ts';
-import { instantSchema, nameSchema } from './names.ts';
+import { idParameter, instantSchema, nameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 
 export const RecordingParams = Type.Object({

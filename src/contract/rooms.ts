@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { roomIdParameter } from './ids.ts';
-import { nameSchema } from './names.ts';
+import { nameSchema, roomIdParameter } from './names.ts';
 import { pageCursor, pageLimit } from './paging.ts';
 
 /** LiveKit stores both values as uint32. */

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
-import { idParameter } from './ids.ts';
-import { instantSchema } from './names.ts';
+import { idParameter, instantSchema } from './names.ts';
 import { nextCursor, pageCursor } from './paging.ts';
 import { SegmentSchema, transcriptionId, warnings } from './segments.ts';
 import { LANGUAGE_PATTERN } from './transcript-queries.ts';

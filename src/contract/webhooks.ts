@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_NAMES } from './event-names.ts';
-import { idParameter } from './ids.ts';
-import { instantSchema, isLongerThan } from './names.ts';
+import { idParameter, instantSchema, isLongerThan } from './names.ts';
 import { pageCursor, pageLimit } from './paging.ts';
 import { hintSchema } from './problem.ts';
 

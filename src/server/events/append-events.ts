@@ -1,4 +1,4 @@
-import { isProbeRoom } from '../../contract/probe-rooms.ts';
+import { isProbeRoom } from '../../contract/names.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';

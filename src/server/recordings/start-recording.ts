@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { isProbeRoom } from '../../contract/probe-rooms.ts';
+import { isProbeRoom } from '../../contract/names.ts';
 import type { RecordingSettings, RecordingStart } from '../../contract/recordings.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { MediaWorkers } from '../platform/livekit/count-media-workers.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PROBE_ROOM_PREFIX } from '../../../src/contract/probe-rooms.ts';
+import { PROBE_ROOM_PREFIX } from '../../../src/contract/names.ts';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { RecordingStart, RecordingStatus, RecordingStop } from '../../../src/contract/recordings.ts';
 import { openStore } from '../../../src/server/app/open-store.ts';
