@@ -238,7 +238,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'src/server/webhooks/sender/',
     'src/server/app/config/',
     // It shortens the addresses of callers for the audit log.
-    'src/server/platform/http/cut-address.ts',
+    'src/server/platform/http/limits/rate-limits.ts',
   ],
   // Outside of platform/storage and the schema, only the implementations of stores write queries.
   kysely: [

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../../contract/errors.ts';
 import type { Clock } from '../clock.ts';
 import { requireCaller } from './caller.ts';
-import { cutAddress } from './cut-address.ts';
+import { cutAddress } from './limits/rate-limits.ts';
 import type { Route, RouteResponse } from './route.ts';
 import { toServiceError } from './send-error.ts';
 

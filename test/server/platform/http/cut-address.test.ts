@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cutAddress } from '../../../../src/server/platform/http/cut-address.ts';
+import { cutAddress } from '../../../../src/server/platform/http/limits/rate-limits.ts';
 
 it.each([
   ['203.0.113.77', '203.0.113.0/24'],

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { readSecurity } from '../authentication/authenticate-request.ts';
 import { requireCaller } from '../caller.ts';
-import { cutAddress } from '../cut-address.ts';
 import type { Security } from '../route.ts';
 
 /** Requests per second: under /v1 by API key, on public paths by address. 0 turns a limit off. */
@@ -87,6 +87,7 @@ function rateLimited(limit: number, headers: Readonly<Record<string, string>> = 
  */
 
 const WINDOW_MS = 1000;
+
 /** Limits the memory. Beyond it the key with the oldest window is dropped. */
 const MAX_KEYS = 10_000;
 
@@ -130,4 +131,22 @@ function forgetOldest(windows: Map<string, Window>): void {
   if (windows.size <= MAX_KEYS) return;
   const [oldest] = windows.keys();
   if (oldest !== undefined) windows.delete(oldest);
+}
+
+/** Leading bits of an address that are kept. */
+type KeptBits = { readonly ipv4: number; readonly ipv6: number };
+
+/**
+ * Returns the network of an address, such as 203.0.113.0/24; undefined for a text that is no address. An IPv4 address in the
+ * form of IPv6 (::ffff:203.0.113.9) is the IPv4 address.
+ */
+export function cutAddress(text: string | undefined, bits: KeptBits): string | undefined {
+  // A zone (fe80::1%eth0) names an interface of this machine.
+  const [address = ''] = (text ?? '').split('%');
+  if (!ipaddr.isValid(address)) return undefined;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) {
+    return `${ipaddr.IPv4.networkAddressFromCIDR(`${parsed}/${bits.ipv4}`)}/${bits.ipv4}`;
+  }
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${bits.ipv6}`)}/${bits.ipv6}`;
 }
