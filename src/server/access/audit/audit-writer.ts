@@ -1,6 +1,6 @@
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
-import type { RecordedRequest } from '../../platform/http/record-request.ts';
+import type { RecordedRequest } from '../../platform/http/register-route.ts';
 import { Batcher } from '../../platform/jobs/batcher.ts';
 import { createBackoff } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';

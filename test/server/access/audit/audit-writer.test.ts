@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AuditWriter } from '../../../../src/server/access/audit/audit-writer.ts';
 import type { AuditRecord, AuditStore } from '../../../../src/server/access/store.ts';
-import type { RecordedRequest } from '../../../../src/server/platform/http/record-request.ts';
+import type { RecordedRequest } from '../../../../src/server/platform/http/register-route.ts';
 import { collectingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
