@@ -13,7 +13,6 @@ import {
   createAuthenticateRequest,
 } from '../platform/http/authentication/authenticate-request.ts';
 import type { AuthenticationDeps } from '../platform/http/authentication/credentials.ts';
-import type { Caller } from '../platform/http/caller.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
 import { limitConnections } from '../platform/http/limits/limit-connections.ts';
 import { limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
@@ -22,6 +21,7 @@ import { type RouteServices, registerRoute } from '../platform/http/register-rou
 import {
   allowedMethods,
   BROWSER_HEADERS,
+  type Caller,
   findErrorFormat,
   type Route,
   registerPreflights,

@@ -7,8 +7,7 @@ import {
   KeySchema,
   OwnKeySchema,
 } from '../../../contract/keys.ts';
-import { requireCaller } from '../../platform/http/caller.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { defineRoute, type Route, requireCaller } from '../../platform/http/route.ts';
 import { createKey, ensureActive, getKey, getOwnKey, type KeyDeps, listKeys, revokeKey } from './keys.ts';
 
 const COLLECTION = '/v1/keys';

@@ -3,9 +3,8 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Key, KeyCreate, KeyList, KeyListQuery, OwnKey } from '../../../contract/keys.ts';
 import { ROOT_KEY_ID } from '../../../contract/keys.ts';
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
-import type { Caller } from '../../platform/http/caller.ts';
 import { pageReader } from '../../platform/http/read-page.ts';
-import { secretIsGone } from '../../platform/http/route.ts';
+import { type Caller, secretIsGone } from '../../platform/http/route.ts';
 import type { AccessStores, ApiKey } from '../store.ts';
 
 /** Encrypts secrets at rest, each bound to the id of its row. */

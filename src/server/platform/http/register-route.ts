@@ -4,9 +4,8 @@ import { type ErrorCode, type FieldError, ServiceError } from '../../../contract
 import { IDEMPOTENCY_KEY_HEADER, MAX_IDEMPOTENCY_KEY_LENGTH } from '../../../contract/idempotency.ts';
 import type { Clock } from '../clock.ts';
 import { parseJsonBody } from './bodies/read-body.ts';
-import { requireCaller, requireScope } from './caller.ts';
 import { cutAddress } from './limits/rate-limits.ts';
-import type { Route, RouteInput, RouteResponse } from './route.ts';
+import { type Route, type RouteInput, type RouteResponse, requireCaller, requireScope } from './route.ts';
 import { toServiceError } from './send-error.ts';
 import { compileValidator, MAX_LISTED_ERRORS, type Validate } from './validate.ts';
 

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../../contract/errors.ts';
 import { readObjects } from '../../../contract/unknown-value.ts';
-import type { RouteScopes } from '../http/caller.ts';
-import type { Route, Security } from '../http/route.ts';
+import type { Route, RouteScopes, Security } from '../http/route.ts';
 import type { JsonObject } from './schema-document.ts';
 
 /*

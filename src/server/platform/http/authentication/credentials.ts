@@ -12,7 +12,7 @@ import {
   TIMESTAMP_WINDOW_SECONDS,
 } from '../../../../contract/signing.ts';
 import type { Clock } from '../../clock.ts';
-import { type Caller, ROOT_CALLER } from '../caller.ts';
+import { type Caller, ROOT_CALLER } from '../route.ts';
 
 /*
  * The signed scheme, in the specification's order: key missing or wrong (401), signature headers missing (401), timestamp

@@ -3,8 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { readSecurity } from '../authentication/authenticate-request.ts';
-import { requireCaller } from '../caller.ts';
-import type { Security } from '../route.ts';
+import { requireCaller, type Security } from '../route.ts';
 
 /** Requests per second: under /v1 by API key, on public paths by address. 0 turns a limit off. */
 export type RateLimits = { readonly api: number; readonly public: number };
