@@ -14,8 +14,7 @@ import {
 } from '../platform/http/authentication/authenticate-request.ts';
 import type { AuthenticationDeps } from '../platform/http/authentication/credentials.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
-import { limitConnections } from '../platform/http/limits/limit-connections.ts';
-import { limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
+import { limitConnections, limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
 import { createUnauthorizedLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
 import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
 import {

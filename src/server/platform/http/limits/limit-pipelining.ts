@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /*
@@ -11,14 +12,18 @@ import type { Duplex } from 'node:stream';
  */
 
 const MAX_CONCURRENT_REQUESTS = 16;
+
 /** Waiting requests that are started before the event loop attends to other connections. */
 const STARTED_PER_TURN = 16;
+
 /** No further request is started while more than this is unsent: the caller does not keep up. */
 const MAX_UNSENT_BYTES = 64 * 1024;
+
 /** A connection is closed when its next request would exceed either. A waiting request takes 3 KB. */
 const MAX_WAITING_REQUESTS = { ofConnection: 100, inAll: 4_000 } as const;
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
+
 type Received = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
 /** Requests of one connection. */
@@ -31,7 +36,7 @@ type Connection = {
 };
 
 /** State of one connection. */
-export type ServedConnections = {
+type ServedConnections = {
   /** Whether the connection has sent a request, whole or not. */
   readonly hasRequested: (socket: Duplex) => boolean;
   /** Whether a request of the connection is being served or waits to be. */
@@ -160,4 +165,68 @@ const STOP_PARSING = 2;
 function mayStartWaiting({ socket, running, waiting }: Connection): boolean {
   if (waiting.length === 0 || socket.destroyed) return false;
   return running === 0 || (running < MAX_CONCURRENT_REQUESTS && socket.writableLength <= MAX_UNSENT_BYTES);
+}
+
+/*
+ * Closes idle connections when many are open. Node refuses every new connection at `maxConnections`, so that someone who
+ * opens that many and sends nothing would lock all other callers out. Closing the oldest idle connection instead leaves
+ * room for callers who send a request when they connect. If none is idle, a connection whose response is not read is closed.
+ */
+
+/** Connections that are looked at for each new one, so that a crowd of busy connections costs little. */
+const MAX_LOOKED_AT = 64;
+
+type ConnectionLimit = {
+  /** Idle and unread connections are closed when more are open. Node's `maxConnections` has to be several hundred higher: it counts a connection until it has been closed. */
+  readonly maxOpen: number;
+  /** The oldest connection that has sent nothing yet is closed when there are more of them. */
+  readonly maxSilent: number;
+  readonly connections: ServedConnections;
+};
+
+export function limitConnections(server: Server, { maxOpen, maxSilent, connections }: ConnectionLimit): void {
+  // In the order of their age. Connections that never sent a request come first.
+  const silent = new Set<Socket>();
+  const known = new Set<Socket>();
+  const forget = (socket: Socket): void => {
+    silent.delete(socket);
+    known.delete(socket);
+  };
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => forget(socket));
+    const isFull = silent.size + known.size > maxOpen;
+    if (!isFull && silent.size <= maxSilent) return;
+    const closable = findSilent(socket) ?? (isFull ? findClosable() : undefined);
+    if (closable === undefined) return;
+    // It is closed a moment later, and must not be chosen again until then.
+    forget(closable);
+    closable.destroy();
+  });
+
+  /** Moves those that have sent a request to the others. */
+  function findSilent(newest: Socket): Socket | undefined {
+    for (const socket of silent) {
+      if (socket === newest) return undefined;
+      if (!connections.hasRequested(socket)) return socket;
+      silent.delete(socket);
+      known.add(socket);
+    }
+    return undefined;
+  }
+
+  /** An idle one; otherwise one whose caller does not read its response. Moves those that are busy to the end. */
+  function findClosable(): Socket | undefined {
+    let unread: Socket | undefined;
+    let lookedAt = 0;
+    for (const socket of known) {
+      if (!connections.isServing(socket)) return socket;
+      if (socket.writableLength > 0) unread ??= socket;
+      lookedAt += 1;
+      if (lookedAt > MAX_LOOKED_AT) return unread;
+      known.delete(socket);
+      known.add(socket);
+    }
+    return unread;
+  }
 }

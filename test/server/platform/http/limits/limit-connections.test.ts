@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { limitConnections } from '../../../../../src/server/platform/http/limits/limit-connections.ts';
-import { limitPipelining } from '../../../../../src/server/platform/http/limits/limit-pipelining.ts';
+import {
+  limitConnections,
+  limitPipelining,
+} from '../../../../../src/server/platform/http/limits/limit-pipelining.ts';
 
 const MAX_OPEN = 3;
 
