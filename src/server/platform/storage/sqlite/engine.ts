@@ -13,9 +13,8 @@ import { BUSY_TIMEOUT_MS } from './connection.ts';
 import { sqliteKyselyDialect } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
 import { fileError, prepareSqliteFile } from './file.ts';
-import { FileGuard } from './file-guard.ts';
+import { FileGuard, watchFile } from './file-guard.ts';
 import { GroupCommit } from './group-commit.ts';
-import { watchFile } from './watch-file.ts';
 
 /** Time limit: another process may be creating or recovering the same file. */
 const OPEN_TIMEOUT_MS = 5000;
