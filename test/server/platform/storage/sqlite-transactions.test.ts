@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sqliteKyselyDialect } from '../../../../src/server/platform/storage/sqlite/driver.ts';
-import { GroupCommit } from '../../../../src/server/platform/storage/sqlite/group-commit.ts';
+import { GroupCommit, sqliteKyselyDialect } from '../../../../src/server/platform/storage/sqlite/driver.ts';
 import type { Tables } from '../../../../src/server/schema/tables.ts';
 import { systemClock } from './test-databases.ts';
 
