@@ -8,8 +8,7 @@ import {
   readProfiles,
   writeProfiles,
 } from '../../connection/profiles.ts';
-import { readSecretFile } from '../../connection/secrets.ts';
-import { DEFAULT_URL } from '../../connection/settings.ts';
+import { DEFAULT_URL, readSecretFile } from '../../connection/settings.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { formatWebhookSecret } from '../../../contract/webhook-signing.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
-import { checkSecret, withoutLineEnd } from '../../connection/secrets.ts';
+import { checkSecret, withoutLineEnd } from '../../connection/settings.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { existing, flag, option } from '../../framework/parameters.ts';
