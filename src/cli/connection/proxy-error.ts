@@ -1,7 +1,7 @@
 import { RtcError } from '../../client/rtc-error.ts';
 import type { DispatcherRequest } from '../../client/transport/dispatcher-exchange.ts';
 import { readMembers } from '../../contract/unknown-value.ts';
-import type { ProxySetting } from './proxy.ts';
+import type { ProxySetting } from './connect.ts';
 
 /** Returns the error of a proxy, as one that names the proxy and its variable; otherwise the error itself. */
 export function explainProxyError(

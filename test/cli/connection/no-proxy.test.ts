@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proxyFor } from '../../../src/cli/connection/proxy.ts';
+import { proxyFor } from '../../../src/cli/connection/connect.ts';
 
 const PROXIES = { HTTP_PROXY: 'http://plain.example:3128', HTTPS_PROXY: 'http://tls.example:3128' };
 
