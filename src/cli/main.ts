@@ -1,7 +1,7 @@
 import { EXIT, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
 import { didYouMean } from './errors/did-you-mean.ts';
 import { rootHelp } from './framework/help/root-help.ts';
-import { splitLeadingOptions, withLeadingOptions } from './framework/parsing/parameter-names.ts';
+import { splitLeadingOptions, withLeadingOptions } from './framework/parsing/read-input.ts';
 import { runCommand } from './framework/run-command.ts';
 import { findGroup, REGISTRY } from './registry.ts';
 import { colourLevel } from './terminal/colours.ts';

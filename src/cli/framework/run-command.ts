@@ -14,10 +14,9 @@ import { type Command, commandName, type Fields, matchesVerb } from './command.t
 import type { CommandGroup } from './command-group.ts';
 import { CONNECTION_OPTIONS } from './common-options.ts';
 import type { Context } from './context.ts';
-import { kebab } from './parsing/parameter-names.ts';
 import type { ParseFailure } from './parsing/parse-error.ts';
 import type { Invocation, ParseProblem, Word } from './parsing/program.ts';
-import { checked, readInput } from './parsing/read-input.ts';
+import { checked, kebab, readInput } from './parsing/read-input.ts';
 import { createPrompter } from './prompts.ts';
 
 /** A noun, the words after it, and the parts of the context from main. */

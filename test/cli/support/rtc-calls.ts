@@ -1,7 +1,4 @@
-import {
-  splitLeadingOptions,
-  withLeadingOptions,
-} from '../../../src/cli/framework/parsing/parameter-names.ts';
+import { splitLeadingOptions, withLeadingOptions } from '../../../src/cli/framework/parsing/read-input.ts';
 import { parseCommand } from '../../../src/cli/framework/run-command.ts';
 import { REGISTRY } from '../../../src/cli/registry.ts';
 

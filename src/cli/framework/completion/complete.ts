@@ -8,9 +8,8 @@ import type { CommandGroup } from '../command-group.ts';
 import { CONNECTION_OPTIONS } from '../common-options.ts';
 import { type Candidate, listCandidates } from '../lists/listed.ts';
 import type { Parameter, Picked } from '../parameters.ts';
-import { flagNames, splitLeadingOptions } from '../parsing/parameter-names.ts';
 import { commonParameters } from '../parsing/program.ts';
-import { profileCandidates } from '../parsing/read-input.ts';
+import { flagNames, profileCandidates, splitLeadingOptions } from '../parsing/read-input.ts';
 
 /** The line that makes a shell's script complete the names of files. */
 const FILES = ':files';

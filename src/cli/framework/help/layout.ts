@@ -3,7 +3,7 @@ import { type Command, commandName, type Example } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
 import type { Parameter } from '../parameters.ts';
-import { argumentTerm, kebab } from '../parsing/parameter-names.ts';
+import { argumentTerm, kebab } from '../parsing/read-input.ts';
 
 export type HelpOptions = { readonly width: number; readonly hasColours: boolean };
 

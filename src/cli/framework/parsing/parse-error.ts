@@ -2,8 +2,8 @@ import { bilingualError } from '../../errors/bilingual-error.ts';
 import { didYouMean, forseIntendeva } from '../../errors/did-you-mean.ts';
 import { plural } from '../../terminal/time.ts';
 import { type Command, commandName } from '../command.ts';
-import { flagNames, splitLeadingOptions } from './parameter-names.ts';
 import { commonParameters, type ParseProblem } from './program.ts';
+import { flagNames, splitLeadingOptions } from './read-input.ts';
 
 export type ParseFailure = {
   readonly commands: readonly Command[];
