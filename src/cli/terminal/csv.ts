@@ -1,5 +1,5 @@
 import { csvLine } from '../../people/csv-rows.ts';
-import { plainText } from './plain-text.ts';
+import { plainText } from './output.ts';
 import type { ListResult, Value } from './result.ts';
 
 /** Formats as RFC 4180, with the columns' names in the first line: `SESSION-ID` is `session_id`. */

@@ -6,10 +6,9 @@ import {
   escapeJsonForTerminal,
   escapeLinesForTerminal,
 } from './escape-for-terminal.ts';
-import { plainText } from './plain-text.ts';
-import type { Cell, ListResult, RecordResult, Result, Row, TextResult } from './result.ts';
+import type { Cell, ListResult, RecordResult, Result, Row, TextResult, Value } from './result.ts';
 import { type JsonChoice, printHint, printStatus, type Terminal } from './terminal.ts';
-import { formatDuration, formatRelative } from './time.ts';
+import { formatDuration, formatInstant, formatRelative } from './time.ts';
 
 /**
  * The only place where a result becomes text: JSON on request, an aligned table on a terminal, tab-separated lines
@@ -203,4 +202,11 @@ function display(cell: Cell, nowMs: number): string {
 
 function quoted(text: string): string {
   return JSON.stringify(text);
+}
+
+/** Formats a value for programs: an instant in RFC 3339, a duration in seconds. */
+export function plainText(value: Value): string {
+  if (value === undefined) return '';
+  if (typeof value !== 'object') return String(value);
+  return 'seconds' in value ? String(value.seconds) : formatInstant(value.instantMs);
 }
