@@ -4,8 +4,8 @@ import { rootHelp } from './framework/help/root-help.ts';
 import { splitLeadingOptions, withLeadingOptions } from './framework/parsing/read-input.ts';
 import { runCommand } from './framework/run-command.ts';
 import { findGroup, REGISTRY } from './registry.ts';
-import { colourLevel } from './terminal/colours.ts';
 import { helpWidth, type Io } from './terminal/io.ts';
+import { colourLevel } from './terminal/terminal.ts';
 
 /**
  * Runs `rtc` once.

@@ -7,8 +7,8 @@ import { pagedList } from '../framework/lists/paged-list.ts';
 import { LIMIT } from '../framework/lists/read-pages.ts';
 import { choice, notEmpty, option } from '../framework/parameters.ts';
 import { pastMoment } from '../framework/past-moment.ts';
-import type { Palette } from '../terminal/colours.ts';
 import type { Column } from '../terminal/result.ts';
+import type { Palette } from '../terminal/terminal.ts';
 
 const FIELDS = [
   'id',

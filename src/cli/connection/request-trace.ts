@@ -1,8 +1,7 @@
 import type { Observer, ServiceResponse, WireRequest } from '../../client/client-options.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { API_KEY_HEADER, SIGNATURE_HEADER } from '../../contract/signing.ts';
-import { escapeForTerminal } from '../terminal/escape-for-terminal.ts';
-import { printHint, type Terminal } from '../terminal/terminal.ts';
+import { escapeForTerminal, printHint, type Terminal } from '../terminal/terminal.ts';
 import { maskKey, maskSecrets } from './mask-secrets.ts';
 
 /** Thrown in place of a response when --curl has printed the request. */

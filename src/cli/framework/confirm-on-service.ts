@@ -1,5 +1,5 @@
 import { profileSource, type Settings } from '../connection/settings.ts';
-import { escapeForTerminal } from '../terminal/escape-for-terminal.ts';
+import { escapeForTerminal } from '../terminal/terminal.ts';
 import { wrapForTerminal } from '../terminal/wrap-text.ts';
 import type { Context } from './context.ts';
 import { type Confirmation, confirmOrRefuse } from './prompts.ts';

@@ -1,6 +1,6 @@
 import { CancelledError, usageError } from '../errors/cli-error.ts';
-import { escapeForTerminal } from '../terminal/escape-for-terminal.ts';
 import { canPrompt, type Io } from '../terminal/io.ts';
+import { escapeForTerminal } from '../terminal/terminal.ts';
 
 /** Questions on the terminal, on stderr; `isInteractive` is false when there is nobody to ask. */
 export type Prompter = {

@@ -1,9 +1,8 @@
 import { CurlPrinted } from '../connection/request-trace.ts';
 import { EXIT, type ExitCode } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
-import { colourLevel, loadPalette } from '../terminal/colours.ts';
-import { escapeForTerminal, escapeJsonForTerminal } from '../terminal/escape-for-terminal.ts';
 import type { Io } from '../terminal/io.ts';
+import { colourLevel, escapeForTerminal, escapeJsonForTerminal, loadPalette } from '../terminal/terminal.ts';
 import { wrapForTerminal } from '../terminal/wrap-text.ts';
 
 /** An error, and the form in which it is printed. */

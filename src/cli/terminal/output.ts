@@ -1,13 +1,16 @@
 import { readMembers } from '../../contract/unknown-value.ts';
 import { bilingualError } from '../errors/bilingual-error.ts';
+import type { Cell, ListResult, RecordResult, Result, Row, TextResult, Value } from './result.ts';
 import {
   escapeCell,
   escapeForTerminal,
   escapeJsonForTerminal,
   escapeLinesForTerminal,
-} from './escape-for-terminal.ts';
-import type { Cell, ListResult, RecordResult, Result, Row, TextResult, Value } from './result.ts';
-import { type JsonChoice, printHint, printStatus, type Terminal } from './terminal.ts';
+  type JsonChoice,
+  printHint,
+  printStatus,
+  type Terminal,
+} from './terminal.ts';
 import { formatDuration, formatInstant, formatRelative } from './time.ts';
 
 /**

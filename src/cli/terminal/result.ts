@@ -1,5 +1,5 @@
 import type { ExitCode } from '../errors/cli-error.ts';
-import type { Palette } from './colours.ts';
+import type { Palette } from './terminal.ts';
 
 /** One value. An instant is relative on a terminal and RFC 3339 elsewhere; a duration likewise `10m` or seconds. */
 export type Value =

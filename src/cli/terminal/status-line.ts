@@ -1,5 +1,5 @@
-import { escapeForTerminal } from './escape-for-terminal.ts';
 import { countColumns, type Io } from './io.ts';
+import { escapeForTerminal } from './terminal.ts';
 
 /** A line that each new text overwrites on a terminal. */
 export type StatusLine = {

@@ -1,6 +1,4 @@
-import { colourLevel, loadPalette, type Palette } from './colours.ts';
-import { escapeForTerminal, escapeJsonForTerminal } from './escape-for-terminal.ts';
-import { countColumns, type Io, type TerminalStream } from './io.ts';
+import { countColumns, type Environment, type Io, isSet, type TerminalStream } from './io.ts';
 import { wrapForTerminal } from './wrap-text.ts';
 
 /** `--json`: not given, everything, or these fields. */
@@ -68,4 +66,108 @@ export function printWarning(terminal: Terminal, text: string): void {
 function printJsonLine(stream: TerminalStream, value: object): void {
   const json = JSON.stringify(value);
   stream.write(`${stream.isTTY === true ? escapeJsonForTerminal(json) : json}\n`);
+}
+
+export type Paint = (text: string) => string;
+
+/** The meanings of the colours. Commands name a meaning, never a colour. */
+export type Palette = {
+  readonly heading: Paint;
+  readonly name: Paint;
+  readonly faint: Paint;
+  readonly good: Paint;
+  readonly bad: Paint;
+  readonly warning: Paint;
+  readonly active: Paint;
+};
+
+export type ColourChoice = {
+  readonly env: Environment;
+  /** Whether --no-color was given. */
+  readonly isRefused: boolean;
+};
+
+/**
+ * Returns 0 for no colours. --no-color and NO_COLOR (https://no-color.org) come first, then FORCE_COLOR and CLICOLOR_FORCE,
+ * then TERM=dumb, CLICOLOR=0 and whether the stream is a terminal.
+ */
+export function colourLevel(stream: TerminalStream, { env, isRefused }: ColourChoice): 0 | 1 {
+  if (isRefused || (env.NO_COLOR !== undefined && env.NO_COLOR !== '')) return 0;
+  if (env.FORCE_COLOR !== undefined) return isSet(env.FORCE_COLOR) || env.FORCE_COLOR === '' ? 1 : 0;
+  if (isSet(env.CLICOLOR_FORCE)) return 1;
+  if (env.TERM === 'dumb' || env.CLICOLOR === '0') return 0;
+  return stream.isTTY === true ? 1 : 0;
+}
+
+/** Only sixteen colours are used, so that every terminal's theme decides how they look. */
+export async function loadPalette(level: 0 | 1): Promise<Palette> {
+  if (level === 0) return PLAIN;
+  const { Chalk } = await import('chalk');
+  const chalk = new Chalk({ level });
+  return {
+    heading: chalk.bold,
+    name: chalk.cyan,
+    faint: chalk.dim,
+    good: chalk.green,
+    bad: chalk.red,
+    warning: chalk.yellow,
+    active: chalk.magenta,
+  };
+}
+
+const same: Paint = (text) => text;
+
+const PLAIN: Palette = {
+  heading: same,
+  name: same,
+  faint: same,
+  good: same,
+  bad: same,
+  warning: same,
+  active: same,
+};
+
+/*
+ * Names, metadata and messages are foreign text. On a terminal an escape sequence in them could move the cursor, rewrite
+ * printed text or set the clipboard, and a bidirectional override could show another name than the real one (Trojan Source,
+ * CVE-2021-42574). Such characters are shown as escapes.
+ */
+
+/** C0, DEL, C1, line and paragraph separator, lone surrogates, bidirectional and other invisible format characters. */
+const ACTING_CHARACTERS =
+  /[\p{Cc}\u2028\u2029\p{Cs}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** Returns `text` with every character that would act on a terminal as `\n`, `\u001b` and so on. */
+export function escapeForTerminal(text: string): string {
+  return text.replace(ACTING_CHARACTERS, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
+}
+
+/**
+ * Escapes one cell of a tab-separated line: control characters escaped, and the backslash doubled so that it can be undone,
+ * like PostgreSQL's COPY. Bidirectional characters are kept, because a program reads this and needs the name unchanged.
+ */
+export function escapeCell(text: string): string {
+  return text
+    .replaceAll('\\', '\\\\')
+    .replace(/[\p{Cc}\u2028\u2029]/gu, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
+}
+
+/** Makes JSON text safe for a terminal: it stays the same JSON, because the escapes are JSON's own. */
+export function escapeJsonForTerminal(json: string): string {
+  return json.replace(ACTING_CHARACTERS, (character) =>
+    character === '\n' ? character : unicodeEscape(character),
+  );
+}
+
+/** Escapes text of several lines and with tabs: every other harmful character. */
+export function escapeLinesForTerminal(text: string): string {
+  return text.replace(ACTING_CHARACTERS, (character) =>
+    character === '\n' || character === '\t' ? character : unicodeEscape(character),
+  );
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

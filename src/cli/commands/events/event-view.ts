@@ -6,9 +6,8 @@ import { usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
 import { notEmpty, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
-import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import type { Column } from '../../terminal/result.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { escapeForTerminal, type Terminal } from '../../terminal/terminal.ts';
 import { formatDuration, pastTime } from '../../terminal/time.ts';
 
 export const EVENT_FIELDS = [

@@ -1,5 +1,4 @@
-import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { escapeForTerminal, type Terminal } from '../../terminal/terminal.ts';
 import { formatInstant, pastTime, plural } from '../../terminal/time.ts';
 import { wrapWords } from '../../terminal/wrap-text.ts';
 

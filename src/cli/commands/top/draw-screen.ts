@@ -1,8 +1,7 @@
 import stringWidth from 'string-width';
 import type { Participant } from '../../../contract/participants.ts';
-import type { Palette } from '../../terminal/colours.ts';
-import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import type { Environment } from '../../terminal/io.ts';
+import { escapeForTerminal, type Palette } from '../../terminal/terminal.ts';
 import { clockTime, formatDuration } from '../../terminal/time.ts';
 import type { TopDelivery, TopRoom, TopState } from './state.ts';
 

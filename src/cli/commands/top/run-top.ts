@@ -1,8 +1,8 @@
 import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { type OpenedBrowser, openBrowser } from '../../pages/present-link.ts';
-import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { openFullScreen } from '../../terminal/full-screen.ts';
+import { escapeForTerminal } from '../../terminal/terminal.ts';
 import { type ServedPage, servePage } from '../rooms/page/page-server.ts';
 import { userIdentity } from '../rooms/page/seats.ts';
 import { type Action, findAction } from './actions.ts';

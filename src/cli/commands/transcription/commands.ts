@@ -11,10 +11,9 @@ import { describeError } from '../../errors/describe-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { existing, flag, listArgument } from '../../framework/parameters.ts';
-import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { type Column, done, nothing, record, text } from '../../terminal/result.ts';
-import { printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
+import { escapeForTerminal, printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { clockTime, plural } from '../../terminal/time.ts';
 import {
   FORMAT,

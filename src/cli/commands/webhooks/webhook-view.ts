@@ -1,8 +1,7 @@
 import type { Delivery } from '../../../contract/deliveries.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
-import type { Palette } from '../../terminal/colours.ts';
 import type { Column } from '../../terminal/result.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import type { Palette, Terminal } from '../../terminal/terminal.ts';
 import { formatDuration } from '../../terminal/time.ts';
 
 export const WEBHOOK_FIELDS = [

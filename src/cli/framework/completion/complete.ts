@@ -1,8 +1,8 @@
 import { RtcClient } from '../../../client/client.ts';
 import { createWire } from '../../connection/connect.ts';
 import { readCredentials, resolveSettings } from '../../connection/settings.ts';
-import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import type { Io } from '../../terminal/io.ts';
+import { escapeForTerminal } from '../../terminal/terminal.ts';
 import { type Command, matchesVerb } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { CONNECTION_OPTIONS } from '../common-options.ts';

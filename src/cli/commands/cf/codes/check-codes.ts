@@ -3,9 +3,8 @@ import { type Accepted, validityResponse } from '../../../../contract/fiscal-res
 import { type CheckResult, check, translateFailure } from '../../../../fiscal/index.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import { EXIT } from '../../../errors/cli-error.ts';
-import { escapeCell, escapeForTerminal } from '../../../terminal/escape-for-terminal.ts';
 import { list, nothing, type Result, record } from '../../../terminal/result.ts';
-import type { Terminal } from '../../../terminal/terminal.ts';
+import { escapeCell, escapeForTerminal, type Terminal } from '../../../terminal/terminal.ts';
 import { markedCode } from './marked-code.ts';
 
 export const CHECK_FIELDS = ['cf', 'valid', 'kind', 'reason', 'faults', 'warnings'] as const;

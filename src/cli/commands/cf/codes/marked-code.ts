@@ -1,4 +1,4 @@
-import { escapeForTerminal } from '../../../terminal/escape-for-terminal.ts';
+import { escapeForTerminal } from '../../../terminal/terminal.ts';
 
 type Fault = {
   readonly start: number;

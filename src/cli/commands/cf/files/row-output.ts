@@ -7,8 +7,8 @@ import { csvLine } from '../../../../people/csv-rows.ts';
 import type { CellValue } from '../../../../people/row.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 import { fileError } from '../../../errors/file-error.ts';
-import { escapeCell } from '../../../terminal/escape-for-terminal.ts';
 import type { Io } from '../../../terminal/io.ts';
+import { escapeCell } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
 
 /** Output of the rows of a table: CSV to stdout or into a file, or a workbook. */

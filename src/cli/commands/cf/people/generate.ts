@@ -9,9 +9,8 @@ import {
 import type { Rules } from '../../../../people/rules.ts';
 import { CliError, EXIT, SEE_HELP } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
-import { escapeForTerminal } from '../../../terminal/escape-for-terminal.ts';
 import { type Result, text } from '../../../terminal/result.ts';
-import { printWarning } from '../../../terminal/terminal.ts';
+import { escapeForTerminal, printWarning } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
 import { eachPerson } from './each-person.ts';
 import { errorsWithPlaces, toFault } from './faults.ts';
