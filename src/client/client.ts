@@ -1,7 +1,6 @@
 import type { Health, Readiness } from '../contract/health.ts';
 import type { SelfCheckList } from '../contract/self-check.ts';
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
-import { Deliveries } from './nouns/deliveries.ts';
 import { Events } from './nouns/events.ts';
 import { Audit, Keys } from './nouns/keys.ts';
 import { Participants } from './nouns/participants.ts';
@@ -10,7 +9,7 @@ import { Blocks, Ingress, Rooms, Tokens } from './nouns/rooms.ts';
 import { Sessions } from './nouns/sessions.ts';
 import { Transcription } from './nouns/transcription.ts';
 import { Transcriptions, Vocabulary } from './nouns/transcriptions.ts';
-import { Webhooks } from './nouns/webhooks.ts';
+import { Deliveries, Webhooks } from './nouns/webhooks.ts';
 import { RtcError } from './rtc-error.ts';
 import { readReadiness } from './transport/request-parts.ts';
 import { Transport } from './transport/transport.ts';

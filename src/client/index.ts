@@ -8,7 +8,6 @@ export type {
   ServiceResponse,
   WireRequest,
 } from './client-options.ts';
-export type { Deliveries, GetDeliveryOptions, ListDeliveriesOptions } from './nouns/deliveries.ts';
 export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
 export type { Audit, Keys, ListAuditOptions, ListKeysOptions } from './nouns/keys.ts';
 export type {
@@ -42,7 +41,13 @@ export type {
   Transcriptions,
   Vocabulary as RoomVocabulary,
 } from './nouns/transcriptions.ts';
-export type { ListWebhooksOptions, Webhooks } from './nouns/webhooks.ts';
+export type {
+  Deliveries,
+  GetDeliveryOptions,
+  ListDeliveriesOptions,
+  ListWebhooksOptions,
+  Webhooks,
+} from './nouns/webhooks.ts';
 export { type ClientErrorCode, RtcError, toProblem } from './rtc-error.ts';
 export type { HttpDispatcher } from './transport/dispatcher-exchange.ts';
 export type { Download, DownloadOptions } from './transport/download.ts';
