@@ -31,13 +31,11 @@ export type {
 export type { ListSessionParticipantsOptions, ListSessionsOptions, Sessions } from './nouns/sessions.ts';
 export type {
   FollowTranscriptionOptions,
+  ListTranscriptionsOptions,
   ReadTranscriptionOptions,
+  SearchTranscriptionsOptions,
   TextFormat,
   Transcription,
-} from './nouns/transcription.ts';
-export type {
-  ListTranscriptionsOptions,
-  SearchTranscriptionsOptions,
   Transcriptions,
   Vocabulary as RoomVocabulary,
 } from './nouns/transcriptions.ts';
