@@ -6,7 +6,7 @@ import type {
   DispatcherResponse,
   HttpDispatcher,
 } from '../../client/transport/dispatcher-exchange.ts';
-import { InvalidUrlError } from '../../client/transport/service-url.ts';
+import { InvalidUrlError } from '../../client/transport/request-parts.ts';
 import { acceptContinue } from '../../contract/continue-responses.ts';
 import { signRequest } from '../../contract/signing.ts';
 import { usageError } from '../errors/cli-error.ts';

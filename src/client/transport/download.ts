@@ -1,6 +1,6 @@
 import { RtcError } from '../rtc-error.ts';
 import type { HttpResponse } from './http-exchange.ts';
-import { parseUrl } from './service-url.ts';
+import { parseUrl } from './request-parts.ts';
 import type { Transport } from './transport.ts';
 
 export type DownloadOptions = {

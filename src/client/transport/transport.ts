@@ -6,11 +6,10 @@ import { type Circumstances, explainConnection, isBroken } from './connection-er
 import { dispatcherExchange } from './dispatcher-exchange.ts';
 import { fetchExchange } from './fetch-exchange.ts';
 import type { HttpExchange, HttpResponse } from './http-exchange.ts';
-import { isHeaderValue } from './request-parts.ts';
+import { isHeaderValue, parseServiceUrl, type ServiceUrl } from './request-parts.ts';
 import { errorOfResponse, parseResponse, type RequestLine, readResponse } from './response.ts';
 import { parseRetryAfter, pause, retryPauseMs, spreadPauseMs } from './retry.ts';
 import type { WaitDeps } from './retry-until-response.ts';
-import { parseServiceUrl, type ServiceUrl } from './service-url.ts';
 import { createWebCryptoSigner, type RequestSigner } from './sign-request.ts';
 
 type OpenOptions = {

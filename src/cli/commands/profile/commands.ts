@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { InvalidUrlError, parseServiceUrl } from '../../../client/transport/service-url.ts';
+import { InvalidUrlError, parseServiceUrl } from '../../../client/transport/request-parts.ts';
 import { maskKey } from '../../connection/mask-secrets.ts';
 import {
   type Profile,
