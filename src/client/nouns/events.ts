@@ -2,8 +2,7 @@ import { type EventName, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event, EventList, EventListQuery } from '../../contract/events.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { timeoutOfWait, toQuery } from '../transport/request-parts.ts';
-import { pause } from '../transport/retry.ts';
-import { retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry-until-response.ts';
+import { pause, retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages, repeatedCursor } from './pages.ts';
 

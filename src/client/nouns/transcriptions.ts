@@ -25,8 +25,7 @@ import {
   transcriptionPath,
   withBody,
 } from '../transport/request-parts.ts';
-import { pause } from '../transport/retry.ts';
-import { retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry-until-response.ts';
+import { pause, retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages, LARGEST_PAGE } from './pages.ts';
 

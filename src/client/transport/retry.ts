@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../contract/errors.ts';
+import { RtcError } from '../rtc-error.ts';
 
 /*
  * Decides about retries. GET and DELETE are sent again on 429 and 503: the service sends these before it does anything, and
@@ -8,7 +9,9 @@ import type { ErrorCode } from '../../contract/errors.ts';
  */
 
 const RETRIED_METHODS: ReadonlySet<string> = new Set(['GET', 'DELETE']);
+
 const RETRIED_STATUS: ReadonlySet<number> = new Set([429, 503]);
+
 const RETRIED_POSTS: ReadonlySet<string> = new Set([
   'rate-limited',
   'server-busy',
@@ -19,9 +22,10 @@ const RETRIED_POSTS: ReadonlySet<string> = new Set([
 
 /** Maximum pause before a retry, in milliseconds. */
 const MAX_RETRY_PAUSE_MS = 10_000;
+
 const FIRST_PAUSE_MS = 250;
 
-export type RetrySubject = {
+type RetrySubject = {
   readonly method: string;
   readonly status: number;
   /** Problem code of the response to a POST. */
@@ -75,4 +79,68 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
     }, ms);
     signal?.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+export type WaitDeps = {
+  readonly pause?: typeof pause | undefined;
+  readonly random?: (() => number) | undefined;
+};
+
+export type WaitOptions = {
+  /** Ends the wait and the iteration, which then throws RtcError `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with a temporary error, once each time that the service becomes unavailable. */
+  readonly onInterruption?: ((error: RtcError) => void) | undefined;
+  /** Called when the service is available again. */
+  readonly onResumption?: (() => void) | undefined;
+};
+
+const FIRST_OUTAGE_PAUSE_MS = 250;
+
+const MAX_PAUSE_MS = 5000;
+
+/** Repeats a call until it has a response: waits for a service that is unavailable, restarts or is overloaded. */
+export async function retryUntilResponse<T>(
+  deps: WaitDeps,
+  options: WaitOptions,
+  call: () => Promise<T>,
+): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const response = await call();
+      if (failures > 0) options.onResumption?.();
+      return response;
+    } catch (error) {
+      if (!(error instanceof RtcError) || !mayPass(error)) throw error;
+      if (failures === 0) options.onInterruption?.(error);
+      await pauseAfter(deps, { error, failures, signal: options.signal });
+    }
+  }
+}
+
+/**
+ * Whether the error may be temporary: no connection, an overloaded service, one that shuts down, or a proxy without its
+ * service.
+ */
+function mayPass({ code, status }: RtcError): boolean {
+  if (code === 'unreachable' || code === 'timed-out') return true;
+  return status !== undefined && (status >= 500 || status === 408 || status === 429);
+}
+
+type FailedCall = {
+  readonly error: RtcError;
+  readonly failures: number;
+  readonly signal: AbortSignal | undefined;
+};
+
+async function pauseAfter(deps: WaitDeps, { error, failures, signal }: FailedCall): Promise<void> {
+  const ceilingMs = Math.min(FIRST_OUTAGE_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS);
+  const spreadMs = ceilingMs * (0.5 + 0.5 * (deps.random ?? Math.random)());
+  const requestedMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_MS);
+  try {
+    await (deps.pause ?? pause)(Math.max(spreadMs, requestedMs), signal);
+  } catch (cause) {
+    const { method, path } = error;
+    throw new RtcError({ method, path, code: 'aborted', detail: 'the call was cancelled', cause });
+  }
 }

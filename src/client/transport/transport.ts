@@ -8,8 +8,7 @@ import { fetchExchange } from './fetch-exchange.ts';
 import type { HttpExchange, HttpResponse } from './http-exchange.ts';
 import { isHeaderValue, parseServiceUrl, type ServiceUrl } from './request-parts.ts';
 import { errorOfResponse, parseResponse, type RequestLine, readResponse } from './response.ts';
-import { parseRetryAfter, pause, retryPauseMs, spreadPauseMs } from './retry.ts';
-import type { WaitDeps } from './retry-until-response.ts';
+import { parseRetryAfter, pause, retryPauseMs, spreadPauseMs, type WaitDeps } from './retry.ts';
 import { createWebCryptoSigner, type RequestSigner } from './sign-request.ts';
 
 type OpenOptions = {

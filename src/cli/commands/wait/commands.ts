@@ -1,7 +1,6 @@
 import type { RtcClient } from '../../../client/client.ts';
 import { RtcError } from '../../../client/rtc-error.ts';
-import { pause } from '../../../client/transport/retry.ts';
-import { retryUntilResponse } from '../../../client/transport/retry-until-response.ts';
+import { pause, retryUntilResponse } from '../../../client/transport/retry.ts';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import type { EventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';

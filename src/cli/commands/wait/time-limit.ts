@@ -1,5 +1,5 @@
 import { RtcError } from '../../../client/rtc-error.ts';
-import { retryUntilResponse } from '../../../client/transport/retry-until-response.ts';
+import { retryUntilResponse } from '../../../client/transport/retry.ts';
 import { type EventType, LATEST_CURSOR } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
