@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/errors/cli-error.ts';
-import { type Command, commandName } from '../../src/cli/framework/command.ts';
 import { TOPICS } from '../../src/cli/framework/help/topics.ts';
+import { type Command, commandName } from '../../src/cli/framework/parameters.ts';
 import { REGISTRY } from '../../src/cli/registry.ts';
 import { isUnderstood, rtcCalls } from './support/rtc-calls.ts';
 import { run } from './support/run.ts';

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { EXIT, EXIT_CODE_OF_ERROR, type ExitCode, usageError } from '../errors/cli-error.ts';
 import { startError } from '../errors/start-error.ts';
-import { type Command, defineCommand } from '../framework/command.ts';
 import { YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';
-import { argument, option } from '../framework/parameters.ts';
+import { argument, type Command, defineCommand, option } from '../framework/parameters.ts';
 import { confirmOrRefuse } from '../framework/prompts.ts';
 import { formatBytes } from '../terminal/byte-size.ts';
 import type { Backup, MigratedTable, Restoration, ServiceAdmin } from '../terminal/io.ts';

@@ -1,9 +1,16 @@
 import type { ServiceResponse } from '../../client/client-options.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
-import { type Command, defineCommand } from '../framework/command.ts';
 import type { Context } from '../framework/context.ts';
 import { repeatedCursor } from '../framework/lists/read-pages.ts';
-import { argument, asText, choice, flag, option } from '../framework/parameters.ts';
+import {
+  argument,
+  asText,
+  type Command,
+  choice,
+  defineCommand,
+  flag,
+  option,
+} from '../framework/parameters.ts';
 import { nothing, type Result, text } from '../terminal/result.ts';
 
 const READING_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];

@@ -1,11 +1,10 @@
 import type { AuditEntry } from '../../contract/audit.ts';
 import { AUDIT_RESULTS, type AuditResult } from '../../contract/choices.ts';
 import { pathWithIds } from '../../contract/path-with-ids.ts';
-import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH } from '../framework/common-options.ts';
 import { pagedList } from '../framework/lists/paged-list.ts';
 import { LIMIT } from '../framework/lists/read-pages.ts';
-import { choice, notEmpty, option } from '../framework/parameters.ts';
+import { type Command, choice, defineCommand, notEmpty, option } from '../framework/parameters.ts';
 import { pastMoment } from '../framework/past-moment.ts';
 import type { Column } from '../terminal/result.ts';
 import type { Palette } from '../terminal/terminal.ts';

@@ -1,5 +1,4 @@
-import { type Command, defineCommand } from '../framework/command.ts';
-import { argument } from '../framework/parameters.ts';
+import { argument, type Command, defineCommand } from '../framework/parameters.ts';
 import { text } from '../terminal/result.ts';
 
 /*

@@ -1,6 +1,5 @@
-import { type Command, defineCommand } from '../framework/command.ts';
 import { TOPICS } from '../framework/help/topics.ts';
-import { optionalListArgument } from '../framework/parameters.ts';
+import { type Command, defineCommand, optionalListArgument } from '../framework/parameters.ts';
 import { text } from '../terminal/result.ts';
 
 const help = defineCommand({

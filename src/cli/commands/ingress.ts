@@ -2,12 +2,19 @@ import { INGRESS_TYPES } from '../../contract/choices.ts';
 import type { Ingress, IngressCreate } from '../../contract/ingress.ts';
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { acceptsConnections } from '../connection/accepts-connections.ts';
-import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH, YES } from '../framework/common-options.ts';
 import { confirmOnService } from '../framework/confirm-on-service.ts';
 import type { Context } from '../framework/context.ts';
 import { watchList } from '../framework/lists/watch-list.ts';
-import { argument, choice, existing, notEmpty, option } from '../framework/parameters.ts';
+import {
+  argument,
+  type Command,
+  choice,
+  defineCommand,
+  existing,
+  notEmpty,
+  option,
+} from '../framework/parameters.ts';
 import { type Column, done, type ListResult, list, record } from '../terminal/result.ts';
 import { printWarning } from '../terminal/terminal.ts';
 

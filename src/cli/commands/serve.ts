@@ -1,7 +1,6 @@
 import { EXIT } from '../errors/cli-error.ts';
 import { startError } from '../errors/start-error.ts';
-import { type Command, defineCommand } from '../framework/command.ts';
-import { flag, notEmpty, option, wholeNumber } from '../framework/parameters.ts';
+import { type Command, defineCommand, flag, notEmpty, option, wholeNumber } from '../framework/parameters.ts';
 import { done, nothing, type Result, text } from '../terminal/result.ts';
 
 export const HOST = option('--host <address>', 'address to listen on (HOST)', { parse: notEmpty });

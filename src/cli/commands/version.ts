@@ -1,6 +1,5 @@
 import manifest from '../../../package.json' with { type: 'json' };
-import { type Command, defineCommand } from '../framework/command.ts';
-import { flag } from '../framework/parameters.ts';
+import { type Command, defineCommand, flag } from '../framework/parameters.ts';
 import type { BillOfMaterials } from '../terminal/io.ts';
 import { type Column, list, text } from '../terminal/result.ts';
 

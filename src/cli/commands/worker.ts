@@ -1,8 +1,7 @@
 import { WORKER_KINDS } from '../../contract/choices.ts';
 import { EXIT } from '../errors/cli-error.ts';
 import { isMissingPackages, startError } from '../errors/start-error.ts';
-import { type Command, defineCommand } from '../framework/command.ts';
-import { argument } from '../framework/parameters.ts';
+import { argument, type Command, defineCommand } from '../framework/parameters.ts';
 import { nothing } from '../terminal/result.ts';
 
 const worker = defineCommand({

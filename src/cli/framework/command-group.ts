@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command } from './parameters.ts';
 
 /** One line of `rtc --help`, and the loader of its commands. */
 export type CommandGroup = {

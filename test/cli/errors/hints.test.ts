@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeError } from '../../../src/cli/errors/describe-error.ts';
-import { type Command, commandName } from '../../../src/cli/framework/command.ts';
-import type { Parameter } from '../../../src/cli/framework/parameters.ts';
+import { type Command, commandName, type Parameter } from '../../../src/cli/framework/parameters.ts';
 import { REGISTRY } from '../../../src/cli/registry.ts';
 import { ServiceError } from '../../../src/contract/errors.ts';
 import { HintedError } from '../../../src/contract/hint.ts';

@@ -1,10 +1,9 @@
 import type { Block } from '../../../contract/blocks.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
-import { argument, existing } from '../../framework/parameters.ts';
+import { argument, type Command, defineCommand, existing } from '../../framework/parameters.ts';
 import { type Column, done } from '../../terminal/result.ts';
 
 const FIELDS = ['identity', 'blockedAt', 'blockedUntil'] as const satisfies readonly (keyof Block)[];

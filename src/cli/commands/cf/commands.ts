@@ -1,7 +1,13 @@
 import { bilingualError } from '../../errors/bilingual-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { LANG } from '../../framework/language.ts';
-import { asText, flag, option, optionalArgument } from '../../framework/parameters.ts';
+import {
+  asText,
+  type Command,
+  defineCommand,
+  flag,
+  option,
+  optionalArgument,
+} from '../../framework/parameters.ts';
 import { CHECK_FIELDS, checkCodes } from './codes/check-codes.ts';
 import {
   ACCEPT,

@@ -1,8 +1,7 @@
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { readCredentials, type Settings } from '../../connection/settings.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { flag, option, wholeNumber } from '../../framework/parameters.ts';
+import { type Command, defineCommand, flag, option, wholeNumber } from '../../framework/parameters.ts';
 import { presentLink, serveUntilAborted } from '../../pages/present-link.ts';
 import { nothing } from '../../terminal/result.ts';
 import { checkSettings } from '../doctor/checks.ts';

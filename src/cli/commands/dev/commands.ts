@@ -4,9 +4,15 @@ import { openClient } from '../../connection/connect.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { startError } from '../../errors/start-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument, choice, notEmpty, option } from '../../framework/parameters.ts';
+import {
+  argument,
+  type Command,
+  choice,
+  defineCommand,
+  notEmpty,
+  option,
+} from '../../framework/parameters.ts';
 import type { DevReady } from '../../terminal/io.ts';
 import { done, nothing } from '../../terminal/result.ts';
 import { createStatusLine } from '../../terminal/status-line.ts';

@@ -1,10 +1,15 @@
 import type { RtcClient } from '../../../client/client.ts';
 import type { EventFilter } from '../../../client/nouns/events.ts';
 import type { Event, EventList } from '../../../contract/events.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { repeatedCursor } from '../../framework/lists/read-pages.ts';
-import { option, wholeNumber, wholeSeconds } from '../../framework/parameters.ts';
+import {
+  type Command,
+  defineCommand,
+  option,
+  wholeNumber,
+  wholeSeconds,
+} from '../../framework/parameters.ts';
 import { list, nothing } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { EVENT_FIELDS, EVENT_FILTER, eventColumns, eventName, KNOWN_EVENTS } from './event-view.ts';

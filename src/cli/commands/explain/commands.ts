@@ -6,9 +6,15 @@ import type { Recording } from '../../../contract/recordings.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument, choice, option, wholeNumber } from '../../framework/parameters.ts';
+import {
+  argument,
+  type Command,
+  choice,
+  defineCommand,
+  option,
+  wholeNumber,
+} from '../../framework/parameters.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
 import { text } from '../../terminal/result.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';

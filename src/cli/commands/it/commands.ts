@@ -18,11 +18,12 @@ import {
 import { bilingualError } from '../../errors/bilingual-error.ts';
 import { type CliError, EXIT } from '../../errors/cli-error.ts';
 import { nearest } from '../../errors/did-you-mean.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { LANG } from '../../framework/language.ts';
 import {
   argument,
+  type Command,
   calendarDay,
+  defineCommand,
   flag,
   listArgument,
   notEmpty,

@@ -1,7 +1,6 @@
 import { SCOPE_MEANINGS, SCOPES } from '../../../contract/choices.ts';
 import type { Key, OwnKey } from '../../../contract/keys.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
@@ -9,7 +8,9 @@ import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
 import {
   argument,
+  type Command,
   choice,
+  defineCommand,
   listOfExisting,
   listOption,
   option,

@@ -4,7 +4,6 @@ import type { Participant, ParticipantPatch } from '../../../contract/participan
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { ForgottenWords } from '../../../contract/words.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
@@ -12,7 +11,9 @@ import { forEachTarget } from '../../framework/for-each-target.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
+  type Command,
   choice,
+  defineCommand,
   existing,
   flag,
   jsonObject,

@@ -11,12 +11,13 @@ import {
 import { DEFAULT_URL, readSecretFile } from '../../connection/settings.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import {
   argument,
+  type Command,
+  defineCommand,
   existing,
   flag,
   listOfExisting,

@@ -8,14 +8,22 @@ import type {
 } from '../../../contract/recordings.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
-import { choice, existing, flag, listOfExisting, notEmpty, option } from '../../framework/parameters.ts';
+import {
+  type Command,
+  choice,
+  defineCommand,
+  existing,
+  flag,
+  listOfExisting,
+  notEmpty,
+  option,
+} from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
 import { type Column, done, nothing, type Result, record } from '../../terminal/result.ts';

@@ -4,7 +4,6 @@ import type { RoomData, RoomDataSent } from '../../../contract/room-data.ts';
 import type { Room, RoomCreate } from '../../../contract/rooms.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
@@ -13,7 +12,9 @@ import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
   asText,
+  type Command,
   choice,
+  defineCommand,
   existing,
   flag,
   listOfExisting,

@@ -3,11 +3,18 @@ import { SESSION_STATUSES } from '../../../contract/choices.ts';
 import type { SessionDetail } from '../../../contract/sessions.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT, NO_LIMIT } from '../../framework/lists/read-pages.ts';
-import { choice, existing, flag, notEmpty, option } from '../../framework/parameters.ts';
+import {
+  type Command,
+  choice,
+  defineCommand,
+  existing,
+  flag,
+  notEmpty,
+  option,
+} from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import { record } from '../../terminal/result.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';

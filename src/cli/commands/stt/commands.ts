@@ -1,7 +1,14 @@
 import { CancelledError, CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { startError } from '../../errors/start-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
-import { argument, asText, flag, notEmpty, option } from '../../framework/parameters.ts';
+import {
+  argument,
+  asText,
+  type Command,
+  defineCommand,
+  flag,
+  notEmpty,
+  option,
+} from '../../framework/parameters.ts';
 import type { Prompter } from '../../framework/prompts.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
 import type { ErrorRate, ModelSpeed, SpeechModel } from '../../terminal/io.ts';

@@ -2,9 +2,10 @@ import { ROLES, TRACK_SOURCES } from '../../../contract/choices.ts';
 import type { Token, TokenRequest } from '../../../contract/tokens.ts';
 import { isObject, readMembers } from '../../../contract/unknown-value.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import {
+  type Command,
   choice,
+  defineCommand,
   jsonObject,
   listOption,
   notEmpty,

@@ -1,6 +1,5 @@
 import { usageError } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
-import { flag } from '../../framework/parameters.ts';
+import { type Command, defineCommand, flag } from '../../framework/parameters.ts';
 import { nothing } from '../../terminal/result.ts';
 
 const top = defineCommand({

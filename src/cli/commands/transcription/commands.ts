@@ -8,9 +8,8 @@ import type {
 } from '../../../contract/transcription.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { existing, flag, listArgument } from '../../framework/parameters.ts';
+import { type Command, defineCommand, existing, flag, listArgument } from '../../framework/parameters.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { type Column, done, nothing, record, text } from '../../terminal/result.ts';
 import { escapeForTerminal, printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';

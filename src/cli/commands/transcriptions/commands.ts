@@ -4,7 +4,6 @@ import { POST_STATUSES } from '../../../contract/choices.ts';
 import type { PostQueue, PostQueued, PostTranscriptionDetail } from '../../../contract/transcription.ts';
 import type { TranscriptHit } from '../../../contract/words.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
@@ -12,7 +11,9 @@ import { forEachTarget } from '../../framework/for-each-target.ts';
 import { pagedList } from '../../framework/lists/paged-list.ts';
 import { LIMIT } from '../../framework/lists/read-pages.ts';
 import {
+  type Command,
   choice,
+  defineCommand,
   existing,
   listArgument,
   listOfExisting,

@@ -1,6 +1,5 @@
 import type { Vocabulary } from '../../../contract/vocabulary.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
-import { argument, listArgument } from '../../framework/parameters.ts';
+import { argument, type Command, defineCommand, listArgument } from '../../framework/parameters.ts';
 import { type Column, done, record } from '../../terminal/result.ts';
 import { readSourceLines } from '../../terminal/source-text.ts';
 

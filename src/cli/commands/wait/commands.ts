@@ -8,8 +8,15 @@ import type { Recording } from '../../../contract/recordings.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { LiveTranscription, PostTranscriptionDetail } from '../../../contract/transcription.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
-import { argument, choice, existing, option, requiredOption } from '../../framework/parameters.ts';
+import {
+  argument,
+  type Command,
+  choice,
+  defineCommand,
+  existing,
+  option,
+  requiredOption,
+} from '../../framework/parameters.ts';
 import { type Column, record } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { RECORDING_FIELDS, recordingRecord } from '../recordings/recording-view.ts';

@@ -1,7 +1,6 @@
 import { RtcError } from '../../../client/rtc-error.ts';
 import type { Webhook, WebhookCreate, WebhookList, WebhookPatch } from '../../../contract/webhooks.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
-import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
@@ -10,6 +9,8 @@ import { MAX_LIMIT, moreNotes, readPages } from '../../framework/lists/read-page
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
+  type Command,
+  defineCommand,
   flag,
   listOfExisting,
   option,

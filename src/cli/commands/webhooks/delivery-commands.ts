@@ -2,12 +2,18 @@ import type { Delivery, DeliveryList } from '../../../contract/deliveries.ts';
 import { hintSentence } from '../../../contract/hint.ts';
 import type { WebhookTest } from '../../../contract/webhooks.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
-import { defineCommand } from '../../framework/command.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
 import { watchList } from '../../framework/lists/watch-list.ts';
-import { choice, flag, notEmpty, option, optionalArgument } from '../../framework/parameters.ts';
+import {
+  choice,
+  defineCommand,
+  flag,
+  notEmpty,
+  option,
+  optionalArgument,
+} from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';

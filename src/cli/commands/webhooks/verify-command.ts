@@ -9,9 +9,8 @@ import {
   WEBHOOK_TOLERANCE_SECONDS,
 } from '../../../contract/webhook-signing.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
-import { defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { asText, flag, option, type Parameter } from '../../framework/parameters.ts';
+import { asText, defineCommand, flag, option, type Parameter } from '../../framework/parameters.ts';
 import { type Column, list } from '../../terminal/result.ts';
 import { printWarning } from '../../terminal/terminal.ts';
 import { formatDuration } from '../../terminal/time.ts';

@@ -1,8 +1,8 @@
 import { SEE_ROOT_HELP, usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
 import { helpWidth, type Io } from '../../terminal/io.ts';
-import { matchesVerb } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
+import { matchesVerb } from '../parameters.ts';
 import { layOutHelp } from './layout.ts';
 import { rootHelp } from './root-help.ts';
 import { TOPICS } from './topics.ts';

@@ -1,8 +1,7 @@
 import { Option, Command as Program } from 'commander';
-import { type Command, commandName, type Example } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
-import type { Parameter } from '../parameters.ts';
+import { type Command, commandName, type Example, type Parameter } from '../parameters.ts';
 import { argumentTerm, kebab } from '../parsing/read-input.ts';
 
 export type HelpOptions = { readonly width: number; readonly hasColours: boolean };

@@ -1,7 +1,6 @@
 import { type CommanderError, Option, Command as Program } from 'commander';
-import type { Command } from '../command.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
-import type { Parameter } from '../parameters.ts';
+import type { Command, Parameter } from '../parameters.ts';
 
 /** One word of a command line, a list of words, or true for a flag. */
 export type Word = string | readonly string[] | boolean | undefined;

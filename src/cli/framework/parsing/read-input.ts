@@ -1,12 +1,11 @@
 import { bilingualError, errorOfParameter } from '../../errors/bilingual-error.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import type { Io } from '../../terminal/io.ts';
-import type { Parameters } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { LEADING_OPTIONS } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import type { Candidate } from '../lists/listed.ts';
-import type { Parameter, Picked } from '../parameters.ts';
+import type { Parameter, Parameters, Picked } from '../parameters.ts';
 import type { Prompter, SearchChoice } from '../prompts.ts';
 import type { Invocation } from './program.ts';
 

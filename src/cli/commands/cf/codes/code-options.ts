@@ -4,12 +4,12 @@ import type { Language } from '../../../../fiscal/index.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 import type { CliError } from '../../../errors/cli-error.ts';
-import type { Fields } from '../../../framework/command.ts';
 import type { Context } from '../../../framework/context.ts';
 import { LANG } from '../../../framework/language.ts';
 import {
   calendarDay,
   choice,
+  type Fields,
   flag,
   listArgument,
   notEmpty,

@@ -1,7 +1,14 @@
 import { ROLES } from '../../../../contract/choices.ts';
 import { usageError } from '../../../errors/cli-error.ts';
-import { defineCommand } from '../../../framework/command.ts';
-import { argument, choice, flag, notEmpty, option, wholeNumber } from '../../../framework/parameters.ts';
+import {
+  argument,
+  choice,
+  defineCommand,
+  flag,
+  notEmpty,
+  option,
+  wholeNumber,
+} from '../../../framework/parameters.ts';
 import { nothing } from '../../../terminal/result.ts';
 import type { Terminal } from '../../../terminal/terminal.ts';
 
