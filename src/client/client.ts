@@ -1,5 +1,4 @@
-import type { Health, Readiness } from '../contract/health.ts';
-import type { SelfCheckList } from '../contract/self-check.ts';
+import type { Health, Readiness, SelfCheckList } from '../contract/self-check.ts';
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
 import { Events } from './nouns/events.ts';
 import { Audit, Keys } from './nouns/keys.ts';

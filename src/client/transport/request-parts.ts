@@ -1,4 +1,4 @@
-import type { Readiness } from '../../contract/health.ts';
+import type { Readiness } from '../../contract/self-check.ts';
 import type { CallOptions, SendOptions } from '../client-options.ts';
 import type { RtcError } from '../rtc-error.ts';
 

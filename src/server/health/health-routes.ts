@@ -1,6 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { type Health, HealthSchema, type Readiness, ReadinessSchema } from '../../contract/health.ts';
-import { SelfCheckListSchema } from '../../contract/self-check.ts';
+import {
+  type Health,
+  HealthSchema,
+  type Readiness,
+  ReadinessSchema,
+  SelfCheckListSchema,
+} from '../../contract/self-check.ts';
 import { type Clock, withTimeout } from '../platform/clock.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';

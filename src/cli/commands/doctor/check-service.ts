@@ -1,8 +1,8 @@
 import type { RtcClient } from '../../../client/client.ts';
 import { RtcError } from '../../../client/rtc-error.ts';
-import type { Readiness } from '../../../contract/health.ts';
 import type { OwnKey } from '../../../contract/keys.ts';
 import { PROBE_ROOM_PREFIX } from '../../../contract/names.ts';
+import type { Readiness } from '../../../contract/self-check.ts';
 import { acceptsConnections } from '../../connection/accepts-connections.ts';
 import { openClient } from '../../connection/connect.ts';
 import { EXIT } from '../../errors/cli-error.ts';

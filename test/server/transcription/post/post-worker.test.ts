@@ -4,8 +4,8 @@ import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Health } from '../../../../src/contract/health.ts';
 import type { Recording } from '../../../../src/contract/recordings.ts';
+import type { Health } from '../../../../src/contract/self-check.ts';
 import type {
   PostQueued,
   PostTranscriptionDetail,
