@@ -153,7 +153,7 @@ export async function readSecretFile(io: Io, path: string): Promise<string> {
  * Runs `command` in the shell and returns its output. Its stdin and stderr are the terminal's, so that it can ask for a
  * passphrase.
  */
-export async function runSecretCommand(io: Io, command: string): Promise<string> {
+async function runSecretCommand(io: Io, command: string): Promise<string> {
   const { spawn } = await import('node:child_process');
   const child = spawn(command, {
     shell: true,

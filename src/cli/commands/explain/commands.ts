@@ -99,20 +99,13 @@ const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Pr
   request: async (context, given) => {
     const id = given.replace(/^urn:uuid:/i, '');
     const entries = await readAudit(await openReading(context), { requestId: id });
-    if (entries === undefined) {
-      throw new CliError(
-        EXIT.notFound,
-        `this key may not read the audit log, so request ${id} cannot be looked up`,
-        `search the service's log for ${id}; it has every request`,
-      );
-    }
-    const found = explainRequest(id, entries);
+    const found = entries === undefined ? undefined : explainRequest(id, entries);
     if (found !== undefined) return found;
-    throw new CliError(
-      EXIT.notFound,
-      `the audit log has no request ${id}; it only has requests that change something`,
-      `search the service's log for ${id}; it has every request`,
-    );
+    const reason =
+      entries === undefined
+        ? `this key may not read the audit log, so request ${id} cannot be looked up`
+        : `the audit log has no request ${id}; it only has requests that change something`;
+    throw new CliError(EXIT.notFound, reason, `search the service's log for ${id}; it has every request`);
   },
 };
 
