@@ -10,23 +10,21 @@ export type {
 } from './client-options.ts';
 export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
 export type { Audit, Keys, ListAuditOptions, ListKeysOptions } from './nouns/keys.ts';
-export type {
-  ForgetWordsOptions,
-  ListParticipantsOptions,
-  Participants,
-  ParticipantTarget,
-  RemoveParticipantOptions,
-  TrackTarget,
-} from './nouns/participants.ts';
 export type { ListRecordingsOptions, Recordings, StartRecordingOptions } from './nouns/recordings.ts';
 export type {
   Blocks,
+  ForgetWordsOptions,
   Ingress,
   ListBlocksOptions,
+  ListParticipantsOptions,
   ListRoomsOptions,
+  Participants,
+  ParticipantTarget,
+  RemoveParticipantOptions,
   RoomCreation,
   Rooms,
   Tokens,
+  TrackTarget,
 } from './nouns/rooms.ts';
 export type { ListSessionParticipantsOptions, ListSessionsOptions, Sessions } from './nouns/sessions.ts';
 export type {
