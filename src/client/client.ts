@@ -2,9 +2,8 @@ import type { Health, Readiness, SelfCheckList } from '../contract/self-check.ts
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
 import { Events } from './nouns/events.ts';
 import { Audit, Keys } from './nouns/keys.ts';
-import { Recordings } from './nouns/recordings.ts';
+import { Recordings, Sessions } from './nouns/recordings.ts';
 import { Blocks, Ingress, Participants, Rooms, Tokens } from './nouns/rooms.ts';
-import { Sessions } from './nouns/sessions.ts';
 import { Transcription, Transcriptions, Vocabulary } from './nouns/transcriptions.ts';
 import { Deliveries, Webhooks } from './nouns/webhooks.ts';
 import { RtcError } from './rtc-error.ts';

@@ -10,7 +10,14 @@ export type {
 } from './client-options.ts';
 export type { EventFilter, Events, FollowEventsOptions, ListEventsOptions } from './nouns/events.ts';
 export type { Audit, Keys, ListAuditOptions, ListKeysOptions } from './nouns/keys.ts';
-export type { ListRecordingsOptions, Recordings, StartRecordingOptions } from './nouns/recordings.ts';
+export type {
+  ListRecordingsOptions,
+  ListSessionParticipantsOptions,
+  ListSessionsOptions,
+  Recordings,
+  Sessions,
+  StartRecordingOptions,
+} from './nouns/recordings.ts';
 export type {
   Blocks,
   ForgetWordsOptions,
@@ -26,7 +33,6 @@ export type {
   Tokens,
   TrackTarget,
 } from './nouns/rooms.ts';
-export type { ListSessionParticipantsOptions, ListSessionsOptions, Sessions } from './nouns/sessions.ts';
 export type {
   FollowTranscriptionOptions,
   ListTranscriptionsOptions,

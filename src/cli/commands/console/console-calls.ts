@@ -1,6 +1,6 @@
 import type { RtcClient } from '../../../client/client.ts';
 import type { CallOptions } from '../../../client/client-options.ts';
-import type { ListSessionsOptions } from '../../../client/nouns/sessions.ts';
+import type { ListSessionsOptions } from '../../../client/nouns/recordings.ts';
 import { RtcError } from '../../../client/rtc-error.ts';
 import { SESSION_STATUSES } from '../../../contract/choices.ts';
 import { describeError } from '../../errors/describe-error.ts';
