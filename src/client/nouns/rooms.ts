@@ -189,8 +189,6 @@ export type RemoveParticipantOptions = CallOptions & {
 /** Page size at most 1,000; without it, everyone. */
 export type ListParticipantsOptions = QueryOptions<ParticipantListQuery>;
 
-const ALL_PAGE_SIZE = 200;
-
 /** Time limit: tens of thousands of segments take minutes on SQLite, which rewrites pages of the search index for each. */
 const FORGET_TIMEOUT_MS = 600_000;
 
@@ -216,7 +214,7 @@ export class Participants {
   /** Iterates over the participants of the room by identity, page by page. */
   all(room: string, options: ListParticipantsOptions = {}): AsyncGenerator<Participant, void, undefined> {
     return itemsOfPages(roomPath(room, 'participants'), options.cursor, async (cursor) => {
-      const page = await this.list(room, { limit: ALL_PAGE_SIZE, ...options, cursor });
+      const page = await this.list(room, { limit: LARGEST_PAGE, ...options, cursor });
       return { items: page.participants, nextCursor: page.nextCursor };
     });
   }
