@@ -63,7 +63,7 @@ export function decodedResponse(decoded: Decoded, { withDetails = false } = {}):
     birthplace: decoded.birthplace.name,
     birthplaceProvincia: decoded.birthplace.province,
     cf: decoded.codiceFiscale,
-    ...(withDetails ? { details: detailsOf(decoded) } : {}),
+    ...(withDetails ? { details: toDetails(decoded) } : {}),
   };
 }
 
@@ -191,7 +191,7 @@ export function istatProvinceResponse(
   return { abbreviation, name, from: validFrom };
 }
 
-function detailsOf(decoded: Decoded): NonNullable<DecodedCode['details']> {
+function toDetails(decoded: Decoded): NonNullable<DecodedCode['details']> {
   const { birthplace } = decoded;
   const today = birthplace.today ?? birthplace.successor;
   return {

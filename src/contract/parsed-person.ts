@@ -154,12 +154,12 @@ export function personErrors(
     else if (fault.field !== 'birthDate') named[FIELD_OF[fault.field]] ??= { reason, message };
     else if (hasDateProblem === undefined) named[datePartAtFault(person, fault, today)] = { reason, message };
   }
-  const messageOf = problemMessages[language];
+  const writeMessage = problemMessages[language];
   const errors: Partial<Record<PersonField, PersonFieldError>> = {};
   for (const field of PERSON_FIELDS) {
     const problem = problems[field];
     const error =
-      problem === undefined ? named[field] : { reason: problem.kind, message: messageOf(field, problem) };
+      problem === undefined ? named[field] : { reason: problem.kind, message: writeMessage(field, problem) };
     if (error !== undefined) errors[field] = error;
   }
   return errors;

@@ -158,7 +158,8 @@ function closedQuery<Parameters extends Record<string, TSchema>>(parameters: Par
   return Type.Object(parameters, { additionalProperties: false });
 }
 
-const numberOf = (description: string) => Type.Optional(Type.String({ pattern: '^\\d{1,5}$', description }));
+const numberText = (description: string) =>
+  Type.Optional(Type.String({ pattern: '^\\d{1,5}$', description }));
 
 const placeDetails = Type.Optional(
   Type.Enum(['true', 'false'], { description: 'Return the province of ISTAT too, where it differs' }),
@@ -178,8 +179,8 @@ export const CitiesQuery = closedQuery({
       description: 'Only names that begin with this; case and accents are ignored',
     }),
   ),
-  limit: numberOf('Maximum number of records; the header Link has the address of the next ones'),
-  offset: numberOf('Number of records to skip'),
+  limit: numberText('Maximum number of records; the header Link has the address of the next ones'),
+  offset: numberText('Number of records to skip'),
 });
 
 export const CapsQuery = closedQuery({
@@ -199,5 +200,5 @@ export const PlacesQuery = closedQuery({
   province: Type.Optional(provinceAbbreviation),
   date,
   details: placeDetails,
-  limit: numberOf('Maximum number of places, at most 100 (default 10)'),
+  limit: numberText('Maximum number of places, at most 100 (default 10)'),
 });

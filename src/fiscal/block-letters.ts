@@ -3,7 +3,7 @@ import { ACCENTED_LETTERS } from './data/places.ts';
 import { baseLetter, spellInLatin } from './latin-letters.ts';
 
 /** Returns a character of the block, or the accented letter that its lower-case letter represents. */
-export const letterOf = (character: number): string =>
+export const toLetter = (character: number): string =>
   String.fromCharCode(
     character < FIRST_ACCENTED ? character : (ACCENTED_LETTERS[character - 97] ?? character),
   );

@@ -49,7 +49,7 @@ export const isDigitOrSubstitute = (character: number): boolean =>
   ((AT_ODD[character] ?? NO_DIGIT) & NO_DIGIT) === 0;
 
 /** Returns the digit of a digit or its substitute; 0 for anything else. */
-export const digitOf = (character: number): number => ((AT_ODD[character] ?? 0) >> DIGIT_SHIFT) & 15;
+export const toDigit = (character: number): number => ((AT_ODD[character] ?? 0) >> DIGIT_SHIFT) & 15;
 
 /** Whether the character is a letter from A to Z or a digit. */
 export const isAlphanumeric = (character: number): boolean =>
@@ -64,7 +64,7 @@ function characterTable(): Int32Array {
     table[65 + index] = table[97 + index] =
       (digit < 0 ? NO_DIGIT : SUBSTITUTED | (digit << DIGIT_SHIFT)) |
       (index << LETTER_SHIFT) |
-      (kindOf(letter) << KIND_SHIFT);
+      (toKind(letter) << KIND_SHIFT);
   }
   return table;
 }
@@ -76,6 +76,6 @@ function withSums(values: Int32Array, sums: Uint8Array): Int32Array {
   return table;
 }
 
-function kindOf(letter: string): number {
+function toKind(letter: string): number {
   return letter === 'X' ? 2 : 'AEIOU'.includes(letter) ? 0 : 1;
 }

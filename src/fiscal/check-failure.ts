@@ -1,5 +1,5 @@
 import { daysInMonth } from './calendar-date.ts';
-import { digitOf, isAlphanumeric, isDigitOrSubstitute, isLetter, MONTHS } from './characters.ts';
+import { isAlphanumeric, isDigitOrSubstitute, isLetter, MONTHS, toDigit } from './characters.ts';
 import { checkLetterIndex } from './check-character.ts';
 import { type CheckReason, type CheckStatus, reasonOfStatus } from './check-status.ts';
 import { type CheckDetail, englishCodeMessages } from './code-messages.ts';
@@ -140,7 +140,7 @@ const checkCharacterFault = (text: string): CheckFault | undefined => {
 /** Makes an ASCII letter upper case and returns its position, A is 0. */
 const letterIndex = (character: number): number => (character & 0xdf) - 65;
 
-const digitAt = (text: string, at: number): number => digitOf(text.charCodeAt(at));
+const digitAt = (text: string, at: number): number => toDigit(text.charCodeAt(at));
 
 const DAY: Stretch = { start: 9, end: 11 };
 const PLACE: Stretch = { start: 11, end: 15 };

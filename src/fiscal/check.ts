@@ -49,7 +49,7 @@ export const createChecker = (options: CheckOptions): Checker => {
 };
 
 /** Returns the warnings of the code in {@link parts}. */
-export const warningsOf = (): readonly CheckWarning[] =>
+export const readWarnings = (): readonly CheckWarning[] =>
   WARNINGS[(parts.isPlaceInForce ? 0 : 1) + (parts.areNamesDerivable ? 0 : 2)] ?? [];
 
 const WARNINGS: readonly (readonly CheckWarning[])[] = [
@@ -65,6 +65,6 @@ const PLAIN_SUCCESS: CheckSuccess = Object.freeze({ ok: true, warnings: Object.f
 const checkWith = (code: string, settings: Settings): CheckResult => {
   const status = inspectText(code, settings);
   if (status === CHECK_STATUS.valid) return PLAIN_SUCCESS;
-  if (status === CHECK_STATUS.validWithWarnings) return { ok: true, warnings: warningsOf() };
+  if (status === CHECK_STATUS.validWithWarnings) return { ok: true, warnings: readWarnings() };
   return explainFailure(code, status);
 };

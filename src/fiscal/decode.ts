@@ -1,9 +1,9 @@
 import { toIsoDate } from './calendar-date.ts';
-import { type CheckWarning, warningsOf } from './check.ts';
+import { type CheckWarning, readWarnings } from './check.ts';
 import { type CheckFailure, explainFailure } from './check-failure.ts';
 import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
 import { inspectText, parts, upperCaseText } from './inspect-code.ts';
-import { baseCodeOf, type OmocodiaDetail, omocodiaDetail } from './omocodia.ts';
+import { type OmocodiaDetail, omocodiaDetail, toBaseCode } from './omocodia.ts';
 import { type Birthplace, birthplaceAt } from './place.ts';
 
 /** The facts about a person in a codice fiscale. */
@@ -54,8 +54,8 @@ export const decode = (code: string, options: CheckOptions): DecodeResult => {
     day: parts.day,
     otherBirthDate: otherBirthDate === 0 ? null : toIsoDate(otherBirthDate),
     birthplace: birthplaceAt(parts.slot, birthDate),
-    warnings: warningsOf(),
+    warnings: readWarnings(),
     omocodia: omocodiaDetail(mask),
-    baseCode: baseCodeOf(codiceFiscale),
+    baseCode: toBaseCode(codiceFiscale),
   };
 };

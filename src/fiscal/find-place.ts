@@ -5,7 +5,7 @@ import { lastMatch, lookUpPlace, MISSING_PLACE, type PlaceMatch } from './look-u
 import { found, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
 import { AMBIGUOUS_PLACE, candidates, readProvince, UNKNOWN_PLACE } from './place-candidates.ts';
-import { provinceNumber, recordAt, recordsOf } from './place-records.ts';
+import { provinceNumber, readRecords, recordAt } from './place-records.ts';
 import { splitProvince } from './place-spellings.ts';
 import { suggestPlaces } from './suggest-places.ts';
 
@@ -113,7 +113,7 @@ const placeElsewhere = ({ name, date }: PlaceQuery): PlacesMeant | undefined => 
   const territory = stateOfTerritory(name);
   const state = territory < 0 ? stateOfCity(name) : territory;
   if (state < 0) return undefined;
-  const records = recordsOf(state);
+  const records = readRecords(state);
   const suggestions = [placeOfRecord(records, recordAt(records, state, date))];
   return { hint: territory < 0 ? 'foreign-city' : 'territory', suggestions };
 };
@@ -151,4 +151,4 @@ const candidatePlaces = (date: number, chosen: number): Place[] =>
   candidates()
     .filter(({ slot }) => slot !== chosen)
     .sort((a, b) => b.score - a.score || a.slot - b.slot)
-    .map(({ slot }) => placeOfRecord(recordsOf(slot), recordAt(recordsOf(slot), slot, date)));
+    .map(({ slot }) => placeOfRecord(readRecords(slot), recordAt(readRecords(slot), slot, date)));

@@ -37,7 +37,7 @@ export const BUCKET_COUNT = 16_384;
 /** The hash of no letters, the hash with one letter more, and the bucket of a hash (FNV-1a). */
 export const startHash = 0;
 export const stepHash = (hash: number, letter: number): number => Math.imul(hash ^ letter, FNV_PRIME);
-export const bucketOf = (hash: number): number => (hash ^ (hash >>> 15)) & (BUCKET_COUNT - 1);
+export const toBucket = (hash: number): number => (hash ^ (hash >>> 15)) & (BUCKET_COUNT - 1);
 
 export const FNV_PRIME = 16_777_619;
 /** Represents every character that no name has. */

@@ -5,7 +5,7 @@ import { readToday } from './check-status.ts';
 import { PLACE_LETTERS } from './code-table.ts';
 import { inspected, inspectPerson, personFaults, personLetters, personWarnings } from './inspect-person.ts';
 import { lastMatch, type PlaceMatch } from './look-up-place.ts';
-import { textOf } from './omocodia.ts';
+import { toCodeText } from './omocodia.ts';
 import type { Person, PersonWarning } from './person.ts';
 import type { PersonFault } from './person-fault.ts';
 import { type Birthplace, birthplaceAt } from './place.ts';
@@ -44,7 +44,7 @@ export const generate = (person: Person, options: GenerateOptions): GenerateResu
   writeBirth(isFemale ? (date % 100) + 40 : date % 100, date, slot);
   return {
     ok: true,
-    codiceFiscale: textOf(code),
+    codiceFiscale: toCodeText(code),
     birthplace: birthplaceAt(slot, date),
     match: lastMatch(),
     warnings: personWarnings(),

@@ -199,11 +199,11 @@ const readBirthDate = (settings: Settings): boolean => {
   let year = settings.century + twoDigitYear;
   if (settings.century === 0) {
     year = ((settings.today / 1_000_000) | 0) * 100 + twoDigitYear;
-    if (dateOf(year) > settings.today) year -= 100;
+    if (toBirthDate(year) > settings.today) year -= 100;
     // 29 February of a year 00: 2000 had one, 1900 and 2100 do not.
     if (!isReal(year) && isReal(year - 100)) year -= 100;
   }
-  parts.birthDate = dateOf(year);
+  parts.birthDate = toBirthDate(year);
   if (!isReal(year) || parts.birthDate > settings.today) return false;
   parts.otherBirthDate = otherBirthDate(year, settings);
   return true;
@@ -211,13 +211,13 @@ const readBirthDate = (settings: Settings): boolean => {
 
 const LEAP_YEAR = 2000;
 
-const dateOf = (year: number): number => year * 10_000 + parts.month * 100 + parts.day;
+const toBirthDate = (year: number): number => year * 10_000 + parts.month * 100 + parts.day;
 
 const isReal = (year: number): boolean => parts.day < 29 || parts.day <= daysInMonth(year, parts.month);
 
 const otherBirthDate = (year: number, settings: Settings): number => {
-  if (isReal(year + 100) && dateOf(year + 100) <= settings.today) return dateOf(year + 100);
-  return year - 100 >= EARLIEST_OTHER_YEAR && isReal(year - 100) ? dateOf(year - 100) : 0;
+  if (isReal(year + 100) && toBirthDate(year + 100) <= settings.today) return toBirthDate(year + 100);
+  return year - 100 >= EARLIEST_OTHER_YEAR && isReal(year - 100) ? toBirthDate(year - 100) : 0;
 };
 
 /**

@@ -1,5 +1,5 @@
 /** Looks up the place for a name, a province and a date, as a slot. findPlace and generate share this. */
-import { found, lookUpName, provinceOf, UNKNOWN_PROVINCE } from './name-lookup.ts';
+import { findProvinceNumber, found, lookUpName, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { lookUpOtherwise, lookUpWithProvince } from './other-readings.ts';
 import {
   clearCandidates,
@@ -33,7 +33,7 @@ export const lookUpPlace = (name: string, province: string, date: number): numbe
   found.isCode = false;
   found.ended = -1;
   if (typeof name !== 'string' || isBlank(name)) return MISSING_PLACE;
-  const wanted = provinceOf(province);
+  const wanted = findProvinceNumber(province);
   if (wanted === UNKNOWN_PROVINCE) return UNKNOWN_PROVINCE;
   // No place has such a long name, and the patterns below are slow for long runs of spaces.
   if (name.length > LONGEST_NAME) return UNKNOWN_PLACE;

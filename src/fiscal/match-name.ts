@@ -1,15 +1,15 @@
 /** Finds records by their whole name. */
 import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
-import { bucketOf, folded, foldedHash, foldedLength } from './fold-name.ts';
+import { folded, foldedHash, foldedLength, toBucket } from './fold-name.ts';
 import { nameIndex } from './name-index.ts';
-import { ALIAS, lineOf, recordsOf } from './place-records.ts';
+import { ALIAS, readLine, readRecords } from './place-records.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 /** Calls back for each record that has the last folded name. */
 export const forEachMatch = (visit: (record: number) => void): void => {
   const { heads, next, hashes, slots } = nameIndex();
   let last = -1;
-  for (let entry = shortAt(heads, bucketOf(foldedHash)); entry > 0; entry = shortAt(next, entry)) {
+  for (let entry = shortAt(heads, toBucket(foldedHash)); entry > 0; entry = shortAt(next, entry)) {
     const slot = shortAt(slots, entry);
     // The names of one place follow each other.
     if (intAt(hashes, entry) !== foldedHash || slot === last) continue;
@@ -19,8 +19,8 @@ export const forEachMatch = (visit: (record: number) => void): void => {
 };
 
 const visitRecords = (slot: number, visit: (record: number) => void): void => {
-  const records = recordsOf(slot);
-  const line = lineOf(records, slot);
+  const records = readRecords(slot);
+  const line = readLine(records, slot);
   const first = shortAt(records.first, slot);
   let lastStart = -1;
   let isNamed = false;

@@ -8,7 +8,7 @@ import { otherReadings } from './name-code.ts';
 import type { Person } from './person.ts';
 import type { PersonFault, PersonField } from './person-fault.ts';
 import { AMBIGUOUS_PLACE, candidates } from './place-candidates.ts';
-import { isStato, isTakenOverBy, recordsOf } from './place-records.ts';
+import { isStato, isTakenOverBy, readRecords } from './place-records.ts';
 import { areOneState } from './state-parts.ts';
 import { byteAt } from './typed-access.ts';
 
@@ -238,6 +238,6 @@ const isAlsoMeant = (named: number, found: number): boolean =>
   candidates().some(({ slot }) => slot === found) ||
   isTakenOverBy(found, named) ||
   isTakenOverBy(named, found) ||
-  recordsOf(found).heirs.get(found)?.includes(named) === true ||
-  recordsOf(named).heirs.get(named)?.includes(found) === true ||
+  readRecords(found).heirs.get(found)?.includes(named) === true ||
+  readRecords(named).heirs.get(named)?.includes(found) === true ||
   (isStato(named) && isStato(found) && areOneState(named, found, inspected.date));

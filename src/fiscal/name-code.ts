@@ -55,12 +55,12 @@ export const otherReadings = (name: string, part: 'surname' | 'givenName'): read
   const spellings: readonly Spelling[] = isPlain
     ? [spellInLatin]
     : [spellInLatin, baseLetter, dropDiacritics];
-  return texts.flatMap((text) => spellings.flatMap((spelling) => readingOf(text, part, spelling)));
+  return texts.flatMap((text) => spellings.flatMap((spelling) => spellReading(text, part, spelling)));
 };
 
 type Spelling = (character: string) => string | undefined;
 
-const readingOf = (text: string, part: 'surname' | 'givenName', spelling: Spelling): readonly string[] => {
+const spellReading = (text: string, part: 'surname' | 'givenName', spelling: Spelling): readonly string[] => {
   if (readForeignLetters(text, spelling) !== undefined) return [];
   const letters = new Uint8Array(3);
   writeLetters(letters, 0, part === 'givenName' && consonantCount > 3 ? 1 : 0);

@@ -4,7 +4,7 @@
  */
 import { accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
 import { digitAt, isUndatedCode, SLOT_COUNT } from './code-table.ts';
-import { BUCKET_COUNT, bucketOf, FNV_PRIME, startHash, stepHash } from './fold-name.ts';
+import { BUCKET_COUNT, FNV_PRIME, startHash, stepHash, toBucket } from './fold-name.ts';
 import { PERIOD_FLAGS, placeParts } from './place-records.ts';
 import { shortAt } from './typed-access.ts';
 
@@ -41,7 +41,7 @@ const buildIndex = (): NameIndex => {
   let count = 0;
   const add = (hash: number, slot: number): void => {
     count += 1;
-    const bucket = bucketOf(hash);
+    const bucket = toBucket(hash);
     made.next[count] = shortAt(made.heads, bucket);
     made.heads[bucket] = count;
     made.hashes[count] = hash;

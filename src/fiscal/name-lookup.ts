@@ -6,7 +6,7 @@ import {
   addCandidates,
   chooseCandidate,
   clearCandidates,
-  isProvinceOf,
+  isInProvince,
   readProvince,
   UNKNOWN_PLACE,
 } from './place-candidates.ts';
@@ -22,7 +22,7 @@ export const lookUpName = (name: string, province: number, date: number): number
   const mayBeCode = name.length === 4 && name.charCodeAt(1) <= LAST_DIGIT;
   const code = mayBeCode ? slotOfCode(name.toUpperCase()) : -1;
   if (isKnownCode(code)) {
-    found.isCode = isProvinceOf(code, province);
+    found.isCode = isInProvince(code, province);
     return found.isCode ? code : UNKNOWN_PLACE;
   }
   clearCandidates();
@@ -33,7 +33,7 @@ export const lookUpName = (name: string, province: number, date: number): number
 const LAST_DIGIT = 57;
 
 /** Returns the number of a province, {@link ANY_PROVINCE} if none is given. */
-export const provinceOf = (province: unknown): number => {
+export const findProvinceNumber = (province: unknown): number => {
   if (typeof province !== 'string' || province === '') return ANY_PROVINCE;
   const number = readProvince(province);
   if (number === ANY_PROVINCE) return number;

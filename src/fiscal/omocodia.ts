@@ -3,7 +3,7 @@
  * character is computed again. Each of the seven digits can be replaced or not, which gives 128 forms of a code. A mask
  * identifies a form; its lowest bit is the rightmost digit.
  */
-import { digitOf, SUBSTITUTES } from './characters.ts';
+import { SUBSTITUTES, toDigit } from './characters.ts';
 import { checkLetterIndex, EVEN_VALUES, ODD_VALUES } from './check-character.ts';
 import { type CheckFailure, explainFailure } from './check-failure.ts';
 import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
@@ -41,10 +41,10 @@ export const omocodie = (code: string, options: CheckOptions): OmocodieResult | 
 };
 
 /** Returns the base form of the last inspected code, whose upper-case text is given. */
-export const baseCodeOf = (codiceFiscale: string): string => {
+export const toBaseCode = (codiceFiscale: string): string => {
   if (parts.mask === 0) return codiceFiscale;
   toBaseForm();
-  return textOf(textBytes);
+  return toCodeText(textBytes);
 };
 
 export const omocodiaDetail = (mask: number): OmocodiaDetail => details[mask] ?? makeDetail(mask);
@@ -73,7 +73,7 @@ const toBaseForm = (): void => {
     const character = byteAt(textBytes, at);
     textBytes[at] = character > 96 ? character - 32 : character;
   }
-  for (const at of DIGIT_POSITIONS) textBytes[at] = 48 + digitOf(byteAt(textBytes, at));
+  for (const at of DIGIT_POSITIONS) textBytes[at] = 48 + toDigit(byteAt(textBytes, at));
   textBytes[15] = 65 + checkLetterIndex(textBytes, 0);
 };
 
@@ -92,7 +92,7 @@ const allForms = (): string[] => {
     letters[bit] = byteAt(SUBSTITUTE_CODES, byteAt(digits, bit) - 48);
     gains[bit] = byteAt(values, byteAt(letters, bit)) - byteAt(values, byteAt(digits, bit));
   }
-  codes[0] = textOf(textBytes);
+  codes[0] = toCodeText(textBytes);
   for (let mask = 1; mask < FORMS; mask++) {
     let bit = 0;
     for (; ((mask >> bit) & 1) === 0; bit++) {
@@ -102,7 +102,7 @@ const allForms = (): string[] => {
     textBytes[byteAt(DIGIT_POSITIONS, bit)] = byteAt(letters, bit);
     sum += intAt(gains, bit);
     textBytes[15] = 65 + (sum % 26);
-    codes[mask] = textOf(textBytes);
+    codes[mask] = toCodeText(textBytes);
   }
   return codes;
 };
@@ -118,7 +118,7 @@ const SUBSTITUTE_CODES = Uint8Array.from(SUBSTITUTES, (letter) => letter.charCod
 const MULTIPLE_OF_26 = 260;
 
 /** Passes sixteen arguments, because spreading the array takes several times as long. */
-export const textOf = (code: Uint8Array): string =>
+export const toCodeText = (code: Uint8Array): string =>
   String.fromCharCode(
     byteAt(code, 0),
     byteAt(code, 1),

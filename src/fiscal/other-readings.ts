@@ -1,6 +1,6 @@
 /** Other ways to read a name that is unknown as it is written: a province behind it, bilingual pairs, abbreviations, states. */
 import { forEachLooseMatch, forEachSlashMatch } from './loose-match.ts';
-import { lookUpName, provinceOf, UNKNOWN_PROVINCE } from './name-lookup.ts';
+import { findProvinceNumber, lookUpName, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import {
   ANY_PROVINCE,
   addCandidate,
@@ -39,7 +39,7 @@ const lookUpInTurn = (ways: readonly LookUp[], name: string, search: Search): nu
 /** `Name (XX)`, `Name XX` or `Name - XX`, with the name in any of the other ways too. */
 export const lookUpWithProvince: LookUp = (name, search) => {
   const split = splitProvince(name);
-  const own = split === undefined ? UNKNOWN_PROVINCE : provinceOf(split.province);
+  const own = split === undefined ? UNKNOWN_PROVINCE : findProvinceNumber(split.province);
   const isWanted = own >= 0 && (search.province === ANY_PROVINCE || search.province === own);
   if (split === undefined || !isWanted) return UNKNOWN_PLACE;
   const there = { ...search, province: own };
@@ -55,7 +55,7 @@ const lookUpBrackets: LookUp = (name, search) => {
 
 /** The two halves of a bilingual name, which must belong to one place. */
 const lookUpHalves: LookUp = (name, search) => {
-  for (const [first, second] of halvesOf(name)) {
+  for (const [first, second] of splitHalves(name)) {
     const slot = lookUpBoth(first, second, search);
     if (slot !== UNKNOWN_PLACE) return slot;
   }
@@ -63,7 +63,7 @@ const lookUpHalves: LookUp = (name, search) => {
 };
 
 /** Splits at a slash, if there is one; otherwise at each hyphen or dash, because each half may contain hyphens. */
-const halvesOf = (name: string): [first: string, second: string][] =>
+const splitHalves = (name: string): [first: string, second: string][] =>
   [...name.matchAll(name.includes('/') ? /\//g : /[-\u2013]/g)].map(({ index }) => [
     name.slice(0, index),
     name.slice(index + 1),

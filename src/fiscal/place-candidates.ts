@@ -11,14 +11,14 @@ import { nameExactness } from './name-exactness.ts';
 import {
   ALIAS,
   DATED,
+  findSuccessor,
   hasEndedBefore,
   isStato,
   isTakenOverBy,
+  readRecords,
   recordAt,
   recordName,
-  recordsOf,
   recordToday,
-  successorOf,
   UNDATED,
 } from './place-records.ts';
 
@@ -92,11 +92,11 @@ let wanted = ANY_PROVINCE;
 let wantedDate = 0;
 
 const addRecord = (record: number): void => {
-  const records = recordsOf(0);
+  const records = readRecords(0);
   const slot = records.slot[record] as number;
-  if (!isProvinceOf(slot, wanted)) return;
+  if (!isInProvince(slot, wanted)) return;
   const isOfProvince = records.province[record] === wanted ? 1 : 0;
-  keepBest(slot, record, fitOf(record, wantedDate) * 2 + isOfProvince);
+  keepBest(slot, record, rateFit(record, wantedDate) * 2 + isOfProvince);
 };
 
 const keepBest = (slot: number, record: number, score: number): void => {
@@ -142,15 +142,15 @@ export const isSpelledBy = (slot: number, name: string): boolean =>
   candidates().some((candidate) => candidate.slot === slot && exactness(name, candidate) === 2);
 
 /** Whether the place, or its successor today, ever was in this province, by ANPR or by ISTAT. */
-export const isProvinceOf = (slot: number, province: number): boolean => {
+export const isInProvince = (slot: number, province: number): boolean => {
   if (province === ANY_PROVINCE) return true;
-  const records = recordsOf(slot);
+  const records = readRecords(slot);
   const first = records.first[slot] as number;
   const end = first + (records.length[slot] as number);
   for (let record = first; record < end; record++) if (records.province[record] === province) return true;
-  const successor = successorOf(slot);
+  const successor = findSuccessor(slot);
   if (istatProvinceNumber(successor) === province) return true;
-  const today = successor === slot ? -1 : recordToday(recordsOf(successor), successor);
+  const today = successor === slot ? -1 : recordToday(readRecords(successor), successor);
   return today >= 0 && records.province[today] === province;
 };
 
@@ -179,7 +179,7 @@ const numberOfLetters = (text: string): number => {
 const UPPER_CASE = 0xdf;
 
 const exactness = (name: string, { slot, record }: Candidate): number =>
-  nameExactness(name, recordName(recordsOf(slot), record));
+  nameExactness(name, recordName(readRecords(slot), record));
 
 /**
  * Whether another place had exactly this name and has ended, while the chosen one has it only as a former name or an alias:
@@ -192,7 +192,7 @@ const hasNamesake = (chosen: Candidate, name: string): boolean => {
     (other) =>
       other.slot !== chosen.slot &&
       other.score >> 1 === FIT.ended &&
-      recordsOf(other.slot).kind[other.record] === DATED &&
+      readRecords(other.slot).kind[other.record] === DATED &&
       !isTakenOverBy(other.slot, chosen.slot) &&
       exactness(name, other) >= exactness(name, chosen),
   );
@@ -200,13 +200,13 @@ const hasNamesake = (chosen: Candidate, name: string): boolean => {
 
 /** Places of one name in one province are mostly successors of each other; in two provinces they are unrelated. */
 const areNeighbours = (tied: readonly Candidate[]): boolean => {
-  const provinces = tied.map(({ slot, record }) => recordsOf(slot).province[record]);
+  const provinces = tied.map(({ slot, record }) => readRecords(slot).province[record]);
   return provinces.every((province) => province === provinces[0]);
 };
 
 /** Prefers, of places that came later, the next one; of ended places, the last one of this name. */
 const nearness = ({ slot, record, score }: Candidate, date: number): number => {
-  const records = recordsOf(slot);
+  const records = readRecords(slot);
   const byDate = recordAt(records, slot, date);
   switch (score >> 1) {
     case FIT.later:
@@ -226,12 +226,12 @@ const withHighest = (all: readonly Candidate[], rank: (candidate: Candidate) => 
 
 const statesOfToday = (tied: Candidate[]): Candidate[] => {
   if (!tied.every(({ slot }) => isStato(slot))) return tied;
-  const ofToday = tied.filter(({ slot }) => recordToday(recordsOf(slot), slot) >= 0);
+  const ofToday = tied.filter(({ slot }) => recordToday(readRecords(slot), slot) >= 0);
   return ofToday.length === 0 ? tied : ofToday;
 };
 
-const fitOf = (record: number, date: number): Fit => {
-  const records = recordsOf(0);
+const rateFit = (record: number, date: number): Fit => {
+  const records = readRecords(0);
   const slot = records.slot[record] as number;
   if (records.kind[records.first[slot] as number] === UNDATED) return FIT.undated;
   const isAlias = records.kind[record] === ALIAS;

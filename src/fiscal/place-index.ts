@@ -3,7 +3,7 @@
  * is built at the first search.
  */
 import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
-import { ALIAS, allRecords, lineOf, type PlaceRecords } from './place-records.ts';
+import { ALIAS, allRecords, type PlaceRecords, readLine } from './place-records.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 export type PlaceIndex = {
@@ -82,7 +82,7 @@ const buildIndex = (records: PlaceRecords): PlaceIndex => {
 };
 
 const hasUmlaut = (records: PlaceRecords, record: number): boolean => {
-  const line = lineOf(records, shortAt(records.slot, record));
+  const line = readLine(records, shortAt(records.slot, record));
   return UMLAUTS.test(line.slice(records.nameStart[record], records.nameEnd[record]));
 };
 
@@ -95,7 +95,7 @@ const addEntry = (entries: Entries, records: PlaceRecords, { record, folds }: Ne
   const entry = entries.count++;
   const { pool } = entries;
   const start = entry === 0 ? 0 : intAt(entries.end, entry - 1);
-  const line = lineOf(records, shortAt(records.slot, record));
+  const line = readLine(records, shortAt(records.slot, record));
   const nameEnd = shortAt(records.nameEnd, record);
   let end = start;
   let mark = WORD_START;
@@ -113,10 +113,10 @@ const addEntry = (entries: Entries, records: PlaceRecords, { record, folds }: Ne
   entries.record[entry] = record;
   entries.start[entry] = start;
   entries.end[entry] = end;
-  entries.letters[entry] = lettersOf(pool, start, end);
+  entries.letters[entry] = readLetterSet(pool, start, end);
 };
 
-const lettersOf = (pool: Uint8Array, start: number, end: number): number => {
+const readLetterSet = (pool: Uint8Array, start: number, end: number): number => {
   let letters = 0;
   for (let at = start; at < end; at++) letters |= letterBit(byteAt(pool, at) & LETTER);
   return letters;

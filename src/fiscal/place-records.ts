@@ -11,11 +11,11 @@
  * letters represent accented ones, in the order of ACCENTED_LETTERS.
  *
  * The end, after `#`, has for undated places, if a source gives it, `!` and the day after the last one (three digits); then
- * a letter for the evidence (see `evidenceOf` in place.ts) and the code of the successor, or, after `d`, the codes of all
+ * a letter for the evidence (see `EVIDENCE_LETTERS` in scripts/generate-fiscal-data.ts) and the code of the successor, or, after `d`, the codes of all
  * comuni among which the place was divided.
  */
 
-import { letterOf } from './block-letters.ts';
+import { toLetter } from './block-letters.ts';
 import { dayAfter } from './calendar-date.ts';
 import {
   codeKind,
@@ -70,8 +70,8 @@ export const ALIAS = 2;
 
 /** Unpacks all records and returns them, in the order in which they were unpacked. */
 export const allRecords = (): PlaceRecords => {
-  const records = recordsOf(0);
-  if (!isAllUnpacked) for (let slot = 0; slot < SLOT_COUNT; slot++) recordsOf(slot);
+  const records = readRecords(0);
+  if (!isAllUnpacked) for (let slot = 0; slot < SLOT_COUNT; slot++) readRecords(slot);
   isAllUnpacked = true;
   return records;
 };
@@ -85,14 +85,14 @@ export const placeParts = (): readonly string[] => {
 let parts: readonly string[] | undefined;
 
 /** Unpacks the records of the slot, if necessary, and returns all unpacked ones. */
-export const recordsOf = (slot: number): PlaceRecords => {
+export const readRecords = (slot: number): PlaceRecords => {
   unpacked ??= newRecords();
-  if (unpacked.length[slot] === 0 && isKnownCode(slot)) unpackLine(unpacked, lineOf(unpacked, slot), slot);
+  if (unpacked.length[slot] === 0 && isKnownCode(slot)) unpackLine(unpacked, readLine(unpacked, slot), slot);
   return unpacked;
 };
 
 /** Returns the line of a slot in its block. */
-export const lineOf = (records: PlaceRecords, slot: number): string => {
+export const readLine = (records: PlaceRecords, slot: number): string => {
   const letter = (slot / 1000) | 0;
   const lines = records.lines[letter] ?? (records.parts[letter] as string).split('~');
   records.lines[letter] = lines;
@@ -100,9 +100,9 @@ export const lineOf = (records: PlaceRecords, slot: number): string => {
 };
 
 export const recordName = (records: PlaceRecords, record: number): string =>
-  lineOf(records, records.slot[record] as number)
+  readLine(records, records.slot[record] as number)
     .slice(records.nameStart[record], records.nameEnd[record])
-    .replace(/[a-z]/g, (letter) => letterOf(letter.charCodeAt(0)));
+    .replace(/[a-z]/g, (letter) => toLetter(letter.charCodeAt(0)));
 
 export const provinceNumber = (abbreviation: string): number =>
   (abbreviation.charCodeAt(0) - 65) * 26 + abbreviation.charCodeAt(1) - 65;
@@ -134,34 +134,34 @@ export const recordToday = (records: PlaceRecords, slot: number): number => {
 };
 
 /** Returns the place that an ended one belongs to today; the place itself if unknown. */
-export const successorOf = (slot: number): number => {
+export const findSuccessor = (slot: number): number => {
   let last = slot;
-  for (let next = nextOf(last); next !== 0; next = nextOf(last)) last = next;
-  return last === slot || recordToday(recordsOf(last), last) < 0 ? slot : last;
+  for (let next = readNext(last); next !== 0; next = readNext(last)) last = next;
+  return last === slot || recordToday(readRecords(last), last) < 0 ? slot : last;
 };
 
 /** Returns the first successor of a place that was in force on the date; -1 if there is none. */
 export const successorAt = (slot: number, date: number): number => {
-  for (let next = nextOf(slot); next !== 0; next = nextOf(next)) if (isInForce(next, date)) return next;
+  for (let next = readNext(slot); next !== 0; next = readNext(next)) if (isInForce(next, date)) return next;
   return -1;
 };
 
 /** Whether the second place is a successor of the first, directly or in several steps. */
 export const isTakenOverBy = (slot: number, other: number): boolean => {
-  for (let next = nextOf(slot); next !== 0; next = nextOf(next)) if (next === other) return true;
+  for (let next = readNext(slot); next !== 0; next = readNext(next)) if (next === other) return true;
   return false;
 };
 
 /** Whether the place is known to have ended before the date. */
 export const hasEndedBefore = (slot: number, date: number): boolean => {
-  const records = recordsOf(slot);
+  const records = readRecords(slot);
   const gone = records.goneFrom[slot] as number;
   if (codeKind(slot) === UNDATED_CODE) return gone !== 0 && date >= gone;
   const last = (records.first[slot] as number) + (records.periods[slot] as number) - 1;
   return date > (records.to[last] as number);
 };
 
-const nextOf = (slot: number): number => recordsOf(slot).successor[slot] as number;
+const readNext = (slot: number): number => readRecords(slot).successor[slot] as number;
 
 export const isStato = (slot: number): boolean => slot >= SLOT_COUNT - 1000;
 

@@ -4,15 +4,15 @@ import { codeOfSlot, isInForce, OPEN_END } from './code-table.ts';
 import {
   ALIAS,
   DATED,
+  findSuccessor,
   isStato,
   type PlaceRecords,
   provinceText,
   RECORD_CAPACITY,
+  readRecords,
   recordAt,
   recordName,
-  recordsOf,
   recordToday,
-  successorOf,
 } from './place-records.ts';
 
 /** One name of a comune or a foreign state, in one province, during one period. */
@@ -66,7 +66,7 @@ export const placeOfRecord = (records: PlaceRecords, record: number): Place => {
 
 /** Returns the place of a known slot as it was on the date. The same record returns the same object: results are shared. */
 export const birthplaceAt = (slot: number, date: number): Birthplace => {
-  const records = recordsOf(slot);
+  const records = readRecords(slot);
   const record = recordAt(records, slot, date);
   const wasInForce = isInForce(slot, date);
   const key = record * 2 + (wasInForce ? 1 : 0);
@@ -74,7 +74,7 @@ export const birthplaceAt = (slot: number, date: number): Birthplace => {
   birthplaces ??= new Array<Birthplace | undefined>(RECORD_CAPACITY * 2).fill(undefined);
   const known = birthplaces[key];
   if (known !== undefined) return known;
-  const successor = successorOf(slot);
+  const successor = findSuccessor(slot);
   const made = Object.freeze({
     ...placeOfRecord(records, record),
     wasInForce,
@@ -86,7 +86,7 @@ export const birthplaceAt = (slot: number, date: number): Birthplace => {
 };
 
 export const placeToday = (slot: number): PlaceToday | null => {
-  const records = recordsOf(slot);
+  const records = readRecords(slot);
   const record = recordToday(records, slot);
   if (record < 0) return null;
   const { codiceCatastale, name, province } = placeOfRecord(records, record);
@@ -95,7 +95,7 @@ export const placeToday = (slot: number): PlaceToday | null => {
 
 /** Returns all records of a code, the oldest first, without aliases. */
 export const placeHistoryOfSlot = (slot: number): Place[] => {
-  const records = recordsOf(slot);
+  const records = readRecords(slot);
   const first = records.first[slot] as number;
   const history: Place[] = [];
   for (let record = first; record < first + (records.length[slot] as number); record++) {

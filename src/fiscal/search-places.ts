@@ -1,6 +1,6 @@
 import { codeKind, codeOfSlot, slotOfCode, UNDATED_CODE } from './code-table.ts';
 import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord } from './place.ts';
-import { recordAt, recordsOf } from './place-records.ts';
+import { readRecords, recordAt } from './place-records.ts';
 import { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
 import { placesOfCap } from './territory.ts';
 
@@ -39,7 +39,7 @@ export const searchPlaces = (typed: string, options?: SuggestOptions | null): Pl
     return {
       place,
       history: placeHistoryOfSlot(slot).map((each) => ({ ...each, source })),
-      successors: successorsOf(slot),
+      successors: listSuccessors(slot),
       frazioni,
     };
   });
@@ -58,15 +58,15 @@ const placesFor = (typed: string, options: SuggestOptions | null | undefined): F
     );
 };
 
-const successorsOf = (slot: number): Successor[] => {
-  const records = recordsOf(slot);
+const listSuccessors = (slot: number): Successor[] => {
+  const records = readRecords(slot);
   const heirs = records.heirs.get(slot);
   if (heirs !== undefined) return heirs.map((heir) => successor(heir, 'istat-divided'));
   const chain: Successor[] = [];
   let last = slot;
-  for (let next = records.successor[last] ?? 0; next !== 0; next = recordsOf(last).successor[last] ?? 0) {
+  for (let next = records.successor[last] ?? 0; next !== 0; next = readRecords(last).successor[last] ?? 0) {
     chain.push(
-      successor(next, SOURCES[String.fromCharCode(recordsOf(last).evidence[last] ?? 0)] ?? 'by-hand'),
+      successor(next, SOURCES[String.fromCharCode(readRecords(last).evidence[last] ?? 0)] ?? 'by-hand'),
     );
     last = next;
   }
@@ -83,7 +83,7 @@ const SOURCES: Readonly<Record<string, SuccessorSource>> = {
 
 /** Describes a successor by its last name. */
 const successor = (slot: number, source: SuccessorSource): Successor => {
-  const records = recordsOf(slot);
+  const records = readRecords(slot);
   const { name, province } = placeOfRecord(records, recordAt(records, slot, LAST_DAY));
   return { codiceCatastale: codeOfSlot(slot), name, province, source };
 };

@@ -5,9 +5,9 @@ import { codeOfSlot, isInForce, slotOfCode } from './code-table.ts';
  * in Jugoslavia or in Croazia, and codes have either.
  */
 export const areOneState = (first: number, second: number, date: number): boolean =>
-  isPartOf(first, second, date) || isPartOf(second, first, date);
+  hasPart(first, second, date) || hasPart(second, first, date);
 
-const isPartOf = (whole: number, part: number, date: number): boolean =>
+const hasPart = (whole: number, part: number, date: number): boolean =>
   isInForce(whole, date) && (PARTS[codeOfSlot(whole)] ?? []).some((code) => slotOfCode(code) === part);
 
 /** The parts of a state, by the code of the whole. Soviet republics with two codes have both. */

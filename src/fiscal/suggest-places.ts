@@ -108,7 +108,7 @@ const rankFor = (search: Search): VisitEntry => {
     const slot = shortAt(records.slot, record);
     if (!isOfProvince(record, search.province)) return;
     const length = intAt(index.end, entry) - intAt(index.start, entry);
-    const rank = rankOf(record, { match, length }, search.date);
+    const rank = rankRecord(record, { match, length }, search.date);
     const known = bestRank[slot] ?? 0;
     // Among equals the name with the first record comes first.
     if (known !== 0 && (rank > known || (rank === known && record >= shortAt(bestRecord, slot)))) return;
@@ -134,10 +134,10 @@ type Match = { readonly match: number; readonly length: number };
  * `cast` means Enna, which was Castrogiovanni), then own names before aliases, then short names, then the order of codes.
  * Never 0.
  */
-const rankOf = (record: number, { match, length }: Match, date: number): number => {
+const rankRecord = (record: number, { match, length }: Match, date: number): number => {
   const records = allRecords();
   const slot = records.slot[record] as number;
-  const timeliness = timelinessOf(record, date);
+  const timeliness = rateTimeliness(record, date);
   // A word in the middle of an ended place's name ranks below a place in force with a typing error.
   const exactness = match >= MIDDLE_OF_NAME && timeliness === NOT_IN_FORCE ? match + LATER_BY : match;
   const residents = timeliness === NAME_IN_FORCE ? (isStato(slot) ? STATE_RANK : residentsRank(slot)) : 0;
@@ -150,7 +150,7 @@ const LATER_BY = 3;
 /** States come before all cities except Rome. */
 const STATE_RANK = 60;
 
-const timelinessOf = (record: number, date: number): number => {
+const rateTimeliness = (record: number, date: number): number => {
   const records = allRecords();
   const kind = records.kind[record];
   const isPeriod = kind === DATED;

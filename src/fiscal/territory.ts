@@ -12,11 +12,11 @@ import { istatProvinceNumber } from './istat-provinces.ts';
 import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord, placeToday } from './place.ts';
 import {
   allRecords,
+  findSuccessor,
   isStato,
   type PlaceRecords,
   provinceNumber,
   recordToday,
-  successorOf,
 } from './place-records.ts';
 
 export type Region = { readonly name: string; readonly provinces: readonly Province[] };
@@ -125,7 +125,7 @@ export const cities = (province: string): ListedPlace[] => {
 export const caps = (province: string, city: string): CapsResult => {
   const found = findPlace(city, { province });
   if (!found.ok) return found;
-  const slot = successorOf(slotOfCode(found.place.codiceCatastale));
+  const slot = findSuccessor(slotOfCode(found.place.codiceCatastale));
   const place = placeToday(slot);
   const codes = capsOfSlots().get(slot);
   if (place === null || codes === undefined)
@@ -179,7 +179,7 @@ const readRegions = (): RegionEntry[] =>
 
 const listedPlace = (records: PlaceRecords, record: number): ListedPlace => {
   const { codiceCatastale, name, province, validFrom, validTo, isCurrent } = placeOfRecord(records, record);
-  const successor = successorOf(records.slot[record] as number);
+  const successor = findSuccessor(records.slot[record] as number);
   return {
     codiceCatastale,
     codiceCatastaleToday: codeOfSlot(successor),

@@ -15,7 +15,7 @@ export type Columns = {
  * Finds the columns that the names of a first row mean. When several mean one field (`Comune`, `Comune di nascita`), the
  * more specific name is taken.
  */
-export function columnsOf(names: readonly string[]): Columns {
+export function findColumns(names: readonly string[]): Columns {
   const indexOf = new Map<RecordField, number>();
   const ranks = new Map<RecordField, number>();
   const mayBeAbsent = new Set<'name' | 'surname'>();

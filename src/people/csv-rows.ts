@@ -47,7 +47,7 @@ export function createCsvReader(delimiter: string): CsvReader {
       const scanned = scanRow({ text: rest, start: at, delimiter, isEnded });
       if (scanned === undefined) break;
       const raw = withoutCarriageReturn(rest, at, scanned.end);
-      rows.push({ cells: scanned.cells, line, raw, ...problemOf(scanned) });
+      rows.push({ cells: scanned.cells, line, raw, ...toProblem(scanned) });
       line += countLines(rest, at, scanned.end);
       at = scanned.end + 1;
     }
@@ -136,7 +136,7 @@ function brokenRow({ text, isEnded }: Scan, at: number): ScannedRow | undefined 
   return { cells: [], end: end < 0 ? text.length : end, problem: 'quote-misplaced' };
 }
 
-function problemOf({ problem }: ScannedRow): { readonly problem?: RowProblem } {
+function toProblem({ problem }: ScannedRow): { readonly problem?: RowProblem } {
   return problem === undefined ? {} : { problem };
 }
 
@@ -169,7 +169,7 @@ const LINES_LOOKED_AT = 20;
 export function csvLine(cells: readonly CellValue[], delimiter: string): string {
   let line = '';
   for (let at = 0; at < cells.length; at++) {
-    const cell = textOf(cells[at] ?? null);
+    const cell = formatCell(cells[at] ?? null);
     const isQuoted =
       cell.includes(delimiter) || cell.includes('"') || cell.includes('\n') || cell.includes('\r');
     line += (at === 0 ? '' : delimiter) + (isQuoted ? `"${cell.replaceAll('"', '""')}"` : cell);
@@ -177,7 +177,7 @@ export function csvLine(cells: readonly CellValue[], delimiter: string): string 
   return `${line}\n`;
 }
 
-function textOf(value: CellValue): string {
+function formatCell(value: CellValue): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';
   return value instanceof Date ? value.toISOString().slice(0, 10) : String(value);

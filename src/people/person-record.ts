@@ -41,7 +41,7 @@ export type Generated =
 export type Warning = 'place-not-in-force' | 'place-ended' | 'names-after-comma';
 
 export function generateFrom(record: PersonRecord, rules: Rules): Generated {
-  const parsed = parsedAtOnce(record) ?? parsePerson(wireOf(record));
+  const parsed = parsedAtOnce(record) ?? parsePerson(toWire(record));
   const generated = generate(parsed.person, rules);
   if (generated.ok && isEmpty(parsed.problems)) {
     const { codiceFiscale, birthplace, warnings } = generated;
@@ -49,7 +49,7 @@ export function generateFrom(record: PersonRecord, rules: Rules): Generated {
   }
   const faults = generated.ok ? [] : translateFaults(generated.faults, rules.language);
   const named = personErrors(parsed, faults, { today: rules.asOf, language: rules.language });
-  const errors = errorsOf(record, named, rules);
+  const errors = toErrors(record, named, rules);
   const {
     candidates = [],
     suggestions = [],
@@ -64,7 +64,7 @@ export type Matched =
 
 /** Checks whether the record's code is that of its person, as far as the record has data of the person. */
 export function matchFrom(record: PersonRecord, rules: Rules): Matched {
-  const parsed = parsedAtOnce(record) ?? parseKnownPerson(wireOf(record));
+  const parsed = parsedAtOnce(record) ?? parseKnownPerson(toWire(record));
   const code = typeof record.cf === 'string' ? record.cf.trim() : '';
   const matched = match(code, parsed.person, rules);
   if (matched.ok && isEmpty(parsed.problems)) return { ok: true, response: matchResponse(matched) };
@@ -75,7 +75,7 @@ export function matchFrom(record: PersonRecord, rules: Rules): Matched {
     codeFault === undefined
       ? {}
       : { cf: { reason: codeFault.reason, message: messages[rules.language].codeFault(codeFault) } };
-  return { ok: false, errors: { ...ofCode, ...errorsOf(record, named, rules) } };
+  return { ok: false, errors: { ...ofCode, ...toErrors(record, named, rules) } };
 }
 
 export function recordOfJson(value: unknown): PersonRecord | undefined {
@@ -141,13 +141,13 @@ function isDate({ day, month, year }: DateParts): boolean {
   return day >= 1 && day <= 31 && month >= 1 && month <= 12 && year >= 1000;
 }
 
-function wireOf({ date, cf: _, state, ...rest }: PersonRecord): Readonly<Record<string, unknown>> {
+function toWire({ date, cf: _, state, ...rest }: PersonRecord): Readonly<Record<string, unknown>> {
   return {
     ...rest,
-    ...(rest.gender === undefined ? {} : { gender: genderOf(rest.gender) }),
+    ...(rest.gender === undefined ? {} : { gender: toGender(rest.gender) }),
     ...(typeof rest.province === 'string' ? { province: provinceOfText(rest.province) } : {}),
-    ...(rest.noSurname === undefined ? {} : { noSurname: yesOf(rest.noSurname) }),
-    ...(rest.noName === undefined ? {} : { noName: yesOf(rest.noName) }),
+    ...(rest.noSurname === undefined ? {} : { noSurname: toYes(rest.noSurname) }),
+    ...(rest.noName === undefined ? {} : { noName: toYes(rest.noName) }),
     ...(isBlank(rest.city) && state !== undefined ? { city: state } : {}),
     ...(date === undefined ? {} : ((typeof date === 'string' ? dateOfText(date) : undefined) ?? NO_DATE)),
   };
@@ -160,7 +160,7 @@ function isBlank(value: unknown): boolean {
 }
 
 /** Converts the gender, which cells also have as a word. */
-function genderOf(value: unknown): unknown {
+function toGender(value: unknown): unknown {
   if (typeof value !== 'string' || value.length === 1) return value;
   const word = value.trim().toLowerCase();
   if (['femmina', 'femminile', 'donna', 'female'].includes(word)) return 'F';
@@ -169,7 +169,7 @@ function genderOf(value: unknown): unknown {
 }
 
 /** Converts yes, which cells have in many forms. */
-function yesOf(value: unknown): unknown {
+function toYes(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   return /^(?:x|1|s[iì]?|y|yes|true|vero)$/i.test(value.trim()) || (isNo(value.trim()) ? false : value);
 }
@@ -179,7 +179,7 @@ function isNo(text: string): boolean {
 }
 
 /** Assigns errors of day, month or year to the date that they came from. Reports text with invalid characters as such. */
-function errorsOf(record: PersonRecord, named: RecordErrors, { language }: Rules): RecordErrors {
+function toErrors(record: PersonRecord, named: RecordErrors, { language }: Rules): RecordErrors {
   const texts = PERSON_TEXTS[language];
   const filled = withAbsence(named, texts);
   const { day, month, year, ...rest } = filled;
@@ -226,7 +226,7 @@ function provinceOfText(text: string): string {
   const bare = text.replace(/[().]/g, '').trim();
   if (bare.length <= 2) return bare;
   abbreviations ??= readAbbreviations();
-  return abbreviations.get(lettersOf(bare)) ?? text;
+  return abbreviations.get(foldLetters(bare)) ?? text;
 }
 
 let abbreviations: ReadonlyMap<string, string> | undefined;
@@ -234,13 +234,13 @@ let abbreviations: ReadonlyMap<string, string> | undefined;
 function readAbbreviations(): Map<string, string> {
   const named = regions().flatMap(({ provinces }) =>
     provinces.flatMap(({ name, abbreviation }) =>
-      name.split('/').map((part): [string, string] => [lettersOf(part), abbreviation]),
+      name.split('/').map((part): [string, string] => [foldLetters(part), abbreviation]),
     ),
   );
   return new Map([...named, ['ESTERO', 'EE'], ['STATOESTERO', 'EE']]);
 }
 
-function lettersOf(name: string): string {
+function foldLetters(name: string): string {
   return name
     .normalize('NFD')
     .toUpperCase()

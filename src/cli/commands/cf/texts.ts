@@ -80,7 +80,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     yes: 'yes',
     no: 'no',
     understood: (format, columns, others) =>
-      `Read as ${format}: ${columns.map(([field, column]) => `${field} = ${JSON.stringify(column)}`).join(', ')}${othersOf(others, 'other column is not read', 'other columns are not read')}.`,
+      `Read as ${format}: ${columns.map(([field, column]) => `${field} = ${JSON.stringify(column)}`).join(', ')}${countOthers(others, 'other column is not read', 'other columns are not read')}.`,
     columns: {
       codice_fiscale: 'codice_fiscale',
       gender: 'gender',
@@ -131,7 +131,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     yes: 'sì',
     no: 'no',
     understood: (format, columns, others) =>
-      `Letto come ${format}: ${columns.map(([field, column]) => `${PERSON_TEXTS.it.fields[field] ?? field} = ${JSON.stringify(column)}`).join(', ')}${othersOf(others, 'altra colonna non usata', 'altre colonne non usate')}.`,
+      `Letto come ${format}: ${columns.map(([field, column]) => `${PERSON_TEXTS.it.fields[field] ?? field} = ${JSON.stringify(column)}`).join(', ')}${countOthers(others, 'altra colonna non usata', 'altre colonne non usate')}.`,
     columns: {
       codice_fiscale: 'codice_fiscale',
       gender: 'sesso_letto',
@@ -156,6 +156,6 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
   },
 };
 
-function othersOf(count: number, one: string, several: string): string {
+function countOthers(count: number, one: string, several: string): string {
   return count <= 0 ? '' : `; ${count} ${count === 1 ? one : several}`;
 }

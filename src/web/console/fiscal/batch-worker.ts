@@ -1,6 +1,6 @@
 import { todayInItaly } from '../../../contract/today-in-italy.ts';
 import { messages } from '../../../fiscal/index.ts';
-import { columnsOf, createRowReader, missingFields } from '../../../people/columns.ts';
+import { createRowReader, findColumns, missingFields } from '../../../people/columns.ts';
 import { createCsvReader, csvLine, guessDelimiter } from '../../../people/csv-rows.ts';
 import { generateFrom } from '../../../people/person-record.ts';
 import type { Row } from '../../../people/row.ts';
@@ -62,7 +62,7 @@ export function appendCodes(text: string, { asOf, language, onProgress }: Option
   const reader = createCsvReader(delimiter);
   const [header, ...rows] = [...reader.push(text), ...reader.end()];
   const names = header?.cells ?? [];
-  const columns = columnsOf(names);
+  const columns = findColumns(names);
   const missing = missingFields(columns);
   if (missing.length > 0) throw new Error(`The first row names no column for ${missing.join(', ')}`);
   const readRecord = createRowReader(columns);

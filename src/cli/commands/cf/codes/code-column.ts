@@ -1,4 +1,4 @@
-import { columnsOf, folded } from '../../../../people/columns.ts';
+import { findColumns, folded } from '../../../../people/columns.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
@@ -16,7 +16,7 @@ export type ManyCodes = Omit<BatchOptions, 'linesAreCodes'> & {
 
 /** Returns whether a row names the column of the codes. A column given by number is in a table without names. */
 export function isCodeHeader(column: string | undefined): (cells: readonly string[]) => boolean {
-  if (column === undefined) return (cells) => columnsOf(cells).indexOf.has('cf');
+  if (column === undefined) return (cells) => findColumns(cells).indexOf.has('cf');
   return isNumber(column) ? () => false : (cells) => hasName(cells, column);
 }
 
@@ -46,7 +46,7 @@ export function findCodeColumn(
       ],
     );
   }
-  const index = columnsOf(header.cells).indexOf.get('cf') ?? 0;
+  const index = findColumns(header.cells).indexOf.get('cf') ?? 0;
   printStatus(
     terminal,
     TEXTS[language].understood(describe(), [['cf', header.cells[index] ?? '']], header.cells.length - 1),

@@ -43,7 +43,7 @@ export function checkMany(
       const checked = check(code);
       const result = checked.ok ? checked : translateFailure(checked, rules.language);
       const verdict = validityResponse(result, { withDetails: true, accept });
-      out.text(`${lineOf(terminal, { code, line, verdict })}\n`);
+      out.text(`${formatLine(terminal, { code, line, verdict })}\n`);
       if (result.ok || verdict.valid) batch.countGood();
       else {
         const { reason, message } = result;
@@ -55,7 +55,7 @@ export function checkMany(
       const { bytes, start, end, number } = line;
       const isPlain = checkBytes(bytes, start, end) === CHECK_STATUS.valid;
       if (!isPlain || Array.isArray(json)) {
-        const code = textOf(line);
+        const code = readText(line);
         visitText(code, number, () => code);
         return;
       }
@@ -69,7 +69,10 @@ export function checkMany(
   });
 }
 
-function lineOf(terminal: Terminal, { code, line, verdict }: Verdict & { readonly line: number }): string {
+function formatLine(
+  terminal: Terminal,
+  { code, line, verdict }: Verdict & { readonly line: number },
+): string {
   const { json } = terminal;
   if (json === undefined) return verdictLine({ code, verdict }, terminal);
   const response = { line, cf: code, ...verdict };
@@ -106,12 +109,12 @@ export function omocodieMany(context: Context, options: ManyCodes, rules: Rules)
 function lineForEach(
   context: Context,
   options: ManyCodes,
-  lineOf: (code: string) => string | CheckFailure,
+  formatLine: (code: string) => string | CheckFailure,
 ): Promise<Result> {
   const { checkReasons, codeFault } = messages[options.language];
   return eachCode(context, options, (batch) => ({
     visitText: (code, line, input) => {
-      const found = lineOf(code);
+      const found = formatLine(code);
       if (typeof found === 'string') {
         batch.out.text(`${found}\n`);
         batch.countGood();
@@ -182,7 +185,7 @@ async function eachCodeLine(batch: Batch, { source, visitor, language }: LinesOp
     visit:
       visitor.visitBytes ??
       ((line) => {
-        const code = textOf(line);
+        const code = readText(line);
         visitor.visitText(code, line.number, () => code);
       }),
     visitTooLong: (line) =>
@@ -197,6 +200,6 @@ async function eachCodeLine(batch: Batch, { source, visitor, language }: LinesOp
   });
 }
 
-export function textOf({ bytes, start, end }: ByteLine): string {
+export function readText({ bytes, start, end }: ByteLine): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 }

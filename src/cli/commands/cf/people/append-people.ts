@@ -79,8 +79,8 @@ function append(
     added,
     isHeader: createHeaderTest(purpose),
     begin: (head) => {
-      const recordOf = readPeople(context, head, { ...rules, purpose });
-      return (row) => additionFor(recordOf(row));
+      const readRecord = readPeople(context, head, { ...rules, purpose });
+      return (row) => additionFor(readRecord(row));
     },
   });
 }

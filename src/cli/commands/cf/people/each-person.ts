@@ -3,7 +3,7 @@ import type { PersonRecord } from '../../../../people/person-record.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import type { Context } from '../../../framework/context.ts';
 import type { Result } from '../../../terminal/result.ts';
-import { textOf } from '../codes/many-codes.ts';
+import { readText } from '../codes/many-codes.ts';
 import { type Batch, runBatch } from '../files/batch.ts';
 import { eachLine } from '../files/lines.ts';
 import { refuseBinary, type StreamSource } from '../files/stream-source.ts';
@@ -42,11 +42,11 @@ async function eachTablePerson(context: Context, batch: Batch, options: PeopleOp
     ...options,
     isHeader: createHeaderTest(options.purpose),
     begin: async (head) => {
-      const recordOf = readPeople(context, head, { ...options.rules, purpose: options.purpose });
+      const readRecord = readPeople(context, head, { ...options.rules, purpose: options.purpose });
       return (row) => {
         const { line, raw, problem } = row;
         const input = (): string => raw;
-        if (problem === undefined) options.visit(batch, recordOf(row), { line, input });
+        if (problem === undefined) options.visit(batch, readRecord(row), { line, input });
         else batch.reportBad({ ...rowFault(problem, options.language), line, input });
       };
     },
@@ -57,7 +57,7 @@ async function eachJsonPerson(batch: Batch, { source, visit, language }: PeopleO
   const { noJsonObject, notUtf8, noLineEnd } = TEXTS[language];
   await eachLine(refuseBinary(source.chunks), MAX_PERSON_BYTES, {
     visit: (line) => {
-      const lineText = textOf(line);
+      const lineText = readText(line);
       const where = { line: line.number, input: () => lineText };
       // Decoded, its name would be another one, and its code too.
       if (!isUtf8(line.bytes.subarray(line.start, line.end))) {

@@ -1,4 +1,4 @@
-import { columnsOf, createRowReader, missingFields, missingForMatch } from '../../../../people/columns.ts';
+import { createRowReader, findColumns, missingFields, missingForMatch } from '../../../../people/columns.ts';
 import type { PersonRecord } from '../../../../people/person-record.ts';
 import type { Row } from '../../../../people/row.ts';
 import type { Rules } from '../../../../people/rules.ts';
@@ -17,7 +17,7 @@ export function createHeaderTest(purpose: Purpose): (cells: readonly string[]) =
 }
 
 function missingFor(purpose: Purpose, cells: readonly string[]): readonly string[] {
-  const columns = columnsOf(cells);
+  const columns = findColumns(cells);
   return purpose === 'match' ? missingForMatch(columns) : missingFields(columns);
 }
 
@@ -32,7 +32,7 @@ export function readPeople(
   { language, purpose }: Rules & { readonly purpose: Purpose },
 ): (row: Row) => PersonRecord {
   if (header === undefined) throw missingColumns(missingFor(purpose, looked[0]?.cells ?? []));
-  const columns = columnsOf(header.cells);
+  const columns = findColumns(header.cells);
   const { indexOf } = columns;
   const understood = [...indexOf].map(
     ([field, index]) => [field, (header.cells[index] ?? '').trim()] as const,
@@ -41,9 +41,9 @@ export function readPeople(
     terminal,
     TEXTS[language].understood(describe(), understood, header.cells.length - indexOf.size),
   );
-  const recordOf = createRowReader(columns);
+  const readRecord = createRowReader(columns);
   return ({ cells, values }) => {
-    const record = recordOf(cells);
+    const record = readRecord(cells);
     const date = values?.[indexOf.get('date') ?? -1];
     return typeof date === 'number' ? { ...record, date: dateOfSerial(date) } : record;
   };
