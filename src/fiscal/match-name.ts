@@ -1,8 +1,17 @@
 /** Finds records by their whole name. */
 import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
-import { folded, foldedHash, foldedLength, toBucket } from './fold-name.ts';
-import { nameIndex } from './name-index.ts';
-import { ALIAS, readLine, readRecords } from './place-records.ts';
+import { digitAt, isUndatedCode, SLOT_COUNT } from './code-table.ts';
+import {
+  BUCKET_COUNT,
+  FNV_PRIME,
+  folded,
+  foldedHash,
+  foldedLength,
+  startHash,
+  stepHash,
+  toBucket,
+} from './fold-name.ts';
+import { ALIAS, PERIOD_FLAGS, placeParts, readLine, readRecords } from './place-records.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 /** Calls back for each record that has the last folded name. */
@@ -52,4 +61,134 @@ const isFolded = (line: string, { start, end, folds }: Name): boolean => {
     } else if (character >= 65 && byteAt(folded, matched++) !== character) return false;
   }
   return matched === foldedLength;
+};
+
+/**
+ * An index from the hash of a folded name to its places. It is built at the first look-up in one pass over the place block,
+ * which unpacks no place, because a program that makes only one code should not wait for the rest.
+ */
+type NameIndex = {
+  /**
+   * Indexed by bucket of hashes: its first entry, from 1; 0 if there is none. Then, indexed by entry: the next entry of its
+   * bucket.
+   */
+  readonly heads: Uint16Array;
+  readonly next: Uint16Array;
+  /** Indexed by entry: the whole hash, and the place. */
+  readonly hashes: Int32Array;
+  readonly slots: Uint16Array;
+};
+
+const nameIndex = (): NameIndex => {
+  index ??= buildIndex();
+  return index;
+};
+
+let index: NameIndex | undefined;
+
+/** Capacity for the names: 16,600 now. The test that looks up every name fails if it is too small. */
+const ENTRIES = 20_000;
+
+const SLOTS_OF_PART = 1000;
+
+const buildIndex = (): NameIndex => {
+  const made: NameIndex = {
+    heads: new Uint16Array(BUCKET_COUNT),
+    next: new Uint16Array(ENTRIES),
+    hashes: new Int32Array(ENTRIES),
+    slots: new Uint16Array(ENTRIES),
+  };
+  let count = 0;
+  const add = (hash: number, slot: number): void => {
+    count += 1;
+    const bucket = toBucket(hash);
+    made.next[count] = shortAt(made.heads, bucket);
+    made.heads[bucket] = count;
+    made.hashes[count] = hash;
+    made.slots[count] = slot;
+  };
+  const parts = placeParts();
+  for (let slot = 0; slot < SLOT_COUNT; slot += SLOTS_OF_PART)
+    scanPart(parts[slot / SLOTS_OF_PART] ?? '', slot, add);
+  return made;
+};
+
+const LINE_END = 126;
+
+const PERIOD = 59;
+
+const ALIAS_MARK = 64;
+
+const END_MARK = 35;
+
+/** Reads the names of a part of the block. `place-records.ts` describes its format. */
+const scanPart = (text: string, firstSlot: number, add: (hash: number, slot: number) => void): void => {
+  const folds = accentFolds();
+  let slot = firstSlot;
+  let isPeriod = true;
+  let at = 0;
+  while (at < text.length) {
+    const mark = text.charCodeAt(at);
+    if (mark === LINE_END || mark === PERIOD || mark === ALIAS_MARK) {
+      if (mark === LINE_END) slot += 1;
+      isPeriod = mark !== ALIAS_MARK;
+      at += 1;
+      continue;
+    }
+    if (mark === END_MARK) {
+      const lineEnd = text.indexOf('~', at);
+      at = lineEnd < 0 ? text.length : lineEnd;
+      continue;
+    }
+    const start = isPeriod ? afterDates(text, at, slot) : at;
+    let hash = startHash;
+    let hasAccents = false;
+    // Most of the time is spent here, before engines have compiled it. Therefore this loop has no calls, and tests for
+    // letters first.
+    for (at = start; at < text.length; at++) {
+      const character = text.charCodeAt(at);
+      if (character > ALIAS_MARK && character < FIRST_ACCENTED) hash = Math.imul(hash ^ character, FNV_PRIME);
+      else if (character >= FIRST_ACCENTED && character < LINE_END) {
+        hash = stepFold(hash, shortAt(folds, character - FIRST_ACCENTED));
+        hasAccents = true;
+      } else if (
+        character === LINE_END ||
+        character === PERIOD ||
+        character === ALIAS_MARK ||
+        character === END_MARK
+      )
+        break;
+    }
+    if (at === start) continue;
+    add(hash, slot);
+    if (!hasAccents) continue;
+    const other = spelledHash(text.slice(start, at));
+    if (other !== hash) add(other, slot);
+  }
+};
+
+/** Returns the hash of a name with its umlauts written as AE, OE and UE. */
+const spelledHash = (name: string): number => {
+  const folds = umlautFolds();
+  let hash = startHash;
+  for (let at = 0; at < name.length; at++) {
+    const character = name.charCodeAt(at);
+    if (character >= FIRST_ACCENTED) hash = stepFold(hash, shortAt(folds, character - FIRST_ACCENTED));
+    else if (character > ALIAS_MARK) hash = stepHash(hash, character);
+  }
+  return hash;
+};
+
+const stepFold = (hash: number, fold: number): number => {
+  const stepped = stepHash(hash, fold & 255);
+  return fold < 256 ? stepped : stepHash(stepped, fold >> 8);
+};
+
+/** Returns the index after the flags, province and dates of a period. */
+const afterDates = (text: string, start: number, slot: number): number => {
+  const flags = digitAt(text, start);
+  const at = start + 1 + (flags & PERIOD_FLAGS.province);
+  if (isUndatedCode(slot)) return at;
+  const hasStart = (flags & (PERIOD_FLAGS.startsNextDay | PERIOD_FLAGS.unknownStart)) === 0;
+  return at + (hasStart ? 2 : 0) + ((flags & PERIOD_FLAGS.isOpen) === 0 ? 2 : 0);
 };

@@ -1,7 +1,7 @@
 import { toIsoDate } from './calendar-date.ts';
 import { type CheckFailure, explainFailure } from './check-failure.ts';
 import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
-import { codeOfSlot } from './code-table.ts';
+import { codeOfSlot, isInForce, slotOfCode } from './code-table.ts';
 import { inspectText, parts, textBytes, upperCaseText } from './inspect-code.ts';
 import { inspected, inspectPerson, personFaults, personLetters } from './inspect-person.ts';
 import { otherReadings } from './name-code.ts';
@@ -9,7 +9,6 @@ import type { Person } from './person.ts';
 import type { PersonFault, PersonField } from './person-fault.ts';
 import { AMBIGUOUS_PLACE, candidates } from './place-candidates.ts';
 import { isStato, isTakenOverBy, readRecords } from './place-records.ts';
-import { areOneState } from './state-parts.ts';
 import { byteAt } from './typed-access.ts';
 
 export type MatchPartName = 'surname' | 'givenName' | 'sex' | 'day' | 'month' | 'year' | 'birthplace';
@@ -183,7 +182,9 @@ const numberPart = (part: 'day' | 'month' | 'year', first: number, count: number
 };
 
 const dayPart = numberPart('day', 1, 31);
+
 const monthPart = numberPart('month', 1, 12);
+
 const ofYear = numberPart('year', 1800, 400);
 
 const SAME_SEX = {
@@ -241,3 +242,52 @@ const isAlsoMeant = (named: number, found: number): boolean =>
   readRecords(found).heirs.get(found)?.includes(named) === true ||
   readRecords(named).heirs.get(named)?.includes(found) === true ||
   (isStato(named) && isStato(found) && areOneState(named, found, inspected.date));
+
+/**
+ * Whether one state was part of the other on the date, or is another code of it. A birth in Zagabria in 1970 is registered
+ * in Jugoslavia or in Croazia, and codes have either.
+ */
+const areOneState = (first: number, second: number, date: number): boolean =>
+  hasPart(first, second, date) || hasPart(second, first, date);
+
+const hasPart = (whole: number, part: number, date: number): boolean =>
+  isInForce(whole, date) && (PARTS[codeOfSlot(whole)] ?? []).some((code) => slotOfCode(code) === part);
+
+/** The parts of a state, by the code of the whole. Soviet republics with two codes have both. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  Z105: ['Z155', 'Z156'],
+  Z118: ['Z148', 'Z149', 'Z150', 'Z153', 'Z157', 'Z158', 'Z159', 'Z160'],
+  Z135: [
+    ...[
+      'Z137',
+      'Z138',
+      'Z139',
+      'Z140',
+      'Z141',
+      'Z142',
+      'Z143',
+      'Z144',
+      'Z145',
+      'Z146',
+      'Z147',
+      'Z151',
+      'Z152',
+    ],
+    ...['Z136', 'Z154', 'Z252', 'Z253', 'Z254', 'Z255', 'Z256', 'Z257', 'Z258', 'Z259'],
+  ],
+  Z157: ['Z158', 'Z159', 'Z160'],
+  Z158: ['Z160'],
+  Z210: ['Z221', 'Z231'],
+  Z223: ['Z242'],
+  Z236: ['Z249'],
+  Z252: ['Z137'],
+  Z253: ['Z141'],
+  Z254: ['Z136'],
+  Z255: ['Z152'],
+  Z256: ['Z142'],
+  Z257: ['Z147'],
+  Z258: ['Z151'],
+  Z259: ['Z143'],
+  Z315: ['Z368'],
+  Z348: ['Z907'],
+};
