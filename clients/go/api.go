@@ -57,6 +57,9 @@ type Readiness struct {
 	// Since when this instance has rejected the media server's events because it could not store them; absent when no
 	// event is missing
 	EventsRefusedSince *string `json:"eventsRefusedSince,omitempty"`
+	// Since when this instance deletes nothing whose retention has ended, because the clock may be wrong: see its log;
+	// absent otherwise
+	PurgeRefusedSince *string `json:"purgeRefusedSince,omitempty"`
 }
 
 // ReadinessChecks: The dependencies, one by one.

@@ -165,8 +165,8 @@ export const REGISTRY: readonly CommandGroup[] = [
   {
     noun: 'admin',
     section: 'Service',
-    summary: 'Back up, restore and move the database',
-    verbs: ['backup', 'restore', 'migrate'],
+    summary: 'Back up, restore and move the database, confirm its clock',
+    verbs: ['backup', 'restore', 'migrate', 'confirm-clock'],
     load: () => import('./commands/admin.ts'),
   },
   {

@@ -89,6 +89,11 @@ export const ReadinessSchema = Type.Object(
         "Since when this instance has rejected the media server's events because it could not store them; absent when no event is missing",
       ),
     ),
+    purgeRefusedSince: Type.Optional(
+      instantSchema(
+        'Since when this instance deletes nothing whose retention has ended, because the clock may be wrong: see its log; absent otherwise',
+      ),
+    ),
   },
   { $id: 'Readiness', description: 'Whether the service can do its work; 503 when it cannot' },
 );

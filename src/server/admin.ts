@@ -1,10 +1,12 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ServiceError } from '../contract/errors.ts';
-import { type Backup, createBackup } from './app/backup/create-backup.ts';
+import { type Backup, createBackup, exists } from './app/backup/create-backup.ts';
+import { DATABASE_FILE } from './app/backup/manifest.ts';
 import { migrateToPostgres } from './app/backup/migrate-to-postgres.ts';
 import { type Restoration, restoreBackup } from './app/backup/restore-backup.ts';
 import { type Environment, readEnvironment } from './app/config/environment.ts';
 import { DEFAULT_DATA_DIR } from './app/config/settings.ts';
+import { openStore } from './app/open-store.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { type Repair, type RepairOptions, repair } from './dev/repair/repair.ts';
 import { createLog } from './platform/pino-log.ts';
@@ -48,6 +50,35 @@ export async function fix(
 ): Promise<readonly Repair[]> {
   const environment = readEnvironment(process.env, process.cwd());
   return await repair({ environment, missing, signal, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+}
+
+/**
+ * Confirms that the clock of this machine is right, after which the service goes on deleting what is past its retention.
+ *
+ * @throws ServiceError whose message says what to do.
+ */
+export async function confirmClock(): Promise<{ readonly confirmedAt: string }> {
+  const environment = readEnvironment(process.env, process.cwd());
+  const { dataDir } = readSource(environment);
+  const database = environment.DATABASE_URL
+    ? { databaseUrl: environment.DATABASE_URL }
+    : { sqlitePath: join(dataDir, DATABASE_FILE) };
+  if ('sqlitePath' in database) await requireDatabase(database.sqlitePath);
+  const store = await openStore({ database, clock: systemClock, log: createLog('warn') });
+  try {
+    const now = systemClock.now();
+    await store.events.notePurge(now);
+    return { confirmedAt: new Date(now).toISOString() };
+  } finally {
+    await store.close();
+  }
+}
+
+async function requireDatabase(path: string): Promise<void> {
+  if (await exists(path)) return;
+  throw new ServiceError('storage-unavailable', `There is no database ${path}`, {
+    hint: { text: 'set DATA_DIR to the folder of the service' },
+  });
 }
 
 export type Migration = {

@@ -65,6 +65,9 @@ class Readiness(_ReadinessRequired, total=False):
     # Since when this instance has rejected the media server's events because it could not store them; absent when no
     # event is missing
     eventsRefusedSince: str
+    # Since when this instance deletes nothing whose retention has ended, because the clock may be wrong: see its log;
+    # absent otherwise
+    purgeRefusedSince: str
 
 
 class ReadinessChecks(TypedDict):

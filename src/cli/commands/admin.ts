@@ -147,6 +147,33 @@ const migrate = defineCommand({
   },
 });
 
+const confirmClock = defineCommand({
+  noun: 'admin',
+  verb: 'confirm-clock',
+  summary: 'Confirm that the clock of this machine is right',
+  description:
+    'The service deletes nothing while the last deletion is more than a day ago, because a clock that is ahead would end every retention at once. That is so after a wrong clock, and after the service was off for more than a day. Compare the clock first. The service may keep running, and goes on within seconds.',
+  needs: 'nothing',
+  fields: ['confirmedAt'],
+  arguments: {},
+  options: { yes: YES },
+  examples: [{ line: 'rtc admin confirm-clock', does: 'Shows the time, and asks first' }],
+  async run(context, { yes }) {
+    const now = new Date(context.io.clock()).toISOString();
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes,
+      what: 'confirming the clock',
+      question: async () => `Is it ${now} now? What is past its retention at that time will be deleted.`,
+    });
+    const confirmed = await onThisMachine(context, (admin) => admin.confirmClock());
+    return record({
+      response: confirmed,
+      record: confirmed,
+      columns: [{ heading: 'CONFIRMED AT', value: ({ confirmedAt }) => confirmedAt }],
+    });
+  },
+});
+
 /** Other users of the machine see the arguments of a process. */
 function addressWithoutPassword(typed: string): string {
   if (URL.canParse(typed) && new URL(typed).password === '') return typed;
@@ -170,4 +197,4 @@ function toExitCode(error: unknown): ExitCode {
   return found?.[1] ?? EXIT.failure;
 }
 
-export const commands: readonly Command[] = [backup, restore, migrate];
+export const commands: readonly Command[] = [backup, restore, migrate, confirmClock];

@@ -88,6 +88,8 @@ export type ServiceAdmin = {
   restore(folder: string): Promise<Restoration>;
   /** Migrates into the PostgreSQL database of that address, or of DATABASE_URL. */
   migrate(to: string | undefined): Promise<Migration>;
+  /** Confirms that the clock of this machine is right. */
+  confirmClock(): Promise<{ readonly confirmedAt: string }>;
   /** Creates folders and the files of LiveKit's workers, and starts missing workers. */
   fix(missing: readonly MediaWorkerKind[], signal: AbortSignal): Promise<readonly Repair[]>;
 };

@@ -14,7 +14,6 @@ import { startReconciler } from '../media-events/reconciler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-routes.ts';
 import { withTimeout } from '../platform/clock.ts';
-import type { Loop } from '../platform/jobs/loop.ts';
 import { removeUnusedFolder } from '../recordings/files/folder-files.ts';
 import { type RecordingEnd, storeRecordingEnd } from '../recordings/recording-events.ts';
 import { type LibraryDeps, purgeRecordings } from '../recordings/recordings.ts';
@@ -201,6 +200,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   closers.add(() => auditWriter.close());
   const purge = startPurges(config, { ...adapters, storeEnd, releaseFolder });
   closers.add(() => purge.close());
+  metrics?.watchRefusedPurge(purge.refusedSince);
   const reencryption = startReencryption(adapters);
   closers.add(() => reencryption.close());
   const keyReencryption = startKeyReencryption(adapters);
@@ -218,6 +218,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     background: background.add,
     ingest: ingest.ingest,
     eventsRefusedSince: ingest.refusedSince,
+    purgeRefusedSince: purge.refusedSince,
     findDeparted: createFindDeparted(store.presence),
     closing: closing.signal,
     stopWaiting: () => closing.abort(),
@@ -267,7 +268,7 @@ const DAY_MS = 86_400_000;
 type StartPurgesDeps = Omit<LibraryDeps, 'store'> & { readonly store: Store };
 
 /** Starts to delete records whose retention has ended. */
-function startPurges({ values }: Config, deps: StartPurgesDeps): Pick<Loop, 'close'> {
+function startPurges({ values }: Config, deps: StartPurgesDeps): ReturnType<typeof startPurge> {
   const { store, clock } = deps;
   const beforeDays = (days: number): number => clock.now() - days * DAY_MS;
   const { RECORDING_RETENTION, TRANSCRIPT_RETENTION, AUDIT_RETENTION } = values;

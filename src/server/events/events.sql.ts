@@ -56,6 +56,17 @@ export function createEventStore(connection: Connection): EventStore {
       return (await counter.executeTakeFirstOrThrow()).value;
     },
     purge: (before, limit) => purgeEvents(connection, before, limit),
+    readPurgeTimes: async () => {
+      const counter = db.selectFrom('counters').select('value').where('name', '=', 'purgedAt');
+      const newest = db.selectFrom('events').select('createdAt').orderBy('position', 'desc').limit(1);
+      return {
+        purgedAt: (await counter.executeTakeFirst())?.value || undefined,
+        newestAt: (await newest.executeTakeFirst())?.createdAt,
+      };
+    },
+    notePurge: async (at) => {
+      await db.updateTable('counters').set({ value: at }).where('name', '=', 'purgedAt').execute();
+    },
   };
 }
 

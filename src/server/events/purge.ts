@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type Loop, startLoop } from '../platform/jobs/loop.ts';
 import type { Log } from '../platform/log.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
-import type { EventStores } from './store.ts';
+import type { EventStores, PurgeTimes } from './store.ts';
 
 const INTERVAL_MS = 600_000;
 /** Small, so that other writers do not wait for a batch. */
@@ -10,7 +10,10 @@ const BATCH = 500;
 const PAUSE_MS = 50;
 
 export type PurgeDeps = {
-  readonly store: UnitOfWork<EventStores>;
+  readonly store: UnitOfWork<EventStores> & {
+    /** The database's clock, on PostgreSQL. */
+    readonly clock: Pick<Clock, 'now'>;
+  };
   readonly clock: Clock;
   readonly log: Log;
   /** How long ended records are kept. */
@@ -26,23 +29,80 @@ export type PurgeDeps = {
 /** Deletes at most `limit` records whose retention has ended, and returns their number. */
 export type Purge = (limit: number, signal: AbortSignal) => Promise<number>;
 
+/*
+ * A clock that is ahead ends every retention at once. What is deleted cannot be undone, so that no single clock decides:
+ *   - nothing is deleted in the first minutes after a start, in which a clock may still be set;
+ *   - the time since the last deletion, or since the newest event before the first one, is at most a day. After a longer
+ *     pause an operator confirms the clock (`rtc admin confirm-clock`), also when the service was only off for so long;
+ *   - the database's clock agrees.
+ */
+
+/** Time after a start in which nothing is deleted. */
+export const QUIET_MS = 300_000;
+const LONGEST_PAUSE_MS = 86_400_000;
+/** More than clocks differ that are set at all. */
+const LONGEST_DIFFERENCE_MS = 3_600_000;
+
+type RunningPurge = Pick<Loop, 'close'> & {
+  /** Since when nothing is deleted because the clock may be wrong (Unix milliseconds). */
+  readonly refusedSince: () => number | undefined;
+};
+
 /** Deletes records whose retention has ended, in small batches, and logs their number. Any instance may do it. */
-export function startPurge(deps: PurgeDeps): Pick<Loop, 'close'> {
-  const { clock, log } = deps;
-  return startLoop({
+export function startPurge(deps: PurgeDeps): RunningPurge {
+  const { clock, log, store } = deps;
+  let isQuiet = true;
+  let refusedSince: number | undefined;
+  const mayPurge = async (): Promise<boolean> => {
+    const doubt = findDoubt(clock.now(), store.clock.now(), await store.events.readPurgeTimes());
+    if (doubt === undefined) {
+      refusedSince = undefined;
+      return true;
+    }
+    if (refusedSince === undefined) {
+      log.error(
+        { now: new Date(clock.now()).toISOString(), ...doubt },
+        'nothing is deleted: the clock may be wrong. Correct it, or confirm it with: rtc admin confirm-clock',
+      );
+    }
+    refusedSince ??= clock.now();
+    return false;
+  };
+  const loop = startLoop({
     clock,
     log,
     failureMessage: 'deleting expired data failed; trying again',
     round: async (signal) => {
+      if (isQuiet) await clock.sleep(QUIET_MS, signal);
+      isQuiet = false;
+      if (!(await mayPurge())) return REFUSED_INTERVAL_MS;
       const deleted = new Map<string, number>();
+      const startedAt = clock.now();
       try {
         await purgeAll(deps, signal, (name, count) => deleted.set(name, (deleted.get(name) ?? 0) + count));
+        await store.events.notePurge(startedAt);
       } finally {
         if (deleted.size > 0) log.info(Object.fromEntries(deleted), 'deleted expired data');
       }
       return INTERVAL_MS;
     },
   });
+  return { close: loop.close, refusedSince: () => refusedSince };
+}
+
+/** Short, because an operator who has confirmed the clock looks whether that helped. */
+const REFUSED_INTERVAL_MS = 10_000;
+
+type Doubt = { readonly reason: string; readonly last?: string };
+
+function findDoubt(now: number, databaseNow: number, { purgedAt, newestAt }: PurgeTimes): Doubt | undefined {
+  if (Math.abs(now - databaseNow) > LONGEST_DIFFERENCE_MS) {
+    return { reason: "the database's clock differs", last: new Date(databaseNow).toISOString() };
+  }
+  const last = purgedAt ?? newestAt;
+  if (last === undefined || now - last <= LONGEST_PAUSE_MS) return undefined;
+  const what = purgedAt === undefined ? 'the newest event' : 'the last deletion';
+  return { reason: `${what} is more than a day ago`, last: new Date(last).toISOString() };
 }
 
 async function purgeAll(

@@ -10,6 +10,13 @@ import type { NewDelivery, WebhookStores } from '../webhooks/store.ts';
  *   sourceId   the media server's own id of the event (`EV_…`), or another unique name, so that an event that is
  *              received twice is stored once.
  */
+export type PurgeTimes = {
+  /** Undefined before the first time. */
+  readonly purgedAt: number | undefined;
+  /** Undefined without any event. */
+  readonly newestAt: number | undefined;
+};
+
 export interface EventStore {
   /**
    * Stores events with different sourceIds in order, with their deliveries, at the very end of the transaction: the
@@ -17,6 +24,10 @@ export interface EventStore {
    * result is complete once the transaction has resolved.
    */
   insertAll(events: readonly NewEvent[], deliveries: readonly NewDelivery[]): Promise<LeftOut>;
+  /** Returns when expired data were deleted last, and when the newest event was stored (Unix milliseconds). */
+  readPurgeTimes(): Promise<PurgeTimes>;
+  /** Notes that expired data were deleted at this instant, or that an operator has confirmed it. */
+  notePurge(at: number): Promise<void>;
   /** Returns the sourceIds that are stored already. */
   findKnown(sourceIds: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<StoredEvent | undefined>;

@@ -21,6 +21,8 @@ export type HealthDeps = ReadinessDeps &
     readonly isShuttingDown: () => boolean;
     /** Since when events of the media server have been rejected (Unix milliseconds). */
     readonly eventsRefusedSince: () => number | undefined;
+    /** Since when nothing is deleted because the clock may be wrong (Unix milliseconds). */
+    readonly purgeRefusedSince: () => number | undefined;
   };
 
 export function healthRoutes(deps: HealthDeps): readonly Route[] {
@@ -62,10 +64,14 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       handle: async () => {
         const { ready, checks } = await checkReadiness();
         const refusedSince = deps.eventsRefusedSince();
+        const purgeRefusedSince = deps.purgeRefusedSince();
         const readiness = {
           ready: ready && !deps.isShuttingDown(),
           checks,
           ...(refusedSince === undefined ? {} : { eventsRefusedSince: new Date(refusedSince).toISOString() }),
+          ...(purgeRefusedSince === undefined
+            ? {}
+            : { purgeRefusedSince: new Date(purgeRefusedSince).toISOString() }),
         };
         return { status: readiness.ready ? 200 : 503, body: readiness };
       },

@@ -41,6 +41,8 @@ export type Metrics = {
   readonly countUnkeptAuditEntry: () => void;
   /** `read` returns since when events of the media server have been rejected (Unix milliseconds). */
   readonly watchRefusedEvents: (read: () => number | undefined) => void;
+  /** `read` returns since when nothing is deleted because the clock may be wrong (Unix milliseconds). */
+  readonly watchRefusedPurge: (read: () => number | undefined) => void;
   /** `read` returns the connections to the database. Not called without a pool. */
   readonly watchPool: (read: () => PoolState) => void;
   /** Sets the source of the counts that are read at a scrape. */
@@ -161,6 +163,15 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
       this.set((refusedSince() ?? 0) / 1000);
     },
   });
+  let purgeRefusedSince = (): number | undefined => undefined;
+  new Gauge({
+    name: 'rtc_purge_refused_since_seconds',
+    help: 'Unix time since which nothing is deleted whose retention has ended, because the clock may be wrong; else 0',
+    registers,
+    collect() {
+      this.set((purgeRefusedSince() ?? 0) / 1000);
+    },
+  });
   new Gauge({
     name: 'rtc_time_seconds',
     help: "Unix time of this instance's clock at the scrape; Prometheus' timestamp() of it is the time by its own",
@@ -201,6 +212,9 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     watchPool: pool.watch,
     watchRefusedEvents: (read) => {
       refusedSince = read;
+    },
+    watchRefusedPurge: (read) => {
+      purgeRefusedSince = read;
     },
     watchFigures: figures.watch,
     watchDependencies: dependencies.watch,

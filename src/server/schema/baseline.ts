@@ -95,7 +95,7 @@ function eventTables({ text, integer }: ColumnTypes): Statements {
       "name" ${text} not null primary key,
       "value" ${integer} not null
     )`,
-    sql`insert into "counters" ("name", "value") values ('blocks', 0), ('events', 0)`,
+    sql`insert into "counters" ("name", "value") values ('blocks', 0), ('events', 0), ('purgedAt', 0)`,
     sql`create table "events" (
       "position" ${integer} not null primary key,
       "id" ${text} not null unique,

@@ -113,6 +113,7 @@ describe('rtc doctor', () => {
       backup: () => Promise.reject(new Error()),
       restore: () => Promise.reject(new Error()),
       migrate: () => Promise.reject(new Error()),
+      confirmClock: () => Promise.reject(new Error()),
       fix: async (missing: unknown) => {
         requests.push(missing);
         return [{ subject: 'egress.yaml', status: 'not done', detail: 'no', next: 'do it' } as const];

@@ -1,13 +1,14 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/server/app/open-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { systemClock } from '../../../src/server/platform/system.ts';
 import { collectingLog } from '../../support/app.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { SkippableClock } from '../../support/skippable-clock.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -15,6 +16,19 @@ afterEach(async () => {
 });
 
 const DAY_MS = 86_400_000;
+
+let clock: SkippableClock;
+beforeEach(() => {
+  clock = new SkippableClock();
+});
+
+/** Nothing is deleted in the first minutes after a start. */
+function afterQuiet<T>(read: () => T): () => T {
+  return () => {
+    clock.skip(60_000);
+    return read();
+  };
+}
 
 async function prepare() {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-retention-'));
@@ -50,7 +64,7 @@ async function record(store: Store, id: string, { filepath, bucket, at }: Made):
 
 async function serve(folder: string, retention: Readonly<Record<string, string>>): Promise<TestService> {
   const environment = { DATA_DIR: folder, RECORDING_DIR: folder, ...retention };
-  const service = await startTestService({ environment });
+  const service = await startTestService({ environment, clock });
   cleanUps.push(service.close);
   return service;
 }
@@ -71,7 +85,7 @@ describe('recordings and transcriptions', () => {
     const { logLines } = await serve(folder, { RECORDING_RETENTION: '2', TRANSCRIPT_RETENTION: '2' });
     const logged = () => logLines.filter(({ message }) => message === 'deleted expired data');
     await expect
-      .poll(logged)
+      .poll(afterQuiet(logged))
       .toEqual([{ level: 'info', message: expect.anything(), fields: { transcriptions: 2, recordings: 2 } }]);
     expect(await isKept(store, 'secret-old')).toEqual([false, false]);
     expect(await isKept(store, 'young')).toEqual([true, true]);
@@ -91,7 +105,9 @@ describe('recordings and transcriptions', () => {
     const stage = await prepare();
     await make(stage, 'old', 5000);
     const { logLines } = await serve(stage.folder, { TRANSCRIPT_RETENTION: '3650' });
-    await expect.poll(() => logLines.map(({ fields }) => fields)).toContainEqual({ transcriptions: 1 });
+    await expect
+      .poll(afterQuiet(() => logLines.map(({ fields }) => fields)))
+      .toContainEqual({ transcriptions: 1 });
     expect(await isKept(stage.store, 'old')).toEqual([true, false]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startPurge } from '../../../src/server/events/purge.ts';
+import { QUIET_MS, startPurge } from '../../../src/server/events/purge.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { letPass } from '../webhooks/dispatcher/support/let-pass.ts';
 import { openStage } from '../webhooks/dispatcher/support/stage.ts';
@@ -44,7 +44,7 @@ describe('an event whose retention has ended', () => {
       retention: { eventsMs: 2 * DAY_MS, deliveriesMs: DAY_MS, sessionsMs: 2 * DAY_MS },
     });
     cleanUps.push(purge.close);
-    await letPass(clock, 1_000);
+    await letPass(clock, QUIET_MS + 1_000);
     await expect.poll(async () => (await list()).length).toBe(1);
     expect(await events()).toEqual(['old', 'young']);
     clock.advance(DAY_MS);

@@ -91,7 +91,7 @@ describe('a token', () => {
       sub: 'ada',
       name: 'Ada Lovelace',
       iat: NOW_SECONDS,
-      nbf: NOW_SECONDS,
+      nbf: NOW_SECONDS - 300,
       exp: NOW_SECONDS + 90,
       attributes: CLAIMS[role].attributes,
       video: { room: 'caffè ☕/1', roomJoin: true, ...CLAIMS[role].video },
@@ -165,7 +165,7 @@ describe('a token', () => {
     expect(readPayload(second.token)).toEqual({
       ...readPayload(first.token),
       iat: NOW_SECONDS + 60,
-      nbf: NOW_SECONDS + 60,
+      nbf: NOW_SECONDS + 60 - 300,
       exp: NOW_SECONDS + 150,
     });
   });

@@ -52,7 +52,7 @@ export async function checkService(
       return [signature, key, media, database, ...own, ...needy.map((check) => skipped(check, why))];
     }
     const rest = await checkRooms(deps, own, options);
-    return [signature, key, media, database, ...rest, await checkAddons(deps)];
+    return [signature, key, media, database, ...checkRetention(readiness), ...rest, await checkAddons(deps)];
   } finally {
     await client.close();
   }
@@ -173,6 +173,18 @@ function checkDatabase(readiness: Readiness | undefined): Check {
         'does not respond',
         "check DATABASE_URL or the disk of DATA_DIR, and the service's log",
       );
+}
+
+/** Shown only while the service deletes nothing. */
+function checkRetention(readiness: Readiness | undefined): readonly Check[] {
+  if (readiness?.purgeRefusedSince === undefined) return [];
+  return [
+    fault(
+      'retention',
+      `nothing is deleted since ${readiness.purgeRefusedSince}, because the service's clock may be wrong`,
+      "correct the clock, or confirm it on the service's machine: rtc admin confirm-clock",
+    ),
+  ];
 }
 
 /** Runs the checks that only the service can make, because it has the keys. An older service has no such endpoint. */

@@ -22,7 +22,7 @@ import type { ParticipantEntry } from './media-server.ts';
 import { entriesFrom, entriesFromJson, readEntries } from './participant-list-reader.ts';
 import { toRoom } from './records.ts';
 import { RoomListReader } from './room-list-reader.ts';
-import { createJwtSigner } from './token-signer.ts';
+import { CLOCK_TOLERANCE_SECONDS, createJwtSigner } from './token-signer.ts';
 
 /** Timeouts of calls, in milliseconds. */
 export type Timeouts = {
@@ -131,8 +131,9 @@ function createAuthorization({ apiKey, apiSecret, now }: ClientSettings) {
   const signJwt = createJwtSigner(apiSecret);
   const kept = new Map<string, { readonly header: AuthHeader; readonly signedAt: number }>();
   const sign = (video: VideoGrant, at: number): AuthHeader => {
-    const nbf = Math.floor(at / 1000);
-    const token = signJwt({ iss: apiKey, nbf, exp: nbf + TOKEN_LIFETIME_SECONDS, video });
+    const issuedAt = Math.floor(at / 1000);
+    const nbf = issuedAt - CLOCK_TOLERANCE_SECONDS;
+    const token = signJwt({ iss: apiKey, nbf, exp: issuedAt + TOKEN_LIFETIME_SECONDS, video });
     return { Authorization: `Bearer ${token}` };
   };
   return async (grant: VideoGrant): Promise<AuthHeader> => {

@@ -14,9 +14,7 @@ import type {
 } from './media-event.ts';
 import { toEgress } from './records.ts';
 import { type RejectionReason, WebhookFault } from './rejected-webhooks.ts';
-
-/** The media server's clock may differ from ours; its tokens are valid for five minutes. */
-const CLOCK_TOLERANCE_SECONDS = 300;
+import { CLOCK_TOLERANCE_SECONDS } from './token-signer.ts';
 
 /** Reads LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. */
 export function createMediaEventReader(apiKey: string, apiSecret: string): MediaEventReader {

@@ -15,6 +15,12 @@ export type ParticipantGrants = {
   readonly agent?: boolean;
 };
 
+/**
+ * A media server whose clock is behind ours refuses a token that begins now. Tokens therefore begin earlier, by what the
+ * clocks of signed requests and of events may differ.
+ */
+export const CLOCK_TOLERANCE_SECONDS = 300;
+
 type TokenClaims = {
   readonly room: string;
   readonly identity: string;
@@ -49,7 +55,7 @@ function payload(apiKey: string, claims: TokenClaims): Readonly<Record<string, u
   return {
     iss: apiKey,
     sub: claims.identity,
-    nbf: claims.issuedAt,
+    nbf: claims.issuedAt - CLOCK_TOLERANCE_SECONDS,
     iat: claims.issuedAt,
     exp: claims.expiresAt,
     name: claims.name,
