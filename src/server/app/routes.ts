@@ -12,7 +12,7 @@ import { type MetricsDeps, metricsRoutes } from '../metrics/metrics-routes.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type ReferenceDeps, referenceRoutes } from '../platform/openapi/reference-page.ts';
 import { type RecordingLibraryDeps, recordingLibraryRoutes } from '../recordings/recording-routes.ts';
-import { recordingRoutes } from '../recordings/room-recording-routes.ts';
+import { endRecordingOfRoom, recordingRoutes } from '../recordings/room-recording-routes.ts';
 import type { RecordingDeps } from '../recordings/start-recording.ts';
 import { blockRoutes } from '../rooms/blocks/block-routes.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
@@ -33,7 +33,7 @@ import type { WebhookDeps } from '../webhooks/webhooks.ts';
 export type RouteDeps = HealthDeps &
   KeyDeps &
   AuditDeps &
-  RoomRouteDeps &
+  Omit<RoomRouteDeps, 'endHelpersOfRoom'> &
   ParticipantRouteDeps &
   SelfCheckDeps &
   IssueTokenDeps &
@@ -62,7 +62,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...healthRoutes(deps),
     ...selfCheckRoutes(deps),
     ...tokenRoutes(deps),
-    ...roomRoutes(deps),
+    ...roomRoutes({ ...deps, endHelpersOfRoom: (room) => endRecordingOfRoom(deps, room) }),
     ...participantRoutes(deps),
     ...blockRoutes(deps),
     ...recordingRoutes(deps),

@@ -10,7 +10,8 @@ import type { Recording, RecordingChange, RecordingState } from './store.ts';
  *   (claim) starting ──────────────> recording ────────────────────────────────> stopped, endedAt null ("pending")
  *              │                         │                                            │
  *              │ start-refused: deleted  │ egress over, recorder-gone                 │ egress over, recorder-gone
- *              │ start-given-up: failed  └───────────────┬────────────────────────────┘
+ *              │ start-given-up or       │
+ *              │ room-deleted: failed    └───────────────┬────────────────────────────┘
  *              v                                         v
  *            failed                     stopped, aborted or failed, endedAt set
  *
@@ -30,6 +31,8 @@ export type Observation =
   | { readonly type: 'start-refused'; readonly owner: string }
   /** The claim's owner gives up its start; an egress may still begin. */
   | { readonly type: 'start-given-up'; readonly owner: string; readonly error: string; readonly at: number }
+  /** The room was deleted while a recorder was looked for, by any instance; an egress may still begin. */
+  | { readonly type: 'room-deleted'; readonly at: number }
   /** No egress of a start that was given up runs, and none can begin any more. */
   | { readonly type: 'late-start-over' }
   /** The recorder accepted the stop, or will receive it as soon as it has started. */
@@ -79,6 +82,11 @@ export function nextState(recording: Recording, observation: Observation): Trans
       const { owner, error, at } = observation;
       if (!holdsClaim(recording, owner)) return UNCHANGED;
       return { change: { status: 'failed', stoppedAt: at, error, ...NO_CLAIM } };
+    }
+    case 'room-deleted': {
+      if (recording.status !== 'starting') return UNCHANGED;
+      const error = 'the room was deleted before the recorder began';
+      return { change: { status: 'failed', stoppedAt: observation.at, error, ...NO_CLAIM } };
     }
     case 'late-start-over':
       return isLateStartPossible(recording) ? { change: { endedAt: recording.stoppedAt } } : UNCHANGED;

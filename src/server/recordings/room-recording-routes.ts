@@ -9,8 +9,10 @@ import {
 import { RoomParams } from '../../contract/rooms.ts';
 import { defineRoute, MEDIA_ERRORS, type Route } from '../platform/http/route.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
+import type { Log } from '../platform/log.ts';
 import { findRoom } from '../rooms/rooms.ts';
 import { applyStop, type EgressStateDeps, hasSilentRecorder, mayBeStarting } from './egress-state.ts';
+import { applyObservation } from './recording-events.ts';
 import { getRecordingStatus } from './recordings.ts';
 import { type RecordingDeps, startRecording } from './start-recording.ts';
 import type { Recording } from './store.ts';
@@ -100,6 +102,30 @@ export async function stopRecording(deps: EgressStateDeps, room: string): Promis
     status: 'stopped',
     stoppedAt: new Date(stoppedAt).toISOString(),
   };
+}
+
+/**
+ * Ends the recording of a room that is about to be deleted. A recorder that has not joined yet would make the room anew. An
+ * egress of a start that still waits for a recorder is stopped when it begins, by its start or by stopLateStarts. Never
+ * rejects, because a room must be closable without a database and a recorder.
+ */
+export async function endRecordingOfRoom(
+  deps: EgressStateDeps & { readonly log: Log },
+  room: string,
+): Promise<void> {
+  try {
+    const recording = await deps.store.recordings.findActive(room);
+    if (recording === undefined) return;
+    const { egressId } = recording;
+    if (egressId === null) {
+      await applyObservation(deps, recording, { type: 'room-deleted', at: deps.clock.now() });
+      return;
+    }
+    const egress = await stopUnlessOver(deps, recording, egressId);
+    if (egress !== undefined) await applyStop(deps, recording, egress);
+  } catch (error) {
+    deps.log.warn({ err: error }, 'stopping the recording of a deleted room failed');
+  }
 }
 
 /**

@@ -80,6 +80,7 @@ export async function startRecording(
   for (;;) {
     const claim = await claimRoom(deps, { room, roomSid, settings });
     if (claim.claimed) {
+      await ensureRoom(deps, claim.recording);
       await ensureRecorder(deps, claim.recording);
       const deadline = Math.min(deps.clock.monotonic() + timeoutMs, requestedAt + REQUEST_TIMEOUT_MS);
       return await startEgress(deps, { recording: claim.recording, settings, deadline });
@@ -126,6 +127,16 @@ async function claimRoom(deps: RecordingDeps, { room, roomSid, settings }: Claim
     },
     now,
   );
+}
+
+/** A deletion between the first look at the room and the claim found no recording to stop. From now on it finds this one. */
+async function ensureRoom(deps: RecordingDeps, recording: Recording): Promise<void> {
+  try {
+    await findRoom(deps, recording.room);
+  } catch (error) {
+    await applyObservation(deps, recording, { type: 'start-refused', owner: deps.instanceId });
+    throw error;
+  }
 }
 
 /** Without this check the media server would look for a recorder for some 23 s before it reports that there is none. */

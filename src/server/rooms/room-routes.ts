@@ -22,13 +22,14 @@ import {
   type CreateRoomDeps,
   createRoom,
   createRoomTurns,
+  type DeleteRoomDeps,
   deleteRoom,
   findRoom,
   type RoomTurns,
   updateRoom,
 } from './rooms.ts';
 
-export type RoomRouteDeps = ParticipantDeps & ListRoomsDeps & CreateRoomDeps;
+export type RoomRouteDeps = ParticipantDeps & ListRoomsDeps & CreateRoomDeps & DeleteRoomDeps;
 
 export function roomRoutes(deps: RoomRouteDeps): readonly Route[] {
   const turns = createRoomTurns();
@@ -164,7 +165,8 @@ function deleteRoute(deps: RoomRouteDeps, turns: RoomTurns): Route {
     operationId: 'deleteRoom',
     tag: 'rooms',
     summary: 'Close a room and disconnect everyone in it',
-    description: 'Clients learn that the room was closed. Its recording and its transcription are stopped.',
+    description:
+      'Clients learn that the room was closed. Its recording and its transcription are stopped, also a recording whose recorder has not joined yet.',
     security: 'signed',
     scopes: ['rooms'],
     params: RoomParams,

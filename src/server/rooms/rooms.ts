@@ -13,8 +13,14 @@ export async function findRoom(deps: MediaDeps, name: string): Promise<Room> {
   return room;
 }
 
+export type DeleteRoomDeps = MediaDeps & {
+  /** Ends what acts for the room without being in it yet, and would make the room anew by joining it. */
+  readonly endHelpersOfRoom: (name: string) => Promise<void>;
+};
+
 /** Closes a room and disconnects everyone. Throws room-not-found. */
-export async function deleteRoom(deps: MediaDeps, name: string): Promise<void> {
+export async function deleteRoom(deps: DeleteRoomDeps, name: string): Promise<void> {
+  await deps.endHelpersOfRoom(name);
   try {
     await deps.mediaServer.deleteRoom(name);
   } catch (error) {

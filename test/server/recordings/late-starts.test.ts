@@ -23,7 +23,7 @@ const clock = fastClock(10);
 
 let embedded: EmbeddedMediaServer;
 let media: MediaServer;
-let lossy: { readonly url: string; close(): void };
+let lossy: Awaited<ReturnType<typeof startLossyProxy>>;
 let service: TestService;
 
 beforeEach(async () => {
@@ -96,9 +96,72 @@ describe('a recorder that starts later than RECORDER_PATIENCE', () => {
   });
 });
 
+describe('a room that is deleted while its recorder starts', () => {
+  const openRoom = async (): Promise<string> => {
+    const room = `deleted-${randomUUID()}`;
+    await media.createRoom({ name: room });
+    embedded.control.join(room, { identity: 'ada' });
+    embedded.control.publish(room, 'ada');
+    return room;
+  };
+  const hasEnded = async (room: string): Promise<boolean> => {
+    const found = await media.listEgress({ room });
+    return found.length > 0 && found.every(({ status }) => /COMPLETE|FAILED|ABORTED/.test(status));
+  };
+  const recordingOf = async (room: string) =>
+    ((await direct.call('GET', `/v1/recordings?roomId=${room}`)).json as RecordingList).recordings[0];
+
+  let direct: TestService;
+  let proxy: Awaited<ReturnType<typeof startLossyProxy>>;
+  beforeEach(async () => {
+    proxy = await startLossyProxy(embedded.url, 'NothingIsLost');
+    direct = await startTestService({ clock, livekit: { url: proxy.url, ...KEYS } });
+  });
+  afterEach(async () => {
+    await direct.close();
+    proxy.close();
+  });
+
+  it('stays closed when the egress has not joined yet', async () => {
+    const room = await openRoom();
+    expect((await direct.call('POST', `/v1/rooms/${room}/recording/start`)).status).toBe(201);
+    expect((await direct.call('DELETE', `/v1/rooms/${room}`)).status).toBe(204);
+    expect((await recordingOf(room))?.status).not.toBe('recording');
+    await expect.poll(() => hasEnded(room), { timeout: 10_000, interval: 20 }).toBe(true);
+    // Longer than a recorder takes to join.
+    await clock.sleep(5_000);
+    expect(await media.listRooms([room])).toEqual([]);
+    // The room is free for another call and its recording.
+    await openRoom();
+  });
+
+  it('stays closed when the media server still looks for a recorder', async () => {
+    const room = await openRoom();
+    embedded.control.setFaults({ recorder: 'slow' });
+    const start = direct.call('POST', `/v1/rooms/${room}/recording/start`);
+    await expect
+      .poll(() => proxy.urls, { interval: 10 })
+      .toContainEqual(expect.stringMatching(/\/StartRoomComp/));
+    expect((await direct.call('DELETE', `/v1/rooms/${room}`)).status).toBe(204);
+    expect(await recordingOf(room)).toMatchObject({
+      status: 'failed',
+      error: 'the room was deleted before the recorder began',
+    });
+    expect((await start).status).toBeGreaterThanOrEqual(400);
+    await expect.poll(() => hasEnded(room), { timeout: 10_000, interval: 20 }).toBe(true);
+    await clock.sleep(5_000);
+    expect(await media.listRooms([room])).toEqual([]);
+  });
+});
+
 /** Starts a proxy that closes the connection of a call of `method` as soon as it has forwarded the request. */
-async function startLossyProxy(target: string, method: string): Promise<{ url: string; close(): void }> {
+async function startLossyProxy(
+  target: string,
+  method: string,
+): Promise<{ url: string; urls: readonly string[]; close(): void }> {
+  const urls: string[] = [];
   const server = createServer((incoming, outgoing) => {
+    urls.push(incoming.url ?? '');
     const options = { method: incoming.method, headers: incoming.headers };
     const passed = request(`${target}${incoming.url}`, options);
     passed.on('error', () => outgoing.destroy());
@@ -116,5 +179,5 @@ async function startLossyProxy(target: string, method: string): Promise<{ url: s
     server.close();
     server.closeAllConnections();
   };
-  return { url: `http://127.0.0.1:${readPort(server)}`, close };
+  return { url: `http://127.0.0.1:${readPort(server)}`, urls, close };
 }
