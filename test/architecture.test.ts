@@ -102,7 +102,8 @@ const ARROWS: readonly (readonly [folder: string, mayImport: readonly string[]])
    * The server by capability: media-events -> {rooms, transcription -> recordings} -> events -> webhooks -> platform.
    * Arrows are transitive. Other imports between capabilities are forbidden.
    */
-  ['src/server/app/config/', []],
+  // Unknown settings get the nearest name as unknown commands do.
+  ['src/server/app/config/', ['src/contract/']],
   ['src/server/platform/storage/', ['src/server/platform/', 'src/contract/', 'src/folders/']],
   // Loops, batches and leases are below the database, whose connections use them.
   [

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { type Config, describeConfig, loadConfig } from './app/config/config.ts';
-import { readEnvironment } from './app/config/environment.ts';
-import { listWarnings } from './app/config/warnings.ts';
+import { type Environment, readEnvironment } from './app/config/environment.ts';
+import { listUnknownSettings, listWarnings } from './app/config/warnings.ts';
 import { readDatabaseOptions } from './app/open-adapters.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { startService } from './app/service.ts';
@@ -27,8 +27,9 @@ type ServeOptions = {
  * database that cannot be used, or that is taken away while the service runs.
  */
 export async function serve(options: ServeOptions): Promise<void> {
-  const config = readConfig(options);
-  const warnings = listWarnings(config);
+  const environment = addAddress(readEnvironment(process.env, process.cwd()), options);
+  const config = loadConfig(environment);
+  const warnings = [...listUnknownSettings(environment), ...listWarnings(config)];
   if (options.check) {
     for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`);
     await checkDataFolder(config);
@@ -61,17 +62,17 @@ function keepGarbageLow(): void {
 
 /** Returns the effective settings by variable name, with secrets masked. Throws a ConfigError for bad settings. */
 export function readSettings(options: Address): Readonly<Record<string, string>> {
-  return describeConfig(readConfig(options));
+  return describeConfig(loadConfig(addAddress(readEnvironment(process.env, process.cwd()), options)));
 }
 
 type Address = Pick<ServeOptions, 'host' | 'port'>;
 
-function readConfig({ host, port }: Address): Config {
-  return loadConfig({
-    ...readEnvironment(process.env, process.cwd()),
+function addAddress(environment: Environment, { host, port }: Address): Environment {
+  return {
+    ...environment,
     ...(host === undefined ? {} : { HOST: host }),
     ...(port === undefined ? {} : { PORT: String(port) }),
-  });
+  };
 }
 
 /**

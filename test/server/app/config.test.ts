@@ -10,7 +10,7 @@ import {
 } from '../../../src/server/app/config/environment.ts';
 import type { Setting } from '../../../src/server/app/config/setting.ts';
 import { SETTINGS, type SettingName } from '../../../src/server/app/config/settings.ts';
-import { listWarnings } from '../../../src/server/app/config/warnings.ts';
+import { listUnknownSettings, listWarnings } from '../../../src/server/app/config/warnings.ts';
 
 const BASE = { API_KEY: 'key', API_SECRET: 'secret' };
 const WSS = { LIVEKIT_PUBLIC_URL: 'wss://media.example.org' };
@@ -516,6 +516,42 @@ describe('the .env file', () => {
 
   it('is optional', () => {
     expect(readEnvironment({ PORT: '1' }, join(directory, 'nowhere'))).toEqual({ PORT: '1' });
+  });
+});
+
+describe('unknown settings', () => {
+  it.each([
+    ['S3_FORCE_PATHSTYLE', 'S3_FORCE_PATH_STYLE'],
+    ['RECORDING_RETENTON', 'RECORDING_RETENTION'],
+    ['LIVEKIT_SECRET', 'LIVEKIT_API_SECRET'],
+    ['LIVEKIT_API_SECRETS', 'LIVEKIT_API_SECRET'],
+    ['API_SECRET_PREV', 'API_SECRET_PREVIOUS'],
+    ['DATABASE_POOLSIZE', 'DATABASE_POOL_SIZE'],
+    ['API_SECRET_FILES', 'API_SECRET_FILE'],
+    ['WEBHOOK_ALLOWED_NETWORK', 'WEBHOOK_ALLOWED_NETWORKS'],
+  ])('are warned of with the nearest name: %s', (name, near) => {
+    expect(listUnknownSettings({ [name]: 'a secret' })).toEqual([
+      `${name} is no setting, and has no effect; did you mean ${near}?`,
+    ]);
+  });
+
+  it('are warned of without a name if only ours begin so', () => {
+    expect(listUnknownSettings({ S3_KMS_KEY: 'x' })).toEqual(['S3_KMS_KEY is no setting, and has no effect']);
+  });
+
+  it('are not those of other programs', () => {
+    const names = [
+      'PATH',
+      'HOME',
+      'PORTS',
+      'LIVEKIT_CONFIG',
+      'REDIS_PORT',
+      'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
+      'LIVEKIT_URL_PORT_80_TCP_ADDR',
+    ];
+    const own = ['S3_SERVICE_HOST', 'RTC_URL', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS', 'API_SECRET_FILE', 'HOST'];
+    const environment = Object.fromEntries([...names, ...own].map((name) => [name, 'x']));
+    expect(listUnknownSettings(environment)).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { istatProvinceResponse, periodResponse } from '../../../contract/fiscal-responses.ts';
 import { beginsWith, isInForceOn } from '../../../contract/listed-places.ts';
+import { nearest } from '../../../contract/nearest.ts';
 import type { PlacePeriod } from '../../../contract/places.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import {
@@ -17,7 +18,6 @@ import {
 } from '../../../fiscal/index.ts';
 import { bilingualError } from '../../errors/bilingual-error.ts';
 import { type CliError, EXIT } from '../../errors/cli-error.ts';
-import { nearest } from '../../errors/did-you-mean.ts';
 import { LANG } from '../../framework/language.ts';
 import {
   argument,

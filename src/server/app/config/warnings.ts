@@ -1,4 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import { nearest } from '../../../contract/nearest.ts';
+import type { Environment } from './environment.ts';
+import { SETTINGS } from './settings.ts';
 
 /** The effective settings that cause warnings. */
 export type RiskySettings = {
@@ -10,6 +13,35 @@ export type RiskySettings = {
   readonly metrics: 'off' | 'signed' | { readonly host: string };
   readonly webhookAllowedNetworks: readonly string[];
 };
+
+/** Beginnings of names that hardly any other program uses. */
+const OWN_PREFIXES = ['S3_', 'RECORDING_', 'RECORDER_', 'RATE_LIMIT_', 'STT_', 'WEBHOOK_'] as const;
+
+/**
+ * Variables that Kubernetes sets for a service of the same name, such as LIVEKIT_URL_PORT_80_TCP, and those of OpenTelemetry,
+ * of which ours are a part.
+ */
+const OF_OTHERS = /^OTEL_|_(?:SERVICE_(?:HOST|PORT\w*)|PORT_\d+_(?:TCP|UDP)\w*|PORT)$/;
+
+/**
+ * Warns of variables that look like a setting and are none: those that begin like only ours do, and those that are nearly the
+ * name of one and begin with the same word. Their values are not shown.
+ */
+export function listUnknownSettings(environment: Environment): readonly string[] {
+  const secrets = Object.entries(SETTINGS).filter(([, { secret }]) => secret);
+  const known = [...Object.keys(SETTINGS), ...secrets.map(([name]) => `${name}_FILE`)];
+  const warnings: string[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || known.includes(name) || OF_OTHERS.test(name)) continue;
+    const isOwn = OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
+    const [word = ''] = name.split('_', 1);
+    const alike = isOwn ? known : known.filter((each) => each.startsWith(`${word}_`));
+    const near = name.includes('_') ? nearest(name, alike) : undefined;
+    if (near !== undefined) warnings.push(`${name} is no setting, and has no effect; did you mean ${near}?`);
+    else if (isOwn) warnings.push(`${name} is no setting, and has no effect`);
+  }
+  return warnings;
+}
 
 /** LiveKit's minimum for its secrets. An attacker who has a signature can guess shorter secrets offline. */
 const MIN_SECRET_LENGTH = 32;
