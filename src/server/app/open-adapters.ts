@@ -90,7 +90,11 @@ export async function openAdapters(
   });
   closers.add(() => mediaServer.close());
   const addressGuard = createAddressGuard(config.webhookAllowedNetworks);
-  const sender = createWebhookSender({ guard: addressGuard, userAgent: `rtc-service/${version}` });
+  const sender = createWebhookSender({
+    guard: addressGuard,
+    userAgent: `rtc-service/${version}`,
+    proxyUrl: config.webhookProxyUrl,
+  });
   closers.add(() => sender.close());
   const encryptionKeys = config.encryptionKeys ?? ([readEncryptionKey(config.dataDir, log)] as const);
   const linkKeys = deriveLinkKeys(encryptionKeys);

@@ -157,6 +157,10 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
       'x'.repeat(64),
     ],
   },
+  WEBHOOK_PROXY_URL: {
+    good: ['http://proxy.internal:3128', 'https://user:p%40ss@proxy.internal/'],
+    bad: ['proxy.internal:3128', 'socks5://proxy:1080', 'http://proxy/path', 'http://p%zz:x@proxy'],
+  },
   WEBHOOK_ALLOWED_NETWORKS: {
     good: ['10.0.0.0/8', '10.0.0.0/8,fd00::/8', '0.0.0.0/0', '127.0.0.1/32'],
     bad: [

@@ -119,6 +119,7 @@ const NO_CONNECTION: Readonly<Record<string, string>> = {
 
 const BROKEN: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
+const UNTRUSTED = /^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 const TLS_FAULT = /^(?:CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/;
 
 function explainFault(code: string, error: unknown): PostOutcome {
@@ -126,6 +127,10 @@ function explainFault(code: string, error: unknown): PostOutcome {
   if (down !== undefined) return { kind: 'down', reason: `${down} (${code})` };
   if (BROKEN.has(code)) return { kind: 'broken', reason: 'the connection ended without a response' };
   if (code.startsWith('HPE_')) return { kind: 'failed', reason: 'the server there does not speak HTTP' };
+  if (UNTRUSTED.test(code)) {
+    const remedy = 'name its authority in NODE_EXTRA_CA_CERTS';
+    return { kind: 'failed', reason: `the TLS certificate is not trusted (${code}); ${remedy}` };
+  }
   if (TLS_FAULT.test(code)) {
     return { kind: 'failed', reason: `the TLS certificate or handshake is not valid (${code})` };
   }

@@ -30,6 +30,7 @@ export type Config = {
   /** The current key first. Undefined means a key file in the data directory. */
   readonly encryptionKeys: readonly [Buffer, ...Buffer[]] | undefined;
   readonly webhookAllowedNetworks: readonly string[];
+  readonly webhookProxyUrl: string | undefined;
   readonly recordingPath: string;
   readonly speech: SpeechConfig;
   readonly metrics: 'off' | 'signed' | { readonly host: string; readonly port: number };
@@ -167,6 +168,7 @@ function buildConfig(values: SettingValues, faults: string[]): Config {
     recordingDir: resolve(values.RECORDING_DIR ?? join(dataDir, 'recordings')),
     recordingPath: values.RECORDING_PATH,
     encryptionKeys: encryptionKeys(values, faults),
+    webhookProxyUrl: values.WEBHOOK_PROXY_URL,
     webhookAllowedNetworks: values.WEBHOOK_ALLOWED_NETWORKS.split(',').filter((network) => network !== ''),
     speech: speechConfig(values, faults),
     metrics: metricsConfig(values),

@@ -257,6 +257,15 @@ export const SETTINGS = {
     check: (text) => text.split(',').every(isNetwork),
     allowed: 'CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8; IPv4 as such, not within IPv6',
   }),
+  WEBHOOK_PROXY_URL: textSetting({
+    meaning:
+      'Forward proxy for deliveries to webhooks; it must itself refuse internal addresses. Without it they are sent directly',
+    fallback: undefined,
+    secret: true,
+    check: isProxyUrl,
+    allowed:
+      'a URL that begins with http:// or https://, with or without user and password, and without a path',
+  }),
   MAX_WEBHOOKS: integerSetting({
     meaning: 'Maximum number of registered webhooks; each event may be delivered to all of them',
     fallback: 1000,
@@ -343,4 +352,15 @@ function isHostAndPort(text: string): boolean {
 
 function isEncryptionKey(text: string): boolean {
   return /^[0-9a-fA-F]{64}$/.test(text) || /^[A-Za-z0-9+/_-]{43}=?$/.test(text);
+}
+
+function isProxyUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !HTTP.includes(url.protocol) || url.hostname === '') return false;
+  try {
+    decodeURIComponent(url.username + url.password);
+  } catch {
+    return false;
+  }
+  return url.pathname === '/' && url.search === '' && url.hash === '';
 }

@@ -6,6 +6,7 @@ import { decodeBody } from '../../../contract/decode-body.ts';
 import { describeRedirect, isRedirect } from '../../../contract/redirects.ts';
 import { codeOfError, readMembers } from '../../../contract/unknown-value.ts';
 import { type AddressGuard, ForbiddenAddress } from './address-guard.ts';
+import { connectThroughProxy, PROXY_REFUSED } from './proxy-tunnel.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
 
 /** From the start of the attempt to the end of the response, as specified for deliveries. */
@@ -18,6 +19,8 @@ type WebhookSenderSettings = {
   readonly guard: AddressGuard;
   readonly userAgent: string;
   readonly timeoutMs?: number;
+  /** A forward proxy for all receivers. */
+  readonly proxyUrl?: string | undefined;
 };
 
 /** Creates the sender: guarded addresses, no redirects, one timeout for the whole exchange. */
@@ -25,10 +28,16 @@ export function createWebhookSender({
   guard,
   userAgent,
   timeoutMs = TIMEOUT_MS,
+  proxyUrl,
 }: WebhookSenderSettings): WebhookSender {
   const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: timeoutMs, allowH2: false });
+  const connectInTunnel = buildConnector({ timeout: timeoutMs, allowH2: false });
+  const connectOutside =
+    proxyUrl === undefined
+      ? connectGuarded
+      : connectThroughProxy({ proxyUrl, guard, timeoutMs, connectInTunnel });
   const connectLimited: typeof connectGuarded = (options, callback) =>
-    connectGuarded(options, (...result) => {
+    connectOutside(options, (...result) => {
       if (result[0] === null) limitReads(result[1]);
       callback(...result);
     });
@@ -203,6 +212,15 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
 };
 
+/** Certificates of an authority that the service does not know. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /** Describes an error by its code and our own words only, because the text of an error may contain addresses. */
 function describeError(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
@@ -211,6 +229,10 @@ function describeError(error: unknown): string {
   if (cause instanceof ForbiddenAddress) return cause.message;
   if (name === 'HTTPParserError') return 'the response is not well-formed HTTP';
   if (code === undefined) return 'the request failed';
+  if (code === PROXY_REFUSED && error instanceof Error) return error.message;
+  if (UNTRUSTED.has(code)) {
+    return `the TLS certificate is not trusted (${code}); an authority of your own is named in NODE_EXTRA_CA_CERTS of the service`;
+  }
   if (/^(CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/.test(code)) {
     return `the TLS certificate or handshake is not valid (${code})`;
   }

@@ -11,6 +11,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createAddressGuard, type Resolve } from '../../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookResponse, WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../../src/server/webhooks/sender/webhook-sender.ts';
+import { startTunnelProxy } from '../../../cli/support/tunnel-proxy.ts';
 import { type Behaviour, type Receiver, respondWith, startReceiver } from '../support/receiver.ts';
 
 const cleanUps: (() => unknown)[] = [];
@@ -406,7 +407,10 @@ describe('a forbidden address', () => {
 describe('TLS to a receiver', () => {
   const read = (name: string) => readFileSync(join(import.meta.dirname, 'certificates', name), 'utf8');
 
-  async function responseOver(certificate: string): Promise<WebhookResponse> {
+  async function responseOver(
+    certificate: string,
+    sender = senderWith(['127.0.0.0/8']),
+  ): Promise<WebhookResponse> {
     const trusted = getCACertificates('default');
     setDefaultCACertificates([...trusted, read('authority.pem')]);
     cleanUps.push(() => setDefaultCACertificates(trusted));
@@ -423,15 +427,28 @@ describe('TLS to a receiver', () => {
       server.close();
     });
     const { port } = server.address() as AddressInfo;
-    return senderWith(['127.0.0.0/8']).send(request(`https://127.0.0.1:${port}/`));
+    return sender.send(request(`https://127.0.0.1:${port}/`));
   }
+
+  it('is accepted with a certificate of a known authority, also through a forward proxy', async () => {
+    const proxy = await startTunnelProxy();
+    cleanUps.push(proxy.close);
+    const proxyUrl = `http://127.0.0.1:${proxy.port}`;
+    const guard = createAddressGuard(['127.0.0.0/8']);
+    const sender = createWebhookSender({ guard, userAgent: 'x', timeoutMs: TIMEOUT_MS, proxyUrl });
+    cleanUps.push(sender.close);
+    expect(await responseOver('valid.pem', sender)).toMatchObject({
+      statusCode: 200,
+      responseBody: 'secret',
+    });
+    expect(proxy.connects).toHaveLength(1);
+  });
 
   it('is accepted with a certificate of a known authority', async () => {
     expect(await responseOver('valid.pem')).toMatchObject({ statusCode: 200, responseBody: 'secret' });
   });
 
   it.each([
-    ['self-signed', 'self-signed.pem', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['expired', 'expired.pem', 'CERT_HAS_EXPIRED'],
     ['for another name', 'other-name.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('is rejected with a certificate that is %s', async (_kind, certificate, code) => {
@@ -439,10 +456,97 @@ describe('TLS to a receiver', () => {
     expect(await responseOver(certificate)).toMatchObject({ statusCode: null, responseBody: null, error });
   });
 
+  it('is rejected with a certificate of an unknown authority, with the remedy', async () => {
+    expect(await responseOver('self-signed.pem')).toMatchObject({
+      statusCode: null,
+      error:
+        'the TLS certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); an authority of your own is named in NODE_EXTRA_CA_CERTS of the service',
+    });
+  });
+
   it('is rejected when the receiver speaks plain HTTP', async () => {
     const { url } = await receiverWith();
     const sent = await senderWith(['127.0.0.0/8']).send(request(url.replace('http:', 'https:')));
     expect(sent.statusCode).toBe(null);
+    expect(sent.error).toMatch(/^the TLS certificate or handshake is not valid \(\w+\)$/);
+  });
+});
+
+describe('a receiver behind a forward proxy', () => {
+  async function proxied(allowed: readonly string[], path = '', resolve?: Resolve) {
+    const proxy = await startTunnelProxy();
+    cleanUps.push(proxy.close);
+    const guard = createAddressGuard(allowed, resolve);
+    const proxyUrl = `http://${path}127.0.0.1:${proxy.port}`;
+    const sender = createWebhookSender({
+      guard,
+      userAgent: 'rtc-service/test',
+      timeoutMs: TIMEOUT_MS,
+      proxyUrl,
+    });
+    cleanUps.push(sender.close);
+    return { proxy, sender };
+  }
+  const PUBLIC: Resolve = (_name, _options, callback) => callback(null, [{ address: '1.1.1.1', family: 4 }]);
+
+  it('gets the delivery through a tunnel, with the credentials of the proxy', async () => {
+    const receiver = await receiverWith(respondWith(200, 'thanks'));
+    const { port } = new URL(receiver.url);
+    const { proxy, sender } = await proxied([], 'user:p%40ss@', PUBLIC);
+    const sent = await sender.send(request(`http://hooks.example:${port}/hook`));
+    expect(sent).toMatchObject({ statusCode: 200, responseBody: 'thanks', error: null });
+    expect(receiver.received[0]).toMatchObject({ path: '/hook' });
+    const authorization = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
+    expect(proxy.connects).toEqual([{ target: `hooks.example:${port}`, authorization }]);
+  });
+
+  it('is not handed to the proxy when its address is forbidden', async () => {
+    const { proxy, sender } = await proxied([]);
+    for (const url of [
+      'http://127.0.0.1:9/',
+      'http://localhost:9/',
+      'https://10.0.0.1/',
+      'http://[::1]:9/',
+    ]) {
+      expect((await sender.send(request(url))).error).toContain('the address is private');
+    }
+    expect(proxy.connects).toEqual([]);
+  });
+
+  it('is handed over by a name that only the proxy knows', async () => {
+    const unknown: Resolve = (_name, _options, callback) =>
+      callback(Object.assign(new Error('x'), { code: 'ENOTFOUND' }), []);
+    const receiver = await receiverWith();
+    const { sender } = await proxied([], '', unknown);
+    const url = `http://inside.example:${new URL(receiver.url).port}/`;
+    expect(await sender.send(request(url))).toMatchObject({ statusCode: 200 });
+  });
+
+  it.each([
+    ['HTTP/1.1 403 Forbidden\r\n\r\n', 'the proxy refused to connect, with 403'],
+    ['SSH-2.0-whatever\r\n\r\n', 'the proxy does not speak HTTP'],
+    ['', 'the proxy closed the connection'],
+  ])('is reported with what the proxy did: %j', async (text, error) => {
+    const { proxy, sender } = await proxied([], '', PUBLIC);
+    proxy.behave({ text });
+    expect(await sender.send(request('https://hooks.example/'))).toMatchObject({ statusCode: null, error });
+  });
+
+  it('is reported when the proxy does nothing or is not there', async () => {
+    const { proxy, sender } = await proxied([], '', PUBLIC);
+    proxy.behave('silence');
+    expect((await sender.send(request('https://hooks.example/'))).error).toMatch(
+      /^(no response within 1 s|the proxy did not open a connection in time)$/,
+    );
+    await proxy.close();
+    cleanUps.splice(cleanUps.indexOf(proxy.close), 1);
+    expect((await sender.send(request('https://other.example/'))).error).toBe('the proxy cannot be reached');
+  });
+
+  it('is verified by its own certificate within the tunnel', async () => {
+    const { sender } = await proxied([], '', PUBLIC);
+    const { url } = await receiverWith();
+    const sent = await sender.send(request(`https://hooks.example:${new URL(url).port}/`));
     expect(sent.error).toMatch(/^the TLS certificate or handshake is not valid \(\w+\)$/);
   });
 });
