@@ -16,7 +16,7 @@ afterEach(() => server.close());
 
 describe('a server that sends 100 Continue unasked', () => {
   it('gets the events that the command line forwards once, with its response read', async () => {
-    const poster = createEventPoster('rtc/test');
+    const poster = createEventPoster({ userAgent: 'rtc/test' });
     const event = {
       id: 'evt_1',
       event: 'room_created',

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -6,6 +10,7 @@ import {
   respondWith,
   startReceiver,
 } from '../../server/webhooks/support/receiver.ts';
+import { readPort } from '../../support/forwarding-server.ts';
 import { type EventStack, jsonLines, startEventStack } from '../support/event-stack.ts';
 import { startRtc } from '../support/process.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
@@ -198,6 +203,26 @@ describe('webhooks listen', () => {
     });
   });
 
+  it('names the remedy for a certificate that is not trusted, and accepts it with --skip-verify', async () => {
+    const folder = join(import.meta.dirname, '../../server/webhooks/sender/certificates');
+    const [key, cert] = ['server.key', 'self-signed.pem'].map((name) => readFileSync(join(folder, name)));
+    const server = createServer({ key, cert }, (_request, response) => response.end('taken'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const words = `webhooks listen --forward-to https://127.0.0.1:${readPort(server)}/ --events room_started`;
+      const [refused, accepted] = [await follow(words), await follow(`${words} --skip-verify`)];
+      await stack.join(room, 'ada');
+      await Promise.all([refused.seen('answer'), accepted.seen('answer')]);
+      const answerOf = (listening: Listening) => listening.lines().find(({ type }) => type === 'answer');
+      expect(answerOf(refused)?.error).toContain('NODE_EXTRA_CA_CERTS');
+      expect(answerOf(accepted)).toMatchObject({ statusCode: 200 });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   it('tries a broken connection three times, then continues', async () => {
     receiver.behave((request, response, one) => {
       if (one.body.event === 'room_started') request.socket.destroy();
@@ -320,6 +345,10 @@ describe('webhooks listen', () => {
   });
 
   it.each([
+    [
+      'webhooks listen --forward-to https://hooks.example.org --skip-verify',
+      '--skip-verify is for a receiver on this',
+    ],
     ['webhooks listen --forward-to ftp://x', 'is not an address of a receiver'],
     ['webhooks listen --forward-to http://u:p@localhost/', 'must not contain a user name'],
     ['webhooks listen --forward-to 4000 --events nope', 'is not an event name'],

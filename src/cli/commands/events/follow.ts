@@ -42,7 +42,11 @@ export async function tailEvents(context: Context, following: Following): Promis
   }
 }
 
-type Forwarding = Following & { readonly url: URL; readonly secret: string };
+type Forwarding = Following & {
+  readonly url: URL;
+  readonly secret: string;
+  readonly skipVerify?: boolean | undefined;
+};
 
 /**
  * Like tailEvents, and posts each event to a receiver. Prints two lines per event, one for the event and one for the
@@ -50,12 +54,12 @@ type Forwarding = Following & { readonly url: URL; readonly secret: string };
  */
 export async function forwardEvents(context: Context, { onReady, ...forwarding }: Forwarding): Promise<void> {
   const { terminal, io } = context;
-  const { url, secret } = forwarding;
+  const { url, secret, skipVerify } = forwarding;
   const { createEventPoster } = await import('./post-event.ts');
   const forwarder = new Forwarder({
     url,
     secret,
-    poster: createEventPoster(`rtc/${manifest.version}`),
+    poster: createEventPoster({ userAgent: `rtc/${manifest.version}`, skipVerify }),
     clock: io.clock,
     signal: io.signal,
     onForwarded: (forwarded) => showResponse(terminal, forwarded),

@@ -37,7 +37,7 @@ export const FORWARD_TO = option(
 
 type ForwardOptions = Pick<
   Parameters<typeof forwardEvents>[1],
-  'url' | 'events' | 'room' | 'since' | 'cursor' | 'end'
+  'url' | 'events' | 'room' | 'since' | 'cursor' | 'end' | 'skipVerify'
 >;
 
 /** Forwards until the signal. Prints the destination and the secret first. */

@@ -44,9 +44,16 @@ export type EventPoster = {
   close(): Promise<void>;
 };
 
+type PosterSettings = {
+  readonly userAgent: string;
+  /** Whether certificates are accepted unverified. */
+  readonly skipVerify?: boolean | undefined;
+};
+
 /** Posts events to a receiver like the service: both signatures, no redirects, 10 s. */
-export function createEventPoster(userAgent: string): EventPoster {
-  const agent = new Agent({ connect: acceptContinue(buildConnector({ timeout: TIMEOUT_MS })) });
+export function createEventPoster({ userAgent, skipVerify = false }: PosterSettings): EventPoster {
+  const connect = buildConnector({ timeout: TIMEOUT_MS, rejectUnauthorized: !skipVerify });
+  const agent = new Agent({ connect: acceptContinue(connect) });
   return {
     post: (post, signal) => send(agent, { ...post, userAgent }, signal),
     close: () => agent.destroy(),
@@ -128,7 +135,7 @@ function explainFault(code: string, error: unknown): PostOutcome {
   if (BROKEN.has(code)) return { kind: 'broken', reason: 'the connection ended without a response' };
   if (code.startsWith('HPE_')) return { kind: 'failed', reason: 'the server there does not speak HTTP' };
   if (UNTRUSTED.test(code)) {
-    const remedy = 'name its authority in NODE_EXTRA_CA_CERTS';
+    const remedy = 'name its authority in NODE_EXTRA_CA_CERTS, or add --skip-verify on this machine';
     return { kind: 'failed', reason: `the TLS certificate is not trusted (${code}); ${remedy}` };
   }
   if (TLS_FAULT.test(code)) {

@@ -227,6 +227,7 @@ export const listen = defineCommand({
     forwardTo: FORWARD_TO,
     events: EVENT_FILTER.events,
     room: EVENT_FILTER.room,
+    skipVerify: flag('--skip-verify', 'accept any certificate of a receiver on this machine'),
     printSecret: flag('--print-secret', 'print the signing secret and exit'),
   },
   examples: [
@@ -242,13 +243,19 @@ export const listen = defineCommand({
     },
   ],
   isStream: (input) => !input.printSecret,
-  async run(context, { forwardTo, events, room, printSecret }) {
+  async run(context, { forwardTo, events, room, skipVerify, printSecret }) {
+    if (skipVerify && (forwardTo === undefined || !isLoopback(forwardTo.href))) {
+      throw usageError(
+        '--skip-verify is for a receiver on this machine',
+        'elsewhere, name the authority of its certificate in NODE_EXTRA_CA_CERTS',
+      );
+    }
     if (printSecret) {
       const { secret } = await readSigner(context);
       return text(secret, { response: { secret } });
     }
     const following = { events, room, since: undefined, cursor: undefined };
-    if (forwardTo !== undefined) await forward(context, { url: forwardTo, ...following });
+    if (forwardTo !== undefined) await forward(context, { url: forwardTo, skipVerify, ...following });
     else {
       const onReady = (): void =>
         printHint(

@@ -118,7 +118,7 @@ type Sending = { readonly url: URL; readonly secret: string; readonly event: Eve
 
 async function post({ io }: Context, sending: Sending): Promise<PostOutcome> {
   const { createEventPoster } = await import('../events/post-event.ts');
-  const poster = createEventPoster(`rtc/${manifest.version}`);
+  const poster = createEventPoster({ userAgent: `rtc/${manifest.version}` });
   try {
     return await poster.post(sending, io.signal);
   } finally {
