@@ -144,6 +144,7 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   S3_REGION: { good: ['eu-south-1'], bad: [] },
   S3_ACCESS_KEY: { good: ['a'], bad: [] },
   S3_SECRET_KEY: { good: ['s'], bad: [] },
+  S3_SESSION_TOKEN: { good: ['t'], bad: [] },
   RECORDING_DIR: { good: ['/recordings'], bad: [] },
   EGRESS_PROGRAM: { good: ['/usr/bin/egress'], bad: [] },
   ENCRYPTION_KEY: {

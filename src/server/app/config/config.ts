@@ -61,6 +61,7 @@ type BucketConfig = {
   readonly region: string;
   readonly accessKey: string;
   readonly secretKey: string;
+  readonly sessionToken: string | undefined;
   readonly endpoint: string | undefined;
   readonly publicEndpoint: string | undefined;
   readonly forcePathStyle: boolean;
@@ -239,6 +240,7 @@ function bucketConfig(values: SettingValues, faults: string[]): BucketConfig | u
     bucket,
     accessKey,
     secretKey,
+    sessionToken: values.S3_SESSION_TOKEN,
     region: values.S3_REGION,
     endpoint: values.S3_ENDPOINT,
     publicEndpoint: values.S3_PUBLIC_ENDPOINT ?? values.S3_ENDPOINT,

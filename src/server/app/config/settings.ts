@@ -44,6 +44,11 @@ const RECORDING_SETTINGS = {
     fallback: undefined,
     secret: true,
   }),
+  S3_SESSION_TOKEN: textSetting({
+    meaning: 'Session token that goes with temporary keys of the bucket; they end with it',
+    fallback: undefined,
+    secret: true,
+  }),
   S3_FORCE_PATH_STYLE: switchSetting({
     meaning: 'Address the bucket in the path, not in the host name',
     fallback: false,

@@ -339,6 +339,7 @@ function toS3Upload(bucket: BucketSettings): S3Upload {
     region: bucket.region,
     accessKey: bucket.accessKey,
     secret: bucket.secretKey,
+    sessionToken: bucket.sessionToken ?? '',
     endpoint: bucket.endpoint ?? '',
     forcePathStyle: bucket.forcePathStyle,
   });

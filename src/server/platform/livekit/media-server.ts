@@ -148,6 +148,8 @@ export type BucketSettings = {
   readonly region: string;
   readonly accessKey: string;
   readonly secretKey: string;
+  /** Goes with temporary keys. */
+  readonly sessionToken?: string | undefined;
   readonly endpoint: string | undefined;
   readonly forcePathStyle: boolean;
 };

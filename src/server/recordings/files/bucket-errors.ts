@@ -20,6 +20,14 @@ const REASONS: Readonly<Record<string, (bucket: string) => Reason>> = {
   // An error code of versitygw.
   XAdminUserNotFound: unknownKey,
   SignatureDoesNotMatch: () => ({ what: 'refuses the signature', next: 'check S3_SECRET_KEY' }),
+  ExpiredToken: () => ({
+    what: 'finds the session token expired',
+    next: 'renew S3_ACCESS_KEY, S3_SECRET_KEY and S3_SESSION_TOKEN together',
+  }),
+  InvalidToken: () => ({
+    what: 'does not accept the session token',
+    next: 'check S3_SESSION_TOKEN, which belongs to its S3_ACCESS_KEY',
+  }),
   AccessDenied: (bucket) => ({
     what: 'denies access',
     next: `S3_ACCESS_KEY needs s3:GetObject, s3:DeleteObject and s3:ListBucket on ${JSON.stringify(bucket)}`,

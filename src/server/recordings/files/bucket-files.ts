@@ -8,6 +8,8 @@ export type ObjectStorage = {
   readonly region: string;
   readonly accessKey: string;
   readonly secretKey: string;
+  /** Goes with temporary keys. */
+  readonly sessionToken?: string | undefined;
   readonly endpoint: string | undefined;
   /** The endpoint that receivers of pre-signed URLs use. */
   readonly publicEndpoint: string | undefined;
@@ -173,6 +175,7 @@ async function sign({ clock }: BucketFilesDeps, storage: ObjectStorage, request:
     region: storage.region,
     accessKeyId: storage.accessKey,
     secretAccessKey: storage.secretKey,
+    ...(storage.sessionToken !== undefined && { sessionToken: storage.sessionToken }),
     datetime: new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
   });
   return await signer.sign();

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
@@ -94,6 +95,27 @@ describe('an object of a bucket', () => {
     const url = `${await listFiles(createStorage()).signedUrl(at('demo/three.mp4'), 60)}`;
     expect((await fetch(url.replace('three', 'four'))).status).toBe(403);
     expect((await fetch(url, { method: 'DELETE' })).status).toBe(403);
+  });
+
+  it('is signed with the session token of temporary keys, and with no other', async () => {
+    const sessionToken = 'a token+/=';
+    const url = new URL(`${await listFiles(createStorage({ sessionToken })).signedUrl(at('a.mp4'), 60)}`);
+    expect(url.searchParams.get('X-Amz-Security-Token')).toBe(sessionToken);
+    expect(await listFiles(createStorage()).signedUrl(at('a.mp4'), 60)).not.toContain('Security-Token');
+    const seen: unknown[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request.headers['x-amz-security-token']);
+      const body = '<Error><Code>ExpiredToken</Code></Error>';
+      response
+        .writeHead(400, { 'content-type': 'application/xml' })
+        .end(request.method === 'HEAD' ? '' : body);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = `http://127.0.0.1:${readPort(server)}`;
+    const expired = listFiles(createStorage({ sessionToken, endpoint })).find(at('a.mp4'));
+    await expect(expired).rejects.toThrow('S3_SESSION_TOKEN');
+    server.close();
+    expect(new Set(seen)).toEqual(new Set([sessionToken]));
   });
 
   it('has its URL on the public endpoint, in either style', async () => {
