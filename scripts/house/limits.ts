@@ -29,7 +29,7 @@ export const LIMITS = {
   eventFiles: {
     what: "files passed from LiveKit's event to a stored delivery",
     goal: 60,
-    isOpen: true,
+    limit: 63,
     method: RECORDED,
   },
   webhookFiles: { what: 'files passed by POST /v1/webhooks', goal: 32, isOpen: true, method: RECORDED },
