@@ -9,10 +9,10 @@ import {
 } from '../platform/http/access-log.ts';
 import {
   type AuthenticateRequest,
+  type AuthenticationDeps,
   checkHost,
   createAuthenticateRequest,
 } from '../platform/http/authentication/authenticate-request.ts';
-import type { AuthenticationDeps } from '../platform/http/authentication/credentials.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
 import { limitConnections, limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
 import { createUnauthorizedLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';

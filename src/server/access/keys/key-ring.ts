@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
-import type { FindKey, KnownKey } from '../../platform/http/authentication/credentials.ts';
+import type { FindKey, KnownKey } from '../../platform/http/authentication/authenticate-request.ts';
 import { openCachedReading } from '../../platform/storage/cached-reading.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { AccessStores, ApiKey } from '../store.ts';
