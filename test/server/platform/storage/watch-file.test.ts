@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { watchFile } from '../../../../src/server/platform/storage/sqlite/file-guard.ts';
+import { watchFile } from '../../../../src/server/platform/storage/sqlite/driver.ts';
 
 let folder: string;
 let database: DatabaseSync;

@@ -10,10 +10,9 @@ import { type Migration, migrate } from '../migrate.ts';
 import { withinSavepoint } from '../savepoint.ts';
 import { indexedTerms } from '../search/search-terms.ts';
 import { BUSY_TIMEOUT_MS } from './connection.ts';
-import { GroupCommit, sqliteKyselyDialect } from './driver.ts';
+import { FileGuard, GroupCommit, sqliteKyselyDialect, watchFile } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
 import { fileError, prepareSqliteFile } from './file.ts';
-import { FileGuard, watchFile } from './file-guard.ts';
 
 /** Time limit: another process may be creating or recovering the same file. */
 const OPEN_TIMEOUT_MS = 5000;
