@@ -26,7 +26,7 @@ import {
   registerPreflights,
 } from '../platform/http/route.ts';
 import { SECURITY_HEADERS, sendError, toServiceError } from '../platform/http/send-error.ts';
-import type { RejectedWebhooks } from '../platform/livekit/rejected-webhooks.ts';
+import type { RejectedWebhooks } from '../platform/livekit/media-event-reader.ts';
 import type { Span } from '../platform/tracing/tracing.ts';
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 import type { SelfCheck } from '../../contract/self-check.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { MediaWorkers, UnknownWorkers, WorkerCount } from '../platform/livekit/count-media-workers.ts';
-import type { RejectedWebhooks } from '../platform/livekit/rejected-webhooks.ts';
+import type { RejectedWebhooks } from '../platform/livekit/media-event-reader.ts';
 import type { RecordingStorage } from '../recordings/files/recording-files.ts';
 import { recordingPath } from '../recordings/recording-path.ts';
 import type { TranscriptionStores } from '../transcription/store.ts';

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { ServiceError } from '../../contract/errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { MediaEvent, MediaEventReader } from '../platform/livekit/media-event.ts';
-import type { RejectedWebhooks } from '../platform/livekit/rejected-webhooks.ts';
+import type { RejectedWebhooks } from '../platform/livekit/media-event-reader.ts';
 
 export type MediaEventDeps = {
   readonly mediaEventReader: MediaEventReader;

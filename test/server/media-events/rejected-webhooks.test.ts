@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/contract/errors.ts';
 import type { SelfCheck } from '../../../src/contract/self-check.ts';
-import { RejectedWebhooks, WebhookFault } from '../../../src/server/platform/livekit/rejected-webhooks.ts';
+import { RejectedWebhooks, WebhookFault } from '../../../src/server/platform/livekit/media-event-reader.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { ABSENT_MEDIA, mediaWebhook, roomFinished } from '../webhooks/support/media-webhook.ts';
