@@ -9,11 +9,10 @@ import type {
 import { InvalidUrlError } from '../../client/transport/request-parts.ts';
 import { acceptContinue } from '../../contract/continue-responses.ts';
 import { signRequest } from '../../contract/signing.ts';
-import { usageError } from '../errors/cli-error.ts';
+import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { printHint, type Terminal } from '../terminal/terminal.ts';
 import { curlObserver, debugObserver, readOnlyObserver } from './request-trace.ts';
-import { keepingUnmarked, type SeenResponses } from './seen-responses.ts';
 import {
   type ConnectionFlags,
   DEFAULT_URL,
@@ -242,4 +241,37 @@ const PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80'
 
 function withoutBrackets(host: string): string {
   return host.replace(/^\[(.+)\]$/, '$1');
+}
+
+/**
+ * Every response of the service has X-Request-Id. A response without it may come through a proxy that drops the header, or
+ * from another service: then the command fails on its shape, and the error names the address instead of rtc.
+ */
+export type SeenResponses = {
+  unmarked:
+    | { readonly origin: string; readonly method: string; readonly path: string; readonly status: number }
+    | undefined;
+};
+
+/** Returns the observer, which also keeps the last successful response without the service's mark. */
+export function keepingUnmarked(seen: SeenResponses, observer: Observer = {}): Observer {
+  return {
+    ...observer,
+    onResponse: (request, response, elapsedMs) => {
+      const { origin, method, path } = request;
+      const { status, headers } = response;
+      if (status < 300 && headers['x-request-id'] === undefined)
+        seen.unmarked = { origin, method, path, status };
+      observer.onResponse?.(request, response, elapsedMs);
+    },
+  };
+}
+
+export function notThisService({ unmarked }: SeenResponses): CliError {
+  const { origin = '', method = '', path = '', status = 0 } = unmarked ?? {};
+  return new CliError(
+    EXIT.failure,
+    `${origin} is not this service: it responded to ${method} ${path} with ${status} and data of another shape`,
+    'correct its URL: rtc profile show, or --url',
+  );
 }

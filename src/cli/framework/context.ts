@@ -1,6 +1,5 @@
 import type { RtcClient } from '../../client/client.ts';
-import type { CommonFlags } from '../connection/connect.ts';
-import type { SeenResponses } from '../connection/seen-responses.ts';
+import type { CommonFlags, SeenResponses } from '../connection/connect.ts';
 import type { Settings } from '../connection/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,6 +1,5 @@
 import type { RtcClient } from '../../client/client.ts';
-import type { CommonFlags } from '../connection/connect.ts';
-import type { SeenResponses } from '../connection/seen-responses.ts';
+import type { CommonFlags, SeenResponses } from '../connection/connect.ts';
 import type { Settings } from '../connection/settings.ts';
 import { bilingualError } from '../errors/bilingual-error.ts';
 import { EXIT, isProgrammingError } from '../errors/cli-error.ts';
@@ -99,7 +98,7 @@ function isOfAnotherService({ unmarked }: SeenResponses, result: Result, fields:
 }
 
 async function notThisService({ responses }: Context): Promise<Error> {
-  const module = await import('../connection/seen-responses.ts');
+  const module = await import('../connection/connect.ts');
   return module.notThisService(responses);
 }
 
