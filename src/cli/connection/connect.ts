@@ -254,7 +254,7 @@ export type SeenResponses = {
 };
 
 /** Returns the observer, which also keeps the last successful response without the service's mark. */
-export function keepingUnmarked(seen: SeenResponses, observer: Observer = {}): Observer {
+function keepingUnmarked(seen: SeenResponses, observer: Observer = {}): Observer {
   return {
     ...observer,
     onResponse: (request, response, elapsedMs) => {
